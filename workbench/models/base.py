@@ -276,6 +276,13 @@ class Encoder(nn.Module, ABC):
         """int (B, S): what the model writes, always the likeliest unit, at most `most` of them."""
         raise NotImplementedError(f"{type(self).__name__} writes no text")
 
+    def published_boundary(self) -> Mapping[str, Tensor]:
+        """Published weights of a head for the span boundary objective; {} for none.
+
+        Raises ModelError if they cannot be read.
+        """
+        return {}
+
     @property
     def word_embeddings(self) -> Tensor:
         """The input embeddings (V, E) of a language model."""

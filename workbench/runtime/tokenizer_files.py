@@ -18,6 +18,9 @@ JSON = "tokenizer.json"
 CONFIG, MODEL_CONFIG = "tokenizer_config.json", "config.json"
 GOOGLE_CONFIG = "bert_config.json"  # of BERT's first checkpoints, which name no family
 SPECIAL, ADDED = "special_tokens_map.json", "added_tokens.json"
+_BERT_SIZES = frozenset(
+    ("hidden_size", "num_hidden_layers", "num_attention_heads", "type_vocab_size", "vocab_size")
+)
 VERSION = 1  # of the conversion; increasing it invalidates all cached results
 
 _WORDPIECE = (("vocab.txt",),)
@@ -136,9 +139,20 @@ def read_json(path: Path) -> dict[str, Any]:
 def read_config(folder: Path) -> dict[str, Any]:
     """The configuration of the model in a folder; {} if it is missing or damaged."""
     if (folder / MODEL_CONFIG).is_file():
-        return read_json(folder / MODEL_CONFIG)
+        found = read_json(folder / MODEL_CONFIG)
+        return {"model_type": "bert", **found} if _is_of_first_bert(folder, found) else found
     found = read_json(folder / GOOGLE_CONFIG)
     return {"model_type": "bert", **found} if found else {}
+
+
+def _is_of_first_bert(folder: Path, config: Mapping[str, Any]) -> bool:
+    """Whether config.json was written for BERT when no configuration named its family: SpanBERT."""
+    others = [name for group in (*_MERGES, *_PIECES) for name in group]
+    return (
+        config.keys() >= _BERT_SIZES
+        and not {"model_type", "embedding_size", "num_hidden_groups"} & config.keys()
+        and not any((folder / name).is_file() for name in others)
+    )
 
 
 def kept(folder: Path, kind: str, group: tuple[str, ...], config: Mapping[str, Any]) -> Path:

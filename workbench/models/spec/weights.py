@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -184,12 +184,19 @@ def _summed(tables: list[Mapping[str, tuple[str, tuple[int, ...]]]]) -> Weights:
 
 
 def _of_pickles(files: list[Path], problems: list[str]) -> Weights:
+    return of_tensors([pickles.tensors(file, problems) for file in files])
+
+
+def of_tensors(
+    files: Iterable[Iterable[pickles.Tensor]], name_of: Callable[[str], str] = str
+) -> Weights:
+    """The tensors of pickles. `name_of` gives the name of a parameter for that in the file."""
     counts: dict[str, int] = {}
     shapes: dict[str, tuple[int, ...]] = {}
-    for file in files:
+    for tensors in files:
         seen = set()
-        for tensor in pickles.tensors(file, problems):
-            shapes[tensor.name] = tensor.shape
+        for tensor in tensors:
+            shapes[name_of(tensor.name)] = tensor.shape
             if tensor.dtype and tensor.storage not in seen:
                 seen.add(tensor.storage)
                 counts[tensor.dtype] = counts.get(tensor.dtype, 0) + math.prod(tensor.shape)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from workbench.models import spec
 from workbench.models.base import Branches, Encoder, Parts, States
-from workbench.models.families.transformer import adapters, continued
+from workbench.models.families.transformer import adapters, continued, fairseq
 from workbench.models.families.transformer.info.architectures import PERMUTED
 from workbench.models.families.transformer.layer_states import finished, replaced_forward
 from workbench.runtime.inputs import MASK
@@ -192,6 +192,9 @@ class TransformerEncoder(Encoder):
         head = cast(nn.Module, self.model.get_output_embeddings())
         logits: Tensor = head(states.layers[-1].to(next(head.parameters()).dtype))
         return self._full(logits)
+
+    def published_boundary(self) -> Mapping[str, Tensor]:
+        return fairseq.boundary(Path(self.info.path))
 
     def vocable(self, number: int) -> str:
         return self.tokenizer.piece(number)

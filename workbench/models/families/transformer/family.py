@@ -16,8 +16,9 @@ from workbench.models import spec
 from workbench.models.base import Documents, LoadOptions
 from workbench.models.families.transformer import adapters, creating, delimiting, quantized, saving
 from workbench.models.families.transformer.encoder import TransformerEncoder
-from workbench.models.families.transformer.google import state_dict
-from workbench.models.families.transformer.info import INFO, google, heads
+from workbench.models.families.transformer.fairseq import state_dict as fairseq_weights
+from workbench.models.families.transformer.google import state_dict as google_weights
+from workbench.models.families.transformer.info import INFO, fairseq, google, heads
 from workbench.models.families.transformer.info import config as configs
 from workbench.models.families.transformer.info.architectures import (
     DECODERS,
@@ -28,7 +29,7 @@ from workbench.models.families.transformer.info.architectures import (
 from workbench.models.families.transformer.library import first_line, quiet
 from workbench.models.families.transformer.seq2seq import Seq2SeqEncoder
 from workbench.runtime.tokenizer import Tokenizer
-from workbench.runtime.tokenizer_files import read_config
+from workbench.runtime.tokenizer_files import read_config, read_json
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig, PreTrainedModel
@@ -149,10 +150,10 @@ def _from_pretrained(
     library, place = _class(info, options.head), cast("str | None", info.path)
     kind = torch.bfloat16 if options.bf16 else torch.float32
     others = {"dtype": kind, **quantized.arguments(info, options.bits, options.device)}
-    if (checkpoint := google.index_of(Path(info.path))) is not None:
+    if (tensors := _converted(Path(info.path))) is not None:
         # the classes that choose one by the configuration read a folder in any case
         library, place = library._model_mapping[type(config)], None
-        others["state_dict"] = state_dict(checkpoint)
+        others["state_dict"] = tensors
     with quiet():
         try:
             model, message = library.from_pretrained(
@@ -173,6 +174,16 @@ def _from_pretrained(
     if lost := _not_drawn(options.head, message):
         raise _not_loaded(info, _("its weights lack {name} in the required size").format(name=lost))
     return model, not any("pooler" in name for name in message["missing_keys"])
+
+
+def _converted(folder: Path) -> dict[str, torch.Tensor] | None:
+    """The weights of a checkpoint that transformers does not read. Raises ModelError."""
+    if (index := google.index_of(folder)) is not None:
+        return google_weights(index)
+    if (checkpoint := fairseq.file_of(folder)) is None:
+        return None
+    found = fairseq_weights(checkpoint)
+    return {name: found[name] for name in found if not name.startswith(fairseq.BOUNDARY)}
 
 
 def _new(
@@ -256,7 +267,7 @@ def _config(info: spec.ModelInfo, options: LoadOptions) -> PretrainedConfig:
     try:
         config: PretrainedConfig = (
             AutoConfig.for_model(**read_config(Path(info.path)))
-            if google.index_of(Path(info.path)) is not None
+            if "model_type" not in read_json(Path(info.path) / configs.CONFIG)
             else AutoConfig.from_pretrained(
                 info.path, local_files_only=True, trust_remote_code=False
             )

@@ -44,6 +44,8 @@ class SpanMasking(MaskedLm):
                 hint=_("Set boundary to no."),
             )  # fmt: skip
         self.module = SpanBoundary(encoder.width, len(table))
+        if options.get("init") != "random" and (published := encoder.published_boundary()):
+            self.module.load_state_dict(published)
 
     def masked(self, batch: Sequence[blocks.Units], done: float) -> TextBatch:
         """As for masked language modelling, with left, right and places (B, K), see SpanBoundary.

@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_, _
-from workbench.models.families.transformer.info import architectures, creation, google, trained
+from workbench.models.families.transformer.info import (
+    architectures,
+    creation,
+    fairseq,
+    google,
+    trained,
+)
 from workbench.models.families.transformer.info import config as configs
 from workbench.models.spec import weights
 from workbench.models.spec.info import FamilyInfo, Match, ModelInfo
@@ -74,7 +80,7 @@ class TransformerInfo(FamilyInfo):
             labels=(head.labels if head is not None else ()) or configs.labels(config),
             projections=architectures.PROJECTIONS.get(architecture, ()),
             sublayers=architectures.SUBLAYERS.get(architecture, ()),
-            notes=_notes(path),
+            notes=(*_notes(path), *_unused(path, found.shapes)),
             problems=tuple(problems),
             untrusted=found.pickled and not allow_pickle,
             tokenizer=tokenizer,
@@ -100,7 +106,10 @@ class TransformerInfo(FamilyInfo):
         return _weights(path, []).shapes
 
     def weight_files(self, path: Path) -> tuple[Path, ...]:
-        return super().weight_files(path) or google.files(path)
+        if files := super().weight_files(path) or google.files(path):
+            return files
+        checkpoint = fairseq.file_of(path)
+        return (checkpoint,) if checkpoint is not None else ()
 
     def preparer(self, path: Path) -> Preparer:
         from workbench.runtime.preparers.subwords import Subwords
@@ -109,15 +118,24 @@ class TransformerInfo(FamilyInfo):
 
 
 def _weights(path: Path, problems: list[str]) -> weights.Weights:
-    """Those of transformers, else those of a checkpoint of TensorFlow."""
-    index = google.index_of(path)
-    return google.read(index, problems) if index is not None else weights.read(path, problems)
+    """Those of transformers, else those of a checkpoint of TensorFlow or fairseq."""
+    if (index := google.index_of(path)) is not None:
+        return google.read(index, problems)
+    if (checkpoint := fairseq.file_of(path)) is not None:
+        return fairseq.read(checkpoint, problems)
+    return weights.read(path, problems)
 
 
 def _notes(path: Path) -> tuple[str, ...]:
     if not (path / ADAPTERS).is_file():
         return ()
     return (_("It has bottleneck adapters, which other programs do not load from this folder."),)
+
+
+def _unused(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> list[str]:
+    """Of SpanBERT: see `fairseq.notes`."""
+    has_head = any(name.startswith(fairseq.BOUNDARY) for name in shapes)
+    return fairseq.notes(shapes) if has_head or fairseq.file_of(path) is not None else []
 
 
 def heads(info: ModelInfo) -> frozenset[str]:
