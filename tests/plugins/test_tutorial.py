@@ -105,6 +105,22 @@ def test_the_tutorial_imports_trains_predicts_inspects_and_exports(
     assert [path.name for path in (tmp_path / "x/my-plugin.arrays").iterdir()] == ["weights.npz"]
 
 
+def test_the_options_of_its_importer_are_set_on_the_command_line(tutorial, ask, capfd, tmp_path):
+    project, file = tmp_path / "p.glossbench", tmp_path / "a.txt"
+    file.write_text("4 | Good.\n1 | Late.\n5 | Clean.\n", encoding="utf-8")
+    assert main(["project", "new", str(project)]) == 0
+
+    (read,) = ask("import", project, file, "--dry-run", "--set", "lowest=4")
+    reason = "the line does not begin with a rating from 4 to 5"
+    assert (read["checked"], read["problems"]) == (3, [{"line": 2, "reason": reason}])
+    (read,) = ask("import", project, file, "--dry-run", "--set", "separator=/")
+    assert (read["checked"], read["failed"]) == (3, 3)
+
+    for wrong, words in (("lowest=6", "expected one of 1, 2"), ("colour=red", "has no option")):
+        assert main(["import", str(project), str(file), "--dry-run", "--set", wrong]) == 1
+        assert words in capfd.readouterr().err
+
+
 @pytest.mark.process
 def test_the_method_of_the_tutorial_trains_the_biases_and_the_head(
     tutorial, ask, forked_workers, tmp_path

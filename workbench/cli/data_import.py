@@ -13,7 +13,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.registry import registry
 from workbench.cli.import_preview import dry_run_json, show_dry_run
 from workbench.cli.output import Progress, as_json, emit, note, say
-from workbench.cli.session import Session, project_argument, reading, session
+from workbench.cli.session import Session, key_values, project_argument, reading, session
 
 if TYPE_CHECKING:
     from workbench.operations.import_handle import ImportHandle, ImportOutcome
@@ -87,6 +87,14 @@ def _roles(
         "skips them."
     ),
 )
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    callback=key_values,
+    metavar="KEY=VALUE",
+    help=_("Set an option of the importer, for example of a plugin."),
+)
 @click.option("--encoding", help=_("Text encoding; detected by default."))
 @click.option(
     "--dry-run",
@@ -105,6 +113,7 @@ def import_data(
     mapping: tuple[tuple[str, str], ...],
     duplicates: str,
     near: float | None,
+    settings: dict[str, str],
     encoding: str | None,
     target_layer: str | None,
     dry_run: bool,
@@ -125,6 +134,7 @@ def import_data(
                 mapping=mapping or None,
                 layers=layers,
                 target_layer=target_layer,
+                settings=settings,
             )
             for path in data
         ]
@@ -145,6 +155,7 @@ def import_data(
             duplicates=duplicates,
             near=near,
             target_layer=target_layer,
+            settings=settings,
         )
         outcome = _wait(opened, handle, as_json)
     found = {

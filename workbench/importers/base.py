@@ -1,17 +1,20 @@
-"""The importer contract, and validation of records that is independent of the format."""
+"""The importer contract, and what importers of all formats use."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.base.i18n import _
+from workbench.importers.record_checks import STATES as STATES
+from workbench.importers.record_checks import Fault as Fault
+from workbench.importers.record_checks import check as check
+from workbench.importers.record_checks import check_text as check_text
+from workbench.importers.record_checks import show as show
 from workbench.text.dataset import Record
 from workbench.text.document import SPLITS, TEXT, TEXT_B
-from workbench.text.labels import LONGEST_NAME, Layer, LayerKind
-from workbench.text.questions import Question
-from workbench.text.relations import Relation, layer_of_ends
+from workbench.text.labels import Layer, LayerKind
 from workbench.text.spans import Span
 
 if TYPE_CHECKING:
@@ -20,7 +23,6 @@ if TYPE_CHECKING:
 # default layer names for formats that name none
 CLASS, SPANS, PAIRS, TAGS = "class", "spans", "pairs", "tags"
 RELATIONS, CHAINS = "relations", "coreference"
-STATES = ("draft", "submitted", "discarded")
 SPLIT_WORDS = {
     "training": "train",
     "validation": "dev",
@@ -30,17 +32,6 @@ SPLIT_WORDS = {
     "testing": "test",
     "eval": "dev",
 }
-
-
-class Fault(Exception):
-    """A record cannot be imported; the text is the reason shown to users. Importers turn it into
-    `Skipped`.
-
-    Long quotations from the file are truncated.
-    """
-
-    def __init__(self, text: str):
-        super().__init__(text if len(text) <= 400 else f"{text[:399]}…")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +83,8 @@ class Guess:
 class Options:
     """Settings the user can change. "" and None mean: detect.
 
-    `mapping` holds (role, column) pairs, see `roles`.
+    `mapping` holds (role, column) pairs, see `roles`. `settings`: name → value of every option that
+    the importer declares (`Importer.options`).
     """
 
     delimiter: str = ""
@@ -104,6 +96,7 @@ class Options:
     tag_layer: str = TAGS
     relation_layer: str = RELATIONS
     chain_layer: str = CHAINS
+    settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +129,9 @@ class Table:
 class Importer(Protocol):
     """A file format. Instances hold no state;
 
-    `read` streams and never raises for an invalid record.
+    `read` streams and never raises for an invalid record. An importer with settings of its own has
+    an attribute `options`, a tuple of `Option`: fields of the import dialog, and `--set` on the
+    command line. `preview` and `read` find their values in `options.settings`.
     """
 
     def sniff(self, head: str, name: str) -> Guess:
@@ -225,209 +220,6 @@ def split_name(value: object) -> str | None:
             _("the split is {value}, expected train, dev or test").format(value=show(value))
         )
     return word
-
-
-def show(value: object, length: int = 40) -> str:
-    """A value quoted in a message: truncated, on one line."""
-    if isinstance(value, dict):
-        return _("an object")
-    if isinstance(value, list):
-        return _("a list")
-    if value is None:
-        return "null"
-    text = repr(value)
-    return text if len(text) <= length else text[: length - 1] + "…"
-
-
-# ---------------------------------------------------------------- checks of whole records
-
-
-def check(record: Record) -> None:
-    """Raises Fault if a record cannot be stored unchanged."""
-    document = record.document
-    lengths: dict[str, int] = {}
-    if not document.texts:
-        raise Fault(_("the record has no text"))
-    for name, content in document.texts:
-        if name != TEXT:
-            _check_name(name)
-        if not content or not content.isascii() or content.isspace() or "\0" in content:
-            message = _("the text") if name == TEXT else _("the text {name!r}").format(name=name)
-            check_text(content, message)
-        lengths[name] = len(content)
-    if len(document.key) > LONGEST_NAME:
-        raise Fault(
-            _("the key is too long: {count:,} of at most {most:,} characters").format(
-                count=len(document.key), most=LONGEST_NAME
-            )
-        )
-    if not document.key.isascii() or "\0" in document.key:
-        check_text(document.key or "-", _("the key"))
-    if document.split is not None and document.split not in SPLITS:
-        raise Fault(
-            _("the split is {split!r}, expected train, dev or test").format(split=document.split)
-        )
-    for name, borders in document.tokens.items():
-        _check_tokens(name, borders, lengths)
-    for layer, state in record.states.items():
-        if state not in STATES:
-            raise Fault(
-                _("the state of layer {layer!r} is {state}, expected one of {names}").format(
-                    layer=layer, state=show(state), names=", ".join(STATES)
-                )
-            )
-    for labels in record.marks.values():
-        for label in labels:
-            _check_label(label)
-    for spans in record.spans.values():
-        for span in spans:
-            _check_span(span, lengths)
-    for relations in record.relations.values():
-        for relation in relations:
-            _check_relation(relation, record.spans)
-    for questions in record.questions.values():
-        for question in questions:
-            _check_question(question, lengths[document.texts[0][0]])
-    for name, content in record.written.items():
-        check_text(content, _("the text of the layer {name!r}").format(name=name))
-
-
-def _check_name(name: str) -> None:
-    """Validate the name of a text within its document."""
-    check_text(name, _("the name of a text"))
-    if len(name) > LONGEST_NAME:
-        raise Fault(
-            _("the name of a text is too long: {count:,} of at most {most:,} characters").format(
-                count=len(name), most=LONGEST_NAME
-            )
-        )
-
-
-def check_text(content: str, what: str) -> None:
-    """Raises Fault if `content` is blank or cannot be stored; `what` names it in the message."""
-    if not content or content.isspace():
-        raise Fault(_("{what} is empty").format(what=what))
-    if "\0" in content:
-        raise Fault(
-            _("{what} holds a NUL character at position {value}").format(
-                what=what, value=content.index(chr(0))
-            )
-        )
-    if not content.isascii():
-        try:
-            content.encode("utf-8")
-        except UnicodeEncodeError as error:
-            code = ord(content[error.start])
-            if 0xDC80 <= code <= 0xDCFF:
-                raise Fault(
-                    _(
-                        "{what} holds the byte 0x{code:02X} at position {start}, which is not UTF-8"
-                    ).format(what=what, code=code - 0xDC00, start=error.start)
-                ) from None
-            raise Fault(
-                _("{what} holds half a surrogate pair (U+{code:04X}) at position {start}").format(
-                    what=what, code=code, start=error.start
-                )
-            ) from None
-
-
-def _check_span(span: Span, lengths: Mapping[str, int]) -> None:
-    if span.field not in lengths:
-        raise Fault(
-            _("a span lies in the text {field!r}, which the record does not have").format(
-                field=span.field
-            )
-        )
-    length = lengths[span.field]
-    if not 0 <= span.start <= span.end <= length:
-        raise Fault(
-            _(
-                "the span {start}–{end} ({label}) does not lie within the text of length {length}"
-            ).format(start=span.start, end=span.end, label=span.label, length=length)
-        )
-    if not span.label:
-        raise Fault(_("the span {start}–{end} has no label").format(start=span.start, end=span.end))
-    _check_label(span.label)
-
-    _check_parts(span)
-
-
-def _check_parts(span: Span) -> None:
-    """Raises Fault unless the parts of a discontinuous span are in order and make up the span."""
-    if not span.parts:
-        return
-    last = -1
-    for start, end in span.parts:
-        if not last < start < end:
-            raise Fault(
-                _("the parts of the span {start}–{end} are not in order or overlap").format(
-                    start=span.start, end=span.end
-                )
-            )
-        last = end
-    if len(span.parts) < 2 or (span.parts[0][0], last) != (span.start, span.end):
-        raise Fault(
-            _("the parts of the span {start}–{end} do not make up the span").format(
-                start=span.start, end=span.end
-            )
-        )
-
-
-def _check_relation(relation: Relation, spans: Mapping[str, Iterable[Span]]) -> None:
-    if not relation.label:
-        raise Fault(_("a relation has no label"))
-    _check_label(relation.label)
-    try:
-        layer_of_ends(spans, relation)
-    except KeyError:
-        raise Fault(
-            _("the relation {label} connects spans that the record does not have").format(
-                label=show(relation.label)
-            )
-        ) from None
-
-
-def _check_question(question: Question, length: int) -> None:
-    check_text(question.text, _("a question"))
-    for start, end in question.answers:
-        if not 0 <= start < end <= length:
-            raise Fault(
-                _(
-                    "the answer {start}–{end} to {question} does not lie within the text of length "
-                    "{length}"
-                ).format(start=start, end=end, question=show(question.text), length=length)
-            )
-
-
-def _check_label(label: str) -> None:
-    if len(label) > LONGEST_NAME:
-        raise Fault(
-            _(
-                "a label is too long: {count:,} of at most {most:,} characters; check that it is "
-                "a label"
-            ).format(count=len(label), most=LONGEST_NAME)
-        )
-
-
-def _check_tokens(
-    name: str, borders: Iterable[tuple[int, int]], lengths: Mapping[str, int]
-) -> None:
-    if name not in lengths:
-        raise Fault(
-            _("there are tokens for the text {name!r}, which the record does not have").format(
-                name=name
-            )
-        )
-    last = 0
-    for start, end in borders:
-        if not last <= start <= end <= lengths[name]:
-            raise Fault(
-                _(
-                    "the token {start}–{end} overlaps the previous token or is outside the text of "
-                    "length {length}"
-                ).format(start=start, end=end, length=lengths[name])
-            )
-        last = end
 
 
 # ---------------------------------------------------------------- building

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from workbench.base import manifest, registry
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _
+from workbench.base.options import Option, complete
 from workbench.importers import foreign
 from workbench.importers.base import Guess, Importer, Item, Options
 from workbench.importers.source import Source
@@ -47,11 +48,27 @@ def importer(format: str) -> Importer:
     return found
 
 
+def settings_of(format: str) -> tuple[Option, ...]:
+    """The options that an importer declares. Raises ImportFailed for an unknown format."""
+    return tuple(getattr(importer(format), "options", ()))
+
+
+def completed(format: str, options: Options) -> Options:
+    """The options with a value for every setting of the importer.
+
+    Raises SpecError for one that it does not have, or a value that does not fit.
+    """
+    if not (known := settings_of(format)) and not options.settings:
+        return options
+    owner = _("The import format {format}").format(format=format)
+    return replace(options, settings=complete(known, options.settings, owner=owner))
+
+
 def read(format: str, source: Source, options: Options) -> Iterator[Item]:
     """The items of a file. Raises ImportFailed if the importer gives something else, or a plugin's
-    importer nothing at all.
+    importer nothing at all, and SpecError for settings that do not fit.
     """
-    found: object = importer(format).read(source, options)
+    found: object = importer(format).read(source, completed(format, options))
     if not isinstance(found, Iterable):
         raise _no_items(format, "read", found)
     empty = True

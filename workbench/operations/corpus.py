@@ -16,6 +16,7 @@ from workbench.operations.exchange import (
 )
 from workbench.operations.import_handle import ImportHandle, ImportOutcome, SkippedRecord
 from workbench.operations.import_preview import Preview, PreviewRow, preview, refused
+from workbench.operations.import_preview import settings_of as import_settings
 from workbench.operations.import_splits import BY_NAME
 from workbench.operations.import_splits import described as described_splits
 from workbench.operations.import_splits import suggested as suggested_splits
@@ -39,8 +40,8 @@ __all__ = [
     "BY_NAME", "Counts", "DocumentRow", "ExportOutcome", "Filter", "ImportHandle", "Order",
     "ImportOutcome", "Preview", "PreviewRow", "SkippedRecord", "SplitOutcome", "any_documents",
     "check", "counts", "create_sample", "delete_documents", "described_splits", "export_data",
-    "filter_ids", "first_ids", "formats", "import_files", "info", "labels", "make_splits",
-    "narrowed", "preview", "refused", "rows", "set_class", "set_split", "set_state",
+    "filter_ids", "first_ids", "formats", "import_files", "import_settings", "info", "labels",
+    "make_splits", "narrowed", "preview", "refused", "rows", "set_class", "set_split", "set_state",
     "suggested_splits", "what_is_lost",
 ]  # fmt: skip
 

@@ -52,6 +52,7 @@ def import_files(
     duplicates: str = "skip",
     near: float | None = None,
     target_layer: str | None = None,
+    settings: Mapping[str, str] | None = None,
     background: Background | None = None,
 ) -> ImportHandle:
     """Start an import. Imports are all-or-nothing.
@@ -59,10 +60,11 @@ def import_files(
     `background(fn, done)` runs the copy into the project off the main thread (a window passes
     `jobs.threads.run`); without it the copy runs where the end of the job is reported. Raises
     ImportFailed for errors that are known before the job starts: a missing file, an unknown role.
-    near: also count near-duplicates from this similarity on, which `skip-text` skips; see
+    settings: values of options of the importer; SpecError if it does not declare them. near: also
+    count near-duplicates from this similarity on, which `skip-text` skips; see
     `operations.duplicates`.
     """
-    from workbench.importers import roles
+    from workbench.importers import detect, roles
 
     chosen = [Path(file).absolute() for file in files]
     for path in chosen:
@@ -89,7 +91,10 @@ def import_files(
         target_layer=target_layer,
         mapping=mapping,
         delimiter=delimiter or "",
+        settings=settings or {},
     )
+    if format:
+        detect.completed(format, options)
     folder = scratch.make("import")
     params = {
         "files": [str(path) for path in chosen],

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.base.errors import ImportFailed
+from workbench.base.errors import ImportFailed, WorkbenchError
 from workbench.base.i18n import _
+from workbench.base.options import Option
 from workbench.importers.base import CLASS, PAIRS, SPANS, TAGS, Options, Row, Skipped
 from workbench.text import labels
 
@@ -84,13 +85,14 @@ def preview(
     limit: int = ROWS,
     layers: Sequence[Layer] = (),
     target_layer: str | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> Preview:
     """The first rows of a file, with detected values for all settings that are not given.
 
     `layers`: those of the project, so that detected roles use the layer names of the import.
-    Raises ImportFailed.
+    `settings`: values of options that the importer declares. Raises ImportFailed, SpecError.
     """
-    from workbench.importers.detect import Detected, chosen, detect, importer
+    from workbench.importers.detect import Detected, chosen, completed, detect, importer
     from workbench.importers.source import Source
 
     source = Source(Path(path), encoding or "", scan=SCANNED)
@@ -103,7 +105,9 @@ def preview(
         target_layer=target_layer,
         mapping=tuple(mapping or ()),
         delimiter=delimiter or "",
+        settings=settings or {},
     )
+    options = completed(detected.format, options)
     reader = importer(detected.format)
     table = reader.preview(source, options, limit)
     checked = _check(reader, source, options)
@@ -126,6 +130,16 @@ def preview(
         table.warnings + ((detected.warning,) if detected.warning else ()),
         detected.question,
     )
+
+
+def settings_of(format: str) -> tuple[Option, ...]:
+    """The options that an importer declares; () if it is unknown or cannot be loaded."""
+    from workbench.importers import detect
+
+    try:
+        return detect.settings_of(format)
+    except WorkbenchError:
+        return ()
 
 
 def refused(
@@ -152,6 +166,7 @@ def options_for(
     target_layer: str | None,
     mapping: tuple[tuple[str, str], ...],
     delimiter: str,
+    settings: Mapping[str, str],
 ) -> Options:
     """The target layers for labels whose layer the file does not name.
 
@@ -174,6 +189,7 @@ def options_for(
         span_layer=choose(SPANS, 1, labels.SPAN),
         pair_layer=choose(PAIRS, 2, labels.CLASS, labels.MULTI),
         tag_layer=choose(TAGS, 1, labels.TAG),
+        settings=settings,
     )
 
 

@@ -23,6 +23,7 @@ from workbench.base import plugins
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.manifest import Contribution
+from workbench.base.options import Option
 from workbench.base.plugins import Plugin
 from workbench.base.records import from_plain, to_plain
 from workbench.base.settings import Settings
@@ -178,6 +179,9 @@ def _differs(contribution: Contribution) -> str:
     if inspect.isabstract(made):
         names = ", ".join(sorted(made.__abstractmethods__))
         return _("It does not implement {names}.").format(names=names)
+    options = getattr(made, "options", ()) if contribution.kind == "importer" else ()
+    if not all(isinstance(option, Option) for option in options):
+        return _("Its `options` are not all of the class Option.")
     return _unlike_info(contribution, made) if contribution.kind in WITH_INFO else ""
 
 

@@ -2,6 +2,9 @@
 
 import pytest
 
+from workbench.base import registry
+from workbench.base.options import Option
+from workbench.importers.plain import PlainImporter
 from workbench.operations import corpus
 from workbench.storage import documents
 from workbench.ui.panels.data.import_state import ImportState
@@ -245,3 +248,30 @@ def test_splits_that_file_names_suggest_are_preselected_and_can_be_switched_off(
         assert state.split == "" and not state.offered_splits
     finally:
         state.close()
+
+
+def test_options_that_the_importer_declares_change_the_preview_and_the_import(
+    choose, context, monkeypatch
+):
+    class Marked(PlainImporter):
+        options = (Option("mark", "text", "#", "Only lines that begin with it are read."),)
+
+        def read(self, source, options):
+            mark = options.settings["mark"]
+            for row in super().read(source, options):
+                if row.record.document.text.startswith(mark):
+                    yield row
+
+    entry = registry.registry().entry("importer", "text")
+    monkeypatch.setitem(registry.registry()._objects, ("importer", "text", entry.object), Marked)
+    state = choose("t.txt", "# one\n% two\n% three\n")
+    assert [option.name for option in state.importer_options] == ["mark"]
+    assert state.preview.checked == 1
+
+    state.set_settings({"mark": "%"})
+    finish(state, context)
+
+    assert state.preview.checked == 2 and state.outcome.documents == 2
+    assert {document.text for document in documents_of(context)} >= {"% two", "% three"}
+    state.set_form(format="csv")
+    assert state.settings == {} and state.importer_options == ()

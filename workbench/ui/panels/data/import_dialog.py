@@ -7,6 +7,7 @@ preview. The dialog never closes on an error.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QRect
@@ -27,7 +28,8 @@ from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import Field, combo, fill
-from workbench.ui.widgets.layout import card, column, row, scrolled
+from workbench.ui.widgets.form import Form
+from workbench.ui.widgets.layout import card, clear, column, layout_of, row, scrolled
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, words
@@ -179,12 +181,14 @@ class _File(QFrame):
         self._format_field = Field(_("Format"), self._format)
         self._encoding_field = Field(_("Encoding"), self._encoding)
         self._delimiter_field = Field(_("Delimiter"), self._delimiter)
+        self._form, self._settings = Form(()), column(gap=0)
         body = card(
             row(words(_("1  File and format"), weight=600), None, self.choose),
             self._name,
             self._format_field,
             self._encoding_field,
             self._delimiter_field,
+            self._settings,
             gap=10,
         )
         layout = QVBoxLayout(self)
@@ -233,8 +237,22 @@ class _File(QFrame):
             )
             fill(self._delimiter, [(GUESS, label), *DELIMITERS], state.delimiter)
             self._delimiter_field.setVisible(state.used_format in (*TABULAR, "conll"))
+            self._show_settings()
         for part in (self._format, self._encoding, self._delimiter, self.choose):
             part.setEnabled(not running and (part is self.choose or bool(state.files)))
+
+    def _show_settings(self) -> None:
+        """Fields for the options of the importer; kept while they are the same ones."""
+        options = self.state.importer_options
+        if tuple(option.name for option in options) != self._form.names():
+            clear(layout_of(self._settings))
+            self._form = Form(
+                [replace(option, group="") for option in options], self.state.settings
+            )
+            self._form.changed.connect(lambda _name: self.state.set_settings(self._form.values()))
+            layout_of(self._settings).addWidget(self._form)
+        self._settings.setVisible(bool(options))
+        self._form.setEnabled(self.state.phase not in ("importing", "done"))
 
 
 def _first_upper(text: str) -> str:

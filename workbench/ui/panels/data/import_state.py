@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ from workbench.base import registry
 from workbench.base.errors import ImportFailed, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
+from workbench.base.options import Option
 from workbench.operations import corpus
 from workbench.operations import labels as schema
 from workbench.ui.opened import opened
@@ -35,6 +36,7 @@ class ImportState(State):
         self.context, self.project = context, opened(context)
         self.files: tuple[Path, ...] = ()
         self.format = self.encoding = self.delimiter = GUESS
+        self.settings: dict[str, str] = {}  # of the importer, where they are not the defaults
         self.mapping: tuple[tuple[str, str], ...] | None = None  # None: detected automatically
         self.split, self.duplicates = "", "skip"
         self.near: float | None = None
@@ -140,6 +142,7 @@ class ImportState(State):
             encoding=GUESS,
             delimiter=GUESS,
             mapping=None,
+            settings={},
             outcome=None,
             split=corpus.BY_NAME if corpus.suggested_splits(files) else "",
         )
@@ -147,7 +150,18 @@ class ImportState(State):
 
     def set_form(self, **values: str) -> None:
         """Set `format`, `encoding` or `delimiter` by hand; roles are detected again."""
-        self.update(mapping=None, anyway=False, **values)
+        settings = {} if "format" in values else self.settings
+        self.update(mapping=None, anyway=False, settings=settings, **values)
+        self.look()
+
+    @property
+    def importer_options(self) -> tuple[Option, ...]:
+        """The options that the importer of the file declares."""
+        return corpus.import_settings(self.used_format)
+
+    def set_settings(self, settings: Mapping[str, str]) -> None:
+        """Set options of the importer; all others have their defaults."""
+        self.update(mapping=None, anyway=False, settings=dict(settings))
         self.look()
 
     def set_role(self, column: str, role: str) -> None:
@@ -181,7 +195,7 @@ class ImportState(State):
         asked, path, others = self._asked, self.files[0], self.files[1:]
         format, encoding = self.format or None, self.encoding or None
         delimiter = self.delimiter or None
-        mapping, layers = self.mapping, self.layers
+        mapping, layers, settings = self.mapping, self.layers, self.settings
         self.update(phase="looking", error="")
 
         def work() -> tuple[corpus.Preview, tuple[str, ...]]:
@@ -193,6 +207,7 @@ class ImportState(State):
                 delimiter=delimiter,
                 mapping=mapping,
                 layers=layers,
+                settings=settings,
             )
             return found, refused
 
@@ -208,7 +223,7 @@ class ImportState(State):
             self.update(
                 phase="choosing",
                 error=_words(error),
-                preview=self.preview if self.mapping is not None else None,
+                preview=self.preview if self.mapping is not None or self.settings else None,
             )
 
         self.context.run(work, done, failed)
@@ -230,6 +245,7 @@ class ImportState(State):
                 split=self.split or None,
                 duplicates=self.duplicates,
                 near=self.near,
+                settings=self.settings,
                 background=self._background,
             )
         except WorkbenchError as error:
