@@ -74,6 +74,7 @@ def board(
 
 def _show(found: Board, score: str, over: Entry | None) -> None:
     from workbench.operations.board_export import gain_text
+    from workbench.operations.quality import interval_method
     from workbench.tasks import spec as tasks
 
     message = ngettext(
@@ -97,6 +98,7 @@ def _show(found: Board, score: str, over: Entry | None) -> None:
     table((*heads, _("High"), *gains, _("Training, s"), _("Size"), _("CPU s / 1,000")), rows)
     if found.definition:
         say(_(found.definition))
+    say(interval_method())
     for entry in found.entries:
         warn_of_training_texts(entry.run.name, entry.trained_on, found.n)
     for other in found.others:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from math import comb, sqrt
 from statistics import NormalDist
-
-import numpy as np
 
 ROUNDS = 1000
 
@@ -22,44 +19,6 @@ def wilson(right: int, n: int, *, level: float = 0.95) -> tuple[float, float]:
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
     return max(0.0, middle - half), min(1.0, middle + half)
-
-
-def bootstrap(
-    statistic: Callable[[np.ndarray], float],
-    n: int,
-    *,
-    level: float = 0.95,
-    rounds: int = ROUNDS,
-    seed: int = 0,
-) -> tuple[float, float]:
-    """Percentile bootstrap interval of `statistic(rows)` over `n` documents.
-
-    `rows` (n,) int are positions, drawn with replacement. Equal seeds give equal intervals. (0, 1)
-    without documents.
-    """
-    if not n:
-        return 0.0, 1.0
-    draw = np.random.default_rng(seed)
-    values = [statistic(draw.integers(0, n, n)) for _ in range(rounds)]
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
-
-
-def pooled_f1_interval(
-    counts: Sequence[tuple[int, int, int]],
-    *,
-    level: float = 0.95,
-    rounds: int = ROUNDS,
-    seed: int = 0,
-) -> tuple[float, float]:
-    """Bootstrap interval of pooled F1; one (correct, predicted, gold) triple per document."""
-    table = np.asarray(counts, dtype=np.float64).reshape(-1, 3)
-
-    def f1(rows: np.ndarray) -> float:
-        right, predicted, gold = table[rows].sum(axis=0)
-        return 2 * right / (predicted + gold) if predicted + gold else 0.0
-
-    return bootstrap(f1, len(table), level=level, rounds=rounds, seed=seed)
 
 
 def mcnemar(only_first: int, only_second: int) -> float:

@@ -263,11 +263,11 @@ def _scores(given: Evidence) -> Mapping[str, Measured]:
     info: TaskInfo = given.info
     if given.statistic is None:
         plain = info.score(given.golds, given.predictions)
-        named, low, high = info.interval(given.golds, given.predictions)
-        return {
-            name: Measured(value, low, high) if name == named else Measured(value)
-            for name, value in plain.items()
-        }
+        found = {name: Measured(value) for name, value in plain.items()}
+        if (own := info.interval(given.golds, given.predictions)) is not None:
+            name, low, high = own
+            found[name] = Measured(plain[name], low, high)
+        return found
     n = len(given)
     exact = given.statistic(np.ones((1, n), np.float32))
     drawn = report(given.statistic.taken(np.arange(n)), n, shown=()).scores

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.i18n import _, ngettext
 from workbench.base.records import to_plain
 from workbench.base.terms import term
+from workbench.operations import quality
 from workbench.tasks import spec as tasks
 from workbench.text import formulas
 
@@ -111,13 +112,14 @@ def to_markdown(found: Board, score: str = "", over: Entry | None = None) -> str
         cells += [_number(value) for value in (entry.seconds, megabytes, entry.cpu)]
         lines.append([_cell(cell) for cell in cells])
     message = ngettext(
-        "Layer {layer}, {split}, {n} document, fingerprint {fingerprint}. Intervals: 95 %.",
-        "Layer {layer}, {split}, {n} documents, fingerprint {fingerprint}. Intervals: 95 %.",
+        "Layer {layer}, {split}, {n} document, fingerprint {fingerprint}.",
+        "Layer {layer}, {split}, {n} documents, fingerprint {fingerprint}.",
         found.n,
     )
     about = message.format(
         layer=found.layer, split=term(found.split), n=found.n, fingerprint=found.fingerprint
     )
+    about = f"{about} {quality.interval_method()}"
     if found.where:
         about = f"{about} {_('Query: {query}.').format(query=found.where)}"
     return "\n".join([*map(_line, lines), "", about, "", _(found.definition), ""])

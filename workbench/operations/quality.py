@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.operations import predict, queries, results
 from workbench.storage import queue
@@ -124,6 +124,20 @@ def other_splits(project: Project, run: Run, split: str) -> tuple[Evidence, ...]
         if documents and len(answers) == len(documents):
             found.append(evidence_of(project, run, other, documents, answers))
     return tuple(found)
+
+
+def interval_method(found: Report | None = None) -> str:
+    """How the intervals of all scores are computed, in a sentence."""
+    from workbench.metrics.report import SEED
+    from workbench.metrics.resampling import ROUNDS
+
+    rounds, seed = (found.rounds, found.seed) if found is not None else (ROUNDS, SEED)
+    message = ngettext(
+        "95 % intervals: bootstrap over documents, {rounds:,} resample, seed {seed}.",
+        "95 % intervals: bootstrap over documents, {rounds:,} resamples, seed {seed}.",
+        rounds,
+    )
+    return message.format(rounds=rounds, seed=seed)
 
 
 def report(given: Evidence, watch: Watch = QUIET) -> Report | None:

@@ -283,8 +283,8 @@ def results(project: Project, run_id: int) -> Results:
     )
 
 
-def interval(project: Project, run: Run) -> tuple[str, float, float]:
-    """(score, low, high): 95 % confidence interval on dev, from stored predictions."""
+def interval(project: Project, run: Run) -> tuple[str, float, float] | None:
+    """(score, low, high) on dev as the task of a plugin gives it, see `TaskInfo.interval`."""
     found = scored(project, run, "dev")
     answers = predict.stored(project, run, [item.document for item in found])
     have = [item for item in found if item.document.id in answers]

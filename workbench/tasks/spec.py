@@ -273,11 +273,11 @@ class TaskInfo(ABC):
     ) -> tuple[LabelScore, ...]:
         """Precision, recall and F1 of every label that is gold or predicted."""
 
-    @abstractmethod
     def interval(
         self, golds: Sequence[Any], predictions: Sequence[Prediction]
-    ) -> tuple[str, float, float]:
-        """(name, low, high): a score with its 95 % confidence interval; at least one document."""
+    ) -> tuple[str, float, float] | None:
+        """(name, low, high): a score with its 95 % interval, for tasks without `statistic`."""
+        return None
 
     def statistic(
         self, golds: Sequence[Any], predictions: Sequence[Prediction], labels: Sequence[str]

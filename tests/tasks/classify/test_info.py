@@ -44,14 +44,6 @@ def test_each_label_has_its_row():
     assert y == LabelScore("y", 1.0, pytest.approx(2 / 3), pytest.approx(4 / 5), 3)
 
 
-def test_the_interval_is_that_of_wilson_for_the_accuracy():
-    # Wilson 1927 with z = 1.95996, worked out by hand for 3 of 4: 0.30064 to 0.95441
-    name, low, high = INFO.interval(GOLDS, PREDICTIONS)
-
-    assert name == "accuracy"
-    assert (low, high) == (pytest.approx(0.30064, abs=1e-5), pytest.approx(0.95441, abs=1e-5))
-
-
 def test_a_prediction_is_right_if_its_best_label_is_gold():
     agree = [INFO.agrees(*pair) for pair in zip(GOLDS, PREDICTIONS, strict=True)]
 

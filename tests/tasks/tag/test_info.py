@@ -136,15 +136,6 @@ def test_each_label_has_its_row():
     assert result == [("P", 0.5, 1.0, 1), ("Q", 0.0, 0.0, 1)]
 
 
-def test_the_interval_holds_the_f1_of_all_spans():
-    golds, predictions = [GOLD] * 50, [PREDICTION] * 50
-
-    name, low, high = INFO.interval(golds, predictions)
-
-    assert name == "span_f1" and low <= INFO.score(golds, predictions)["span_f1"] <= high
-    assert INFO.interval([SpanGold(SPANS)] * 9, [PREDICTION] * 9)[2] == 1.0
-
-
 def test_a_prediction_is_right_if_all_its_spans_are_gold_whatever_their_scores():
     assert INFO.agrees(SpanGold((Span(8, 11, "P"), Span(0, 3, "P"))), PREDICTION)
     assert not INFO.agrees(GOLD, PREDICTION)

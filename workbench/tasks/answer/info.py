@@ -239,16 +239,6 @@ class AnswerInfo(TaskInfo):
         """There are no labels."""
         return ()
 
-    def interval(
-        self, golds: Sequence[AnswerGold], predictions: Sequence[Prediction]
-    ) -> tuple[str, float, float]:
-        """Bootstrap over documents: questions about one text depend on each other."""
-        from workbench.metrics.resampling import bounds, resampled
-
-        values = resampled(self.statistic(golds, predictions, ()), len(golds))[self.main]
-        low, high = bounds(values)
-        return self.main, float(low), float(high)
-
     def statistic(
         self,
         golds: Sequence[AnswerGold],

@@ -168,14 +168,6 @@ class ClassifyInfo(TaskInfo):
 
         return classes.per_label(*_sides(golds, predictions))
 
-    def interval(
-        self, golds: Sequence[ClassGold], predictions: Sequence[Prediction]
-    ) -> tuple[str, float, float]:
-        from workbench.metrics.significance import wilson
-
-        correct = sum(map(self.agrees, golds, predictions))
-        return "accuracy", *wilson(correct, len(golds))
-
     def statistic(
         self,
         golds: Sequence[ClassGold],

@@ -166,14 +166,6 @@ class MultilabelInfo(TaskInfo):
             if gold[label] or found[label]
         )
 
-    def interval(
-        self, golds: Sequence[LabelsGold], predictions: Sequence[Prediction]
-    ) -> tuple[str, float, float]:
-        from workbench.metrics.significance import pooled_f1_interval
-
-        counts = [_counts(*pair) for pair in zip(golds, predictions, strict=True)]
-        return "micro_f1", *pooled_f1_interval(counts)
-
     def statistic(
         self,
         golds: Sequence[LabelsGold],

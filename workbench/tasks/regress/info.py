@@ -167,15 +167,6 @@ class RegressInfo(TaskInfo):
     ) -> tuple[LabelScore, ...]:
         return ()
 
-    def interval(
-        self, golds: Sequence[NumberGold], predictions: Sequence[Prediction]
-    ) -> tuple[str, float, float]:
-        from workbench.metrics.resampling import bounds, resampled
-
-        found = resampled(self.statistic(golds, predictions, ()), len(golds))
-        low, high = (float(bound) for bound in bounds(found[self.main]))
-        return (self.main, low, high) if low <= high else (self.main, -1.0, 1.0)  # NaN
-
     def statistic(
         self, golds: Sequence[NumberGold], predictions: Sequence[Prediction], labels: Sequence[str]
     ) -> Numbers:

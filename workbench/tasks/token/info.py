@@ -122,19 +122,6 @@ class TokenInfo(WordTask):
         rows = classes.per_label(*_sides(golds, predictions))
         return tuple(row for row in rows if row.label != NONE)
 
-    def interval(
-        self, golds: Sequence[SpanGold], predictions: Sequence[Prediction]
-    ) -> tuple[str, float, float]:
-        """Resamples documents, as the tokens of one are not independent."""
-        from workbench.metrics.significance import pooled_f1_interval
-
-        counts = []
-        for gold, prediction in zip(golds, predictions, strict=True):
-            pairs = list(_pairs(gold, prediction))
-            right = sum(tag.label == answer for tag, answer in pairs)
-            counts.append((right, len(pairs), len(pairs)))
-        return "accuracy", *pooled_f1_interval(counts)
-
     def statistic(
         self,
         golds: Sequence[SpanGold],

@@ -78,9 +78,7 @@ def test_the_newest_finished_run_is_chosen_at_first(state):
     assert state.run.name == "second"
 
 
-def test_accuracy_comes_with_its_interval_and_with_what_guessing_gives(state):
-    # Wilson 1927 for 3 of 6 at 95 %: 0.188 to 0.812.
-    assert (round(state.details.low, 3), round(state.details.high, 3)) == (0.188, 0.812)
+def test_the_accuracy_comes_with_what_guessing_gives(state):
     assert state.details.guessing == 0.5
 
 

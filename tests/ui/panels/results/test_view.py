@@ -370,19 +370,22 @@ def test_many_labels_take_the_whole_width_one_under_the_other(panel, qtbot):
     assert scores._labels.columnWidth(0) > name
 
 
-def test_a_changed_gold_is_shown_beside_the_interval_of_its_score(panel):
+def test_a_tile_has_the_interval_of_the_table_of_all_scores_and_names_its_method(panel):
     from dataclasses import replace
 
     scores, details = panel.view._pages.widget(0), panel.state.details
+    row = next(row for row in panel.state.score_rows() if row.key == "accuracy")
+    low, high = (f"{100 * bound:.1f}" for bound in (row.low, row.high))
     scores._tiles(details)
-    # 3 of 6 correct: Wilson 1927
-    message = "as run · current gold 50.0, 95 %: 18.8 – 81.2 (6 documents)"
+    message = f"as run · current gold 50.0, 95 %: {low} – {high} (6 documents)"
     assert scores._second._hint.text() == message
+    method = "95 % intervals: bootstrap over documents, 1,000 resamples, seed 1."
+    assert method in scores._second.toolTip() and method in scores._main.toolTip()
 
     today = replace(details.results.today, scores={**details.results.today.scores, "accuracy": 1.0})
     scores._tiles(replace(details, results=replace(details.results, today=today)))
     assert scores._second._hint.text().startswith("as run · current gold 100.0, 95 %: ")
-    scores._tiles(replace(details, low=0.0, high=0.0))
+    scores._tiles(replace(details, own_interval=("accuracy", 0.0, 0.0)))
     assert scores._second._hint.text() == "as run · current gold 50.0 (6 documents)"
 
 

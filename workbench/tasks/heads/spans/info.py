@@ -126,18 +126,6 @@ class SpanTask(WordTask):
 
         return spans.per_label(*sides(golds, predictions))
 
-    def interval(
-        self, golds: Sequence[SpanGold], predictions: Sequence[Prediction]
-    ) -> tuple[str, float, float]:
-        from workbench.metrics.significance import pooled_f1_interval
-
-        pairs = [
-            (_keys(gold.spans), _keys(prediction.spans))
-            for gold, prediction in zip(golds, predictions, strict=True)
-        ]
-        counts = [(len(gold & found), len(found), len(gold)) for gold, found in pairs]
-        return "span_f1", *pooled_f1_interval(counts)
-
     def confidences(
         self, golds: Sequence[SpanGold], predictions: Sequence[Prediction]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

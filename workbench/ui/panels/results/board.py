@@ -20,6 +20,7 @@ from workbench.ui.panels.results.comparing import score_hint
 from workbench.ui.panels.results.comparison import ComparisonView
 from workbench.ui.panels.results.details import Scored
 from workbench.ui.panels.results.gold_words import SPLITS
+from workbench.ui.panels.results.measures import interval_method
 from workbench.ui.panels.results.seen import SeenCallout
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.run_words import is_error, main_score, missing_task, score_text, score_title
@@ -87,6 +88,7 @@ class BoardTable(Table):
                 310,
                 tip=_note,
                 sort=lambda row: row.value(state.score),
+                hint=interval_method(),
             ),
             Column(
                 _("Second score"),

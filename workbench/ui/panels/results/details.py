@@ -56,14 +56,13 @@ class Scored:
 class Details:
     """Details of one run.
 
-    `low`, `high`: 95 % interval of the score in `interval_of`. `guessing` is the score of always
-    predicting `commonest`. `test_set` is the fingerprint of the current test documents and gold.
+    own_interval: (score, low, high) of a task of a plugin without resampled scores. `guessing` is
+    the score of always predicting `commonest`. `test_set` is the fingerprint of the current test
+    documents and gold.
     """
 
     results: Results
-    interval_of: str = ""
-    low: float = 0.0
-    high: float = 1.0
+    own_interval: tuple[str, float, float] | None = None
     guessing: float | None = None
     commonest: str = ""
     test_set: str = ""
@@ -105,10 +104,10 @@ def _details(project: Project, found: Results, test_set: str) -> Details:
         return Details(found, test_set=test_set)
     interval, again = results.interval(project, found.run), differences(project, found.run)
     if not tasks.info(results.task_of(found.run)).has_majority:
-        return Details(found, *interval, test_set=test_set, again=again)
+        return Details(found, interval, test_set=test_set, again=again)
     majority = max(found.today.per_label, key=lambda row: row.support)
     share = majority.support / found.today.n
-    return Details(found, *interval, share, majority.label, test_set, again)
+    return Details(found, interval, share, majority.label, test_set, again)
 
 
 def again_text(given: Sequence[Difference]) -> str:

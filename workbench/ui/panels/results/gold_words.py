@@ -42,8 +42,8 @@ def gold_text(shown: Evaluation | None, gold: str, changed: bool | None) -> str:
     return " ".join((*message, _("0/0 counts as 0.")))
 
 
-def today_text(found: Details, name: str) -> str:
-    """Text below a score of the run: the score against current gold, with its interval.
+def today_text(found: Details, name: str, interval: tuple[float, float] | None) -> str:
+    """Text below a score of the run: the score against current gold, with its interval if known.
 
     There is no interval if all or no predictions are correct: bootstrapping documents says nothing
     about the uncertainty then.
@@ -55,12 +55,10 @@ def today_text(found: Details, name: str) -> str:
         "score": score_text(name, today.scores.get(name)),
         "documents": documents_text(today.n),
     }
-    if name != found.interval_of:
-        return _("as run · current gold {score}").format(**about)
-    if found.low == found.high:
+    if interval is None or interval[0] == interval[1]:
         return _("as run · current gold {score} ({documents})").format(**about)
     text = _("as run · current gold {score}, 95 %: {low} – {high} ({documents})")
-    low, high = score_text(name, found.low), score_text(name, found.high)
+    low, high = (score_text(name, bound) for bound in interval)
     return text.format(low=low, high=high, **about)
 
 

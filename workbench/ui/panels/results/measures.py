@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from workbench.base.terms import term
+from workbench.operations import quality
 from workbench.tasks import spec as tasks
 
 if TYPE_CHECKING:
@@ -36,6 +37,13 @@ class Measures:
     def with_report(self, split: str, report: Report) -> Measures:
         return Measures({**self.reports, split: report})
 
+    def interval(self, split: str, name: str) -> tuple[float, float] | None:
+        """The 95 % interval of a score against current gold; None if unknown."""
+        score = self.reports[split].scores.get(name) if split in self.reports else None
+        if score is None or score.low is None or score.high is None:
+            return None
+        return score.low, score.high
+
     def label_interval(self, split: Split, label: str, name: str) -> tuple[float, float] | None:
         """The 95 % interval of a score of a label; None if unknown."""
         if split[0] not in self.reports or split[1] != "today":
@@ -53,6 +61,11 @@ class Measures:
         """How predicted spans match gold under each scheme, strict first; () for other tasks."""
         report = self.reports.get(split)
         return () if report is None else tuple(_rows(report))
+
+
+def interval_method(report: Report | None = None) -> str:
+    """How intervals are computed, for tooltips."""
+    return quality.interval_method(report)
 
 
 def _rows(report: Report) -> list[SpanRow]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QVBoxLayout
@@ -15,9 +15,9 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QVBo
 from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, plain, theme
 from workbench.ui.formats import points
-from workbench.ui.panels.results.details import ScoreRow
+from workbench.ui.panels.results.details import Details, ScoreRow
 from workbench.ui.panels.results.gold_words import SPLITS, documents_text, gold_text, today_text
-from workbench.ui.panels.results.measures import SpanRow
+from workbench.ui.panels.results.measures import SpanRow, interval_method
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.run_words import mixes_of, score_text, score_title, stored_score_text
 from workbench.ui.widgets.button import Button, Segments
@@ -34,11 +34,11 @@ from workbench.ui.widgets.words import words
 if TYPE_CHECKING:
     from workbench.metrics.classes import LabelScore
     from workbench.storage.runs import Run
+    from workbench.tasks.spec import TaskInfo
 
 GOLDS = {"today": _("Current"), "run": _("As run")}
 # maximum number of labels for a table beside the matrix, in a window of common width
 FEW_LABELS = 10
-BOOTSTRAP = _("95 % interval: bootstrap over documents, 1,000 resamples, seed 1")
 TILES = 560  # width of four tiles, pixels at 100 %
 MOST_SCORES = 12  # number of visible rows of the table of all scores
 MANY_ROWS = 30  # number of visible rows of the table by label without its own scroll bar
@@ -220,7 +220,7 @@ class ScoresView(QFrame):
                 lambda row: interval_text(self._interval(row)),
                 112,
                 right=True,
-                hint=_("95 % interval of F1: bootstrap over documents, 1,000 resamples"),
+                hint=interval_method(),
             ),
             Column(
                 _("Support"),
@@ -256,7 +256,7 @@ class ScoresView(QFrame):
                 lambda row: interval_text(_pair(row)),
                 112,
                 right=True,
-                hint=BOOTSTRAP,
+                hint=interval_method(),
             ),
             *(
                 Column(title, partial(_outcome, outcome), 72, right=True)
@@ -290,7 +290,7 @@ class ScoresView(QFrame):
                 lambda row: interval_text(_pair(row), row.key),
                 112,
                 right=True,
-                hint=BOOTSTRAP,
+                hint=interval_method(),
             ),
         )
         return Table(columns, name=_("All scores"), key=_score_name, sortable=True)
@@ -349,7 +349,7 @@ class ScoresView(QFrame):
         run = self._state.run
         self._layers.set_mixes(mixes_of(run) if run is not None else ())
 
-    def _tiles(self, found: Any) -> None:
+    def _tiles(self, found: Details) -> None:
         results = found.results
         info = found.task
         if info is None:
@@ -357,8 +357,10 @@ class ScoresView(QFrame):
             return
         for tile, name in ((self._main, info.main), (self._second, info.second)):
             title = _("{score}, dev").format(score=score_title(name))
-            tile.set(score_text(name, results.as_run.get(name)), today_text(found, name), title)
-            plain.set_tip(tile, _(info.definition))
+            interval = self._dev_interval(found, name)
+            hint = today_text(found, name, interval)
+            tile.set(score_text(name, results.as_run.get(name)), hint, title)
+            plain.set_tip(tile, self._definition(info, interval))
         self._second.show()
         self._third.setVisible(info.has_majority or bool(info.beside))
         if not info.has_majority:
@@ -373,6 +375,19 @@ class ScoresView(QFrame):
             message = message.format(label=found.commonest)
             self._third.set(score_text(info.main, found.guessing), message, _("Majority baseline"))
         self._test_tile(info.main)
+
+    def _dev_interval(self, found: Details, name: str) -> tuple[float, float] | None:
+        own = found.own_interval
+        if own is not None and own[0] == name:
+            return own[1:]
+        return self._state.measures.interval("dev", name)
+
+    def _definition(self, info: TaskInfo, interval: tuple[float, float] | None) -> str:
+        """On hover: what the score is, and how its interval is computed."""
+        lines = [_(info.definition)]
+        if interval is not None and (report := self._state.measures.reports.get("dev")):
+            lines.append(interval_method(report))
+        return "\n".join(lines)
 
     def _stored_tiles(self, run: Run, stored: Mapping[str, float]) -> None:
         """The first scores that a run of a missing task has stored."""
