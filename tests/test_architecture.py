@@ -139,7 +139,7 @@ TABLE = {
         ("sklearn", "scipy", "pycrfsuite"),
     ),
     "inspection": Row(
-        ("text", "runtime", "metrics", "models", "tasks"),
+        ("text", "runtime", "metrics", "models", "tasks", "baselines"),
         ("torch", "captum", "sklearn"),
         ("umap",),
     ),

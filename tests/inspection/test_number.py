@@ -11,7 +11,7 @@ from workbench.text.fields import Number, Prediction
 
 def test_the_number_is_that_of_the_prediction():
     prediction = Prediction((Number(5.25),), cut=True)
-    subject = SimpleNamespace(predicted=lambda _text: SimpleNamespace(prediction=prediction))
+    subject = SimpleNamespace(prediction=lambda _document: prediction)
 
     found = NumberInspector().run(subject, [Document("a", (("text", "a tram"),))], {})
 

@@ -8,11 +8,11 @@ torch = pytest.importorskip("torch")
 
 from tests import tiny_models  # noqa: E402
 from workbench.base.errors import WorkbenchError  # noqa: E402
+from workbench.inspection.asking import Asking  # noqa: E402
 from workbench.inspection.base import words_of  # noqa: E402
 from workbench.inspection.smallest_change.flips import flips  # noqa: E402
 from workbench.inspection.smallest_change.inspector import (  # noqa: E402
     SmallestChangeInspector,
-    _Asking,
 )
 from workbench.inspection.spec import WordRow  # noqa: E402
 from workbench.inspection.subject import Subject  # noqa: E402
@@ -114,7 +114,7 @@ def test_proposals_of_the_gradient_are_verified_by_a_prediction(subject):
 def test_a_deleted_word_takes_its_space_along_and_a_replaced_one_does_not():
     places = ((0, 4, "late"), (5, 10, "again"), (10, 11, "!"))
     words = tuple(WordRow(start, end, "text", text) for start, end, text in places)
-    asking = _Asking(None, None, "late again!", words, None, None, 1.0)
+    asking = Asking(None, None, "late again!", words, None, None, 1.0)
 
     assert asking.changed({0: ""}) == ("again!", {1: (0, 5), 2: (5, 6)})
     assert asking.changed({1: "now"})[0] == "late now!"

@@ -3,7 +3,7 @@
 import pytest
 
 from workbench.base.errors import SpecError
-from workbench.operations import baselines, predict, results, wire
+from workbench.operations import baselines, inspect, predict, results, wire
 from workbench.storage import documents
 
 
@@ -59,3 +59,36 @@ def test_only_baselines_that_fit_the_task_are_offered(project, topics, add_layer
     ]
     with pytest.raises(SpecError, match="does not fit task tag"):
         baselines.prepare(project, "majority", "tag")
+
+
+def test_baselines_and_ensembles_can_be_inspected_by_what_they_give(project, wired, topics):
+    for name in ("majority", "logistic"):
+        baselines.begin(project, wired, baselines.prepare(project, name, "classify"))
+        wired.wait(wired.jobs[-1])
+    logistic, majority = results.all_runs(project)
+
+    found = {
+        run.spec["baseline"]: {
+            offer.id for offer in inspect.offers(inspect.of_run(project, run)) if not offer.refused
+        }
+        for run in (logistic, majority)
+    }
+
+    shared = {"class_scores", "words_left_out", "smallest_change", "group_swap"}
+    assert found == {"majority": shared, "logistic": shared | {"word_weights"}}
+    assert [choice.run for choice in inspect.choices(project)[:2]] == [logistic.id, majority.id]
+    assert inspect.named_run(project, logistic.name).params["model"].endswith("model")
+
+
+def test_what_a_baseline_lacks_is_named(project, wired, topics):
+    run = baselines.begin(project, wired, baselines.prepare(project, "majority", "classify"))
+    wired.wait(wired.jobs[-1])
+
+    reasons = {
+        offer.id: offer.refused
+        for offer in inspect.offers(inspect.of_run(project, results.run(project, run.id)))
+    }
+
+    assert "tokens and their representations" in reasons["subwords"]
+    assert "weights of words and word pairs" in reasons["word_weights"]
+    assert "several runs that are averaged" in reasons["members"]

@@ -3,7 +3,15 @@
 import pytest
 
 from workbench.base.errors import SpecError, WorkbenchError
-from workbench.operations import compare, ensemble, predict, results, run_folders, train
+from workbench.operations import (
+    compare,
+    ensemble,
+    inspect,
+    predict,
+    results,
+    run_folders,
+    train,
+)
 from workbench.storage import documents, runs
 from workbench.text.fields import ClassScores, Prediction
 from workbench.text.rows import row_id
@@ -40,15 +48,6 @@ def make(project, queue, *members):
     if error is not None:
         raise error
     return run
-
-
-def test_probabilities_are_averaged_whatever_the_order_of_the_labels():
-    found = ensemble.mean([classes(a=0.9, b=0.1), classes(b=0.7, a=0.3)])
-
-    assert found.classes.labels == ("a", "b")
-    assert found.classes.scores == pytest.approx((0.6, 0.4)) and found.label == "a"
-    with pytest.raises(WorkbenchError, match="different classes: a, b and a, c"):
-        ensemble.mean([classes(a=0.9, b=0.1), classes(a=0.9, c=0.1)])
 
 
 def test_an_ensemble_is_a_run_with_scores_and_predictions_on_dev(project, queue, trained, second):
@@ -113,3 +112,24 @@ def test_an_ensemble_has_no_weights_and_needs_every_member(project, queue, train
     results.delete(project, second.id)
     with pytest.raises(WorkbenchError, match="'second' of the ensemble"):
         ensemble.members_of(project, run)
+
+
+def test_an_ensemble_is_inspected_through_its_members(project, queue, trained, second, monkeypatch):
+    run = make(project, queue, trained, second)
+    folder = train.model_folder(project, trained)
+    monkeypatch.setattr(train, "model_folder", lambda *_of: folder)
+
+    choice = inspect.named_run(project, run.name)
+
+    assert [item["name"] for item in choice.params["members"]] == [trained.name, "second"]
+    assert choice.folder == str(folder) and choice.texts == 1
+    available = [offer.id for offer in inspect.offers(choice) if not offer.refused]
+    assert available[:2] == ["class_scores", "members"]
+
+
+def test_an_ensemble_without_one_of_its_runs_cannot_be_inspected(project, queue, trained, second):
+    run = make(project, queue, trained, second)
+
+    assert inspect.of_run(project, run) is None  # the second has no weights
+    with pytest.raises(WorkbenchError, match="weights of run 'second' are missing"):
+        inspect.named_run(project, run.name)

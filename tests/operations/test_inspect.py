@@ -9,7 +9,7 @@ from workbench.base.errors import ModelError, SpecError
 from workbench.inspection.spans.info import PredictedSpans
 from workbench.inspection.spec import Answer, TokenRow, WordRow
 from workbench.inspection.token_scores.info import TokenLabels
-from workbench.operations import inspect
+from workbench.operations import inspect, inspect_host
 from workbench.text.document import Document
 from workbench.text.spans import Span
 
@@ -91,7 +91,7 @@ def test_a_document_without_a_class_has_no_gold(project, add_layer, add_document
 def test_a_document_is_asked_about_with_its_own_tokens():
     document = Document("1", (("text", "one two"),), tokens={"text": ((0, 3), (4, 7))})
 
-    assert inspect.request("vocabulary", document, options={"start": 4}) == {
+    assert inspect_host.request("vocabulary", document, options={"start": 4}) == {
         "inspector": "vocabulary",
         "documents": [{"texts": {"text": "one two"}, "tokens": {"text": [[0, 3], [4, 7]]}}],
         "options": {"start": 4},
@@ -100,12 +100,12 @@ def test_a_document_is_asked_about_with_its_own_tokens():
 
 def test_several_documents_are_refused_where_an_inspector_looks_at_one():
     with pytest.raises(SpecError, match="vocabulary supports only one document at a time"):
-        inspect.request("vocabulary", inspect.typed("a"), inspect.typed("b"))
+        inspect_host.request("vocabulary", inspect.typed("a"), inspect.typed("b"))
 
 
 def test_an_option_that_does_not_fit_is_refused_before_a_model_is_loaded():
     with pytest.raises(SpecError, match="top is '0', expected a whole number from 1"):
-        inspect.request("vocabulary", inspect.typed("a"), options={"top": 0})
+        inspect_host.request("vocabulary", inspect.typed("a"), options={"top": 0})
 
 
 def test_an_answer_survives_the_way_to_the_window():

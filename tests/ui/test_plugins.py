@@ -5,7 +5,7 @@ import pytest
 from tests import a_plugin
 from tests.ui.panels.inspect.test_state import Host
 from workbench.base import registry
-from workbench.operations import inspect, labels, models, plugins
+from workbench.operations import inspect, inspect_host, labels, models, plugins
 from workbench.operations.inspect import Choice
 from workbench.ui.panels.data.import_state import ImportState
 
@@ -30,7 +30,7 @@ def hosts(monkeypatch):
         made.append(Host())
         return made[-1]
 
-    monkeypatch.setattr(inspect, "Inspector", start)
+    monkeypatch.setattr(inspect_host, "Inspector", start)
     monkeypatch.setattr(inspect, "choices", lambda project, settings=None: (STARTER,))
     return made
 

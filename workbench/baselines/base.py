@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -58,6 +59,40 @@ class Baseline(ABC):
     def decoder(self) -> Mapping[str, Any]:
         """Decoding parameters for `TaskInfo.decode`, besides those fitted on dev."""
         return {}
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A word or several neighbours that a linear baseline has found in a document.
+
+    text: for display. places: for each occurrence its words as (field, start, end), in code points.
+    value: of the feature, as TF-IDF. weights (L,): what it counts for each label; value · weight is
+    added to the label's logit.
+    """
+
+    text: str
+    places: tuple[tuple[tuple[str, int, int], ...], ...]
+    value: float
+    weights: np.ndarray
+
+
+@runtime_checkable
+class WeighsFeatures(Protocol):
+    """A baseline whose logits are weighted sums, with FEATURE_WEIGHTS in `BaselineInfo.gives`."""
+
+    def features(self, document: Document) -> tuple[list[Feature], np.ndarray]:
+        """The features in a document, and the intercepts (L,): their logits are `logits`."""
+
+
+@runtime_checkable
+class CountsTags(Protocol):
+    """A baseline that counts the tags of words, with TAG_COUNTS in `BaselineInfo.gives`."""
+
+    def counts(self, word: str) -> Mapping[int, int] | None:
+        """Output number → number of training words; None for a word that is not known."""
+
+    def total(self) -> Mapping[int, int]:
+        """The same for all words of the training documents."""
 
 
 def prepared(task: TaskInfo, documents: Sequence[Document]) -> Prepared:

@@ -18,7 +18,7 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.base.registry import registry
 from workbench.baselines.base import Baseline, prepared
-from workbench.baselines.spec import KIND
+from workbench.baselines.spec import DESCRIPTION, KIND
 from workbench.baselines.spec import info as baseline_info
 from workbench.tasks import answers as files
 from workbench.tasks import spec as tasks
@@ -28,7 +28,7 @@ from workbench.text.document import Document
 from workbench.text.fields import Prediction
 from workbench.training.results import Scoring, TrainResult
 
-MODEL, DESCRIPTION, PREDICTIONS = "model", "glossbench.json", "predictions.jsonl"
+MODEL, PREDICTIONS = "model", "predictions.jsonl"
 CHUNK = 512  # documents between two messages
 
 Messages = Generator[dict[str, Any], str | None, dict[str, Any]]

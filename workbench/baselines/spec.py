@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC
+from pathlib import Path
 
-from workbench.base.i18n import _
+from workbench.base.i18n import N_, _
 from workbench.base.registry import registry
 from workbench.tasks.spec import TaskInfo
 
 KIND = "baseline"  # in the registry, and the kind of their runs
 LABELS = ("ClassScores", "LabelScores", "WordTags", "SpanScores")  # fields with labels
 PREFIX = "baseline:"  # of their ids where a model is expected
+DESCRIPTION = "glossbench.json"  # in the folder of a trained baseline
+FEATURE_WEIGHTS, TAG_COUNTS = "feature_weights", "tag_counts"
+GIVES = {  # what `BaselineInfo.gives` can name, for display
+    FEATURE_WEIGHTS: N_("weights of words and word pairs"),
+    TAG_COUNTS: N_("counts of the tags of words"),
+}
 
 
 class BaselineInfo(ABC):  # noqa: B024 (a plugin sets the attributes)
@@ -21,6 +29,8 @@ class BaselineInfo(ABC):  # noqa: B024 (a plugin sets the attributes)
     output: name of the field that the task must predict; "" for baselines that learn labels, which
     do not fit tasks that predict numbers.
     fits_decoder: whether decoding parameters (thresholds) are fitted on dev, as for trained models.
+    gives: what inspectors can show besides predictions, of GIVES: `base.WeighsFeatures`,
+    `base.CountsTags`.
     """
 
     id: str
@@ -29,6 +39,7 @@ class BaselineInfo(ABC):  # noqa: B024 (a plugin sets the attributes)
     unit: str = "item"
     output: str = ""
     fits_decoder: bool = True
+    gives: tuple[str, ...] = ()
 
     def fits(self, task: TaskInfo) -> bool:
         outputs = (self.output,) if self.output else LABELS
@@ -49,3 +60,24 @@ def info(baseline: str) -> BaselineInfo:
 def fitting(task: TaskInfo) -> tuple[BaselineInfo, ...]:
     """The baselines for a task, in the order of the registry."""
     return tuple(baseline for baseline in all_baselines() if baseline.fits(task))
+
+
+def kind_of(folder: Path) -> str:
+    """The id of the baseline in a folder, "" if it holds none."""
+    try:
+        raw = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
+        return str(raw.get(KIND) or "")
+    except (OSError, ValueError, AttributeError):
+        return ""
+
+
+def gives(baseline: BaselineInfo, task: TaskInfo) -> tuple[str, ...]:
+    """What a baseline provides to inspectors: the stored fields that its task predicts, and more.
+
+    Fields that exist only while a model is inspected need that model.
+    """
+    from workbench.text import fields  # imports numpy, which the start of the window must not
+
+    kinds = ((name, fields.named(name)) for name in task.outputs)
+    stored = [name for name, kind in kinds if kind is not None and kind.key]
+    return (*stored, *baseline.gives)

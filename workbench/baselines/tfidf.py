@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from workbench.baselines.base import LEAST, Baseline, classes, is_exclusive
+from workbench.baselines.base import LEAST, Baseline, Feature, classes, is_exclusive
 from workbench.runtime.inputs import Prepared
 from workbench.tasks.spec import TaskInfo
 from workbench.text.document import Document
@@ -19,6 +20,7 @@ from workbench.text.segment import tokens_of
 WORDS, WEIGHTS = "words.json", "weights.npz"
 MOST_WORDS = 50_000  # most frequent features that are kept
 SECOND = "\x1f"  # begins the features of a second text
+Place = tuple[str, int, int]  # of a word: field, start, end
 
 
 def grams(document: Document) -> list[str]:
@@ -26,12 +28,19 @@ def grams(document: Document) -> list[str]:
 
     Words are the imported tokens, else those of `text.segment`.
     """
-    found: list[str] = []
+    return [gram for gram, _words in placed_grams(document)]
+
+
+def placed_grams(document: Document) -> list[tuple[str, tuple[Place, ...]]]:
+    """Each of `grams` with the places of its words."""
+    found: list[tuple[str, tuple[Place, ...]]] = []
     for number, (name, text) in enumerate(document.texts[:2]):
         mark = SECOND if number else ""
-        words = [text[start:end].lower() for start, end in tokens_of(document, name)]
-        found += [mark + word for word in words]
-        found += [f"{mark}{item} {other}" for item, other in zip(words, words[1:], strict=False)]
+        places = [(name, start, end) for start, end in tokens_of(document, name)]
+        words = [text[start:end].lower() for _name, start, end in places]
+        found += [(mark + word, (place,)) for word, place in zip(words, places, strict=True)]
+        pairs = zip(pairwise(words), pairwise(places), strict=True)
+        found += [(f"{mark}{item} {other}", both) for (item, other), both in pairs]
     return found
 
 
@@ -74,10 +83,33 @@ class TfidfLinear(Baseline):
     def logits(self, prepared: Prepared) -> list[np.ndarray]:
         if not prepared.documents:
             return []
+        found = self._values(prepared.documents) @ self.coef.T + self.intercept
+        return [*np.asarray(found)]
+
+    def _values(self, documents: Sequence[Document]) -> Any:
+        """TF-IDF, sparse (N, V)."""
         vectorizer = _vectorizer(self.words)
         vectorizer.idf_ = self.idf
-        found = vectorizer.transform(prepared.documents) @ self.coef.T + self.intercept
-        return [*np.asarray(found)]
+        return vectorizer.transform(documents)
+
+    def features(self, document: Document) -> tuple[list[Feature], np.ndarray]:
+        """See `base.WeighsFeatures`."""
+        places: dict[str, list[tuple[Place, ...]]] = {}
+        for gram, words in placed_grams(document):
+            if gram in self.words:
+                places.setdefault(gram, []).append(words)
+        row = self._values([document])
+        values = dict(zip(row.indices.tolist(), row.data.tolist(), strict=True))
+        found = [
+            Feature(
+                gram.removeprefix(SECOND),
+                tuple(where),
+                values.get(self.words[gram], 0.0),
+                self.coef[:, self.words[gram]],
+            )
+            for gram, where in places.items()
+        ]
+        return found, self.intercept
 
     def save(self, folder: Path) -> None:
         text = json.dumps(self.words, ensure_ascii=True)

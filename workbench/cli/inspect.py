@@ -18,7 +18,8 @@ from workbench.cli.session import PROJECT, reading, session
 
 if TYPE_CHECKING:
     from workbench.inspection.spec import Answer
-    from workbench.operations.inspect import Choice, Inspector
+    from workbench.operations.inspect import Choice
+    from workbench.operations.inspect_host import Inspector
     from workbench.text.document import Document
 
 NOTHING: tuple[Any, ...] = (None, "", [])  # a column with nothing else is left out
@@ -220,10 +221,10 @@ def _list(choice: Choice, as_json: bool) -> None:
 
 @contextmanager
 def _opened(choice: Choice, device: str, weights: str) -> Iterator[Inspector]:
-    from workbench.operations import inspect as operations
+    from workbench.operations import inspect_host
 
     note(_("Loading {name}…").format(name=choice.title))
-    host = operations.Inspector(device=device, weights=weights)
+    host = inspect_host.Inspector(device=device, weights=weights)
     try:
         host.open(choice)
         yield host

@@ -164,6 +164,7 @@ def _show_quality(found: dict[str, Any]) -> None:
 
 def _show_report(report: Report) -> None:
     """Every score with its interval, and how spans match under each scheme."""
+    from workbench.operations import quality
     from workbench.tasks import spec as tasks
 
     say()
@@ -173,12 +174,7 @@ def _show_report(report: Report) -> None:
         for name, score in report.scores.items()
     ]
     table(titles, rows)
-    message = ngettext(
-        "95 % intervals: bootstrap over documents, {rounds:,} resample, seed {seed}.",
-        "95 % intervals: bootstrap over documents, {rounds:,} resamples, seed {seed}.",
-        report.rounds,
-    )
-    say(message.format(rounds=report.rounds, seed=report.seed))
+    say(quality.interval_method(report))
     if report.outcomes:
         names = [*next(iter(report.outcomes.values()))]
         heads = [_("Scheme"), *map(term, names)]

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from workbench.base.records import to_plain
 from workbench.base.registry import registry
 from workbench.inspection import spec
 from workbench.inspection.base import Examiner
-from workbench.inspection.subject import Subject
-from workbench.models import device as devices
+from workbench.inspection.predicting import load
 from workbench.text import dataset
+
+if TYPE_CHECKING:
+    from workbench.inspection.subject import Subject
 
 
 def run(
@@ -21,18 +23,13 @@ def run(
 ) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
     """Job target.
 
-    params: inspector (its id), model (folder), allow_pickle, device, input (documents as JSON
-    lines), task (see `Examiner.examine`), options, output (path of the result).
+    params: those of `predicting.load`, inspector (its id), input (documents as JSON lines), task
+    (see `Examiner.examine`), options, output (path of the result).
 
     Yields {"kind": "progress", "part"}. Writes the result as JSON; returns {}.
     """
-    devices.use_threads()
     yield {"kind": "progress", "part": 0.0}
-    subject = Subject(
-        str(params["model"]),
-        device=str(params.get("device") or "auto"),
-        allow_pickle=bool(params.get("allow_pickle")),
-    )
+    subject = cast("Subject", load(params))  # whatever the needs of the examiner say
     id = str(params["inspector"])
     examiner: Examiner = registry().get("inspector", id)()
     options = spec.options(id, params["options"])

@@ -12,29 +12,21 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.base.registry import contract_hint, registry
 from workbench.inspection import spec
+from workbench.inspection.predicting import Predicting, document_of, load
 from workbench.inspection.spec import Answer
-from workbench.inspection.subject import Subject, document_of
-from workbench.models import device as devices
 from workbench.text.document import TEXT, TEXT_B, Document
 
 WARM = "A few words to begin with."
 
 
 def open(params: Mapping[str, Any]) -> Answering:
-    """Host target. params: model (folder of a run or of a pretrained model), device, allow_pickle,
-    weights (see `precision.of_weights`).
+    """Host target. params: as for `predicting.load`.
 
     A request {"inspector": id, "documents": [{"texts": {field: content}, "tokens": {field:
     [[start, end], …]}}], "options": {name: value}} gives Answer.to_plain(). Raises ModelError if
     the folder cannot be loaded.
     """
-    devices.use_threads()
-    subject = Subject(
-        str(params["model"]),
-        device=str(params.get("device") or "auto"),
-        allow_pickle=bool(params.get("allow_pickle")),
-        weights=str(params.get("weights") or "auto"),
-    )
+    subject = load(params)
     subject.warm_up(Document("", ((TEXT, WARM), (TEXT_B, WARM))[: subject.texts]))
     return Answering(Inspecting(subject))
 
@@ -53,7 +45,7 @@ class Answering:
 class Inspecting:
     """One model, and the inspectors that were used with it so far."""
 
-    def __init__(self, subject: Subject):
+    def __init__(self, subject: Predicting):
         self.subject = subject
         self._made: dict[str, Any] = {}
         self._counted: tuple[tuple[str, ...], float] | None = None
@@ -91,7 +83,7 @@ class Inspecting:
     def _unknown(self, texts: tuple[str, ...]) -> float:
         """Fraction of unknown words, cached as inspectors and options change more than the text."""
         if self._counted is None or self._counted[0] != texts:
-            self._counted = texts, self.subject.preparer.unknown_share(texts)
+            self._counted = texts, self.subject.unknown_share(texts)
         return self._counted[1]
 
     def _inspector(self, id: str) -> Any:
@@ -101,7 +93,7 @@ class Inspecting:
                 raise ModelError(
                     _(
                         "{model} does not provide what the inspector {inspector} requires: {needs}."
-                    ).format(model=self.subject.info.name, inspector=id, needs=", ".join(lacks))
+                    ).format(model=self.subject.name, inspector=id, needs=", ".join(lacks))
                 )
             info = spec.light(id)
             if info is not None and info.examines:

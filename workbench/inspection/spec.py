@@ -42,6 +42,9 @@ CONTINUES = "continuation"  # of a model that predicts the next or the previous 
 NEW_HEAD = "head.safetensors"  # of a run: `tasks.model.HEAD`, whose module imports torch
 NEXT, PREVIOUS = "next", "previous"  # directions
 DECISION = "decision"  # of a run: a prediction that a change of the text can turn
+ENCODER = "encoder"  # of a model; baselines and ensembles have none
+MEMBERS = "members"  # of an ensemble
+AVERAGED = ("ClassScores", MEMBERS)  # what an ensemble provides
 TEXTS, LABELS = "texts", "labels"  # what is examined of the documents of a project
 BASE = "base"  # in place of a folder: the model that a run was trained from
 LAYER = "layer"  # the option with the name of the layer whose labels are examined
@@ -50,6 +53,8 @@ LAYER = "layer"  # the option with the name of the layer whose labels are examin
 OUTPUTS = {
     DECISION: N_("a class, labels, a number, tags, spans or answers"),
     CONTINUES: N_("continuations of a text"),
+    ENCODER: N_("tokens and their representations"),
+    MEMBERS: N_("several runs that are averaged"),
 }
 
 
@@ -79,8 +84,11 @@ class InspectorInfo:
 
 
 def needs(entry: Contribution) -> frozenset[str]:
-    """The outputs of encoder and predictions that an inspector of the index needs."""
-    return frozenset(entry.options.get("needs", ()))
+    """The outputs of encoder and predictions that an inspector of the index needs.
+
+    One that declares none needs a model: baselines and ensembles have no encoder.
+    """
+    return frozenset(entry.options.get("needs", ()) or (ENCODER,))
 
 
 def reads_whole(entry: Contribution, *, asks: bool) -> bool:
@@ -106,13 +114,14 @@ def question(entry: Contribution) -> str:
     return found if found in QUESTIONS else "answer"
 
 
-def given(encoder: Iterable[str], outputs: Iterable[str] | None) -> frozenset[str]:
+def given(encoder: Iterable[str] | None, outputs: Iterable[str] | None) -> frozenset[str]:
     """What a model provides to inspectors.
 
-    encoder: `ModelInfo.gives`. outputs: `TaskInfo.provides` of a run; None for a pretrained model,
-    which predicts words if it is a language model.
+    encoder: `ModelInfo.gives`; None for baselines and ensembles, which have no encoder. outputs:
+    `TaskInfo.provides` of a run; None for a pretrained model, which predicts words if it is a
+    language model.
     """
-    found = frozenset(encoder)
+    found = frozenset() if encoder is None else frozenset((*encoder, ENCODER))
     if outputs is not None:
         found |= frozenset(outputs)
         return found | {DECISION} if any(kind.decides for kind in _kinds(found)) else found

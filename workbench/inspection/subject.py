@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.inspection import spec
+from workbench.inspection.predicting import Predicting, texts_of
 from workbench.models import device as devices
 from workbench.models import folder as folders
 from workbench.models import precision
@@ -21,7 +21,7 @@ from workbench.models.loading import family_of
 from workbench.runtime.inputs import Prepared, Preparer
 from workbench.tasks.base import Features
 from workbench.tasks.predictor import Logits, Predictor, infer
-from workbench.text.document import CHOICES, Document
+from workbench.text.document import Document
 from workbench.text.fields import Prediction
 from workbench.text.segmenters import base as segmenters
 
@@ -39,8 +39,8 @@ class Predicted:
     prediction: Prediction
 
 
-class Subject:
-    """Loads what inspectors request, each part once.
+class Subject(Predicting):
+    """Loads what inspectors request of a model, each part once.
 
     info: the card of the model. gives: what it provides to inspectors, see `spec.given`.
     is_run: a run, or a published model that is trained for a task. labels: of a run, in the order
@@ -172,6 +172,10 @@ class Subject:
         return models.installed(name) if name else None
 
     @property
+    def name(self) -> str:
+        return self.info.name
+
+    @property
     def labels(self) -> tuple[str, ...]:
         return self.predictor.labels if self.is_run else ()
 
@@ -202,12 +206,7 @@ class Subject:
     @property
     def texts(self) -> int:
         """How many texts an input holds; with choices or questions, the text and one of them."""
-        if not self.is_run:
-            return 1
-        if self.asks:
-            return 2
-        form = self.predictor.task.info.texts
-        return 2 if form == CHOICES else form
+        return texts_of(self.predictor.task.info) if self.is_run else 1
 
     def segmented(self, documents: Sequence[Document]) -> list[Document]:
         """With the words that a run was trained on as tokens of texts that have none."""
@@ -238,6 +237,15 @@ class Subject:
             return self.predictor.prepare([document])
         return self.preparer.windows([document], min(self.max_length, longest))
 
+    def predict(self, documents: Sequence[Document]) -> list[Prediction]:
+        return self.predictor.predict(documents)
+
+    def prediction(self, document: Document) -> Prediction:
+        return self.predicted(document).prediction
+
+    def unknown_share(self, texts: Sequence[str]) -> float:
+        return self.preparer.unknown_share(texts)
+
     def predicted(self, document: Document) -> Predicted:
         """The prediction of the run; inspectors of the same document share one pass."""
         key = (document.texts, dict(document.tokens), document.questions)
@@ -264,17 +272,3 @@ class Subject:
             self.language_model.logits([piece.ids.tolist()], [[0]])
         else:
             _ = self.encoder  # loads it
-
-
-def document_of(
-    texts: Mapping[str, Any],
-    tokens: Mapping[str, Any] | None,
-    questions: Sequence[str] | None = None,
-) -> Document:
-    """A document from a request: {field: text} and {field: [[start, end], …]}."""
-    borders = {
-        name: tuple((int(start), int(end)) for start, end in given)
-        for name, given in (tokens or {}).items()
-    }
-    named = tuple((str(name), str(content)) for name, content in texts.items())
-    return Document("", named, tokens=borders, questions=tuple(map(str, questions or ())))

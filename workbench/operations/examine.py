@@ -152,11 +152,11 @@ def _key(
     digest = hashlib.blake2b(digest_size=16)
     about = json.dumps([info.id, __version__, dict(options), task], sort_keys=True)
     compared = Path(str(options.get("other") or model.folder))
+    folders = [Path(item.folder) for item in model.members or (model,)]
     for part in (
         about,
         data.fingerprint(),
-        *model_files(Path(model.folder)),
-        *model_files(compared),
+        *(file for folder in (*folders, compared) for file in model_files(folder)),
     ):
         digest.update(part.encode() + b"\0")
     return digest.hexdigest()
@@ -185,9 +185,8 @@ def start(queue: Queue, prepared: Prepared, then: Then, *, device: str = "auto")
     draft = folder / "examined.json"
     wanted = train.wanted_device(device)
     params = {
+        **prepared.model.params,
         "inspector": prepared.inspector,
-        "model": prepared.model.folder,
-        "allow_pickle": prepared.model.allow_pickle,
         "device": wanted,
         "input": str(given),
         "task": prepared.task,

@@ -1,25 +1,31 @@
-"""Inspect: results of inspectors for a run or a pretrained model and a text.
-
-The model stays loaded in a host process.
-"""
+"""Inspect: runs and pretrained models that can be inspected, by what, and the documents for it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.base.errors import SpecError, WorkbenchError
-from workbench.base.events import Signal
+from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import N_, _
 from workbench.base.registry import registry
 from workbench.base.settings import Settings
+from workbench.baselines import spec as baselines
+from workbench.baselines.spec import KIND as BASELINE
 from workbench.inspection import spec as inspectors
 from workbench.inspection.spec import Answer
-from workbench.jobs.spec import JobSpec
 from workbench.models import spec as specs
-from workbench.operations import missing, models, predict, results, train
+from workbench.operations import (
+    ensemble,
+    missing,
+    models,
+    predict,
+    results,
+    run_folders,
+    train,
+)
+from workbench.operations.outcomes import ENSEMBLE, PROMPT
 from workbench.storage import documents, listing
 from workbench.storage.listing import DocumentRow
 from workbench.tasks import spec as tasks
@@ -30,15 +36,10 @@ from workbench.text.spans import Span
 from workbench.text.typed import typed as typed
 
 if TYPE_CHECKING:
-    from workbench.jobs.host import Host
-    from workbench.jobs.spare import Spare
     from workbench.metrics.differences import Difference
     from workbench.models.spec import ModelInfo
     from workbench.project.project import Project
     from workbench.storage.runs import Run
-
-Done = Callable[["Answer | None", "WorkbenchError | None"], None]
-Dispatch = Callable[[Callable[[], None]], None]
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Choice:
     """A model that can be inspected. `run` is its id and `task` its task, None and "" without one.
 
     `gives`: outputs of the encoder of a pretrained model; those of a run are read on demand.
+    `members`: of an ensemble, whose `folder` is that of the first.
     """
 
     key: str
@@ -56,6 +58,15 @@ class Choice:
     layer: str = ""
     allow_pickle: bool = False
     gives: tuple[str, ...] = ()
+    members: tuple[Choice, ...] = ()
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """What `inspection.predicting.load` needs."""
+        found: dict[str, Any] = {"model": self.folder, "allow_pickle": self.allow_pickle}
+        if self.members:
+            found["members"] = [{"name": item.title, **item.params} for item in self.members]
+        return found
 
     @property
     def texts(self) -> int:
@@ -75,12 +86,17 @@ def choices(project: Project | None, settings: Settings | None = None) -> tuple[
 
 
 def _trained(project: Project) -> list[Choice]:
-    runs = [
-        run
-        for run in results.all_runs(project)
-        if run.kind == "train" and run.status in ("done", "stopped") and not missing.of_run(run)
-    ]
-    return [choice for run in runs if (choice := of_run(project, run)) is not None]
+    found = (of_run(project, run) for run in results.all_runs(project) if not refusal(run))
+    return [choice for choice in found if choice is not None]
+
+
+def refusal(run: Run) -> str:
+    """Why a run cannot be inspected even if its files are there, "" if it can."""
+    if run.status not in ("done", "stopped"):
+        return _("Only finished runs can be inspected.")
+    if run.kind == PROMPT:
+        return _("A prompt has no model of its own: the Prompts page shows its answers.")
+    return missing.of_run(run)
 
 
 _TITLES = {
@@ -105,20 +121,32 @@ def of_model(card: ModelInfo) -> Choice:
 
 
 def of_run(project: Project, run: Run) -> Choice | None:
-    """A run; None if its weights are missing."""
+    """A run; None if its files are missing, or those of a run that it averages."""
     try:
-        return _with_folder(run, train.model_folder(project, run))
+        return _of_run(project, run)
     except WorkbenchError:
         return None
 
 
 def named_run(project: Project, name: str) -> Choice:
-    """Raises WorkbenchError if there is no such run, or its weights are missing."""
+    """Raises WorkbenchError if there is no such run, its files are missing, or it is a prompt."""
     run = results.run_named(project, name)
-    return _with_folder(run, train.model_folder(project, run))
+    if run.kind == PROMPT:
+        raise WorkbenchError(refusal(run))
+    return _of_run(project, run)
 
 
-def _with_folder(run: Run, folder: Path) -> Choice:
+def _of_run(project: Project, run: Run) -> Choice:
+    """Raises WorkbenchError if files are missing."""
+    members: tuple[Choice, ...] = ()
+    if run.kind == ENSEMBLE:
+        averaged = ensemble.members_of(project, run)
+        members = tuple(replace(_of_run(project, item), title=item.name) for item in averaged)
+        folder = Path(members[0].folder)
+    elif run.kind == BASELINE:
+        folder = run_folders.existing_model(project, run)
+    else:
+        folder = train.model_folder(project, run)
     name = run.spec.get("model_name") or run.spec.get("model", "")
     return Choice(
         f"run {run.id}",
@@ -127,6 +155,8 @@ def _with_folder(run: Run, folder: Path) -> Choice:
         results.task_of(run),
         run.id,
         run.layer,
+        allow_pickle=predict.allows_pickle(run),
+        members=members,
     )
 
 
@@ -163,13 +193,9 @@ class Offer:
 
 def offers(choice: Choice) -> tuple[Offer, ...]:
     """Every inspector of the registry, in order, with whether it supports the model."""
-    encoder, outputs = choice.gives, None
-    if choice.task:
-        folder = Path(choice.folder)
-        card = specs.card(folder, allow_pickle=choice.allow_pickle)
-        encoder = inspectors.of_run(card.gives, folder)
-        outputs = tasks.info(choice.task).provides(predict.options_of(folder))
+    encoder, outputs = _given(choice)
     gives = inspectors.given(encoder, outputs)
+    own = inspectors.given(encoder, ())
     return tuple(
         Offer(
             entry.id,
@@ -177,10 +203,23 @@ def offers(choice: Choice) -> tuple[Offer, ...]:
             inspectors.question(entry),
             str(entry.options.get("view", "")),
             registry().problem(entry) or _refusal(inspectors.missing(entry, gives)),
-            bool(inspectors.needs(entry) - set(encoder)),
+            bool(inspectors.needs(entry) - own),
         )
         for entry in registry().all("inspector")
     )
+
+
+def _given(choice: Choice) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
+    """The outputs of the encoder, and those of a run; None without."""
+    if not choice.task:
+        return choice.gives, None
+    if choice.members:
+        return None, inspectors.AVERAGED
+    folder, task = Path(choice.folder), tasks.info(choice.task)
+    if kind := baselines.kind_of(folder):
+        return None, baselines.gives(baselines.info(kind), task)
+    card = specs.card(folder, allow_pickle=choice.allow_pickle)
+    return inspectors.of_run(card.gives, folder), task.provides(predict.options_of(folder))
 
 
 def first(found: Sequence[Offer]) -> str:
@@ -199,140 +238,13 @@ def _title(given: str) -> str:
     """What an output of an encoder, a task or a prediction is, for display; its id if unknown."""
     from workbench.text import fields
 
-    kind, known = fields.named(given), {**specs.GIVES, **inspectors.OUTPUTS, **tasks.GIVEN}
+    kind = fields.named(given)
+    known = {**specs.GIVES, **inspectors.OUTPUTS, **tasks.GIVEN, **baselines.GIVES}
     for info in tasks.all_tasks():
         known |= info.further
     if kind is not None and kind.title:
         return _(kind.title)
     return _(known[given]) if given in known else given
-
-
-# ---------------------------------------------------------------- requests
-
-
-class Inspector:
-    """Keeps one model at a time loaded in a host process.
-
-    `changed(status)`: asleep, starting, ready, failed, crashed or closed.
-    """
-
-    def __init__(
-        self,
-        *,
-        dispatch: Dispatch | None = None,
-        spare: Spare | None = None,
-        device: str = "auto",
-        weights: str = "auto",
-    ):
-        self._dispatch, self._spare = dispatch, spare
-        self._loading = {"device": device, "weights": weights}
-        self._host: Host | None = None
-        self._drop: Callable[[], None] | None = None
-        self.choice: Choice | None = None
-        self.changed = Signal("inspector.changed")
-
-    @property
-    def status(self) -> str:
-        return self._host.status if self._host else "asleep"
-
-    @property
-    def message(self) -> str:
-        """Why loading failed, with advice."""
-        return f"{self._host.message} {self._host.hint}".strip() if self._host else ""
-
-    def open(self, choice: Choice) -> None:
-        """Select this model for the next request; the previous one is unloaded."""
-        if (
-            self.choice is not None
-            and (choice.folder, choice.key) == (self.choice.folder, self.choice.key)
-            and self._host is not None
-        ):
-            return
-        from workbench.jobs.host import Host
-
-        self.close()
-        self.choice = choice
-        params = {**self._loading, "model": choice.folder, "allow_pickle": choice.allow_pickle}
-        self._host = Host(
-            JobSpec(inspectors.TARGET, params, title=choice.title),
-            dispatch=self._dispatch,
-            spare=self._spare,
-            read=Answer.from_plain,
-        )
-        self._drop = self._host.changed.connect(self.changed.emit)
-
-    def ask(
-        self,
-        inspector: str,
-        document: Document,
-        done: Done,
-        *,
-        options: Mapping[str, Any] | None = None,
-    ) -> None:
-        """`done(answer, None)` or `done(None, error)`. Loads the model if needed.
-
-        An unanswered request to the same inspector is dropped.
-        """
-        assert self._host is not None
-        self._host.ask(
-            inspector,
-            request(inspector, document, options=options),
-            done,
-        )
-
-    def ask_now(
-        self,
-        inspector: str,
-        *documents: Document,
-        options: Mapping[str, Any] | None = None,
-        timeout: float = 120.0,
-    ) -> Answer:
-        """Without an event loop: inspect one document, or several in one result, and wait.
-
-        Raises the error of the answer.
-        """
-        assert self._host is not None
-        asked = request(inspector, *documents, options=options)
-        found: Answer = self._host.ask_now(asked, timeout)
-        return found
-
-    def close(self) -> None:
-        """End the process and free its memory."""
-        if self._drop is not None:
-            self._drop()
-        if self._host is not None:
-            self._host.close()
-        self._host, self._drop, self.choice = None, None, None
-
-
-def request(
-    inspector: str, *documents: Document, options: Mapping[str, Any] | None = None
-) -> dict[str, object]:
-    """The request to the host: texts and, if imported with them, their tokens.
-
-    Raises SpecError for unknown options, and for several documents if the inspector supports only
-    one.
-    """
-    inspectors.options(inspector, options or {})
-    info = inspectors.light(inspector)
-    if len(documents) != 1 and not (info is not None and info.several):
-        raise SpecError(
-            _("{inspector} supports only one document at a time.").format(inspector=inspector)
-        )
-    return {
-        "inspector": inspector,
-        "documents": [_asked(item) for item in documents],
-        "options": dict(options or {}),
-    }
-
-
-def _asked(document: Document) -> dict[str, Any]:
-    more = {"questions": list(document.questions)} if document.questions else {}
-    return {
-        "texts": dict(document.texts),
-        "tokens": {name: [list(pair) for pair in found] for name, found in document.tokens.items()},
-        **more,
-    }
 
 
 # ---------------------------------------------------------------- documents and gold labels

@@ -63,6 +63,14 @@ class FrequentTag(Baseline):
             found.append(rows)
         return found
 
+    def counts(self, word: str) -> Mapping[int, int] | None:
+        """See `base.CountsTags`."""
+        return self.tags.get(word)
+
+    def total(self) -> Mapping[int, int]:
+        """See `base.CountsTags`."""
+        return dict(enumerate(self.totals))
+
     def _logits(self, counts: Mapping[int, int]) -> np.ndarray:
         row = np.full(len(self.totals), SMOOTHING)
         for at, count in counts.items():

@@ -1,7 +1,7 @@
 """The most frequent tag of each word."""
 
 from workbench.base.i18n import N_
-from workbench.baselines.spec import BaselineInfo
+from workbench.baselines.spec import TAG_COUNTS, BaselineInfo
 
 
 class FrequentTagInfo(BaselineInfo):
@@ -12,6 +12,7 @@ class FrequentTagInfo(BaselineInfo):
         "occur there, the most frequent tag of all."
     )
     unit = "token"
+    gives = (TAG_COUNTS,)
 
 
 INFO = FrequentTagInfo()

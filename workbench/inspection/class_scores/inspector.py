@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workbench.inspection.class_scores.info import INFO, ClassProbabilities
-from workbench.inspection.subject import Subject
+from workbench.inspection.predicting import Predicting
 from workbench.text.document import Document
 from workbench.text.fields import ClassScores
 
@@ -19,10 +19,10 @@ class ClassScoresInspector:
     info = INFO
 
     def run(
-        self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
+        self, subject: Predicting, documents: Sequence[Document], options: Mapping[str, Any]
     ) -> ClassProbabilities:
         (document,) = documents
-        prediction = subject.predicted(document).prediction
+        prediction = subject.prediction(document)
         scores = prediction.required(ClassScores)
         pairs = zip(scores.labels, scores.scores, strict=True)
         choices = tuple(map(shortened, document.choices))

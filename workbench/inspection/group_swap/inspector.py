@@ -12,7 +12,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.inspection.group_swap.info import INFO, GroupEffect, GroupSwap, SwappedDocument
 from workbench.inspection.group_swap.scores import Scored, scored
-from workbench.inspection.subject import Subject
+from workbench.inspection.predicting import Predicting
 from workbench.metrics import resampling
 from workbench.text import groups
 from workbench.text.dataset import Dataset
@@ -30,7 +30,7 @@ class GroupSwapInspector:
     info = INFO
 
     def examine(
-        self, subject: Subject, data: Dataset, task: str, options: Mapping[str, Any]
+        self, subject: Predicting, data: Dataset, task: str, options: Mapping[str, Any]
     ) -> Generator[float, None, GroupSwap]:
         """Raises WorkbenchError for a list that cannot be read, or if no document has its words."""
         words = groups.read(str(options["list"]))
@@ -48,7 +48,7 @@ class GroupSwapInspector:
             found.append([])
             for start in range(0, len(documents), AT_ONCE):
                 yield (number + start / len(documents)) / len(versions)
-                found[-1] += subject.predictor.predict(documents[start : start + AT_ONCE])
+                found[-1] += subject.predict(documents[start : start + AT_ONCE])
         predictions = [prediction for version in found for prediction in version]
         documents = [item for version in versions for item in version]
         scores = scored(predictions, documents, subject.labels)

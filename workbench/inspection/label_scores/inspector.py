@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workbench.inspection.label_scores.info import INFO, LabelProbabilities, LabelProbability
-from workbench.inspection.subject import Subject
+from workbench.inspection.predicting import Predicting
 from workbench.text.document import Document
 from workbench.text.fields import LabelScores
 
@@ -17,10 +17,10 @@ class LabelScoresInspector:
     info = INFO
 
     def run(
-        self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
+        self, subject: Predicting, documents: Sequence[Document], options: Mapping[str, Any]
     ) -> LabelProbabilities:
         (document,) = documents
-        prediction = subject.predicted(document).prediction
+        prediction = subject.prediction(document)
         found = prediction.required(LabelScores)
         rows = zip(found.labels, found.scores, found.thresholds, strict=True)
         return LabelProbabilities(tuple(LabelProbability(*row) for row in rows), prediction.cut)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workbench.inspection.number.info import INFO, PredictedNumber
-from workbench.inspection.subject import Subject
+from workbench.inspection.predicting import Predicting
 from workbench.text.document import Document
 from workbench.text.fields import Number
 
@@ -17,8 +17,8 @@ class NumberInspector:
     info = INFO
 
     def run(
-        self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
+        self, subject: Predicting, documents: Sequence[Document], options: Mapping[str, Any]
     ) -> PredictedNumber:
         (document,) = documents
-        prediction = subject.predicted(document).prediction
+        prediction = subject.prediction(document)
         return PredictedNumber(prediction.required(Number).value, prediction.cut)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import ModelError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.inspection import decisions
-from workbench.inspection.attributions.info import Target
+from workbench.inspection.asking import Asking, Edits
 from workbench.inspection.attributions.targets import explained
 from workbench.inspection.base import words_of
 from workbench.inspection.decisions import Verdict
+from workbench.inspection.predicting import Predicting
 from workbench.inspection.smallest_change.flips import flips
 from workbench.inspection.smallest_change.info import (
     DELETE,
@@ -31,13 +32,12 @@ from workbench.inspection.subject import Subject
 from workbench.models import spec as models
 from workbench.models.generate import MASKED, LanguageModel
 from workbench.text.document import Document
-from workbench.text.fields import LabelScores, Prediction
+from workbench.text.fields import LabelScores
 
 DEFAULT_PROPOSER = "starter-bert"
 LONGEST = 60  # words at the beginning of a text that are changed
 VERIFIED = 24  # replacements that the gradient proposes, by a forward pass in each step
 PROMISING = 24  # of those tried in the first step, the best ones that later steps try again
-Edits = Mapping[int, str]  # word → what stands in its place
 
 
 class SmallestChangeInspector:
@@ -53,7 +53,7 @@ class SmallestChangeInspector:
         self._model: tuple[object, LanguageModel | None] | None = None
 
     def run(
-        self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
+        self, subject: Predicting, documents: Sequence[Document], options: Mapping[str, Any]
     ) -> SmallestChange:
         """Raises WorkbenchError for a text without words, or an unknown target or proposer."""
         (document,) = documents
@@ -61,10 +61,10 @@ class SmallestChangeInspector:
         words = tuple(word for word in words_of(document, 1) if word.field == field)[:LONGEST]
         if not words:
             raise WorkbenchError(_("The text has no words to change."))
-        prediction = subject.predicted(document).prediction
+        prediction = subject.prediction(document)
         found = decisions.targets(prediction, words)
         target = decisions.chosen(found, str(options["target"]))
-        asking = _Asking(subject, document, text, words, target, prediction, options["step"])
+        asking = Asking(subject, document, text, words, target, prediction, options["step"])
         (before,) = asking.answers([{}])
         free = [at for at in range(len(words)) if at not in decisions.fixed(target)]
         model = self._language_model(subject, str(options["proposer"]).strip())
@@ -98,7 +98,7 @@ class SmallestChangeInspector:
             targets=found,
         )
 
-    def _language_model(self, subject: Subject, asked: str) -> LanguageModel | None:
+    def _language_model(self, subject: Predicting, asked: str) -> LanguageModel | None:
         """The masked language model asked for: by default the one that the run was trained from,
         else the starter. None if there is none.
         """
@@ -109,7 +109,7 @@ class SmallestChangeInspector:
         return self._model[1]
 
 
-def _proposers(subject: Subject) -> list[Path | None]:
+def _proposers(subject: Predicting) -> list[Path | None]:
     return [subject.base_folder, models.installed(DEFAULT_PROPOSER)]
 
 
@@ -130,22 +130,23 @@ def _first_masked(folders: Sequence[Path | None], asked: str) -> LanguageModel |
     return None
 
 
-def _estimates(asking: _Asking, top: int) -> dict[int, dict[str, float]]:
+def _estimates(asking: Asking, top: int) -> dict[int, dict[str, float]]:
     """Word → replacements with the estimated fall; {} for a model without token embeddings."""
-    target, labels = asking.target, asking.before.get(LabelScores)
+    target, labels, subject = asking.target, asking.before.get(LabelScores), asking.subject
+    if not isinstance(subject, Subject):
+        return {}
     sign = 0 if target.value is not None else 1
     if labels is not None and target.label not in labels.chosen:
         sign = -1
     try:
-        found = flips(
-            asking.subject, asking.document, asking.words, _explained(asking), top, sign=sign
-        )
+        explained_as = _explained(asking, subject)
+        found = flips(subject, asking.document, asking.words, explained_as, top, sign=sign)
     except WorkbenchError:
         return {}
     return {at: {flip.new: flip.fall for flip in given} for at, given in found.items() if given}
 
 
-def _explained(asking: _Asking) -> str:
+def _explained(asking: Asking, subject: Subject) -> str:
     """The target of the attributions that stands for a decision: of an answer its start, of a span
     of one word the word's tag.
     """
@@ -156,7 +157,7 @@ def _explained(asking: _Asking) -> str:
     if kind not in (decisions.WORD, decisions.SPAN) or target.last > target.first:
         return target.id
     try:
-        known = explained(asking.subject, asking.document).places
+        known = explained(subject, asking.document).places
     except LookupError:  # spans without tags of words
         return target.id
     prefix = f"word:{target.first}:"
@@ -179,58 +180,8 @@ def _best_estimates(
     return best
 
 
-@dataclass
-class _Asking:
-    """Predictions of a run for changed versions of a text. before: for the text as it is."""
-
-    subject: Subject
-    document: Document
-    text: str
-    words: tuple[WordRow, ...]
-    target: Target
-    before: Prediction
-    step: float
-
-    def changed(self, edits: Edits) -> tuple[str, dict[int, tuple[int, int]]]:
-        """The text with words replaced, and where its words are; a deleted word takes the space
-        after it along.
-        """
-        found, end, places = "", 0, {}
-        for at, word in enumerate(self.words):
-            found += self.text[end : word.start]
-            end = word.end
-            new = edits.get(at, self.text[word.start : word.end])
-            if new:
-                places[at] = len(found), len(found) + len(new)
-                found += new
-            elif self.text[end : end + 1].isspace():
-                end += 1
-        return found + self.text[end:], places
-
-    def answers(self, versions: Sequence[Edits]) -> list[Verdict]:
-        documents, places = [], []
-        for edits in versions:
-            text, where = self.changed(edits)
-            documents.append(self._document(text, where))
-            places.append(where)
-        predictions = self.subject.predictor.predict(documents)
-        return [
-            decisions.judged(prediction, self.target, self.before, where, step=self.step)
-            for prediction, where in zip(predictions, places, strict=True)
-        ]
-
-    def _document(self, text: str, places: Mapping[int, tuple[int, int]]) -> Document:
-        """With its tokens, if the text has some and none is left out of `words`."""
-        field, *others = self.document.texts
-        tokens = self.document.tokens.get(field[0], ())
-        kept = {field[0]: tuple(places.values())} if len(tokens) == len(self.words) else {}
-        return replace(
-            self.document, texts=((field[0], text), *others), tokens=kept if tokens else {}
-        )
-
-
 def _search(
-    asking: _Asking,
+    asking: Asking,
     kind: str,
     candidates: Callable[[Edits], dict[int, list[str]]],
     before: Verdict,
@@ -280,7 +231,7 @@ def _by_fall(trials: Iterable[Trial]) -> list[Trial]:
 
 
 def _pruned(
-    asking: _Asking, edits: dict[int, str], answer: Verdict
+    asking: Asking, edits: dict[int, str], answer: Verdict
 ) -> tuple[dict[int, str], Verdict]:
     """Take back every change that is not needed."""
     if not answer.turned:

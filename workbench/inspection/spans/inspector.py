@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from workbench.inspection.predicting import Predicting
 from workbench.inspection.spans.info import INFO, PredictedSpans
-from workbench.inspection.subject import Subject
 from workbench.text.document import Document
 
 
@@ -16,8 +16,8 @@ class SpansInspector:
     info = INFO
 
     def run(
-        self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
+        self, subject: Predicting, documents: Sequence[Document], options: Mapping[str, Any]
     ) -> PredictedSpans:
         (document,) = documents
-        prediction = subject.predicted(document).prediction
+        prediction = subject.prediction(document)
         return PredictedSpans(tuple(prediction.spans), subject.labels, prediction.cut)

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QListWidget
 from tests.ui.panels.inspect.test_state import CLASSIFIER, TAGGER, Host
 from tests.ui.panels.inspect.test_view import SPANS, TEXT, named, tagged
 from workbench.operations import inspect as operations
+from workbench.operations import inspect_host
 from workbench.ui.panels.inspect import view as page
 from workbench.ui.panels.inspect.view_list import VIEW
 
@@ -22,7 +23,7 @@ def hosts(monkeypatch):
         made.append(Host())
         return made[-1]
 
-    monkeypatch.setattr(operations, "Inspector", make)
+    monkeypatch.setattr(inspect_host, "Inspector", make)
     choices = (TAGGER, OTHER, CLASSIFIER)
     monkeypatch.setattr(operations, "choices", lambda project, settings=None: choices)
     monkeypatch.setattr(operations, "layer", lambda project, choice: None)

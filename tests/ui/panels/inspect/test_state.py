@@ -14,7 +14,7 @@ from workbench.inspection.spec import Answer, TokenRow, WordRow
 from workbench.inspection.token_scores.info import TokenLabels
 from workbench.inspection.vocabulary.info import ExpectedWords
 from workbench.operations import inspect as operations
-from workbench.operations import labels
+from workbench.operations import inspect_host, labels
 from workbench.operations.inspect import Choice
 from workbench.project.project import Project
 from workbench.storage import listing
@@ -28,7 +28,7 @@ MASKED = Choice("model starter-bert", "starter-bert", "/starter", gives=GIVES)
 
 
 class Host:
-    """Stands in for operations.inspect.Inspector."""
+    """Stands in for operations.inspect_host.Inspector."""
 
     def __init__(self, **_named):
         self.changed, self.asked, self.choice, self.message, self.closed = (
@@ -57,7 +57,7 @@ class Host:
 @pytest.fixture
 def host(monkeypatch):
     made = Host()
-    monkeypatch.setattr(operations, "Inspector", lambda **named: made)
+    monkeypatch.setattr(inspect_host, "Inspector", lambda **named: made)
     monkeypatch.setattr(
         operations, "choices", lambda project, settings=None: (TAGGER, CLASSIFIER, MASKED)
     )

@@ -18,6 +18,7 @@ from workbench.inspection.subwords.info import Embedded, Tokenized
 from workbench.inspection.token_scores.info import PredictedWord, TokenLabels
 from workbench.inspection.transitions.info import TransitionScores
 from workbench.operations import inspect as operations
+from workbench.operations import inspect_host
 from workbench.operations.inspect import Choice
 from workbench.text.spans import Span
 from workbench.ui.panels.inspect import saving
@@ -38,7 +39,7 @@ TAGGER = Choice("run 1", "second · spans", "/run/1", "tag", 1, "spans")
 @pytest.fixture
 def host(monkeypatch):
     made = Host()
-    monkeypatch.setattr(operations, "Inspector", lambda **named: made)
+    monkeypatch.setattr(inspect_host, "Inspector", lambda **named: made)
     monkeypatch.setattr(operations, "choices", lambda project, settings=None: (TAGGER,))
     return made
 
@@ -277,7 +278,7 @@ def test_the_list_offers_the_views_that_fit_and_says_why_others_do_not(panel):
     offered = [views.item(n).text() for n in range(views.count()) if views.item(n).data(VIEW)]
 
     answers = ["Tokenization", "Label distribution", "Gold and predicted"]
-    assert offered == [*answers, "Smallest change", "Group swap"]
+    assert offered == [*answers, "Words left out", "Smallest change", "Group swap"]
     fold = panel.view._listed._fold
     refused = sum(bool(offer.refused) for offer in panel.state.offers)
     assert f"{refused} views not available" in fold.text()

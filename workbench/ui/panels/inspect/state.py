@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.registry import registry
-from workbench.operations import annotate, examine, inspect
+from workbench.operations import annotate, examine, inspect, inspect_host
 from workbench.operations.inspect import Choice, Offer
 from workbench.text.typed import ASKED
 from workbench.ui.opened import opened
@@ -57,7 +57,7 @@ class InspectState(Kept):
         self.corpus = Corpus(self)
         self._chosen_view = ""  # chosen by the user: kept for every model that supports it
         self._shown: dict[str, Shown] = {}
-        self._inspector = inspect.Inspector(
+        self._inspector = inspect_host.Inspector(
             dispatch=context.dispatch,
             spare=context.queue.spare,
             device=context.settings.device,

@@ -20,6 +20,12 @@ def _usable(panel: ResultsPanel) -> bool:
     return panel.state.usable
 
 
+def _inspectable(panel: ResultsPanel) -> bool:
+    from workbench.ui.panels.results.facts import cannot_inspect
+
+    return not cannot_inspect(panel.state)
+
+
 class ResultsPanel(Panel):
     state: ResultsState
     view: ResultsView
@@ -49,7 +55,7 @@ class ResultsPanel(Panel):
             lambda p: p.state.inspect(),
             "Run",
             "Ctrl+Shift+I",
-            enabled=_usable,
+            enabled=_inspectable,
             group="one",
         ),
         Command(

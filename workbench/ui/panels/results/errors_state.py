@@ -13,6 +13,7 @@ from workbench.base.i18n import _
 from workbench.operations import errors, results, reviews
 from workbench.operations.errors import Detail, ErrorItem, Wanted
 from workbench.tasks import spec as tasks
+from workbench.ui.panels.results.facts import cannot_inspect
 from workbench.ui.panels.results.similar import SimilarState
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ class ErrorsState(State):
 
     @property
     def can_inspect(self) -> bool:
-        return self.item is not None and self.page.usable
+        return self.item is not None and not cannot_inspect(self.page)
 
     @property
     def can_decide(self) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
 from workbench.base.terms import term
-from workbench.operations import ensemble, outcomes
+from workbench.operations import ensemble, inspect, outcomes
 from workbench.prompting.results import PromptResult
 from workbench.training.results import TrainResult
 from workbench.training.spec import all_options
@@ -17,6 +17,7 @@ from workbench.ui.run_words import layer_mixes, title_of
 
 if TYPE_CHECKING:
     from workbench.storage.runs import Run
+    from workbench.ui.panels.results.state import ResultsState
 
 
 def describe(run: Run) -> Iterator[tuple[str, str]]:
@@ -101,3 +102,13 @@ def comparable(run: Run, runs: Sequence[Run]) -> tuple[Run, ...]:
         and other.layer_id == run.layer_id
         and other.spec.get("task") == run.spec.get("task")
     )
+
+
+def cannot_inspect(state: ResultsState) -> str:
+    """Why the selected run cannot be inspected, "" if it can."""
+    run = state.run
+    if run is None:
+        return _("Select one run.")
+    if reason := inspect.refusal(run):
+        return reason
+    return "" if state.can_answer else _("The files of the run are missing.")

@@ -13,6 +13,7 @@ from workbench.ui import plain, theme
 from workbench.ui.commands import SEPARATOR, Choice
 from workbench.ui.formats import when_iso
 from workbench.ui.panels.results.comparing import MOST
+from workbench.ui.panels.results.facts import cannot_inspect
 from workbench.ui.panels.results.listing import Shown, groups, tags
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.run_words import main_score, short_title, title_of
@@ -160,7 +161,7 @@ class RunTable(QFrame):
         copy = ngettext("Copy na&me", "Copy na&mes", len(chosen))
         return (
             _choice("suggest", _("&Suggest with this run"), state.suggest, state.can_suggest),
-            _choice("inspect", _("&Inspect this run"), state.inspect, state.usable),
+            _choice("inspect", _("&Inspect this run"), state.inspect, not cannot_inspect(state)),
             _choice("apply", _("A&pply to files…"), self._apply, state.usable),
             _choice("export", _("&Export model"), state.export, state.usable),
             SEPARATOR,

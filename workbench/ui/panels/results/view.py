@@ -26,6 +26,7 @@ from workbench.ui.panels.results.board import BoardView
 from workbench.ui.panels.results.comparison import ComparisonView
 from workbench.ui.panels.results.details import again_text
 from workbench.ui.panels.results.errors import ErrorsView
+from workbench.ui.panels.results.facts import cannot_inspect
 from workbench.ui.panels.results.label_errors import LabelErrorsView
 from workbench.ui.panels.results.quality import QualityView
 from workbench.ui.panels.results.run_table import RunTable
@@ -295,8 +296,10 @@ class ResultsView(WatchingView):
         )
         self._chip.set(status_words(run.status), tone=RUN_TONES.get(run.status, ""))
         self._suggest.setEnabled(state.can_suggest)
-        for button in (self._inspect, self._apply, self._export):
+        for button in (self._apply, self._export):
             button.setEnabled(state.usable)
+        self._inspect.setEnabled(not (reason := cannot_inspect(state)))
+        plain.set_tip(self._inspect, reason or _("Open the run on the Inspect page"))
         self._again.setEnabled(state.can_train_again)
         title = _(PARTS["errors"])
         if state.details is not None:

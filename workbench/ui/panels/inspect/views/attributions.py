@@ -1,4 +1,7 @@
-"""How much each word moves a score: painted on the text, and as bars."""
+"""How much each word moves a score: painted on the text, and as bars.
+
+For attributions, and for words that are left out.
+"""
 
 from __future__ import annotations
 
@@ -37,12 +40,10 @@ class AttributionsView(InspectorView):
         self._target = combo(name=_("Target"))
         self._target.activated.connect(self._take_target)
         self._choices = {}
-        for name, title in OPTIONS.items():
-            option = next(
-                option
-                for option in (state.info.options if state.info else ())
-                if option.name == name
-            )
+        known = {option.name: option for option in (state.info.options if state.info else ())}
+        titles = {name: title for name, title in OPTIONS.items() if name in known}
+        for name, title in titles.items():
+            option = known[name]
             pairs = zip(option.choices, map(_, option.choice_titles), strict=True)
             box = combo([*pairs], name=title)
             box.activated.connect(
@@ -58,11 +59,12 @@ class AttributionsView(InspectorView):
         self._bar_scroll = scrolled(self._bars)
         self._figures = Figures()
         fields = [Field(_("Target"), self._target)]
-        fields += [Field(title, self._choices[name]) for name, title in OPTIONS.items()]
+        fields += [Field(title, self._choices[name]) for name, title in titles.items()]
         legend = words(
             _("Blue raises the score; orange with dashes lowers it."), "caption", "muted"
         )
-        top = row(words(_("Attributions"), weight=600), self._note, None, legend)
+        title = _(state.info.title) if state.info is not None else ""
+        top = row(words(title, weight=600), self._note, None, legend)
         layout_of(self).addWidget(
             card(
                 top,
@@ -91,12 +93,13 @@ class AttributionsView(InspectorView):
     def show_result(self, result: Attributions) -> None:
         named = [(target.id, target_name(target, result.words)) for target in result.targets]
         fill(self._target, named, result.target)
-        self._choices["score"].setEnabled(all(target.value is None for target in result.targets))
+        if (kind := self._choices.get("score")) is not None:
+            kind.setEnabled(all(target.value is None for target in result.targets))
         known = [score for score in result.scores if score is not None]
         most = max(map(abs, known), default=0.0) or 1.0
         self._strip.set(
             [
-                _painted(at, word.text, result.scores[at], most)
+                painted(at, word.text, result.scores[at], most)
                 for at, word in enumerate(result.words)
             ],
             rtl=starts_rtl(self.page.document.text if self.page.document else ""),
@@ -147,7 +150,8 @@ class AttributionsView(InspectorView):
             self.state.set_options(target=target)
 
 
-def _painted(at: int, word: str, score: float | None, most: float) -> StripWord:
+def painted(at: int, word: str, score: float | None, most: float) -> StripWord:
+    """A word with the ground and the caption of its score; `most`: the largest of all."""
     if score is None:
         return StripWord(at, word, ink="faint")
     share = score / most

@@ -1,0 +1,1 @@
+"""What each run of an ensemble predicts."""

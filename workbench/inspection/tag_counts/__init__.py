@@ -1,0 +1,1 @@
+"""How often words had which tag in training."""

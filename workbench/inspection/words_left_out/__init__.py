@@ -1,0 +1,1 @@
+"""How a prediction changes when a word is left out."""
