@@ -527,3 +527,21 @@ def test_questions_are_counted_and_what_cannot_be_a_suggestion_is_said(project, 
         "2 relations, questions and written texts cannot be suggestions and were left out."
         in again.warnings
     )
+
+
+def test_a_segmenter_stores_words_of_texts_without_tokens(project, bring):
+    result = bring([{"id": "a", "text": "地铁 ok"}], segmenter="characters")
+    bring([{"id": "b", "text": "晚点"}])
+
+    first, second = (record.document for record in documents.records(project.db))
+    assert first.tokens["text"] == ((0, 1), (1, 2), (3, 4), (4, 5)) and not second.tokens
+    assert (
+        "1 document was imported with the words of the segmenter characters" in (result.warnings[0])
+    )
+
+
+def test_a_segmenter_that_is_not_there_is_refused_before_anything_is_read(project, bring):
+    with pytest.raises(ImportFailed, match="'mine.words' is not installed"):
+        bring(LINES, segmenter="mine.words")
+
+    assert texts(project) == []

@@ -332,3 +332,20 @@ def test_a_path_with_the_separator_of_embeddings_is_refused(tmp_path):
 
     with pytest.raises(SpecError, match="contains a"):
         BilstmInfo().resolved({"embeddings": "mine"}, lambda name: models.find("a+b"))
+
+
+@pytest.mark.parametrize(
+    ("model", "advised"),
+    [("starter-vectors", True), ("starter-ulmfit-forward", True), ("starter-bert", False)],
+)
+def test_texts_without_spaces_are_noticed_for_models_that_read_words(
+    project, add_layer, add_documents, model, advised
+):
+    layer = add_layer("topic")
+    add_documents([("รถไฟฟ้ามาสายอีกแล้ว", "train", "submitted", "topic", "praise")])
+
+    found = train.check_texts(project, "classify", layer, paths.resource(f"models/{model}"))
+
+    assert bool(found.words) == advised
+    if advised:
+        assert found.words.names == ("icu", "newmm")

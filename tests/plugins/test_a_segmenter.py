@@ -129,6 +129,6 @@ def test_without_a_segmenter_the_run_says_that_letters_are_words(tmp_path):
 
     lines = [getattr(event, "line", "") for event in loop.train(spec, data(), tmp_path / "run")]
 
-    assert any("no spaces between words" in line and line.endswith(": icu.") for line in lines)
+    assert any("no spaces between words" in line and ": icu." in line for line in lines)
     assert "晚点" not in (tmp_path / "run/model/words.json").read_text("utf-8")
     assert folders.description(tmp_path / "run/model")["options"]["segmenter"] == "rules"

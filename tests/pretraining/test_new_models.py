@@ -1,6 +1,7 @@
 """New models: created from sizes and text, pretrained, and saved in the format of their family."""
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from workbench.pretraining.loop import pretrain
 from workbench.pretraining.spec import PretrainSpec
 from workbench.tasks import embedding
 from workbench.text.document import Document
+from workbench.text.segmenters import base as segmenters
 
 SMALL = {
     "elmo": {"cell": 12, "projection": 8, "filters": "1x4 2x6", "highways": 1},
@@ -141,3 +143,29 @@ def test_an_objective_that_a_new_model_cannot_have_is_refused_before_its_text_is
 
     with pytest.raises(SpecError, match="does not provide"):
         run("gpt2", tmp_path / "text.txt", tmp_path / "out", objective="masked_lm")
+
+
+class Pairs:
+    """Words of two characters."""
+
+    def words(self, text):
+        return [(at, at + 2) for at in range(0, len(text) - 1, 2)]
+
+
+@pytest.mark.parametrize(("name", "file"), [("elmo", "vocab.txt"), ("awd_lstm", "vocab.pkl")])
+def test_words_of_a_new_model_are_those_of_the_chosen_segmenter(tmp_path, monkeypatch, name, file):
+    monkeypatch.setattr(segmenters, "load", lambda id: Pairs())
+    text = tmp_path / "text.txt"
+    text.write_text("地铁晚点\n今天晚点\n" * 60, encoding="utf-8")
+
+    result = run(name, text, tmp_path / "out", segmenter="characters", min_count=1, max_steps=1)
+
+    raw = (tmp_path / "out" / file).read_bytes()
+    words = pickle.loads(raw) if file.endswith("pkl") else raw.decode().split("\n")  # noqa: S301
+    assert {"地铁", "晚点", "今天"} <= set(words) and "地" not in words
+    assert result.steps == 1
+
+
+def test_a_segmenter_is_refused_where_characters_are_read(text_file, tmp_path):
+    with pytest.raises(SpecError, match="no effect on .*, which does not read words"):
+        run("char_lm", text_file, tmp_path / "out", segmenter="characters")

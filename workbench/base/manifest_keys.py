@@ -14,7 +14,7 @@ HEAD = ("id", "name", "version", "description", "api")  # of a plugin; built-ins
 ENTRY = ("id", "title", "object")
 KEYS: Mapping[str, tuple[str, ...]] = {  # kind → keys of its entries besides those of every entry
     "importer": ("patterns",),
-    "segmenter": ("languages",),
+    "segmenter": ("languages", "package"),
     "task": ("info",),
     "family": ("info",),
     "method": ("info",),

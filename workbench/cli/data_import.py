@@ -14,6 +14,7 @@ from workbench.base.registry import registry
 from workbench.cli.import_preview import dry_run_json, show_dry_run
 from workbench.cli.output import Progress, as_json, emit, note, say
 from workbench.cli.session import Session, key_values, project_argument, reading, session
+from workbench.text.segmenters import base as segmenters
 
 if TYPE_CHECKING:
     from workbench.operations.import_handle import ImportHandle, ImportOutcome
@@ -104,6 +105,15 @@ def _roles(
 @click.option(
     "--layer", "target_layer", help=_("Layer for labels whose layer the file does not name.")
 )
+@click.option(
+    "--segmenter",
+    type=click.Choice(registry().ids(segmenters.KIND)),
+    help=_(
+        "Word segmenter whose words are stored as tokens of texts without tokens; for Chinese, "
+        "Japanese, Thai and other texts without spaces. By default none are stored, and each "
+        "letter of such a text is a word."
+    ),
+)
 @as_json
 def import_data(
     file: Path,
@@ -116,6 +126,7 @@ def import_data(
     settings: dict[str, str],
     encoding: str | None,
     target_layer: str | None,
+    segmenter: str | None,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -156,6 +167,7 @@ def import_data(
             near=near,
             target_layer=target_layer,
             settings=settings,
+            segmenter=segmenter,
         )
         outcome = _wait(opened, handle, as_json)
     found = {

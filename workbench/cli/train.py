@@ -21,6 +21,7 @@ from workbench.cli.follow import follow
 from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.session import PROJECT, Session, failed, key_values, session
 from workbench.tasks import spec as tasks
+from workbench.text.segmenters import base as segmenters
 from workbench.training import rates
 from workbench.training.spec import TrainSpec, all_options, parse_settings
 
@@ -287,6 +288,8 @@ def _train(opened: Session, spec: TrainSpec, card: ModelInfo) -> Run:
         )
     for warning in operations.text_warnings(spec.task, check, card.name, exact):
         note(_("Warning: {warning}").format(warning=warning))
+    if check.words is not None and spec.option(segmenters.OPTION) == segmenters.DEFAULT:
+        note(_("Warning: {warning}").format(warning=check.words.message))
     if message := spec.forecast(card).sentence():
         note(message)
     run = operations.start(opened.project, opened.queue, spec)

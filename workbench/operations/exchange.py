@@ -53,6 +53,7 @@ def import_files(
     near: float | None = None,
     target_layer: str | None = None,
     settings: Mapping[str, str] | None = None,
+    segmenter: str | None = None,
     background: Background | None = None,
 ) -> ImportHandle:
     """Start an import. Imports are all-or-nothing.
@@ -62,7 +63,7 @@ def import_files(
     ImportFailed for errors that are known before the job starts: a missing file, an unknown role.
     settings: values of options of the importer; SpecError if it does not declare them. near: also
     count near-duplicates from this similarity on, which `skip-text` skips; see
-    `operations.duplicates`.
+    `operations.duplicates`. segmenter: its words become the tokens of texts without tokens.
     """
     from workbench.importers import detect, roles
 
@@ -102,6 +103,7 @@ def import_files(
         "encoding": encoding or "",
         "splits": _splits(chosen, split),
         "duplicates": duplicates,
+        "segmenter": segmenter or "",
         "options": asdict(options),
     }
     act = _Act(project, chosen, duplicates, folder, near)

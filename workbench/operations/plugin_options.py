@@ -86,6 +86,11 @@ def _suffix(value: Any) -> str:
     return "" if fits else _('Expected a file name suffix such as ".txt".')
 
 
+def _package(value: Any) -> str:
+    fits = isinstance(value, str) and value.isidentifier()
+    return "" if fits else _("Expected the import name of a Python package.")
+
+
 def _truth(value: Any) -> str:
     return "" if isinstance(value, bool) else _("Expected true or false.")
 
@@ -93,7 +98,7 @@ def _truth(value: Any) -> str:
 RULES: Mapping[str, Mapping[str, Rule]] = {  # kind → key → rule
     "panel": {"place": _one_of(PLACES), "icon": _icon},
     "importer": {"patterns": _strings},
-    "segmenter": {"languages": _strings},
+    "segmenter": {"languages": _strings, "package": _package},
     "inspector": {"question": _one_of(tuple(QUESTIONS)), "needs": _strings, "questions": _truth},
     "strategy": {"needs": _strings, "layers": _some_of(tuple(LAYER_KINDS))},
     "exporter": {"suffix": _suffix, "several": _truth, "questions": _truth},

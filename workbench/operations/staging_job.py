@@ -24,6 +24,7 @@ from workbench.importers.source import Source
 from workbench.storage.staging import LISTED, StagingWriter
 from workbench.text.dataset import Record
 from workbench.text.labels import Layer
+from workbench.text.segmenters import base as segmenters
 
 TARGET = "workbench.operations.staging_job:run"
 STAGING = "staging.sqlite"
@@ -38,7 +39,8 @@ AS_TEXT = N_("To import each of its lines as a document, choose the format “te
 def run(
     params: Mapping[str, Any], folder: Path
 ) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
-    """`params`: files [path …], format, encoding, splits, options (fields of Options), duplicates.
+    """`params`: files [path …], format, encoding, splits, options (fields of Options), duplicates,
+    segmenter (id, for texts without tokens).
 
     Yields {"kind": "progress", "part": 0…1, "text"}; returns a StagingResult as JSON.
 
@@ -66,6 +68,9 @@ class _Intake:
         raw = dict(params.get("options") or {})
         raw["mapping"] = tuple((role, column) for role, column in raw.get("mapping") or ())
         self.options = Options(**raw)
+        self._segmenter = str(params.get("segmenter") or segmenters.DEFAULT)
+        segmenters.load(self._segmenter)  # a missing one is reported before anything is read
+        self._segmented = 0  # documents with words of the segmenter
         self._numbers: dict[str, int] = {}  # key → number given to the last record with it
         self._seen: dict[str, tuple[str, int, int]] = {}  # key → text hash, file, line
         # further texts of records with the same key: key → text hash → (file, line)
@@ -154,7 +159,7 @@ class _Intake:
 
     def _take(self, number: int, name: str, row: Row) -> None:
         record = row.record
-        record = self._with_split(record, number)
+        record = self._with_words(self._with_split(record, number))
         wanted = record.document.key or self._own_key(number, name, row.line)
         text_hash = record.document.text_hash
         key, first = self._key(wanted, text_hash, (number, row.line))
@@ -181,6 +186,14 @@ class _Intake:
         if not split:
             return record
         return replace(record, document=replace(record.document, split=split))
+
+    def _with_words(self, record: Record) -> Record:
+        """The record with the words of the chosen segmenter as tokens of texts without any."""
+        if self._segmenter == segmenters.DEFAULT:
+            return record
+        (document,) = segmenters.segmented([record.document], self._segmenter)
+        self._segmented += document.tokens != record.document.tokens
+        return replace(record, document=document)
 
     def _own_key(self, file: int, name: str, line: int) -> str:
         """`file:line` for a record without a key; further ones on that line are `file:line.2` …"""
@@ -233,6 +246,16 @@ class _Intake:
         return f"{wanted} ({number})"
 
     def _sum_up(self) -> None:
+        if self._segmented:
+            message = ngettext(
+                "{n:,} document was imported with the words of the segmenter {id}. Choose it in "
+                "trainings too (setting {setting}), so that other texts get the same words.",
+                "{n:,} documents were imported with the words of the segmenter {id}. Choose it in "
+                "trainings too (setting {setting}), so that other texts get the same words.",
+                self._segmented,
+            )
+            setting = segmenters.OPTION
+            self.writer.warn(message.format(n=self._segmented, id=self._segmenter, setting=setting))
         if (skipped := self.writer.skipped) > LISTED:
             self.writer.warn(
                 ngettext(

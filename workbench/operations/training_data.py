@@ -15,15 +15,18 @@ from workbench.base.i18n import _, ngettext
 from workbench.models import spec as models
 from workbench.operations import scoring, splits
 from workbench.operations.cut_texts import CutCount
+from workbench.runtime.preparers.words import WordPreparer
 from workbench.storage import annotations as annotation_rows
 from workbench.storage import documents, labels, statistics
 from workbench.tasks import spec as tasks
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id
+from workbench.text.segmenters import base as segmenters
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.text.dataset import Record
+    from workbench.text.document import Document
 
 
 @dataclass(frozen=True)
@@ -282,7 +285,8 @@ class TextCheck:
     """Tokenization of a sample of the texts.
 
     `unknown`: fraction of words outside the vocabulary; `cut`: fraction of texts over `max_length`
-    subwords; `in_parts`: spans of the layer in several parts.
+    subwords; `in_parts`: spans of the layer in several parts; `words`: about the words of texts
+    without spaces, None where no words are read or their texts have tokens.
     """
 
     texts: int
@@ -290,6 +294,7 @@ class TextCheck:
     cut: float
     max_length: int
     in_parts: int = 0
+    words: segmenters.Advice | None = None
 
 
 UNKNOWN_LIMIT = 0.1
@@ -310,15 +315,18 @@ def check_texts(
     Run it in a thread: takes up to a second.
     """
     length = min(max_length or 512, model_length or 512)
-    found = _sample(project, layer)
+    sample = _sample(project, layer)
+    found = [texts for document in sample for texts in document.inputs]
     preparer = models.preparer(model)
     cut = preparer.count_cut(found, length) if found else 0
     unknown = preparer.unknown_share(text for texts in found for text in texts)
     in_parts = annotation_rows.count_in_parts(project.db, row_id(layer))
-    return TextCheck(len(found), unknown, cut / max(1, len(found)), length, in_parts)
+    reads_words = tasks.info(task).windows or isinstance(preparer, WordPreparer)
+    words = segmenters.advice_for(sample) if reads_words else None
+    return TextCheck(len(found), unknown, cut / max(1, len(found)), length, in_parts, words)
 
 
-def _sample(project: Project, layer: Layer) -> list[tuple[str, ...]]:
+def _sample(project: Project, layer: Layer) -> list[Document]:
     """An evenly spaced sample of submitted documents, of all documents of the layer if none is
     submitted.
     """
@@ -327,7 +335,7 @@ def _sample(project: Project, layer: Layer) -> list[tuple[str, ...]]:
     ) or documents.ids(project.db, documents.Filter(texts=layer.texts))
     step = max(1, len(ids) // SAMPLE)
     found = documents.records(project.db, layers=(), ids=ids[::step][:SAMPLE])
-    return [texts for record in found for texts in record.document.inputs]
+    return [record.document for record in found]
 
 
 def text_warnings(

@@ -16,10 +16,13 @@ from workbench.base.registry import registry
 from workbench.models import folder as folders
 from workbench.models import spec as models
 from workbench.models.spec import FamilyInfo
+from workbench.pretraining import streams
 from workbench.pretraining.loop import pretrain
 from workbench.pretraining.results import PretrainResult
 from workbench.pretraining.spec import PretrainSpec, usual_objective
+from workbench.pretraining.spec import objective as objective_info
 from workbench.text.dataset import Dataset, read
+from workbench.text.segmenters.base import OPTION
 from workbench.training.events import (
     Adapted,
     Adapting,
@@ -123,9 +126,17 @@ def pretrain_spec(spec: TrainSpec, texts: Mapping[str, Any]) -> PretrainSpec:
             "warmup": RISING if spec.option("cut_frac") is None else spec.option("cut_frac"),
             "ratio": spec.option("ratio"),
             "evaluations": 1,
+            **_words(spec, objective),
         },
         spec.allow_pickle,
     )
+
+
+def _words(spec: TrainSpec, objective: str) -> dict[str, Any]:
+    """The word segmenter of the training, for a model that reads words."""
+    known = [option.name for option in objective_info(objective).options] if objective else []
+    reads = streams.reads_words(models.preparer(spec.model))
+    return {OPTION: spec.option(OPTION)} if OPTION in known and reads else {}
 
 
 def _adapt(

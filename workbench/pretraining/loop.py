@@ -28,9 +28,11 @@ from workbench.models.loading import family_of
 from workbench.pretraining.objectives.base import Objective, TextBatch
 from workbench.pretraining.results import PretrainResult, ShownRow
 from workbench.pretraining.spec import PretrainSpec
+from workbench.pretraining.streams import read_by
 from workbench.pretraining.texts import Texts
 from workbench.tasks.base import Loss
 from workbench.tasks.predictor import LossSum
+from workbench.text.segmenters import base as segmenters
 from workbench.training import batches, optim, rates
 from workbench.training.events import Evaluated, Event, Log, PrecisionTrial, Saved, Step, Tick
 from workbench.training.prepare import settle, versions, where
@@ -148,7 +150,7 @@ class _Pretraining:
         if not isinstance(family, CreatesModels):
             raise TypeError(f"{new.family} creates no models")
         yield from self.emit(Log(_("Building the vocabulary")))
-        options = new.settings(self.options)
+        options = {**new.settings(self.options), segmenters.OPTION: self.segmenter}
         texts = self.training_texts()
         for _done in family.create(
             new.architecture, options, texts, self.folder, seed=self.spec.seed
@@ -200,9 +202,14 @@ class _Pretraining:
             dropout=self.options["dropout"],
         )
         encoder = family.load(info, options)
+        read_by(encoder, self.segmenter)
         if self.device.type == "cpu":
             batches.use_cheap_dropout(encoder, self.spec.seed)
         return encoder.to(self.device)
+
+    @property
+    def segmenter(self) -> str:
+        return segmenters.chosen(self.options)
 
     def new_module(self) -> nn.Module | None:
         """The objective's own parameters: those beside the model, else new ones."""

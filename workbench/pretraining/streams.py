@@ -8,13 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 from torch import Tensor
 
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _
+from workbench.models.base import Encoder
 from workbench.models.recurrent import StreamUnits
 from workbench.pretraining.texts import Document, Texts
+from workbench.runtime.inputs import Preparer
+from workbench.runtime.preparers.words import WordPreparer
+from workbench.text.segmenters import base as segmenters
 
 
 @runtime_checkable
@@ -44,6 +50,29 @@ class RecurrentModel(Protocol):
     def scores(self, states: Tensor, direction: str) -> Tensor:
         """Logits (…, V) of the next unit in reading order."""
         ...
+
+
+def reads_words(preparer: Preparer) -> TypeGuard[WordPreparer]:
+    """Whether a language model with this preparer reads words: ELMo and AWD-LSTM."""
+    return isinstance(preparer, WordPreparer) and preparer.reads_words
+
+
+def read_by(encoder: Encoder, segmenter: str) -> None:
+    """Let the encoder split texts by a word segmenter, by its id.
+
+    Raises SpecError for an encoder that reads no words, and ModelError, see `segmenters.load`.
+    """
+    if segmenter == segmenters.DEFAULT:
+        return
+    preparer = encoder.preparer
+    if not reads_words(preparer):
+        raise SpecError(
+            _("A word segmenter has no effect on {model}, which does not read words.").format(
+                model=encoder.info.name
+            ),
+            hint=_("Set segmenter to {default}.").format(default=segmenters.DEFAULT),
+        )
+    preparer.segmenter = segmenters.load(segmenter)
 
 
 class StreamBatch(NamedTuple):

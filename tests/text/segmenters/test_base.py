@@ -75,7 +75,10 @@ def test_a_missing_package_is_named_with_its_installation(monkeypatch, id, packa
         ("전차가 또 늦었다.", ""),
     ],
 )
-def test_texts_without_spaces_get_a_hint_that_names_what_fits_the_language(text, names):
+def test_texts_without_spaces_get_a_hint_that_names_what_fits_the_language(
+    monkeypatch, text, names
+):
+    monkeypatch.setattr(base, "missing", lambda id: "")
     documents = [Document("1", (("text", text),))] * 3
 
     found = base.hint(documents, base.DEFAULT)
@@ -89,3 +92,16 @@ def test_texts_with_tokens_and_few_foreign_letters_get_no_hint():
     few = [Document("1", (("text", "地铁"),)), *[Document("2", (("text", "late"),))] * 9]
 
     assert base.hint([given], base.DEFAULT) == base.hint(few, base.DEFAULT) == ""
+
+
+def test_the_first_segmenter_that_is_installed_is_the_remedy(monkeypatch):
+    lacking = {"icu": "icu4py"}
+    monkeypatch.setattr(base, "missing", lambda id: lacking.get(id, ""))
+    texts = ["รถไฟฟ้ามาสายอีกแล้ว"]
+
+    assert base.advice(texts) == base.Advice(("icu", "newmm"), "newmm")
+    lacking["newmm"] = "pythainlp"
+    found = base.advice(texts)
+    assert (found.remedy, found.package) == ("", "icu4py")
+    assert found.message.endswith("icu, newmm. Install it first: pip install icu4py")
+    assert base.advice(["late"]) is None and base.advice([]) is None

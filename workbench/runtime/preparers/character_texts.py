@@ -82,6 +82,7 @@ class CharacterTexts(WordPreparer):
     word's state is the one after the space that precedes the word in the text.
     """
 
+    reads_words = False
     unknown = None  # units are words, and every word has characters
 
     def __init__(self, tables: Mapping[str, CharacterTable]):

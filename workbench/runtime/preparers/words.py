@@ -22,6 +22,7 @@ from workbench.runtime.inputs import (
 from workbench.text.document import TEXT, Document
 from workbench.text.segment import tokens_of
 from workbench.text.segment import words as words_of
+from workbench.text.segmenters.base import Segmenter
 
 OVERLAP = 4  # adjacent windows share 1 / OVERLAP of their length
 SPECIAL = -1  # `text` of units that belong to no text
@@ -61,6 +62,8 @@ class WordPreparer(ABC):
     added = 0
     unknown: int | None = None
     empty = ""
+    segmenter: Segmenter | None = None  # in place of `split`
+    reads_words = True  # whether texts are read word by word, not character by character
     keeps_words = True  # whether units are the words themselves, each once and nothing else
 
     @property
@@ -84,10 +87,14 @@ class WordPreparer(ABC):
         """The words of a text that was imported without tokens."""
         return words_of(text)
 
+    def words_of(self, text: str) -> Sequence[tuple[int, int]]:
+        """The words of a text without tokens, by the segmenter if there is one."""
+        return self.split(text) if self.segmenter is None else self.segmenter.words(text)
+
     def _borders(self, document: Document, name: str = TEXT) -> Sequence[tuple[int, int]]:
         """The imported tokens of a text, else its words."""
         has_tokens = bool(document.tokens.get(name))
-        return tokens_of(document, name) if has_tokens else self.split(document.content(name))
+        return tokens_of(document, name) if has_tokens else self.words_of(document.content(name))
 
     def units(self, text: str, words: Sequence[tuple[int, int]], number: int) -> Units:
         """The units of text `number`, whose words are at the given offsets."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from importlib.util import find_spec
 from itertools import islice
-from typing import Protocol
+from typing import Any, Protocol
 
 from workbench.base.errors import ModelError, SpecError
-from workbench.base.i18n import _
+from workbench.base.i18n import N_, _
+from workbench.base.options import Option
 from workbench.base.registry import registry
 from workbench.text.document import Document
 from workbench.text.language import language_of
@@ -31,6 +33,40 @@ class Segmenter(Protocol):
     def words(self, text: str) -> Words:
         """(start, end) in code points of every word, in order, without overlaps and white space."""
         ...
+
+
+def option() -> Option:
+    """The setting of a pretraining that reads words."""
+    return Option(
+        OPTION,
+        "text",
+        DEFAULT,
+        N_(
+            "How texts are split into words, for ELMo and AWD-LSTM; for Chinese, Japanese, Thai "
+            "and other texts without spaces. Choose the same one in trainings with the model."
+        ),
+        choices=tuple(titles()),
+        title=N_("Word segmenter"),
+        check=_check,
+    )
+
+
+def _check(id: str) -> None:
+    if id not in registry().ids(KIND):
+        raise SpecError(
+            _("The word segmenter {id!r} is not installed.").format(id=id),
+            hint=_("Installed: {known}.").format(known=", ".join(registry().ids(KIND))),
+        )
+
+
+def chosen(options: Mapping[str, Any]) -> str:
+    """The id in the settings of a training."""
+    return str(options.get(OPTION) or DEFAULT)
+
+
+def of(options: Mapping[str, Any]) -> Segmenter:
+    """The segmenter in the settings of a training. Raises ModelError, see `load`."""
+    return load(chosen(options))
 
 
 def titles() -> dict[str, str]:
@@ -85,29 +121,67 @@ def segmented(documents: Iterable[Document], id: str) -> list[Document]:
     return [_with_words(document, segmenter, id) for document in documents]
 
 
-def hint(documents: Iterable[Document], id: str) -> str:
-    """What to know before texts without spaces between words are read; "" for other texts.
+def missing(id: str) -> str:
+    """The Python package that a segmenter needs and that is not installed, "" if there is none."""
+    package = str(registry().entry(KIND, id).options.get("package", ""))
+    return package if package and find_spec(package) is None else ""
 
-    Only with the default segmenter, of which each letter of such a script is a word. Texts with
-    tokens count for nothing.
+
+@dataclass(frozen=True)
+class Advice:
+    """What to know before texts without spaces between words are read by the default segmenter.
+
+    names: segmenters for their language. remedy: the first of them that can be used, "" for none;
+    then `package` is the Python package that the first one needs.
     """
-    if id != DEFAULT:
-        return ""
-    found = [
+
+    names: tuple[str, ...]
+    remedy: str = ""
+    package: str = ""
+
+    @property
+    def message(self) -> str:
+        """What happens, and the setting of a training that changes it."""
+        sentence = _(
+            "The texts have no spaces between words, so letters or whole sentences are read as "
+            "words. Choose a word segmenter (setting {setting}) to read whole words: {names}."
+        ).format(setting=OPTION, names=", ".join(self.names))
+        return f"{sentence} {self.install}".strip()
+
+    @property
+    def install(self) -> str:
+        """How to install the package that is missing."""
+        if not self.package:
+            return ""
+        return _("Install it first: pip install {package}").format(package=self.package)
+
+
+def advice(texts: Iterable[str]) -> Advice | None:
+    """None for texts of which few have letters of a script without spaces."""
+    found = list(texts)
+    spaceless = [text for text in found if has_spaceless(text)]
+    if not spaceless or len(spaceless) < LEAST_SHARE * len(found):
+        return None
+    _script, language = language_of(spaceless)
+    names = for_language(language) or tuple(other for other in titles() if other != DEFAULT)
+    ready = [name for name in names if not missing(name)]
+    return Advice(names, *ready[:1]) if ready else Advice(names, package=missing(names[0]))
+
+
+def advice_for(documents: Iterable[Document]) -> Advice | None:
+    """See `advice`. Texts with tokens count for nothing."""
+    return advice(
         content
         for document in islice(documents, LOOKED_AT)
         for name, content in document.texts
         if not document.tokens.get(name)
-    ]
-    spaceless = [text for text in found if has_spaceless(text)]
-    if len(spaceless) < LEAST_SHARE * max(1, len(found)):
-        return ""
-    _script, language = language_of(spaceless)
-    others = for_language(language) or tuple(other for other in titles() if other != DEFAULT)
-    return _(
-        "The texts have no spaces between words, so each letter is read as a word. Choose a word "
-        "segmenter (setting {setting}) to read whole words: {names}."
-    ).format(setting=OPTION, names=", ".join(others))
+    )
+
+
+def hint(documents: Iterable[Document], id: str) -> str:
+    """What to know before the documents are read with a segmenter; "" if it is no default."""
+    found = advice_for(documents) if id == DEFAULT else None
+    return found.message if found is not None else ""
 
 
 def _with_words(document: Document, segmenter: Segmenter, id: str) -> Document:

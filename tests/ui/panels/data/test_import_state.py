@@ -275,3 +275,15 @@ def test_options_that_the_importer_declares_change_the_preview_and_the_import(
     assert {document.text for document in documents_of(context)} >= {"% two", "% three"}
     state.set_form(format="csv")
     assert state.settings == {} and state.importer_options == ()
+
+
+def test_segmenters_are_offered_for_texts_without_spaces_and_store_their_words(choose, context):
+    plain, thai = choose("a.csv", "text\nlate again\n"), choose("t.csv", "text\nรถไฟสาย\nรถเมล์\n")
+
+    assert plain.advice is None and thai.advice.names == ("icu", "newmm")
+    assert [name for name, _title in thai.segmenters][:3] == ["icu", "newmm", "rules"]
+    thai.set_option(segmenter="characters")
+    finish(thai, context)
+
+    first = next(item for item in documents_of(context) if item.text == "รถไฟสาย")
+    assert len(first.tokens["text"]) == 7 and "segmenter characters" in thai.outcome.warnings[0]

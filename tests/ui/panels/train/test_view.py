@@ -7,6 +7,7 @@ from tests.ui.panels.train.test_state import step
 from workbench.jobs import threads
 from workbench.jobs.events import Finished, Output, Started
 from workbench.tasks import spec as tasks
+from workbench.text.segmenters import base as segmenters
 from workbench.ui.panels.train.live import Live, follow
 
 
@@ -307,3 +308,17 @@ def test_the_model_map_of_a_run_says_what_is_trained(page, qtbot):
     assert any(words.startswith("frozen, ") for words in found())
     assert any(words.startswith("new, trained") for words in found())
     dialog.reject()
+
+
+def test_texts_without_spaces_get_a_segmenter_by_one_click(page):
+    advice = page.view._left._words
+    assert not advice.isVisible()
+
+    page.state.update(words=segmenters.Advice(("icu", "newmm"), "newmm"))
+    assert advice.isVisible() and advice.choose.text() == "Use newmm"
+    advice.choose.click()
+    assert page.state.values == {"segmenter": "newmm"} and not advice.isVisible()
+
+    page.state.set_values({})
+    page.state.update(words=segmenters.Advice(("icu",), package="icu4py"))
+    assert advice.isVisible() and not advice.choose.isVisible()

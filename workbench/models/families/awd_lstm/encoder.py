@@ -165,7 +165,7 @@ class AwdLstm(Encoder):
         """The units of a document with the mark of its beginning, in reading order."""
         ids, words = [], 0
         for number, text in enumerate(paragraphs):
-            found = self.preparer.split(text)
+            found = self.preparer.words_of(text)
             units = self.preparer.units(text, found, 0)
             units = units if number else self.preparer.framed(units)
             ids.append(self.preparer.arrays(units)["input_ids"])

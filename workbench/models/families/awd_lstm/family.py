@@ -27,6 +27,7 @@ from workbench.models.spec import ModelInfo
 from workbench.models.vocabulary import Vocabulary
 from workbench.runtime.preparers.fastai_words import FastaiWords
 from workbench.text import fastai_rules
+from workbench.text.segmenters import base as segmenters
 
 SAVED = {files.FORWARD: "lm_fwd.pth", files.BACKWARD: "lm_bwd.pth"}
 VOCABULARY = "vocab.pkl"  # the vocabulary in the form that fastai reads
@@ -90,9 +91,11 @@ class AwdLstmFamily:
         """See CreatesModels.create."""
         counted, marks = Vocabulary(), fastai_rules.MARKS
         splitter = FastaiWords(marks)
+        if segmenters.chosen(options) != segmenters.DEFAULT:
+            splitter.segmenter = segmenters.of(options)
         for document in texts:
             for text in document:
-                counted.add(splitter.units(text, splitter.split(text), 0).words)
+                counted.add(splitter.units(text, splitter.words_of(text), 0).words)
             yield texts.progress
         words = counted.frequent(
             options["vocabulary"] - len(marks), min_count=options["min_count"], without=marks

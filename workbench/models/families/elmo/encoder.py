@@ -18,7 +18,6 @@ from workbench.models.recurrent import StreamUnits
 from workbench.models.spec import ModelInfo
 from workbench.runtime.inputs import MASK, EncodedInput
 from workbench.runtime.preparers.characters import CHARACTERS, WordCharacters
-from workbench.text.segment import words as words_of
 
 LayerMemory = tuple[Memory, ...]  # of one direction, from the lowest layer up
 
@@ -185,7 +184,7 @@ class ElmoEncoder(Encoder):
         softmax, marks = self._softmax(), self.preparer.boundaries()
         rows, targets = [], []
         for text in paragraphs:
-            units = self.preparer.units(text, words_of(text), 0)
+            units = self.preparer.units(text, self.preparer.words_of(text), 0)
             rows += [marks[:1], self.preparer.arrays(units)[CHARACTERS], marks[1:]]
             targets += [softmax.number(word) for word in (START, *units.words, END)]
         step = 1 if direction == "next" else -1

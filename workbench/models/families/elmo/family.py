@@ -18,7 +18,7 @@ from workbench.models.families.elmo.info import INFO, creation, files, read_size
 from workbench.models.families.elmo.info.options import Sizes
 from workbench.models.spec import ModelInfo
 from workbench.models.vocabulary import Vocabulary
-from workbench.text.segment import words as words_of
+from workbench.text.segmenters import base as segmenters
 
 
 class ElmoFamily:
@@ -83,9 +83,10 @@ class ElmoFamily:
         raw = json.dumps(creation.published(options), indent=1)
         (folder / files.OPTIONS).write_text(raw, encoding="utf-8")
         counted, marks = Vocabulary(), (START, END, UNKNOWN)
+        segmenter = segmenters.of(options)
         for document in texts:
             for text in document:
-                counted.add(text[start:end] for start, end in words_of(text))
+                counted.add(text[start:end] for start, end in segmenter.words(text))
             yield texts.progress
         words = counted.frequent(
             options["vocabulary"] - len(marks), min_count=options["min_count"], without=marks

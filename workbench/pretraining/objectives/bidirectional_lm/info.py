@@ -3,6 +3,7 @@
 from workbench.base.i18n import N_
 from workbench.base.options import Option
 from workbench.pretraining.spec import ObjectiveInfo
+from workbench.text.segmenters import base as segmenters
 
 INFO = ObjectiveInfo(
     id="bidirectional_lm",
@@ -23,5 +24,6 @@ INFO = ObjectiveInfo(
             "length", "int", 20, N_("Units per batch and stream; the state is carried over."),
             group="main", low=2, high=100_000, title=N_("Length"),
         ),
+        segmenters.option(),
     ),
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from workbench.base.i18n import N_
 from workbench.base.options import Option
 from workbench.pretraining.spec import ObjectiveInfo
+from workbench.text.segmenters import base as segmenters
 
 INFO = ObjectiveInfo(
     id="causal_lm",
@@ -40,5 +41,6 @@ INFO = ObjectiveInfo(
             low=0.0, high=1000.0, title=N_("Temporal activation regularization"),
             automatic=N_("1 for AWD-LSTM, 0 for all others"),
         ),
+        segmenters.option(),
     ),
 )  # fmt: skip

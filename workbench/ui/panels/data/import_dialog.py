@@ -19,6 +19,7 @@ from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.operations import corpus
+from workbench.text.segmenters import base as segmenters
 from workbench.ui import formats, theme
 from workbench.ui.panels.data.column_roles import TABULAR
 from workbench.ui.panels.data.import_columns import ImportColumns
@@ -296,7 +297,14 @@ class _Choices(QFrame):
             self._near,
             _("“Skip records regardless of their key” skips them too."),
         )
-        self._fields = column(self._split_field, self._duplicates_field, near, gap=10)
+        self._segmenter = combo(name=_("Word segmenter"))
+        self._segmenter.activated.connect(
+            lambda _i: state.set_option(segmenter=self._segmenter.currentData())
+        )
+        self._words_field = Field(_("Word segmenter"), self._segmenter)
+        self._fields = column(
+            self._split_field, self._words_field, self._duplicates_field, near, gap=10
+        )
         self._meter, self._step = Meter(0.0, name=_("Import progress")), words("", "small", "muted")
         self._progress = column(self._meter, self._step, gap=6)
         hint = _("Imports are all-or-nothing and can be undone.")
@@ -317,9 +325,29 @@ class _Choices(QFrame):
         self._fields.setVisible(state.phase not in ("importing", "done"))
         if concerns(fields, "files", "split"):
             self._show_splits()
+        if concerns(fields, "preview", "segmenter"):
+            self._show_segmenters()
         self._progress.setVisible(state.phase == "importing")
         self._meter.set(state.progress[0] if state.progress[0] < 1 else None)
         self._step.setText(state.progress[1])
+
+    def _show_segmenters(self) -> None:
+        """Offer word segmenters for texts without spaces between words."""
+        state, found = self.state, self.state.advice
+        self._words_field.setVisible(found is not None)
+        if found is None:
+            return
+        fill(self._segmenter, state.segmenters, state.segmenter)
+        is_default = state.segmenter == segmenters.DEFAULT
+        hint = (
+            _("The texts have no spaces between words: each letter will be a word.")
+            if is_default
+            else _("Its words are stored with the documents.")
+        )
+        missing = segmenters.missing(state.segmenter)
+        self._words_field.set_hint(hint)
+        message = _("Needs the Python package {package}: pip install {package}")
+        self._words_field.set_error(message.format(package=missing) if missing else "")
 
     def _show_splits(self) -> None:
         """Show the choices, including splits suggested by the file names."""

@@ -13,6 +13,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.options import Option
 from workbench.operations import corpus
 from workbench.operations import labels as schema
+from workbench.text.segmenters import base as segmenters
 from workbench.ui.opened import opened
 from workbench.ui.panels.data.column_roles import COLUMNS, Roles
 
@@ -40,6 +41,7 @@ class ImportState(State):
         self.mapping: tuple[tuple[str, str], ...] | None = None  # None: detected automatically
         self.split, self.duplicates = "", "skip"
         self.near: float | None = None
+        self.segmenter = segmenters.DEFAULT
         self.preview: corpus.Preview | None = None
         self.refused: tuple[str, ...] = ()
         self.anyway = False
@@ -94,7 +96,8 @@ class ImportState(State):
     @property
     def can_start(self) -> bool:
         ready = self.phase == "ready" and self.preview is not None
-        return ready and not self.project.read_only and not self.obstacle
+        blocked = self.project.read_only or segmenters.missing(self.segmenter)
+        return ready and not blocked and not self.obstacle
 
     @property
     def obstacle(self) -> str:
@@ -128,6 +131,19 @@ class ImportState(State):
             self.set_form(format="text")
         else:
             self.update(anyway=True)
+
+    @property
+    def advice(self) -> segmenters.Advice | None:
+        """About words, if the preview shows texts without spaces between them."""
+        rows = self.preview.rows if self.preview is not None else ()
+        return segmenters.advice(max(row.cells, key=len, default="") for row in rows)
+
+    @property
+    def segmenters(self) -> list[tuple[str, str]]:
+        """(id, title) of the choices: those with a dictionary for the texts first."""
+        titles, found = segmenters.titles(), self.advice
+        names = [*(found.names if found is not None else ()), *titles]
+        return [(name, _(titles[name])) for name in dict.fromkeys(names) if name in titles]
 
     @property
     def offered_splits(self) -> dict[Path, str]:
@@ -172,7 +188,7 @@ class ImportState(State):
         self.look()
 
     def set_option(self, **values: str | float | None) -> None:
-        """`split`, `duplicates`, `near`."""
+        """`split`, `duplicates`, `near`, `segmenter`."""
         self.update(**values)
 
     def role_choices(self, column: str) -> list[tuple[str, str]]:
@@ -246,6 +262,7 @@ class ImportState(State):
                 duplicates=self.duplicates,
                 near=self.near,
                 settings=self.settings,
+                segmenter=self.segmenter,
                 background=self._background,
             )
         except WorkbenchError as error:

@@ -17,6 +17,7 @@ from workbench.ui import formats
 from workbench.ui.panels.train.adaptation import Adaptation
 from workbench.ui.panels.train.layer_steps import LayerSteps
 from workbench.ui.panels.train.state import TrainState
+from workbench.ui.panels.train.word_advice import WordAdvice
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.field import Field, combo, fill
@@ -63,6 +64,7 @@ class Choices(QFrame):
             row(self._layers, None, column(self._map, None)),
             self._used,
             self._warnings,
+            self._words,
             row(self._audit, None),
             self._more,
             self._options,
@@ -102,6 +104,7 @@ class Choices(QFrame):
             tip=_("Labels that the tokenizer of this model would move, split, lose or truncate"),
         )
         self._used, self._warnings = Callout(), Callout(tone="warn")
+        self._words = WordAdvice(state)
         self._more = Button(
             _("Options"),
             "chevron-right",
@@ -219,6 +222,8 @@ class Choices(QFrame):
             "preparing",
         ):
             self._show_plan()
+        if concerns(fields, "words", "values", "plan"):
+            self._words.render()
         self._let_start(state.ready)
 
     def _let_start(self, on: bool) -> None:

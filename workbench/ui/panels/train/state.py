@@ -25,6 +25,7 @@ from workbench.ui.panels.train.live import Live, follow, latest_ended, new_live,
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job
     from workbench.project.changes import Changes
+    from workbench.text.segmenters.base import Advice
     from workbench.training.rates import LayerRates
     from workbench.ui.panel import PanelContext
 
@@ -49,6 +50,7 @@ class TrainState(State):
         self.errors: dict[str, str] = {}
         self.plan = None
         self.warnings: tuple[str, ...] = ()
+        self.words: Advice | None = None  # on texts without spaces, see `word_advice`
         self.unlearned = ""  # layers that can be labelled, but not used for training
         self.live: Live | None = None
         self.waiting = 0
@@ -229,7 +231,7 @@ class TrainState(State):
         asked, task, layer, card = self._asked, self.task, self.layer, self.card
         if not task:
             self.working_out = self._start_wanted = False
-            self.update(plan=None, warnings=())
+            self.update(plan=None, warnings=(), words=None)
             return
         self.working_out = True
 
@@ -245,7 +247,7 @@ class TrainState(State):
             if asked == self._asked:
                 plan, check, warnings = found
                 self.working_out = False
-                self.update(plan=plan, warnings=warnings)
+                self.update(plan=plan, warnings=warnings, words=check and check.words)
                 self._start_if_wanted()
                 if check is not None and card is not None:
                     show = lambda warnings: self.update(warnings=warnings)  # noqa: E731
