@@ -68,6 +68,17 @@ def test_relations_connect_the_entities_with_their_ids(read):
     assert "names the entities 7 and 5" in records.skipped[0][1]
 
 
+def test_spans_are_read_from_another_field_in_the_records_with_relations(read):
+    firm = {"id": 0, "start_offset": 0, "end_offset": 6, "label": "ORG"}
+    related = {"text": "Google was", "entities": [firm], "relations": []}
+
+    file = lines({"text": "Ada", "label": [[0, 3, "PER"]]}, related)
+    plain, linked = read(file, "doccano").records
+
+    assert plain.spans == {"spans": (Span(0, 3, "PER"),)}
+    assert linked.spans == {"spans": (Span(0, 6, "ORG"),)}
+
+
 def test_keys_and_metadata_come_along(read):
     (record,) = read(
         lines({"id": 7, "text": "a", "label": ["x"], "meta": {"page": 1}, "source": "web"}),

@@ -9,6 +9,23 @@ def test_each_line_that_is_not_empty_is_a_document_as_it_stands(read):
     ] == [1, 3, 4]
 
 
+def test_a_whole_file_is_one_document_named_after_it(read):
+    records = read("One. \r\n\r\nTwo\u2028three\r\n\r\n", "text-file", name="chapter 1.txt")
+
+    (record,) = records.records
+    assert record.document.text == "One. \n\nTwo\u2028three" and record.document.key == "chapter 1"
+
+
+def test_a_whole_file_with_damaged_bytes_is_skipped(read):
+    records = read("größer\n".encode() * 9 + b"bad\xff\n", "text-file")
+
+    assert not records.rows and "0xFF" in records.skipped[0][1]
+
+
+def test_whole_files_are_only_read_if_that_is_chosen(read):
+    assert len(read("One.\nTwo.\n", name="book.txt").records) == 2
+
+
 def test_a_line_with_damaged_bytes_is_skipped(read):
     records = read("größer\n".encode() * 9 + b"bad\xff\nfine\n", "text")
 

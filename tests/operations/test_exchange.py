@@ -5,6 +5,7 @@ import pytest
 from workbench.base import paths
 from workbench.base.errors import ImportFailed, SpecError
 from workbench.operations import annotate, corpus
+from workbench.operations import labels as edit_labels
 from workbench.operations.import_handle import SameTexts
 from workbench.storage import documents, labels
 
@@ -284,6 +285,17 @@ def test_labels_go_to_the_only_layer_of_their_kind(project, bring, add_layer):
 
     (layer,) = labels.layers(project.db)
     assert layer.name == "Entities" and layer.names == ("PER", "LOC")
+
+
+def test_imported_labels_get_no_key_of_a_label_in_another_layer(project, bring, add_layer):
+    add_layer("spans", "span", ())
+    chains = add_layer("coreference", "cluster", ())
+    edit_labels.add_label(project, chains.id, "mention", key="2")
+
+    bring([{"id": "n", "text": "Ada in Rome", "label": [[0, 3, "PER"], [7, 11, "LOC"]]}])
+
+    keys = {label.name: label.key for layer in labels.layers(project.db) for label in layer.labels}
+    assert keys == {"PER": "1", "mention": "2", "LOC": "3"}
 
 
 def test_a_layer_of_another_kind_with_that_name_is_left_alone(project, bring, add_layer):

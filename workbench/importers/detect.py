@@ -15,6 +15,7 @@ from workbench.importers.base import Guess, Importer, Item, Options
 from workbench.importers.source import Source
 
 TEXT_FORMAT = "text"
+_TEXT_FORMATS = (TEXT_FORMAT, "text-file")
 SURE = 0.9  # confidence at which a plugin takes precedence over unsupported formats
 log = logging.getLogger(__name__)
 
@@ -141,6 +142,6 @@ def _sniff(format: str, head: str, name: str) -> Guess:
 def chosen(source: Source, format: str) -> str:
     """A warning if the format the user chose differs from the detected one, else ""."""
     found = foreign.recognize(source.head(), source.name)
-    if found is None or (found.as_text and format == TEXT_FORMAT):
+    if found is None or (found.as_text and format in _TEXT_FORMATS):
         return ""
     return str(found.error(source.name))

@@ -183,7 +183,8 @@ def _guess(sample: list[dict[str, Any]], options: Options) -> tuple[tuple[str, s
     for key in _LABELS:
         if key in keys and (kind := _kind([value.get(key) for value in sample])):
             role = f"spans:{options.span_layer}" if kind == "spans" else f"label:{classes}"
-            found += [(role, key)] if role not in dict(found) else []
+            # records with relations may have their spans in another field than those without
+            found += [(role, key)] if kind == "spans" or role not in dict(found) else []
     if "cats" in keys and f"label:{classes}" not in dict(found):
         found.append((f"label:{classes}", "cats"))
     found += _label_studio_roles(sample, found, options)

@@ -233,7 +233,8 @@ class _Form:
         """Raises ImportFailed for roles that do not exist, or without texts or choices."""
         mapping = tuple(mapping)
         texts = tuple(field for role, field in mapping if role == "text")
-        parsed = roles.parse(pair for pair in mapping if pair[0] != "text")
+        # a role without choices is refused below, with the name of the file
+        parsed = roles.parse((pair for pair in mapping if pair[0] != "text"), asks=True)
         roles.check_columns(parsed, fields, file)
         roles.check_columns([roles.Role("text", "", field) for field in texts], fields, file)
         by_kind = {role.kind: role for role in parsed}

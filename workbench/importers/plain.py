@@ -1,8 +1,9 @@
-"""Plain text: one document for each line that is not empty."""
+"""Plain text: one document for each line that is not empty, or for the whole file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from workbench.base.i18n import _
 from workbench.importers import jsonl
@@ -44,7 +45,10 @@ class PlainImporter:
             ("line",),
             tuple(rows),
             (("text", "line"),),
-            _("each line that is not empty is one document"),
+            _(
+                "each line that is not empty is one document; another format makes one of the "
+                "whole file"
+            ),
         )
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
@@ -57,3 +61,23 @@ class PlainImporter:
                 yield Row(number, record)
             except Fault as fault:
                 yield Skipped(number, str(fault))
+
+
+class WholeFileImporter:
+    """The lines of a file with U+000A between them; its name without the suffix is the key."""
+
+    def sniff(self, head: str, name: str) -> Guess:
+        return Guess(0.0, _("it must be chosen"))
+
+    def preview(self, source: Source, options: Options, limit: int) -> Table:
+        lines = PlainImporter().preview(source, options, limit)
+        return replace(lines, why=_("the whole file is one document"))
+
+    def read(self, source: Source, options: Options) -> Iterator[Item]:
+        content = "\n".join(source.lines()).rstrip("\n")
+        record = Record(Document(source.path.stem, ((TEXT, content),)))
+        try:
+            check(record)
+            yield Row(1, record)
+        except Fault as fault:
+            yield Skipped(1, str(fault))

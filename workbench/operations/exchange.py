@@ -23,6 +23,7 @@ from workbench.operations.import_duplicates import DUPLICATES, Duplicates
 from workbench.operations.import_handle import ImportHandle, ImportOutcome, SkippedRecord
 from workbench.operations.import_preview import options_for
 from workbench.operations.import_splits import BY_NAME, split_of
+from workbench.operations.label_keys import command_keys, used_keys
 from workbench.operations.staging_job import STAGING, TARGET
 from workbench.storage import intake, labels, places, staging
 from workbench.storage.values import now
@@ -279,10 +280,13 @@ class _Act:
     def _labels(self, layer: Layer, staged: staging.StagedLayer) -> dict[int, int]:
         """Number in the staging file → id, adding missing labels.
 
-        A label gets the key given in the file, else the next free one.
+        A label gets the key given in the file, else the next free one, but none of another label
+        that is shown beside it.
         """
         known = {label.name: row_id(label) for label in layer.labels}
-        keys = {label.key for label in layer.labels if label.key}
+        keys = set(used_keys(self.project, layer))
+        if not staged.declared:
+            keys |= command_keys()
         found: dict[int, int] = {}
         added: list[Label] = []
         for number, label in staged.labels:

@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -34,6 +35,25 @@ def test_doccano_gets_entities_with_ids_and_relations_of_them():
     found = json.loads(out.getvalue())
     assert [(item["id"], item["start_offset"]) for item in found["entities"]] == [(0, 0), (1, 8)]
     assert found["relations"] == [{"id": 0, "from_id": 0, "to_id": 1, "type": "knows"}]
+
+
+def test_records_with_and_without_relations_come_back_from_one_file_of_doccano(back):
+    ada, bob = Span(0, 3, "PER"), Span(8, 11, "PER")
+    document, states = Document("k", (("text", "Ada met Bob"),)), {"spans": "submitted"}
+    plain = Record(document, states, spans={"spans": (ada,)})
+    linked = Record(
+        document, states, spans={"spans": (ada, bob)},
+        relations={"relations": (Relation("knows", ada, bob),)},
+    )  # fmt: skip
+    layers = replace(NAMES, name="spans"), replace(LINKS, options={"spans": "spans"})
+
+    found = back("doccano", [plain, linked], layers)
+
+    assert [record.spans for record in found] == [plain.spans, linked.spans]
+    assert [record.relations.get("relations", ()) for record in found] == [
+        (),
+        linked.relations["relations"],
+    ]
 
 
 @pytest.mark.parametrize("format", ["conll", "conllu", "prodigy", "csv", "conll2012"])

@@ -1,6 +1,7 @@
 """doccano's JSON lines:
 
-`label` holds spans or classes; where a project has both, `entities` and `cats`.
+`label` holds spans or classes; where a project has both, `entities` and `cats`. Where it has
+relations, `entities` are objects with ids in every record.
 """
 
 from __future__ import annotations
@@ -67,7 +68,8 @@ class DoccanoExporter:
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
         spans = [span_layer.name for span_layer in plan.span_layers() if span_layer.labels]
         classes = [class_layer.name for class_layer in plan.class_layers() if class_layer.labels]
-        names = ("entities", "cats") if spans and classes else ("label", "label")
+        related = any(layer.traits.between_spans and layer.labels for layer in plan.layers)
+        names = ("entities", "cats") if spans and (classes or related) else ("label", "label")
         count = 0
         for record in records:
             out.write(
@@ -86,8 +88,9 @@ def _record(
     if any(labelled(record, layer) for layer in spans):
         found = [span for layer in spans for span in record.spans.get(layer, ())]
         shown = [span for span in sorted(found, key=_order) if span.field == TEXT]
-        if related := [relation for some in record.relations.values() for relation in some]:
+        if any(layer.traits.between_spans and layer.labels for layer in plan.layers):
             numbers = {span.place: number for number, span in enumerate(shown)}
+            related = [relation for some in record.relations.values() for relation in some]
             raw["entities"] = [_entity(span, numbers[span.place]) for span in shown]
             raw["relations"] = _relations(related, numbers)
         else:
