@@ -1,7 +1,7 @@
 import pytest
 
 from workbench.base.errors import WorkbenchError
-from workbench.storage import documents, intake, labels, staging
+from workbench.storage import documents, intake, integrity, labels, search, staging
 from workbench.storage.intake import Targets
 from workbench.storage.staging import StagingWriter
 from workbench.text.dataset import Record
@@ -79,6 +79,16 @@ def test_records_come_into_the_project_as_they_were_and_undo_takes_them_back(pro
     assert not list(documents.records(project.db)) and not labels.layers(project.db)
     project.redo()
     assert [record.spans for record in documents.records(project.db)] == [first.spans, second.spans]
+
+
+def test_many_texts_are_indexed_like_texts_added_one_by_one(project, staged, monkeypatch):
+    monkeypatch.setattr(search, "MANY", 2)
+    monkeypatch.setattr(search, "PIECE", 2)
+
+    take(project, staged(*(record(f"tram {number} \u6771") for number in range(5))))
+
+    assert list(documents.ids(project.db, documents.Filter(text="tram \u6771 3"))) == [4]
+    assert list(integrity.problems(project.db)) == []
 
 
 def test_documents_can_be_left_out_and_renamed(project, staged):

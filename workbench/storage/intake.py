@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from workbench.base.errors import ProjectBusy
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
-from workbench.storage import failures
+from workbench.storage import failures, search
 from workbench.storage.tables import JOURNALED
 from workbench.storage.values import ids_in, new_uid, text_out
 from workbench.storage.without_triggers import without_triggers
@@ -23,6 +23,7 @@ from workbench.storage.without_triggers import without_triggers
 if TYPE_CHECKING:
     from workbench.storage.database import Database
 
+_COPYING = 0.7  # share of the copy in the work; the rest is the full-text index
 CHUNK = 1_000  # rows copied per statement; an import can be cancelled between two statements
 
 _TAKEN = "join temp.taken t on t.seq = s.seq"
@@ -290,20 +291,25 @@ def copy_documents(
         for table in _COPY
     }
     done, total = 0, sum(row_counts.values())
-    (last_span,) = conn.execute("select ifnull(max(id), 0) from main.span").fetchone()
+    last_span, last_body = (
+        conn.execute(f"select ifnull(max(id), 0) from main.{table}").fetchone()[0]
+        for table in ("span", "body")
+    )
     # Identifiers in the order of the documents: random ones are inserted anywhere in their index.
     values = {"annotator": annotator_id, "at": at, "spans": last_span, "uid": new_uid()[:9]}
     copied = dict.fromkeys(_COPY, 0)
     # The edit is a bulk step, which journals the new rows at its end: none has the id of another.
-    with without_triggers(conn, "insert", JOURNALED):
+    copying, indexing = watch.part(0.0, _COPYING), watch.part(_COPYING, 1.0)
+    with without_triggers(conn, "insert", JOURNALED, (search.ADD_TRIGGER,)):
         for table, statement in _COPY.items():
             for first in range(1, row_counts[table] + 1, CHUNK):
                 last = min(first + CHUNK - 1, row_counts[table])
-                watch.at(done / total)
+                copying.at(done / total)
                 copied[table] += conn.execute(
                     statement, {**values, "first": first, "last": last}
                 ).rowcount
                 done += last - first + 1
+        search.add_texts(conn, last_body + 1, last_body + copied["body"], watch=indexing)
     watch.at(1.0)
     return copied["doc"], copied["span"]
 

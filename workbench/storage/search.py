@@ -7,9 +7,13 @@ because FTS5 has no word boundaries in scripts without spaces; each word of a qu
 from __future__ import annotations
 
 import re
+import sqlite3
 import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 
-from workbench.storage.values import text_out
+from workbench.base.watch import QUIET, Watch
+from workbench.storage.values import Row, text_out
 from workbench.text.find import find, marks
 
 # Letters of scripts without spaces between words: Thai, Lao, Burmese, Khmer, kana, Han, with their
@@ -28,6 +32,12 @@ _IGNORED = (
     "\u0610-\u061a\u064b-\u065f\u0670\u0640"
 )
 _SPECIAL = re.compile(f"([{_LETTER}])|([{_SYMBOL}])|[{_IGNORED}]")
+
+ADD_TRIGGER = "search_add"
+PIECE = 1_000  # texts that are read at a time; the operation can be cancelled in between
+MANY = 5_000  # texts for which the index gets more memory
+HASH_BYTES = 16 << 20
+_DEFAULT_HASH_BYTES = 1 << 20  # of FTS5
 
 NEAR = 1000  # code points from the start in which a match without diacritics is searched for
 
@@ -110,10 +120,50 @@ def index_triggers() -> tuple[str, ...]:
     """
     return (
         (
-            "create temp trigger search_add after insert on main.body begin insert into "
+            f"create temp trigger {ADD_TRIGGER} after insert on main.body begin insert into "
             "search(rowid, content) values(new.id, seg(new.content)); end"
         ),
         "create temp trigger search_drop before delete on main.body begin"
         " insert into search(search, rowid, content) values('delete', old.id, "
         "seg(old.content)); end",
     )
+
+
+def add_texts(conn: sqlite3.Connection, first: int, last: int, *, watch: Watch = QUIET) -> None:
+    """Index texts that were inserted without the trigger, by their ids in `body`.
+
+    Each statement that inserts texts and fires the trigger ends with a part of the index of its
+    own, and parts are merged several times. Here the words are collected in memory instead.
+    """
+    if last < first:
+        return
+    with _large_hash(conn) if last - first >= MANY else nullcontext():
+        conn.executemany(
+            "insert into search(rowid, content) values(?, ?)", _texts(conn, first, last, watch)
+        )
+
+
+def _texts(conn: sqlite3.Connection, first: int, last: int, watch: Watch) -> Iterator[Row]:
+    for start in range(first, last + 1, PIECE):
+        watch.at((start - first) / (last - first + 1))
+        rows = conn.execute(
+            "select id, content from body where id between ? and ? order by id",
+            (start, min(start + PIECE - 1, last)),
+        ).fetchall()
+        for id, content in rows:
+            yield id, seg(content)
+
+
+@contextmanager
+def _large_hash(conn: sqlite3.Connection) -> Iterator[None]:
+    """Let the index collect more words before it writes them."""
+    configure = "insert into search(search, rank) values('hashsize', ?)"
+    conn.execute(configure, (HASH_BYTES,))
+    try:
+        yield
+    finally:
+        if conn.in_transaction:  # SQLite ends it itself when the disk is full
+            conn.execute(configure, (_DEFAULT_HASH_BYTES,))
+            # A library built to protect the tables of the index (as on macOS) keeps the entry.
+            with suppress(sqlite3.OperationalError):
+                conn.execute("delete from search_config where k = 'hashsize'")
