@@ -63,6 +63,27 @@ def test_faults_are_reported_in_words(tmp_path, line, word):
     assert where == 2 and word in reason
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"a": ":", "a" : 2}',
+        '{"a": "\\":", "a"\t: 2}',
+        '{"a": {"b": ":", "b": 2}}',
+        '{"a": [{"b": "{", "b": ":"}]}',
+        '{"a": {"a": {"b": 1, "b": 2}}}',
+    ],
+)
+def test_a_key_that_occurs_twice_is_found_at_any_depth_and_beside_colons_in_texts(tmp_path, line):
+    assert "occurs twice" in faults(values(tmp_path, f'{{"ok": 1}}\n{line}\n'))[0][1]
+
+
+@pytest.mark.parametrize(
+    "line", ['{"a": "at 12:30: {x}"}', '{"a": [{"b": "\\":"}], "c": {"a": 1}}']
+)
+def test_colons_and_braces_of_texts_are_no_keys(tmp_path, line):
+    assert values(tmp_path, f'{{"ok": 1}}\n{line}\n')[1] == (2, json.loads(line))
+
+
 def test_a_list_that_is_cut_off_gives_what_it_has(tmp_path):
     result = values(tmp_path, '[{"a": 1}, {"a": 2}, {"a"')
 

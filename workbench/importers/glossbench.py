@@ -6,7 +6,7 @@ Lossless: all annotations are restored.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -37,6 +37,8 @@ from workbench.text.labels import LAYER_KINDS, LONGEST_NAME, NUMBERS, WRITTEN, L
 from workbench.text.relations import span_layer
 
 _SPAN = [int, int, str]
+_MOST_USES = 1_000  # combinations of layers that are remembered
+Uses = tuple[int, tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 PARTS = (
     "states", "marks", "spans", "relations", "questions", "numbers", "written", "meta", "tokens",
 )  # fmt: skip
@@ -76,9 +78,10 @@ class OwnImporter:
         values = jsonl.values(source)
         layers = _layers(next(values, (1, None))[1], source.name)
         yield from layers.values()
+        fitting: set[Uses] = set()
         for line, value in values:
             try:
-                yield Row(line, _record(value, layers))
+                yield Row(line, _record(value, layers, fitting))
             except Fault as fault:
                 yield Skipped(line, str(fault))
 
@@ -157,7 +160,8 @@ def _label(label: Label) -> Label:
     return label if len(label.key) <= 1 else replace(label, key="")
 
 
-def _record(value: object, layers: Mapping[str, Layer]) -> Record:
+def _record(value: object, layers: Mapping[str, Layer], fitting: set[Uses]) -> Record:
+    """`fitting`: which layers records use whose layers are known to fit. Raises Fault."""
     if isinstance(value, Fault):
         raise value
     if not isinstance(value, dict):
@@ -175,18 +179,34 @@ def _record(value: object, layers: Mapping[str, Layer]) -> Record:
             relations={name: tuple(dict.fromkeys(some)) for name, some in record.relations.items()},
         )
     check(record)
-    _fits(record, layers)
+    uses = _uses(record)
+    if uses is None or uses not in fitting:
+        _fits(record, layers)
+        if uses is not None and len(fitting) < _MOST_USES:
+            fitting.add(uses)
     return record
+
+
+def _uses(record: Record) -> Uses | None:
+    """The form of a document and the layers of its labels, if these decide whether it fits."""
+    if record.relations or record.questions or record.numbers or record.written:
+        return None
+    for labels in record.marks.values():
+        if len(labels) > 1:
+            return None
+    return record.document.form, tuple(record.states), tuple(record.marks), tuple(record.spans)
 
 
 def _repeats(record: Record) -> bool:
     """Whether the record may give a label twice. Few do, and removing them means a copy."""
-    spans, marks, relations = record.spans, record.marks, record.relations
-    return (
-        any(len({(span.start, span.end) for span in some}) < len(some) for some in spans.values())
-        or any(len(some) > 1 and len(set(some)) < len(some) for some in marks.values())
-        or any(len(set(some)) < len(some) for some in relations.values())
-    )
+    for spans in record.spans.values():
+        if len(spans) > 1 and len({(span.start, span.end) for span in spans}) < len(spans):
+            return True
+    for part in (record.marks, record.relations):
+        for some in part.values():
+            if len(some) > 1 and len(set(some)) < len(some):
+                return True
+    return False
 
 
 def _check_remarks(value: object) -> None:
@@ -201,56 +221,77 @@ def _check_shape(value: Mapping[str, Any]) -> None:
     """Raises Fault if `record_from_json` would fail, or would accept a fraction as an offset."""
     if not isinstance(value.get("texts"), dict):
         raise Fault(_("the document has no texts"))
-    for name, content in value["texts"].items():
-        if not isinstance(content, str):
-            raise Fault(
-                _("the text {name!r} is {value}, expected a string").format(
-                    name=name, value=show(content)
-                )
-            )
     if not isinstance(value.get("key"), str):
         raise Fault(_("the key is {value}, expected a string").format(value=show(value.get("key"))))
-    if "remarks" in value:
-        _check_remarks(value["remarks"])
-    for name in PARTS:
-        if not isinstance(value.get(name, {}), dict):
-            raise Fault(
-                _("{name!r} is {value}, expected an object").format(
-                    name=name, value=show(value[name])
-                )
-            )
-    for name in ("split", "group"):
-        if not isinstance(value.get(name, ""), str):
-            raise Fault(
-                _("{name!r} is {value}, expected a string").format(
-                    name=name, value=show(value[name])
-                )
-            )
-    for name, pairs in value.get("tokens", {}).items():
+    for name, part in value.items():
+        check_part = _PART_CHECKS.get(name)
+        if check_part is None:
+            continue
+        if type(part) is not dict and name in PARTS:
+            message = _("{name!r} is {value}, expected an object")
+            raise Fault(message.format(name=name, value=show(part)))
+        check_part(name, part)
+
+
+def _accept(_name: str, _part: object) -> None:
+    """A part whose values `check` and `_fits` examine."""
+
+
+def _check_string(name: str, value: object) -> None:
+    if not isinstance(value, str):
+        message = _("{name!r} is {value}, expected a string")
+        raise Fault(message.format(name=name, value=show(value)))
+
+
+def _check_texts(_name: str, texts: Mapping[str, Any]) -> None:
+    for name, content in texts.items():
+        if type(content) is not str:
+            message = _("the text {name!r} is {value}, expected a string")
+            raise Fault(message.format(name=name, value=show(content)))
+
+
+def _check_tokens(_name: str, tokens: Mapping[str, Any]) -> None:
+    for name, pairs in tokens.items():
         for pair in _listed(pairs, _("the tokens of the text {name!r}").format(name=name)):
             if not isinstance(pair, list) or len(pair) != 2:
                 raise Fault(_("a token is {value}, expected [start, end]").format(value=show(pair)))
             message = _("an offset of a token is {value}, expected a whole number")
             offset(pair[0], message)
             offset(pair[1], message)
-    for name, labels in value.get("marks", {}).items():
+
+
+def _check_marks(_name: str, marks: Mapping[str, Any]) -> None:
+    for name, labels in marks.items():
         if type(labels) is not list:
             _listed(labels, _("the classes of layer {name!r}").format(name=name))
         for label in labels:
-            if not isinstance(label, str):
+            if type(label) is not str:
                 raise Fault(_("a label is {value}, expected a string").format(value=show(label)))
-    for number in value.get("numbers", {}).values():
+
+
+def _check_numbers(_name: str, numbers: Mapping[str, Any]) -> None:
+    for number in numbers.values():
         number_of(number)
-    for content in value.get("written", {}).values():
+
+
+def _check_written(_name: str, written: Mapping[str, Any]) -> None:
+    for content in written.values():
         if not isinstance(content, str):
             message = _("the value of a text layer is {value}, expected a string")
             raise Fault(message.format(value=show(content)))
-    for name, spans in value.get("spans", {}).items():
+
+
+def _check_spans(_name: str, layers: Mapping[str, Any]) -> None:
+    for name, spans in layers.items():
         if type(spans) is not list:
             _listed(spans, _("the spans of layer {name!r}").format(name=name))
         for span in spans:
-            _check_span(span)
-    for name, relations in value.get("relations", {}).items():
+            if type(span) is not list or list(map(type, span)) != _SPAN:
+                _check_span(span)
+
+
+def _check_relations(_name: str, layers: Mapping[str, Any]) -> None:
+    for name, relations in layers.items():
         for item in _listed(relations, _("the relations of layer {name!r}").format(name=name)):
             if not isinstance(item, list) or len(item) != 3 or not isinstance(item[0], str):
                 raise Fault(
@@ -258,7 +299,10 @@ def _check_shape(value: Mapping[str, Any]) -> None:
                 )
             _check_span(item[1])
             _check_span(item[2])
-    for name, questions in value.get("questions", {}).items():
+
+
+def _check_questions(_name: str, layers: Mapping[str, Any]) -> None:
+    for name, questions in layers.items():
         for raw in _listed(questions, _("the questions of layer {name!r}").format(name=name)):
             _check_question(raw)
 
@@ -283,8 +327,6 @@ def _check_question(raw: object) -> None:
 def _check_span(span: object) -> None:
     if not isinstance(span, list) or not 3 <= len(span) <= 5:
         raise Fault(_("a span is {value}, expected [start, end, label]").format(value=show(span)))
-    if list(map(type, span[:3])) == _SPAN and len(span) == 3:
-        return
     span_borders(span[0], span[1])
     words = span[2:]
     if len(words) > 1 and isinstance(words[-1], dict):
@@ -296,6 +338,23 @@ def _check_span(span: object) -> None:
                     value=show(word)
                 )
             )
+
+
+_PART_CHECKS: Mapping[str, Callable[[str, Any], None]] = {
+    "remarks": lambda _name, value: _check_remarks(value),
+    "texts": _check_texts,
+    "split": _check_string,
+    "group": _check_string,
+    "states": _accept,
+    "meta": _accept,
+    "tokens": _check_tokens,
+    "marks": _check_marks,
+    "numbers": _check_numbers,
+    "written": _check_written,
+    "spans": _check_spans,
+    "relations": _check_relations,
+    "questions": _check_questions,
+}
 
 
 def _check_more(more: Mapping[str, Any]) -> None:

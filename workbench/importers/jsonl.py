@@ -16,6 +16,7 @@ from workbench.importers.base import Fault, check_text
 from workbench.importers.source import HEAD, Source
 
 _SPACE = " \t\r\n"
+_APART = re.compile(r'"\s+:')
 _OPENING = re.compile(r'\{\s*(?:"|\}|$)|\[\s*(?:[{\["\]\d-]|null|true|false|$)')
 
 
@@ -33,6 +34,7 @@ def _constant(name: str) -> None:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
+_UNCHECKED = json.JSONDecoder(parse_constant=_constant).scan_once  # keeps the last of equal keys
 
 
 def opens(head: str) -> bool:
@@ -79,15 +81,42 @@ def values(source: Source) -> Iterator[tuple[int, object]]:
         yield from _stream(text, listed=how == "list", cut=source.cut)
 
 
+def _decode(line: str) -> object:
+    """The value of a line. Raises ValueError, also for a key that occurs twice."""
+    try:
+        value, end = _UNCHECKED(line, 0)
+    except (StopIteration, ValueError, RecursionError):
+        return _DECODER.decode(line)
+    if end == len(line) and type(value) is dict and _keys_differ(line, value):
+        return value
+    return _DECODER.decode(line)
+
+
+def _keys_differ(line: str, value: dict[str, object]) -> bool:
+    """Whether it is certain that no object of the line has a key twice, without another pass.
+
+    Every object has a brace and every key a colon. If the line has no more of them than were
+    found in the object and those directly in it, then no key was dropped. Colons of texts are
+    left out if every key has its colon next to it.
+    """
+    objects, keys = 1, len(value)
+    for part in value.values():
+        if type(part) is dict:
+            objects += 1
+            keys += len(part)
+    if line.count("{") != objects:
+        return False
+    return line.count(":") == keys or (line.count('":') == keys and not _APART.search(line))
+
+
 def _lines(source: Source) -> Iterator[tuple[int, object]]:
-    decode = _DECODER.decode
     for number, line in enumerate(source.lines(), 1):
         if not line or line.isspace():
             continue
         try:
             if not line.isascii():
                 check_text(line, _("the line"))
-            yield number, decode(line)
+            yield number, _decode(line)
         except Fault as fault:
             yield number, fault
         except (ValueError, RecursionError) as error:

@@ -74,10 +74,13 @@ def check(record: Record) -> None:
             )
     for labels in record.marks.values():
         for label in labels:
-            _check_label(label)
+            if len(label) > LONGEST_NAME:
+                _check_label(label)
     for spans in record.spans.values():
         for span in spans:
-            _check_span(span, lengths)
+            within = 0 <= span.start <= span.end <= lengths.get(span.field, -1)
+            if not within or span.parts or not 0 < len(span.label) <= LONGEST_NAME:
+                _check_span(span, lengths)
     for relations in record.relations.values():
         for relation in relations:
             _check_relation(relation, record.spans)

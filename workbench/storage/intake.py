@@ -16,6 +16,7 @@ from workbench.base.errors import ProjectBusy
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.storage import failures, search
+from workbench.storage.staging_tables import STATE_NAME
 from workbench.storage.tables import JOURNALED
 from workbench.storage.values import ids_in, new_uid, text_out
 from workbench.storage.without_triggers import without_triggers
@@ -50,7 +51,7 @@ _COPY = {
         f"from staging.tokens s {_TAKEN} {_RANGE}"
     ),
     "state": "insert into state(document_id, layer_id, annotator_id, state, at)"
-    f" select t.id, y.id, :annotator, s.state, :at from staging.state s {_OF_LAYER} {_RANGE}",
+    f" select t.id, y.id, :annotator, {STATE_NAME}, :at from staging.state s {_OF_LAYER} {_RANGE}",
     "mark": "insert into mark(document_id, layer_id, label_id, annotator_id, source_id)"
     f" select t.id, y.id, l.id, :annotator, f.source from staging.mark s {_OF_LABEL} {_RANGE}",
     "number": "insert into mark(document_id, layer_id, value, annotator_id, source_id)"

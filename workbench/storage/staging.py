@@ -8,9 +8,10 @@ all-or-nothing.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,9 +19,10 @@ from workbench.base.errors import ImportFailed, WorkbenchError
 from workbench.base.i18n import _
 from workbench.storage.answers import rows_of
 from workbench.storage.staged_rows import remark_rows, span_rows
+from workbench.storage.staging_tables import INSERTS, SHORT_INSERTS, STATE_NUMBERS, TABLES
 from workbench.storage.values import Row, json_in, json_out, name_in, offsets_in, text_in
 from workbench.text.dataset import Record
-from workbench.text.document import CHOICES, choice_names
+from workbench.text.document import CHOICES, TEXT, choice_names
 from workbench.text.labels import (
     ANSWER,
     CLASS,
@@ -36,48 +38,8 @@ from workbench.text.labels import (
 )
 from workbench.text.relations import SPANS, layer_of_ends, span_layer
 from workbench.text.scale import Scale, decimals_of
+from workbench.text.spans import Span
 
-_TABLES = """
-create table doc(seq integer primary key, file integer, line integer, key text, split text,
-fold_group text, meta text,
-  text_hash text, length integer, texts integer);
-create table body(seq integer, field text, content);
-create table tokens(seq integer, field text, borders blob);
-create table state(seq integer, layer integer, state text);
-create table mark(seq integer, layer integer, label integer);
-create table span(seq integer, layer integer, label integer, field text, start integer, "end"
-integer, parts text, chain integer);
-create table relation(seq integer, layer integer, label integer, from_row integer, to_row integer);
-create table answer(seq integer, layer integer, question text, field text, start integer,
-"end" integer, is_null integer, attrs text);
-create table number(seq integer, layer integer, value real);
-create table written(seq integer, layer integer, content);
-create table note(seq integer, text text, span_row integer);
-create table flag(seq integer, text text, span_row integer);
-create table layer(n integer primary key, name text, kind text, texts integer, guideline text,
-options text, declared integer);
-create table label(n integer primary key, layer integer, name text, colour text, key text,
-description text, parent text);
-create table skipped(file integer, line integer, reason text);
-create table warning(message text);
-create table complete(documents integer);
-"""
-_INSERTS = {
-    "doc": "insert into doc values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    "body": "insert into body values(?, ?, ?)",
-    "tokens": "insert into tokens values(?, ?, ?)",
-    "state": "insert into state values(?, ?, ?)",
-    "mark": "insert into mark values(?, ?, ?)",
-    "span": "insert into span values(?, ?, ?, ?, ?, ?, ?, ?)",
-    "relation": "insert into relation values(?, ?, ?, ?, ?)",
-    "answer": "insert into answer values(?, ?, ?, ?, ?, ?, ?, ?)",
-    "number": "insert into number values(?, ?, ?)",
-    "written": "insert into written values(?, ?, ?)",
-    "note": "insert into note values(?, ?, ?)",
-    "flag": "insert into flag values(?, ?, ?)",
-    "skipped": "insert into skipped values(?, ?, ?)",
-    "warning": "insert into warning values(?)",
-}
 _BATCH = 2000
 LISTED = 100_000  # skipped records that are kept; a file of the wrong format may have millions
 
@@ -110,13 +72,13 @@ class StagingWriter:
         self._labels: dict[tuple[int, str], int] = {}
         self._span_rows = 0  # the last row of the table of spans
         self._connected: dict[int, str] = {}  # relation layer → the layer of its spans
-        self._rows: dict[str, list[Row]] = {table: [] for table in _INSERTS}
+        self._rows: dict[str, list[Row]] = {table: [] for table in INSERTS}
         self._buffered = 0  # documents not yet written
         path.parent.mkdir(parents=True, exist_ok=True)
         path.unlink(missing_ok=True)
         self._path = path
         self._conn = sqlite3.connect(path, isolation_level=None)
-        self._conn.executescript("pragma journal_mode = off; pragma synchronous = off;" + _TABLES)
+        self._conn.executescript("pragma journal_mode = off; pragma synchronous = off;" + TABLES)
         self._conn.execute("begin")
 
     def declare(self, layer: Layer) -> None:
@@ -166,8 +128,10 @@ class StagingWriter:
                 texts,
             )
         )
+        bodies = rows["body"]
         for field, content in document.texts:
-            rows["body"].append((seq, field, text_in(content)))
+            body = seq, text_in(content)
+            bodies.append(body if field == TEXT else (*body, field))
         for field, offsets in document.tokens.items():
             rows["tokens"].append((seq, field, offsets_in(offsets)))
         whole = ONE_OF if texts == CHOICES else CLASS
@@ -177,19 +141,14 @@ class StagingWriter:
                 self._number(layer, len(document.choices))
             self._marks(seq, layer, labels)
         for name, spans in record.spans.items():
-            layer = self._layer(name, self._kinds.get(name, SPAN), texts)
-            known = self._labels
-            add = rows["span"].append
-            for span in spans:
-                label = known.get((layer, span.label)) or self._label(layer, Label(span.label))
-                place = seq, layer, label, span.field, span.start, span.end
-                parts = json_in(span.parts) if span.parts else None
-                add((*place, parts, span.chain))
+            self._spans(seq, self._layer(name, self._kinds.get(name, SPAN), texts), spans)
         if record.relations:
             self._relations(seq, record, self._span_rows + 1, texts)
-        for table, row in remark_rows(record, seq, self._span_rows + 1):
-            rows[table].append(row)
-        self._span_rows += record.span_count
+        if record.remarks:
+            for table, row in remark_rows(record, seq, self._span_rows + 1):
+                rows[table].append(row)
+        if record.spans:
+            self._span_rows += record.span_count
         for name, asked in record.questions.items():
             layer = self._layer(name, ANSWER, texts)
             for question in asked:
@@ -202,15 +161,13 @@ class StagingWriter:
         for name, content in record.written.items():
             layer = self._layer(name, WRITTEN_TEXT, texts)
             rows["written"].append((seq, layer, name_in(content)))
+        states = rows["state"]
         for name, state in record.states.items():
             if state != "pending":
-                rows["state"].append(
-                    (
-                        seq,
-                        self._layer(name, self._kind_of(name, record, whole), texts),
-                        state,
-                    )
+                layer = self._declared.get(name) or self._layer(
+                    name, self._kind_of(name, record, whole), texts
                 )
+                states.append((seq, layer, STATE_NUMBERS.get(state)))
         self._buffered += 1
         if self._buffered >= _BATCH:
             self.flush()
@@ -232,6 +189,16 @@ class StagingWriter:
         if name in record.numbers or name in record.written:
             return SCORE if name in record.numbers else WRITTEN_TEXT
         return whole if name in record.marks else self._kinds.get(name, SPAN)
+
+    def _spans(self, seq: int, layer: int, spans: Iterable[Span]) -> None:
+        known, add = self._labels, self._rows["span"].append
+        for span in spans:
+            label = known.get((layer, span.label)) or self._label(layer, Label(span.label))
+            place = seq, layer, label, span.start, span.end
+            if span.field == TEXT and not span.parts and span.chain is None:
+                add(place)
+            else:
+                add((*place, span.field, json_in(span.parts), span.chain))
 
     def _relations(self, seq: int, record: Record, first: int, texts: int) -> None:
         """`first`: the row of the first span of the record."""
@@ -318,7 +285,9 @@ class StagingWriter:
         """Write the buffered rows. Raises ImportFailed, for example on a full disk."""
         with _writing():
             for table, rows in self._rows.items():
-                self._conn.executemany(_INSERTS[table], rows)
+                for width, some in groupby(rows, len):  # in order: rows are found by number
+                    statement = SHORT_INSERTS.get((table, width), INSERTS[table])
+                    self._conn.executemany(statement, some)
                 rows.clear()
         self._buffered = 0
 

@@ -25,6 +25,9 @@ from workbench.text.remarks import Remark
 from workbench.text.spans import Span
 
 FORMAT_VERSION = 1
+_OBJECTS = frozenset(
+    "texts tokens meta states marks spans relations questions numbers written".split()
+)  # parts of a line that are objects
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,50 +190,55 @@ def record_to_json(record: Record, *, ids: bool = False) -> dict[str, object]:
 
 def record_from_json(raw: Mapping[str, Any]) -> Record:
     """Raises KeyError, TypeError or ValueError for an invalid line; does not check offsets."""
-    if not isinstance(raw, Mapping):
+    if type(raw) is not dict and not isinstance(raw, Mapping):
         raise TypeError(
             _("a document is {kind}, expected an object").format(kind=type(raw).__name__)
         )
-    parts = ("states", "marks", "spans", "relations", "questions", "numbers", "written")
-    for name in ("texts", "tokens", "meta", *parts):
-        part = raw.get(name)
-        if type(part) is not dict and name in raw and not isinstance(part, Mapping):
+    for name, part in raw.items():
+        if type(part) is not dict and name in _OBJECTS and not isinstance(part, Mapping):
             raise TypeError(
                 _("{name} is {kind}, expected an object").format(
-                    name=name, kind=type(raw[name]).__name__
+                    name=name, kind=type(part).__name__
                 )
             )
-    tokens = {
-        name: tuple((int(a), int(b)) for a, b in borders)
-        for name, borders in raw.get("tokens", {}).items()
-    }
-    texts = tuple((str(name), _text(content)) for name, content in raw["texts"].items())
-    questions = {
-        str(name): tuple(map(asked.from_json, found))
-        for name, found in raw.get("questions", {}).items()
-    }
+    get = raw.get  # most parts are absent; a comprehension over nothing takes half a microsecond
+    texts = tuple([(str(name), _text(content)) for name, content in raw["texts"].items()])
+    tokens = _tokens_from_json(part) if (part := get("tokens")) else {}
+    marks, spans, relations = get("marks"), get("spans"), get("relations")
+    numbers, written, noted = get("numbers"), get("written"), get("remarks", ())
+    questions = _questions_from_json(part) if (part := get("questions")) else {}
+    texts_asked = asked.texts_of(questions) if questions else ()
     document = Document(
         str(raw["key"]),
         texts,
-        raw.get("split"),
-        raw.get("group"),
-        dict(raw.get("meta", {})),
+        get("split"),
+        get("group"),
+        dict(get("meta") or ()),
         tokens,
-        raw.get("id"),
-        asked.texts_of(questions) or tuple(map(str, raw.get("asked", ()))),
+        get("id"),
+        texts_asked or tuple(map(str, get("asked", ()))),
     )
-    marks = {name: tuple(map(str, labels)) for name, labels in raw.get("marks", {}).items()}
-    spans = {
-        name: tuple(map(_span_from_json, found)) for name, found in raw.get("spans", {}).items()
-    }
-    relations = {
-        name: tuple(_relation_from_json(item) for item in found)
-        for name, found in raw.get("relations", {}).items()
-    }
-    numbers = {name: float(value) for name, value in raw.get("numbers", {}).items()}
-    written = {name: _text(value) for name, value in raw.get("written", {}).items()}
-    states, noted = dict(raw.get("states", {})), remarks.from_json(raw.get("remarks", ()))
-    return Record(document, states, marks, spans, relations, questions, numbers, written, noted)
+    return Record(
+        document,
+        dict(get("states") or ()),
+        {name: tuple(map(str, labels)) for name, labels in marks.items()} if marks else {},
+        {name: tuple(map(_span_from_json, some)) for name, some in spans.items()} if spans else {},
+        {name: tuple(map(_relation_from_json, some)) for name, some in relations.items()}
+        if relations
+        else {},
+        questions,
+        {name: float(value) for name, value in numbers.items()} if numbers else {},
+        {name: _text(value) for name, value in written.items()} if written else {},
+        remarks.from_json(noted) if noted != () else (),
+    )
+
+
+def _tokens_from_json(raw: Mapping[str, Any]) -> dict[str, tuple[tuple[int, int], ...]]:
+    return {name: tuple([(int(a), int(b)) for a, b in pairs]) for name, pairs in raw.items()}
+
+
+def _questions_from_json(raw: Mapping[str, Any]) -> dict[str, tuple[Question, ...]]:
+    return {str(name): tuple(map(asked.from_json, some)) for name, some in raw.items()}
 
 
 def _text(content: object) -> str:

@@ -93,8 +93,9 @@ class Document:
 
 def form_of(texts: Sequence[tuple[str, str]]) -> int:
     """The form of a document with these texts, see `Document.form`."""
-    if any(name.startswith(CHOICE) for name, _content in texts):
-        return CHOICES
+    for name, _content in texts:
+        if name.startswith(CHOICE):
+            return CHOICES
     return len(texts)
 
 
