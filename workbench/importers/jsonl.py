@@ -34,7 +34,7 @@ def _constant(name: str) -> None:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
-_UNCHECKED = json.JSONDecoder(parse_constant=_constant).scan_once  # keeps the last of equal keys
+_UNCHECKED = json.JSONDecoder(parse_constant=_constant).raw_decode  # keeps the last of equal keys
 
 
 def opens(head: str) -> bool:
@@ -84,8 +84,8 @@ def values(source: Source) -> Iterator[tuple[int, object]]:
 def _decode(line: str) -> object:
     """The value of a line. Raises ValueError, also for a key that occurs twice."""
     try:
-        value, end = _UNCHECKED(line, 0)
-    except (StopIteration, ValueError, RecursionError):
+        value, end = _UNCHECKED(line)
+    except (ValueError, RecursionError):
         return _DECODER.decode(line)
     if end == len(line) and type(value) is dict and _keys_differ(line, value):
         return value

@@ -25,7 +25,9 @@ from workbench.storage.tables import JOURNALED, TABLES, Column, of_version
 
 HASH_BITS = 40  # eight million hashes fit in SQLite's 63 bits
 SUM_MASK = (1 << 62) - 1
-PIECE = 5_000  # rows per statement; the operation can be cancelled between two statements
+# Rows and documents per statement; the operation can be cancelled between two statements.
+PIECE = 5_000
+DOCUMENTS = 1_000
 
 _OWNERS: Mapping[str, tuple[str, str]] = {
     "label": ("layer", "layer_id"),
@@ -186,12 +188,56 @@ def _when(table: str, row: str) -> str:
 
 
 def add_rows(
-    conn: sqlite3.Connection, table: str, first: int, last: int, *, watch: Watch = QUIET
+    conn: sqlite3.Connection, ranges: Mapping[str, tuple[int, int]], *, watch: Watch = QUIET
 ) -> None:
-    """Add rows that were inserted without triggers, by their ids."""
+    """Add rows that were inserted without triggers; ranges: table → first and last id.
+
+    A new document has no other rows than new ones, so its entry is written once.
+    """
+    new = ranges.get("document", (0, -1))
+    others = [table for table in ranges if table != "document"]
+    _add_documents(conn, *new, watch=watch.part(0.0, 0.8))
+    rest = watch.part(0.8, 1.0)
+    for place, table in enumerate(others):
+        part = rest.part(place / len(others), (place + 1) / len(others))
+        known = owner(table)[0] == "document"
+        _add_others(conn, table, *ranges[table], new if known else (0, -1), watch=part)
+
+
+_OF_DOCUMENTS = " union all ".join(
+    f"select {owner(table)[1]} as item, {hash_of(table)} as hash from {table}"
+    f" where {'id' if table == 'document' else 'document_id'} between ?1 and ?2"
+    for table in JOURNALED
+    if owner(table)[0] == "document"
+)
+
+
+def _add_documents(conn: sqlite3.Connection, first: int, last: int, *, watch: Watch) -> None:
+    for start in range(first, last + 1, DOCUMENTS):
+        watch.at((start - first) / (last - first + 1))
+        conn.execute(
+            f"insert or replace into checksum select 'document', item, sum(hash) & {SUM_MASK}"
+            f" from ({_OF_DOCUMENTS}) group by item",
+            (start, min(start + DOCUMENTS - 1, last)),
+        )
+
+
+def _add_others(
+    conn: sqlite3.Connection,
+    table: str,
+    first: int,
+    last: int,
+    new: tuple[int, int],
+    *,
+    watch: Watch,
+) -> None:
+    """Add rows of other owners than the documents `new` (first and last id)."""
     for start in range(first, last + 1, PIECE):
         watch.at((start - first) / (last - first + 1))
-        _add(conn, table, f"id between {start} and {min(start + PIECE - 1, last)}")
+        where = f"id between {start} and {min(start + PIECE - 1, last)}"
+        if new[0] <= new[1]:
+            where += f" and ifnull(document_id, 0) not between {new[0]} and {new[1]}"
+        _add(conn, table, where)
 
 
 def of_documents(conn: sqlite3.Connection, these: str) -> int:

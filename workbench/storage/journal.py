@@ -217,7 +217,7 @@ class Journal:
         """
         ranges: dict[str, tuple[int, int]] = {}
         for place, (table, before) in enumerate(bulk.items()):
-            watch.at(place / len(bulk))
+            watch.at(0.1 * place / len(bulk))
             self._conn.execute(
                 "delete from journal_row where step_id = ? and tbl = ? and rid > ?",
                 (self._step, table, before),
@@ -233,9 +233,8 @@ class Journal:
                     row,
                 )
                 ranges[table] = first, last
-                part = watch.part(place / len(bulk), (place + 1) / len(bulk))
-                checksums.add_rows(self._conn, table, first, last, watch=part)
-        state_keys.add_rows(self._conn, ranges, watch=watch)
+        checksums.add_rows(self._conn, ranges, watch=watch.part(0.1, 0.9))
+        state_keys.add_rows(self._conn, ranges, watch=watch.part(0.9, 1.0))
 
     def _trim(self) -> None:
         """Drop the oldest steps beyond 10,000 steps or 1 GB, but never the newest one."""
