@@ -5,7 +5,7 @@ from workbench.base.watch import Watch
 from workbench.operations import corpus
 from workbench.operations import labels as schema
 from workbench.project.check import check_open
-from workbench.storage import deletion, documents, suggestions
+from workbench.storage import deletion, documents, search, suggestions
 from workbench.storage.listing import Filter
 from workbench.storage.suggestions import NewSuggestion
 from workbench.text.dataset import Record
@@ -16,6 +16,7 @@ from workbench.text.spans import Span
 @pytest.fixture
 def filled(project, monkeypatch):
     monkeypatch.setattr(deletion, "CHUNK", 3)
+    monkeypatch.setattr(search, "MANY", 3)  # the texts of an undone deletion
     layer = schema.add_layer(project, "names", "span", labels=["A"])
     schema.add_layer(project, "topic", "class", labels=["x"])
     with project.edit("Import", bulk=True):
@@ -73,6 +74,19 @@ def test_a_cancelled_deletion_changes_nothing_and_edits_are_recorded_afterwards(
     filled.undo()
 
     assert contents(filled) == before and check_open(filled) == []
+
+
+def test_a_note_on_no_document_stays_when_all_documents_are_deleted(filled):
+    with filled.edit("Note"):
+        filled.db.writer.execute(
+            "insert into note(uid, body, at)"
+            " values('0123456789abcdef', 'b', '2026-01-01T00:00:00Z')"
+        )
+
+    corpus.delete_documents(filled, range(1, 11))
+
+    assert filled.db.reader().execute("select body from note").fetchall() == [("b",)]
+    assert check_open(filled) == []
 
 
 def test_documents_that_are_gone_are_not_counted(filled):

@@ -24,7 +24,17 @@ from workbench.operations.sample import create_sample
 from workbench.operations.splits import SplitOutcome, make_splits
 from workbench.project import backup
 from workbench.storage import annotations as annotation_rows
-from workbench.storage import answers, bulk, columns, documents, integrity, listing, runs, states
+from workbench.storage import (
+    answers,
+    bulk,
+    columns,
+    deletion,
+    documents,
+    integrity,
+    listing,
+    runs,
+    states,
+)  # fmt: skip
 from workbench.storage import labels as layers
 from workbench.storage.documents import Counts, DocumentRow, Filter
 from workbench.storage.ordering import Order
@@ -224,7 +234,10 @@ def delete_documents(
     title = ngettext("Delete {n:,} document", "Delete {n:,} documents", len(ids))
     start = 0.1
     backup.before(project, backup.DELETE, len(ids), watch=watch.part(0.0, start))
-    with project.edit(title.format(n=len(ids)), origin=origin, watch=watch.part(STORED, 1.0)):
+    with (
+        deletion.prepared(project.db, len(ids)),
+        project.edit(title.format(n=len(ids)), origin=origin, watch=watch.part(STORED, 1.0)),
+    ):
         return documents.delete(project.db, ids, watch=watch.part(start, STORED))
 
 

@@ -5,17 +5,14 @@ connection.
 from __future__ import annotations
 
 import sqlite3
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.base.errors import ProjectBusy
-from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
-from workbench.storage import failures, search
+from workbench.storage import failures, foreign_keys, search
 from workbench.storage.staging_tables import STATE_NAME
 from workbench.storage.tables import JOURNALED
 from workbench.storage.values import ids_in, new_uid, text_out
@@ -92,28 +89,14 @@ def attached(db: Database, path: Path) -> Iterator[None]:
     ProjectBusy if another thread is writing. Foreign keys are not checked meanwhile: rows are
     copied with ids that the import has just created or looked up, and none is deleted.
     """
-    # The writer's lock, so that no other thread has a transaction on this connection.
-    if not db._mutex.acquire(blocking=not _on_home_thread(db)):
-        raise ProjectBusy(
-            _("Another change to the project is still being written."),
-            hint=_("Wait until it has finished, then try again."),
-        )
-    try:
+    with foreign_keys.unchecked(db):
         with failures.explained(path, writing=False):
             db.writer.execute("attach ? as staging", (str(path.absolute()),))
         try:
-            db.writer.execute("pragma foreign_keys = off")
             yield
         finally:
             with failures.explained(path, writing=False):
-                db.writer.execute("pragma foreign_keys = on")
                 db.writer.execute("detach staging")
-    finally:
-        db._mutex.release()
-
-
-def _on_home_thread(db: Database) -> bool:
-    return threading.get_ident() == db._home
 
 
 @dataclass(frozen=True)
@@ -310,7 +293,8 @@ def copy_documents(
                     statement, {**values, "first": first, "last": last}
                 ).rowcount
                 done += last - first + 1
-        search.add_texts(conn, last_body + 1, last_body + copied["body"], watch=indexing)
+        new = last_body + 1, last_body + copied["body"]
+        search.add_texts(conn, search.stored_texts(conn, *new, indexing), copied["body"])
     watch.at(1.0)
     return copied["doc"], copied["span"]
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from workbench.base.watch import Watch
-from workbench.storage import checksums, state_keys
+from workbench.storage import checksums, search, state_keys
 from workbench.storage.migrations import JOURNALED
+from workbench.storage.values import Row
+from workbench.storage.without_triggers import without_triggers
 
-PIECE = 1_000  # rows restored per statement; the operation can be cancelled between two statements
+# Rows restored per statement, and if all rows of a step were deleted; the operation can be
+# cancelled between two statements.
+PIECE = 1_000
+LARGE_PIECE = 10_000
+_RESTORING = 0.7  # share of the rows in the work; the rest is the full-text index
 
 
 class Replay:
@@ -25,13 +31,20 @@ class Replay:
     def run(self, watch: Watch) -> None:
         """Apply all rows of the step, newest first."""
         read, step = self._conn.execute, (self._step,)
+        kinds = read(
+            "select tbl, op, count(*), min(seq), max(seq) from journal_row where step_id = ?"
+            " group by tbl, op",
+            step,
+        ).fetchall()
+        if kinds and all(op == "insert" for _table, op, *_rest in kinds):
+            tables = {table: count for table, _op, count, _first, _last in kinds}
+            first, last = min(kind[3] for kind in kinds), max(kind[4] for kind in kinds)
+            self._bring_back(tables, first, last, watch)
+            return
         rows = read(
             "select tbl, op, rid, c0, seq from journal_row where step_id = ? order by seq desc",
             step,
         ).fetchall()
-        if rows and all(op == "insert" for _table, op, *_rest in rows):
-            self._bring_back({table for table, *_rest in rows}, rows[-1][-1], rows[0][-1], watch)
-            return
         ranges = sum(last - first for _table, op, first, last, _seq in rows if op == "range")
         for table, op, first, last, _seq in rows:
             if table == "document" and op == "range":
@@ -54,17 +67,40 @@ class Replay:
         for some in watch.over(range(first or last + 1, last + 1), 10 * PIECE):
             self._conn.execute(statement, (self._step, some[0], some[-1]))
 
-    def _bring_back(self, tables: set[str], first: int, last: int, watch: Watch) -> None:
-        """Restore a step that only deleted.
+    def _bring_back(self, tables: Mapping[str, int], first: int, last: int, watch: Watch) -> None:
+        """Restore a step that only deleted; tables: number of its rows in each.
 
         Its rows existed at the same time, so they can be restored table by table, owners first. A
         document is deleted together with its rows; restoring in journal order would take a
-        statement per row.
+        statement per row. Many texts are indexed at the end, all at once.
         """
-        for start in range(first, last + 1, PIECE):
+        texts = tables.get("body", 0)
+        if texts < search.MANY:
+            self._restore(tables, first, last, watch)
+            return
+        with without_triggers(self._conn, "insert", (), (search.ADD_TRIGGER,)):
+            self._restore(tables, first, last, watch.part(0.0, _RESTORING))
+            found = self._texts(first, last, watch.part(_RESTORING, 1.0))
+            search.add_texts(self._conn, found, texts)
+
+    def _restore(self, tables: Container[str], first: int, last: int, watch: Watch) -> None:
+        for start in range(first, last + 1, LARGE_PIECE):
             watch.at((start - first) / (last - first + 1))
-            for table in (text for text in JOURNALED if text in tables):
-                self._insert(table, start, min(start + PIECE - 1, last), f" and tbl = '{table}'")
+            for table in (name for name in JOURNALED if name in tables):
+                end = min(start + LARGE_PIECE - 1, last)
+                self._insert(table, start, end, f" and tbl = '{table}'")
+
+    def _texts(self, first: int, last: int, watch: Watch) -> Iterator[Row]:
+        """(id, content) of the texts that were deleted by the step."""
+        columns = self._columns["body"]
+        id, content = (f"c{columns.index(name)}" for name in ("id", "content"))
+        for start in range(first, last + 1, LARGE_PIECE):
+            watch.at((start - first) / (last - first + 1))
+            yield from self._conn.execute(
+                f"select {id}, {content} from journal_row where +step_id = ? and tbl = 'body'"
+                " and seq between ? and ? order by rid",
+                (self._step, start, min(start + LARGE_PIECE - 1, last)),
+            ).fetchall()
 
     def _insert(self, table: str, first: int, last: int, where: str = "") -> None:
         """Insert in ascending order of ids, which is the fastest for the full-text index."""

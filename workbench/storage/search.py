@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 
-from workbench.base.watch import QUIET, Watch
+from workbench.base.watch import Watch
 from workbench.storage.values import Row, text_out
 from workbench.text.find import find, marks
 
@@ -129,29 +129,29 @@ def index_triggers() -> tuple[str, ...]:
     )
 
 
-def add_texts(conn: sqlite3.Connection, first: int, last: int, *, watch: Watch = QUIET) -> None:
-    """Index texts that were inserted without the trigger, by their ids in `body`.
+def add_texts(conn: sqlite3.Connection, texts: Iterable[Row], count: int) -> None:
+    """Index texts that were inserted without the trigger: (id in `body`, content), `count` of them.
 
     Each statement that inserts texts and fires the trigger ends with a part of the index of its
     own, and parts are merged several times. Here the words are collected in memory instead.
     """
-    if last < first:
+    if not count:
         return
-    with _large_hash(conn) if last - first >= MANY else nullcontext():
+    with _large_hash(conn) if count >= MANY else nullcontext():
         conn.executemany(
-            "insert into search(rowid, content) values(?, ?)", _texts(conn, first, last, watch)
+            "insert into search(rowid, content) values(?, ?)",
+            ((id, seg(content)) for id, content in texts),
         )
 
 
-def _texts(conn: sqlite3.Connection, first: int, last: int, watch: Watch) -> Iterator[Row]:
+def stored_texts(conn: sqlite3.Connection, first: int, last: int, watch: Watch) -> Iterator[Row]:
+    """(id, content) of the rows of `body` from `first` to `last`."""
     for start in range(first, last + 1, PIECE):
         watch.at((start - first) / (last - first + 1))
-        rows = conn.execute(
+        yield from conn.execute(
             "select id, content from body where id between ? and ? order by id",
             (start, min(start + PIECE - 1, last)),
         ).fetchall()
-        for id, content in rows:
-            yield id, seg(content)
 
 
 @contextmanager

@@ -10,13 +10,30 @@ from workbench.base.watch import QUIET, Watch
 from workbench.storage import checksums
 from workbench.storage.checksums import DELETED_HASH, JOURNAL_HASH, PIECE
 from workbench.storage.migrations import JOURNAL_WIDTH
+from workbench.storage.tables import JOURNALED, Column
 
 _ROWS = "case op when 'range' then c0 - rid + 1 else 1 end"
 _LENGTH = " + ".join(f"ifnull(length(c{number}), 0)" for number in range(JOURNAL_WIDTH))
+_NUMBER = 8  # bytes; the length of each would have to be computed from its digits
+
+
+def _length(columns: Mapping[str, Column]) -> str:
+    """SQL of the bytes of a deleted row of a table, up to the digits of its numbers."""
+    numbers = [column.storage in ("integer", "real") for column in columns.values()]
+    texts = [f"ifnull(length(c{place}), 0)" for place, known in enumerate(numbers) if not known]
+    return " + ".join([str(_NUMBER * sum(numbers)), *texts])
+
+
+_LENGTH_DELETED = "case tbl {} else 0 end".format(
+    " ".join(f"when '{table}' then {_length(columns)}" for table, columns in JOURNALED.items())
+)
 _MEASURE, _MEASURE_DELETED = (
-    f"select ifnull(sum({_ROWS}), 0), ifnull(sum({_LENGTH}), 0), ifnull(sum({hash_of_row}), 0)"
+    f"select ifnull(sum({rows}), 0), ifnull(sum({length}), 0), ifnull(sum({hash_of_row}), 0)"
     " from journal_row where +step_id = ? and seq between ? and ?"
-    for hash_of_row in (JOURNAL_HASH, DELETED_HASH)
+    for rows, length, hash_of_row in (
+        (_ROWS, _LENGTH, JOURNAL_HASH),
+        ("1", _LENGTH_DELETED, DELETED_HASH),
+    )
 )
 
 
