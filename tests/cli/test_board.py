@@ -2,6 +2,7 @@
 
 import csv
 import io
+from contextlib import closing
 
 import pytest
 
@@ -69,3 +70,29 @@ def test_only_documents_that_match_a_query_are_scored(ask, call, compared):
     assert code == 1 and "»" in err
     pair = ask("compare", "compare", compared, "first", "second", "--where", "label:praise")
     assert pair["n"] == 6
+
+
+@pytest.fixture
+def rated(compared):
+    from tests.operations.test_board_average import rated
+    from workbench.project.project import Project
+
+    with closing(Project.open(compared)) as project:
+        rated(project)
+    return compared
+
+
+def test_several_layers_are_averaged(ask, call, rated):
+    both = ("--layer", "topic", "--layer", "rating")
+    found = ask("board-layers", "board", rated, *both)
+
+    assert [item["layer"] for item in found["layers"]] == ["topic", "rating"]
+    best, baseline = found["systems"]
+    assert best["average"] == pytest.approx((best["scores"]["topic"]["value"] + 1.0) / 2)
+    assert baseline["kind"] == "baseline" and baseline["average"] is None
+    code, out, _err = call("board", rated, *both)
+    assert code == 0 and "Average" in out and "unweighted mean" in out
+    code, out, _err = call("board", rated, *both, "--markdown")
+    assert code == 0 and out.startswith("| System | Kind | topic,")
+    code, _out, err = call("board", rated, *both, "--over", "first")
+    assert code == 2 and "one layer" in err

@@ -16,13 +16,22 @@ from workbench.cli.where import checked, where_option
 
 if TYPE_CHECKING:
     from workbench.operations.board import Board, Entry
+    from workbench.operations.board_average import Average
 
 SPLITS = click.Choice(("train", "dev", "test"))
 
 
 @click.command()
 @project_argument
-@click.option("--layer", default="", help=_("The layer. [default: that of the newest run]"))
+@click.option(
+    "--layer",
+    "layers",
+    multiple=True,
+    help=_(
+        "The layer. Several of them: the main scores of each system in all of them, and their "
+        "unweighted mean. [default: that of the newest run]"
+    ),
+)
 @click.option("--split", type=SPLITS, default="dev", show_default=True, help=_("The test set."))
 @click.option("--score", default="", help=_("Sort by this score. [default: that of the task]"))
 @click.option("--over", default="", help=_("Show gains over this run, absolute and relative."))
@@ -33,7 +42,7 @@ SPLITS = click.Choice(("train", "dev", "test"))
 @as_json
 def board(
     file: Path,
-    layer: str,
+    layers: tuple[str, ...],
     split: str,
     score: str,
     over: str,
@@ -48,14 +57,25 @@ def board(
     From stored predictions against the current gold labels, with 95 % intervals, training time,
     size, and CPU seconds per 1,000 documents. The relative gain over a run is the part of its
     error that is gone: (score - baseline) / (1 - baseline).
+
+    With several layers, runs of one group, or made from the same model in the same way, are one
+    system.
     """
     from workbench.operations import board as boards
-    from workbench.operations import board_export
+    from workbench.operations import board_average, board_export
 
     if as_json + as_csv + markdown > 1:
         raise click.UsageError(_("Only one of --json, --csv and --markdown is possible."))
+    if len(layers) > 1:
+        if score or over:
+            raise click.UsageError(_("--score and --over are for the board of one layer."))
+        with reading(file) as opened:
+            checked(opened, where)
+            several = board_average.average(opened, layers, split, archived=archived, where=where)
+        return _show_average(several, as_json=as_json, as_csv=as_csv, markdown=markdown)
     with reading(file) as opened:
         checked(opened, where)
+        layer = layers[0] if layers else ""
         found = boards.board(opened, layer, split, archived=archived, where=where)
     if score and score not in found.names:
         known = ", ".join(found.names) or _("none")
@@ -70,6 +90,32 @@ def board(
     if markdown:
         return say(board_export.to_markdown(found, score, baseline).rstrip("\n"))
     _show(found, score or found.score, baseline)
+
+
+def _show_average(found: Average, *, as_json: bool, as_csv: bool, markdown: bool) -> None:
+    from workbench.operations import board_average
+
+    if as_json:
+        return emit(board_average.report(found))
+    if as_csv or markdown:
+        make = board_average.to_csv if as_csv else board_average.to_markdown
+        return say(make(found).rstrip("\n"))
+    say(f"{term(found.split)}: {board_average.documents_text(found)}")
+    rows = [
+        [
+            system.name,
+            board_average.kind_text(system),
+            *(board_average.cell_text(found, system, column) for column in found.layers),
+            board_average.average_text(system),
+        ]
+        for system in found.systems
+    ]
+    titles = (column.title for column in found.layers)
+    table((_("System"), _("Kind"), *titles, _("Average")), rows)
+    say(_(board_average.DEFINITION))
+    for sentence in board_average.notes(found):
+        note(sentence)
+    return None
 
 
 def _show(found: Board, score: str, over: Entry | None) -> None:

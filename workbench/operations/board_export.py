@@ -74,7 +74,7 @@ def to_csv(found: Board, score: str = "", over: Entry | None = None) -> str:
     more = () if over is None else ("gain", "relative_gain")
     write.writerow(["run", "kind", "made_from", *names, *costs, *more])
     for entry in found.sorted_by(score):
-        cells: list[object] = [_safe(entry.run.name), entry.run.kind, _safe(entry.made_from)]
+        cells: list[object] = [safe(entry.run.name), entry.run.kind, safe(entry.made_from)]
         for name in found.names:
             value = entry.scores.get(name)
             cells += [value.value, value.low, value.high] if value is not None else [None] * 3
@@ -86,8 +86,8 @@ def to_csv(found: Board, score: str = "", over: Entry | None = None) -> str:
     return out.getvalue()
 
 
-def _safe(cell: str) -> str:
-    return formulas.escape(cell) if formulas.is_formula(cell) else cell
+def safe(text: str) -> str:
+    return formulas.escape(text) if formulas.is_formula(text) else text
 
 
 def to_markdown(found: Board, score: str = "", over: Entry | None = None) -> str:
@@ -101,7 +101,7 @@ def to_markdown(found: Board, score: str = "", over: Entry | None = None) -> str
     if over is not None:
         heads.append(_("Gain over {run} (relative)").format(run=over.run.name))
     heads += [_("Training time, s"), _("Size, MB"), _("CPU s / 1,000 documents")]
-    heads = [_cell(head) for head in heads]
+    heads = [cell(head) for head in heads]
     lines = [heads, ["---"] * 3 + ["---:"] * (len(heads) - 3)]
     for entry in found.sorted_by(score):
         cells = [entry.run.name, term(entry.run.kind), entry.made_from]
@@ -110,7 +110,7 @@ def to_markdown(found: Board, score: str = "", over: Entry | None = None) -> str
             cells.append(gain_text(entry, over, score))
         megabytes = None if entry.bytes is None else entry.bytes / 1e6
         cells += [_number(value) for value in (entry.seconds, megabytes, entry.cpu)]
-        lines.append([_cell(cell) for cell in cells])
+        lines.append([cell(text) for text in cells])
     message = ngettext(
         "Layer {layer}, {split}, {n} document, fingerprint {fingerprint}.",
         "Layer {layer}, {split}, {n} documents, fingerprint {fingerprint}.",
@@ -122,7 +122,7 @@ def to_markdown(found: Board, score: str = "", over: Entry | None = None) -> str
     about = f"{about} {quality.interval_method()}"
     if found.where:
         about = f"{about} {_('Query: {query}.').format(query=found.where)}"
-    return "\n".join([*map(_line, lines), "", about, "", _(found.definition), ""])
+    return "\n".join([*map(line, lines), "", about, "", _(found.definition), ""])
 
 
 def gain_text(entry: Entry, over: Entry, score: str) -> str:
@@ -137,11 +137,11 @@ def gain_text(entry: Entry, over: Entry, score: str) -> str:
     return _("{gain} ({relative:+.1f} %)").format(gain=shown, relative=100 * found.relative)
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-def _line(cells: Sequence[str]) -> str:
+def line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 

@@ -207,6 +207,8 @@ class BoardView(QFrame):
         self._busy = words("", "small", "accent")
         self._score_here = Button(_("Score on this test set"), small=True, on=self._score_current)
         self._score_here.hide()
+        self._several = Button(_("Average…"), small=True, on=self._show_average)
+        plain.set_tip(self._several, _("Main scores over several layers, and their mean"))
         self._bar = QueryBar(state.query, placeholder=_("Score only documents that match a query"))
         self._head = bar(
             words(_("Layer"), "small", "muted"),
@@ -218,6 +220,7 @@ class BoardView(QFrame):
             (self._about, 1),
             self._busy,
             self._score_here,
+            self._several,
         )
         for box in (self._layer, self._score):
             box.setMinimumWidth(theme.px(110))
@@ -287,6 +290,7 @@ class BoardView(QFrame):
     def render_part(self, _fields: frozenset[str]) -> None:
         state, found = self.state, self.state.board
         fill(self._layer, [(name, name) for name in state.layers], state.layer)
+        self._several.setVisible(len(state.layers) > 1)
         names = found.names if found is not None else ()
         fill(self._score, [(name, score_title(name)) for name in names], state.score)
         plain.set_tip(self._score, score_hint(state.score))
@@ -363,6 +367,13 @@ class BoardView(QFrame):
         entry = self._unscored()
         if entry is not None:
             self.state.score_here(entry)
+
+    def _show_average(self) -> None:
+        from workbench.ui.panels.results.average import AverageDialog
+
+        dialog = AverageDialog(self.window(), self.state.average())
+        dialog.exec()
+        dialog.deleteLater()
 
     # ---------------------------------------------------------------- export
 

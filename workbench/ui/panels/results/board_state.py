@@ -20,6 +20,7 @@ from workbench.ui.query_text import QueryText
 
 if TYPE_CHECKING:
     from workbench.operations.board import Board, Entry
+    from workbench.ui.panels.results.average_state import AverageState
     from workbench.ui.panels.results.state import ResultsState
 
 
@@ -228,6 +229,12 @@ class BoardState(State):
             scored,
             background=page.background,
         )
+
+    def average(self) -> AverageState:
+        """The board of all layers with runs."""
+        from workbench.ui.panels.results.average_state import AverageState
+
+        return AverageState(self)
 
     def text(self, markdown: bool) -> str:
         """The board as Markdown or CSV, sorted by the shown score."""
