@@ -76,8 +76,9 @@ def test_answers_are_read_off_the_main_thread_and_one_that_cannot_be_is_an_error
     host = Host(JobSpec("job_targets:doubler"), read=read)
     try:
         assert host.ask_now({"value": 4}) == 8
-        with pytest.raises(JobFailed, match="cannot be read: KeyError"):
+        with pytest.raises(JobFailed, match="cannot be read: KeyError") as failed:
             host.ask_now({"array": True})
+        assert "KeyError: 'value'" in failed.value.details
         assert host.ask_now({"value": 1}) == 2
     finally:
         host.close()
@@ -85,15 +86,19 @@ def test_answers_are_read_off_the_main_thread_and_one_that_cannot_be_is_an_error
 
 
 def test_an_error_in_one_answer_is_reported_and_the_next_is_answered(host):
-    with pytest.raises(JobFailed, match="That text is empty"):
+    with pytest.raises(JobFailed, match="That text is empty") as known:
         host.ask_now({"bad": True})
+    with pytest.raises(JobFailed, match="KeyError: 'value'") as bug:
+        host.ask_now({"wrong": True})
     assert host.ask_now({"value": 1}) == {"value": 2}
+    assert known.value.details == ""  # the message says it all
+    assert "job_targets.py" in bug.value.details and "Traceback" in bug.value.details
 
 
 def test_a_crash_is_reported_and_the_next_request_loads_again(host):
-    with pytest.raises(JobFailed, match="ended unexpectedly"):
+    with pytest.raises(JobFailed, match="ended unexpectedly") as crash:
         host.ask_now({"die": True})
-    assert host.status == "crashed"
+    assert host.status == "crashed" and crash.value.details == host.details
     assert host.ask_now({"value": 1}) == {"value": 2}
 
 

@@ -60,7 +60,19 @@ class ProjectLocked(ProjectError):
 
 
 class JobFailed(WorkbenchError):
-    """A background job ended without a result."""
+    """A background job ended without a result.
+
+    `details`: the traceback of the worker or the end of its log, "" if there is none.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", details: str = ""):
+        super().__init__(message, hint=hint)
+        self.details = details
+
+
+def details_of(error: BaseException | None) -> str:
+    """What can be expanded below the message of an error, "" if there is nothing."""
+    return error.details if isinstance(error, JobFailed) else ""
 
 
 class Cancelled(WorkbenchError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -171,7 +172,9 @@ class Host:
             return {**message, "answer": self._read(found) if self._read is not None else found}
         except Exception as error:  # may come from a plugin
             text = _("The response of the model cannot be read: {error!r}.").format(error=error)
-            return {"type": "answer", "id": message["id"], "error": {"message": text, "hint": ""}}
+            details = "".join(traceback.format_exception(error))
+            found = {"message": text, "hint": "", "details": details}
+            return {"type": "answer", "id": message["id"], "error": found}
 
     def _ended(self, generation: int, code: int | None) -> None:
         self.dispatch(lambda: self._gone(code) if generation == self._generation else None)
@@ -186,13 +189,10 @@ class Host:
             self._become("ready")
         elif kind == "failed":
             self._become("failed", message["message"], message["hint"], message["details"])
-            self._fail_all(JobFailed(message["message"], hint=message["hint"]))
+            self._fail_all(self._failure())
         elif kind == "answer" and (asked := self._asked.pop(message["id"], None)):
             error = message.get("error")
-            asked.done(
-                message.get("answer"),
-                JobFailed(error["message"], hint=error["hint"]) if error else None,
-            )
+            asked.done(message.get("answer"), _failed(error) if error else None)
 
     def _gone(self, code: int | None) -> None:
         if self._child is None:
@@ -207,7 +207,11 @@ class Host:
                 _("The next request loads the model again."),
                 last_lines(self.folder / "log.txt"),
             )
-            self._fail_all(JobFailed(self.message, hint=self.hint))
+            self._fail_all(self._failure())
+
+    def _failure(self) -> JobFailed:
+        """Why the child has ended."""
+        return JobFailed(self.message, hint=self.hint, details=self.details)
 
     def _refusal(self) -> WorkbenchError | None:
         if self.status == "closed":
@@ -223,6 +227,7 @@ class Host:
                     len(recent),
                 ).format(message=self.message, count=len(recent)),
                 hint=_("Wait a minute and try again, or check its log file."),
+                details=self.details,
             )
         return None
 
@@ -234,6 +239,10 @@ class Host:
     def _become(self, status: str, message: str = "", hint: str = "", details: str = "") -> None:
         self.status, self.message, self.hint, self.details = status, message, hint, details
         self.changed.emit(status)
+
+
+def _failed(error: Mapping[str, str]) -> JobFailed:
+    return JobFailed(error["message"], hint=error["hint"], details=error.get("details", ""))
 
 
 def _with_arrays(value: Any, folder: Path) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from workbench.base.errors import TimeLimitExceeded
+from workbench.base.errors import TimeLimitExceeded, WorkbenchError
 from workbench.jobs import limits
 from workbench.jobs.channel import Channel, Commands
 from workbench.jobs.spec import JobSpec, Limits
@@ -102,6 +102,8 @@ class _Server:
             return {"answer": _with_arrays_in_files(found, self._folder, f"{number}")}
         except TimeLimitExceeded:
             return {"error": {"status": "out_of_time", "message": "", "hint": "", "details": ""}}
+        except WorkbenchError as error:
+            return {"error": {**_describe(error), "details": ""}}  # its message is enough
         except Exception as error:
             return {"error": _describe(error)}
 

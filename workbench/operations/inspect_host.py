@@ -55,6 +55,11 @@ class Inspector:
         """Why loading failed, with advice."""
         return f"{self._host.message} {self._host.hint}".strip() if self._host else ""
 
+    @property
+    def details(self) -> str:
+        """Of that message: a traceback or the end of the log."""
+        return self._host.details if self._host else ""
+
     def open(self, choice: Choice) -> None:
         """Select this model for the next request; the previous one is unloaded."""
         if (

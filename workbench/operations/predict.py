@@ -275,6 +275,7 @@ def check_ending(event: Finished) -> None:
             event.message
             or _("The prediction ended without a result ({status}).").format(status=event.status),
             hint=event.hint,
+            details=event.details,
         )
 
 

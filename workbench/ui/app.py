@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
 from workbench.base import paths, scratch, settings
-from workbench.base.errors import ProjectDamaged, WorkbenchError
+from workbench.base.errors import ProjectDamaged, WorkbenchError, details_of
 from workbench.base.events import Signal
 from workbench.base.i18n import _
 from workbench.base.registry import Registry
@@ -251,7 +251,7 @@ class App:
     def fail(self, error: Exception) -> None:
         """Show the message of a WorkbenchError; handle anything else as an uncaught exception."""
         if isinstance(error, WorkbenchError):
-            self.window.tell(str(error), "bad")
+            self.window.tell(str(error), "bad", details_of(error))
         else:
             sys.excepthook(type(error), error, error.__traceback__)
 

@@ -402,9 +402,9 @@ class Window(QMainWindow):
             return QRect()
         return self.status.unused().translated(self.status.pos())
 
-    def tell(self, text: str, tone: str = "warn") -> None:
-        """Show a message at the top until it is closed."""
-        self.banner.set(text, tone)
+    def tell(self, text: str, tone: str = "warn", details: str = "") -> None:
+        """Show a message at the top until it is closed; details can be expanded."""
+        self.banner.set(text, tone, details)
 
     # ---------------------------------------------------------------- frame
 

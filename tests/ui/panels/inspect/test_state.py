@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import JobFailed, WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.settings import Settings
 from workbench.inspection.class_scores.info import ClassProbabilities
@@ -38,6 +38,7 @@ class Host:
             "",
             False,
         )
+        self.details = ""
 
     def open(self, choice):
         self.choice = choice
@@ -271,3 +272,40 @@ def test_documents_selected_on_a_map_are_those_of_all_pages(state):
     assert state.project.selection == (3, 1)
     state.corpus.choose(())
     assert (state.project.selection, state.chosen_documents) == ((3, 1), ())
+
+
+def test_an_answer_that_failed_has_its_traceback_and_is_asked_for_again(state, host):
+    state.show("spans")
+    error = JobFailed("KeyError: 7", details="Traceback …")
+    host.asked[-1].done(None, error)
+    assert (state.current.error, state.current.details) == ("KeyError: 7", "Traceback …")
+
+    asked = len(host.asked)
+    state.show("subwords")
+    state.show("spans")
+
+    assert (state.current.error, state.current.details) == ("", "")
+    assert [item.inspector for item in host.asked[asked:]] == ["subwords", "spans"]
+
+
+def test_an_error_of_earlier_options_is_gone_when_the_view_is_shown_again(state, host):
+    state.show("token_scores")
+    host.answer(TokenLabels())
+    state.current.set_options(top=2)
+    host.asked[-1].done(None, JobFailed("Failed."))
+    assert state.current.answer is not None and state.error == "Failed."
+
+    state.show("subwords")
+    state.show("token_scores")
+
+    assert state.current.error == "" and host.asked[-1].inspector == "token_scores"
+
+
+def test_a_crash_is_forgotten_when_the_model_is_loaded_again(state, host):
+    host.message, host.details = "The process ended.", "Segmentation fault"
+    host.changed.emit("crashed")
+    assert (state.fault, state.fault_details) == ("The process ended.", "Segmentation fault")
+
+    host.changed.emit("starting")
+
+    assert (state.fault, state.fault_details) == ("", "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from workbench.base.errors import Cancelled
+from workbench.base.errors import Cancelled, details_of
 from workbench.base.i18n import _
 from workbench.inspection.spec import BASE, Answer
 from workbench.operations import examine
@@ -80,7 +80,7 @@ class Examined(Shown):
 
         def failed(error: Exception) -> None:
             if self._asked is asked:
-                self.update(prepared=None, current=False, error=str(error))
+                self.update(prepared=None, current=False, error=str(error), details="")
 
         page.context.run(look, found, failed)
 
@@ -113,7 +113,7 @@ class Examined(Shown):
             if error is None:
                 self._show(result)
             elif not isinstance(error, Cancelled):
-                self.update(error=str(error))
+                self.update(error=str(error), details=details_of(error))
 
         job = examine.start(context.queue, prepared, ended, device=context.settings.device)
         self._job = job

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QRectF, QTimer, Signal
+from PySide6.QtCore import QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -21,12 +21,12 @@ from workbench.base.i18n import _
 from workbench.base.registry import registry
 from workbench.ui import theme
 from workbench.ui.panels.inspect.base import InspectorView
-from workbench.ui.panels.inspect.samples import SAMPLES
+from workbench.ui.panels.inspect.samples import Sample, samples
 from workbench.ui.panels.inspect.views.plain import PlainView
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
-from workbench.ui.widgets.layout import row
+from workbench.ui.widgets.layout import clear, column, layout_of, row
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import Elided, IconLabel, words
 
@@ -37,17 +37,18 @@ if TYPE_CHECKING:
 
 DIM_AFTER = 250  # milliseconds of waiting until the previous result is dimmed
 DIMMED = 0.45
+LONGEST = 80  # characters of a sample text on its button
 RING = 3  # pixels for the ring around the active pane
 
 
 class Pane(QFrame):
     """`set(page, id)` shows a view; a page keeps its views, created when first shown.
 
-    `closed` is emitted by its close button, `sampled(text)` by a sample text of the empty view.
+    `closed` is emitted by its close button, `sampled(text, second)` by a sample of the empty view.
     """
 
     closed = Signal()
-    sampled = Signal(str)
+    sampled = Signal(str, str)
 
     def __init__(self) -> None:
         super().__init__()
@@ -88,13 +89,15 @@ class Pane(QFrame):
         self._dim.timeout.connect(lambda: self._set_dimmed(True))
 
     def _make_stand_ins(self) -> None:
-        samples = [Button(_(text), small=True, on=self._sample(_(text))) for text in SAMPLES]
+        self._samples, self._form = column(gap=8), 0
+        layout_of(self._samples).setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.empty = EmptyState(
             "scan-search",
             _("Run a model on a text"),
             _("Type a text above and press Enter, pick a document, or try one of these:"),
-            *samples,
+            self._samples,
         )
+        self._offer_samples(1)
         hint = _("The model stays loaded, so later results appear immediately.")
         self.opening = EmptyState("scan-search", _("Loading the model"), hint)
         self._build = Button(_("Build index"), kind="primary", on=self._build_index)
@@ -105,8 +108,21 @@ class Pane(QFrame):
         self._stop = Button(_("Cancel"), kind="quiet", small=True, on=self._cancel_index)
         self._building = row(self._message, None, self._stop, gap=8, margins=(8, 0, 8, 0))
 
-    def _sample(self, text: str) -> Callable[[], None]:
-        return lambda: self.sampled.emit(text)
+    def _offer_samples(self, form: int) -> None:
+        """Buttons with texts that suit the model; form: see `samples.samples`."""
+        if form == self._form:
+            return
+        self._form = form
+        layout = layout_of(self._samples)
+        clear(layout)
+        for sample in samples(form):
+            whole, act = sample.title, self._sample(sample)
+            text = whole if len(whole) <= LONGEST else f"{whole[: LONGEST - 1]}…"
+            button = Button(text, small=True, on=act, name=whole, tip=whole)
+            layout.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
+
+    def _sample(self, sample: Sample) -> Callable[[], None]:
+        return lambda: self.sampled.emit(sample.text, sample.second)
 
     # ---------------------------------------------------------------- what is shown
 
@@ -183,8 +199,10 @@ class Pane(QFrame):
             self._pages.setCurrentWidget(self.empty)
             self._foot.hide()
             return
+        self._offer_samples(page.form)
         self._warning.set(" ".join(page.warnings_of(shown)))
-        self._fault.set(page.fault or shown.error)
+        details = page.fault_details if page.fault else shown.details
+        self._fault.set(page.fault or shown.error, details=details)
         self._show_build(shown.build, asking=shown.asking)
         current = self._page(page, shown)
         self._pages.setCurrentWidget(current)

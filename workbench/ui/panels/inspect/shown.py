@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import WorkbenchError, details_of
 from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.inspection import spec
@@ -22,7 +22,8 @@ class Shown(State):
 
     result: what the inspector returned, None if there is none for the current text; `answer` is
     the result with its metadata. options: those that differ from the defaults. asking: whether
-    a request is running. error: why there is no result. build: the index that a request waits for.
+    a request is running. error: why there is no result; details: its traceback, if any. build: the
+    index that a request waits for.
     needs_text: whether there is nothing to show without a result for the text.
     """
 
@@ -34,7 +35,7 @@ class Shown(State):
         self.result: Any = None
         self.answer: Answer | None = None
         self.options: dict[str, Any] = {}
-        self.asking, self.error = False, ""
+        self.asking, self.error, self.details = False, "", ""
         self.build: Build | None = None
         self._indexing: Indexing | None = None
         self._asked: tuple[object, ...] | None = (
@@ -68,7 +69,8 @@ class Shown(State):
         of_text = self.info.of_text if self.info is not None else ()
         kept = {key: value for key, value in self.options.items() if key not in of_text}
         options = {} if model else kept
-        self.update(result=None, answer=None, asking=False, error="", options=options, build=None)
+        self.update(result=None, answer=None, asking=False, options=options, build=None)
+        self.update(error="", details="")
 
     def close(self) -> None:
         if self._indexing is not None:
@@ -89,7 +91,7 @@ class Shown(State):
         if page.choice is None or page.document is None:
             return
         asked = self._asked = (page.choice, page.document, options)
-        self.update(asking=True, error="")
+        self.update(asking=True, error="", details="")
 
         def answered(answer: Answer | None, error: WorkbenchError | None) -> None:
             if self._asked is asked:
@@ -102,7 +104,7 @@ class Shown(State):
         def failed(message: str) -> None:
             if self._asked is asked:
                 self._asked = None
-                self.update(asking=False, error=message)
+                self.update(asking=False, error=message, details="")
 
         def ready(completed: dict[str, Any]) -> None:
             if self._asked is asked:
@@ -126,7 +128,7 @@ class Shown(State):
     def _take(self, answer: Answer | None, error: WorkbenchError | None, before: Any) -> None:
         self._asked = None
         if error is not None or answer is None:
-            self.update(asking=False, error=str(error) if error else "")
+            self.update(asking=False, error=str(error) if error else "", details=details_of(error))
             return
         result = answer.result if before is None else before.joined(answer.result)
         self.update(asking=False, answer=answer, result=result, error="")
@@ -140,7 +142,7 @@ class Shown(State):
         """The process with the model has ended."""
         if self.asking:
             self._asked = None
-            self.update(asking=False, error=message)
+            self.update(asking=False, error=message, details="")
 
 
 def by_question(offers: Iterable[Offer]) -> list[tuple[str, list[Offer]]]:

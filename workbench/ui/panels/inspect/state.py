@@ -15,7 +15,7 @@ from workbench.ui.opened import opened
 from workbench.ui.panels.inspect.corpus import Corpus
 from workbench.ui.panels.inspect.examined import Examined
 from workbench.ui.panels.inspect.kept import Kept
-from workbench.ui.panels.inspect.samples import SAMPLES
+from workbench.ui.panels.inspect.samples import samples
 from workbench.ui.panels.inspect.shown import Shown
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class InspectState(Kept):
         self.compared: InspectState | None = None
         self.gold: inspect.Gold | None = None
         self.labels: Mapping[str, Any] = {}
-        self.status, self.fault = "asleep", ""
+        self.status, self.fault, self.fault_details = "asleep", "", ""
         self.chosen_token: int | None = None
         self.chosen_head: tuple[int, int] | None = None
         self.chosen_documents: tuple[int, ...] = self.project.selection
@@ -130,6 +130,11 @@ class InspectState(Kept):
         """The model answers questions about a text."""
         return self.choice is not None and self.choice.asks
 
+    @property
+    def form(self) -> int:
+        """Of the documents that the model reads: ASKED with questions, else that of its texts."""
+        return ASKED if self.asks else self.texts
+
     # ---------------------------------------------------------------- the text
 
     def _begin(self) -> None:
@@ -142,15 +147,14 @@ class InspectState(Kept):
         if found is not None:
             self._take(found, found.id)
         else:
-            sample = _(SAMPLES[0])
-            self.type_text(sample, _("Who?") if self.asks else sample)
+            sample = samples(self.form)[0]
+            self.type_text(sample.text, sample.second)
 
     def type_text(self, text: str, text_b: str | None = None) -> None:
         """Use a text that is not in a project; with choices, `text_b` holds one per line."""
         second = None if self.texts == 1 and not self.asks else text_b or ""
-        form = ASKED if self.asks else self.texts
         question = self.document.question if self.document is not None else ""
-        self._take(inspect.typed(text, second, form=form, question=question), None)
+        self._take(inspect.typed(text, second, form=self.form, question=question), None)
 
     def pick(self, document_id: int) -> None:
         """Select a document of the project."""
@@ -231,8 +235,8 @@ class InspectState(Kept):
         self.update(view=view, second=second, pane=self.pane if second or self.compared else 0)
         for id in filter(None, (view, second)):
             shown = self.of(id)
-            if shown.answer is None and not shown.asking:
-                shown.ask()
+            if (shown.answer is None or shown.error) and not shown.asking:
+                shown.ask()  # an error of before may be gone
         if self.compared is not None:
             self.compared.show(view)
 
@@ -379,7 +383,10 @@ class InspectState(Kept):
         if status in ("failed", "crashed"):
             for item in self._shown.values():
                 item.failed(self._inspector.message)
-            self.update(status=status, fault=self._inspector.message)
+            fault, details = self._inspector.message, self._inspector.details
+            self.update(status=status, fault=fault, fault_details=details)
+        elif status in ("starting", "ready"):
+            self.update(status=status, fault="", fault_details="")
         else:
             self.update(status=status)
 

@@ -60,7 +60,7 @@ class InspectView(View):
         self._compared: InspectState | None = None
         self._panes = (Pane(), Pane())
         for pane in self._panes:
-            pane.sampled.connect(lambda text: self.state.type_text(text, self._second.text()))
+            pane.sampled.connect(state.type_text)
         self._panes[1].closed.connect(state.close_second)
         above = column(
             self._asking(),
