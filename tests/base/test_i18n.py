@@ -57,6 +57,7 @@ SINGLE = {
         ("#begin document", "#end document"), "lines of the format"
     ),
     "importers/foreign_xml.py": {"<!doctype html": "how such a file begins"},
+    "importers/webanno_lines.py": {"#FORMAT=WebAnno TSV 3": "how such a file begins"},
     "importers/jsonl.py": dict.fromkeys(
         ("integer string conversion", "Unterminated string"), "looked for in what Python says"
     ),

@@ -52,6 +52,12 @@ _BRAT = (
     "T1\tPER 0 3\tAda\nT2\tPER 8 11;15 19\tBob Rome\nR1\tknows Arg1:T1 Arg2:T2\n"
     "E1\tMeet:T1 Who:T2\n#1\tNote T1\tsure\n*\tEquiv T1 T2\n"
 )
+_WEBANNO = (
+    "#FORMAT=WebAnno TSV 3.3\n#T_SP=x.Name|value\n#T_CH=x.Coref|referenceType|referenceRelation\n"
+    "#T_RL=x.Link|role|BT_x.Name\n\n\n#Text=Ada met 😀 her\n1-1\t0-3\tAda\tPER[1]|Q\t*[1]\t*->1-1\t_\t_\t\n"
+    "1-2\t4-7\tmet\tACT\t_\t_\tagent\t1-1[1_0]\t\n1-2.1\t4-5\tm\tPER[1]\t_\t_\t_\t_\t\n"
+    "1-3\t8-10\t😀\t_\t_\t_\t_\t_\t\n1-4\t11-14\ther\tx\\|y\tpro[1]\t*->1-2\t_\t_\t\n"
+)
 _OWN = (
     '{"glossbench": 1, "layers": [{"name": "ner", "kind": "span", "labels": [{"name": "PER", '
     '"key": "1"}]}, {"name": "topic", "kind": "class", "labels": [{"name": "A"}]}]}',
@@ -81,6 +87,7 @@ OWN_SAMPLES: tuple[tuple[str, bytes], ...] = tuple(
         ("tasks.jsonl", "\n".join(_PRODIGY) + "\n"),
         ("studio.json", "[" + ",\n".join(_STUDIO) + "]"),
         ("spans.ann", _BRAT),
+        ("layers.tsv", _WEBANNO),
         ("own.jsonl", "\n".join(_OWN) + "\n"),
         ("comma.csv", _TABLE[0]),
         ("tabs.tsv", _TABLE[1]),

@@ -16,7 +16,7 @@ NAMED = {
     "notebook": ("a.ipynb", '{"cells": [], "nbformat": 4}'),
     "BioNLP": ("a.a1", "T1\tProtein 0 4\tLMP1\n"),
     "configuration of brat": ("annotation.conf", "[entities]\nPER\n\n[relations]\n"),
-    "WebAnno TSV": ("a.tsv", "#FORMAT=WebAnno TSV 3.3\n#T_SP=x|y\n\n#Text=a\n1-1\t0-1\ta\t_\n"),
+    "WebAnno TSV": ("a.tsv", "#id=1\n#text=Ada met\n1\tAda\t_\tB-PER\n2\tmet\t_\tO\n"),
     "PubTator": ("a.txt", "123|t|A title\n123|a|An abstract\n123\t0\t1\tA\tX\tM1\n"),
     "Turtle": ("a.ttl", "@prefix nif: <http://x> .\n"),
     "TextGrid": ("a.TextGrid", 'File type = "ooTextFile"\nObject class = "TextGrid"\n'),

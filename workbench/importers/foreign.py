@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import N_, _
-from workbench.importers import foreign_xml, jsonl
+from workbench.importers import foreign_xml, jsonl, webanno_lines
 
 _START = 4_000  # number of characters searched for the markers of a format
 _LINES = 200
@@ -52,7 +52,7 @@ def recognize(head: str, name: str) -> Foreign | None:
 
 # ---------------------------------------------------------------- JSON
 
-_INCEPTION = N_("In INCEpTION or WebAnno, export as CoNLL 2003, CoNLL 2002 or CoNLL-U.")
+_INCEPTION = N_("In INCEpTION or WebAnno, export as WebAnno TSV v3.3, CoNLL 2002 or CoNLL-U.")
 _SPACY = N_("Convert it to JSON Lines with “text” and “entities” as [start, end, label].")
 _MEDIA = N_("Only annotations of text can be imported.")
 
@@ -93,6 +93,8 @@ def _starting(start: str) -> list[str]:
 
 
 def _is_webanno(start: str, _ending: str) -> bool:
+    if start.startswith(webanno_lines.START):
+        return False
     if _CUSTOM.search(start[:_START]):
         return True
     return bool(re.match(r"#id=\d+\r?\n#text=", start))
@@ -122,7 +124,7 @@ def _starts(*marks: str) -> Callable[[str, str], bool]:
 
 
 _TEXTS: tuple[tuple[Callable[[str, str], bool], str, str, bool], ...] = (
-    (_is_webanno, N_("{name} is a WebAnno TSV file."), _INCEPTION, False),
+    (_is_webanno, N_("{name} is a file of WebAnno TSV 1 or 2."), _INCEPTION, False),
     (
         lambda start, ending: ending in ("a1", "a2") and bool(re.match(r"[TER\*]\d*\t", start)),
         N_("{name} is a file of the BioNLP shared task (.a1, .a2)."),

@@ -24,7 +24,7 @@ class Markup:
     as_text: bool = False
 
 
-_INCEPTION = N_("In INCEpTION or WebAnno, export as CoNLL 2003, CoNLL 2002 or CoNLL-U.")
+_INCEPTION = N_("In INCEpTION or WebAnno, export as WebAnno TSV v3.3, CoNLL 2002 or CoNLL-U.")
 _TEXT = N_("Convert it to plain text, or to CSV or JSONL to keep its annotations.")
 _LINES = N_("Convert it to JSON Lines with “text” and “entities” as [start, end, label].")
 _ROOTS = {
@@ -34,7 +34,7 @@ _ROOTS = {
     "cas": Markup(N_("{name} is a UIMA XCAS file."), _INCEPTION),
     "typesystemdescription": Markup(
         N_("{name} is a UIMA type system, which holds no text."),
-        N_("Import the annotated documents instead; export them as CoNLL 2003 or CoNLL-U."),
+        N_("Import the annotated documents instead; export them as WebAnno TSV v3.3."),
     ),
     "collection": Markup(N_("{name} is a BioC XML file."), _LINES),
     "view": Markup(
