@@ -222,32 +222,42 @@ def _show(report: dict[str, Any]) -> None:
         ).format(**{**report, "seeds": ", ".join(map(str, report["seeds"]))})
     )
     from workbench.operations.ladder_report import decoder_title
+    from workbench.tasks import spec as tasks
 
-    task = report["task"]
+    task, is_error = report["task"], tasks.is_error(report["score"])
     decoders = [decoder_title(task, name) or _("Score") for name in report["decoders"]]
     heads = [_("Rung"), _("Model"), *decoders, _("Gain"), _("Trained"), _("Minutes")]
-    table(heads, [_row(rung) for rung in report["rungs"]])
+    if is_error:
+        say(_("The score is an error in its own unit: lower is better."))
+    table(heads, [_row(rung, is_error=is_error) for rung in report["rungs"]])
     for rung in report["rungs"]:
         if rung["missing"]:
             say(_("{title} is left out: {missing}.").format(**rung))
 
 
-def _row(rung: dict[str, Any]) -> list[str]:
+def _row(rung: dict[str, Any], *, is_error: bool) -> list[str]:
     results = rung["results"]
     first = results[0]
     embeddings = rung["options"].get("embeddings")
     return [
         rung["title"],
         f"{rung['model']} {embeddings}" if embeddings else rung["model"],
-        *(_mean(result) for result in results),
-        f"{rung['gain'] * 100:+.1f}" if rung["gain"] is not None else "–",
+        *(_mean(result, is_error=is_error) for result in results),
+        _number(rung["gain"], is_error=is_error, sign="+") if rung["gain"] is not None else "–",
         f"{first['trained_parameters']:,}" if first["trained_parameters"] is not None else "–",
         f"{first['minutes']:.1f}" if first["minutes"] is not None else "–",
     ]
 
 
-def _mean(result: dict[str, Any]) -> str:
+def _mean(result: dict[str, Any], *, is_error: bool) -> str:
     if result["mean"] is None:
         return "–"
-    mean = f"{result['mean'] * 100:.1f}"
-    return f"{mean} ± {result['sd'] * 100:.1f}" if result["sd"] is not None else f"{mean} (n = 1)"
+    mean = _number(result["mean"], is_error=is_error)
+    if result["sd"] is None:
+        return f"{mean} (n = 1)"
+    return f"{mean} ± {_number(result['sd'], is_error=is_error)}"
+
+
+def _number(value: float, *, is_error: bool, sign: str = "") -> str:
+    """In percent, an error in its own unit."""
+    return f"{value:{sign}.3f}" if is_error else f"{100 * value:{sign}.1f}"

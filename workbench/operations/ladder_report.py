@@ -21,7 +21,7 @@ SPLIT = "dev"
 class Summary:
     """The finished runs of a rung with one decoder.
 
-    scores: seed → main score on dev, in [0, 1]. minutes: mean duration of a run. parameters,
+    scores: seed → main score on dev. minutes: mean duration of a run. parameters,
     trained: of the network; None if the runs do not say.
     """
 
@@ -120,7 +120,7 @@ def used(cells: Sequence[Cell]) -> Mapping[str, int]:
 
 
 def report(spec: LadderSpec, cells: Sequence[Cell], *, status: str) -> dict[str, Any]:
-    """The experiment in machine-readable form; scores are fractions of 1."""
+    """The experiment in machine-readable form; scores are fractions of 1, but for errors."""
     info = tasks.info(spec.task)
     return {
         "task": spec.task,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from statistics import fmean
 
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -12,16 +13,17 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.base.i18n import _
+from workbench.text.scale import decimals_of
 from workbench.ui import formats, theme
 
 TONES = ("accent", "warn")  # of the series; the second one is dashed, with squares
 LEFT, BELOW, ABOVE = 36, 42, 22  # room for the scale, names and values, pixels at 100 %
-STEPS = (1, 2, 5, 10, 20, 25, 50)  # between lines of the scale
+STEPS = (1, 2, 5, 10, 20, 25, 50)  # between lines of the scale; then powers of ten of these
 
 
 @dataclass(frozen=True)
 class Group:
-    """One system: title, note below it, and the scores of each series in [0, 100].
+    """One system: title, note below it, and the scores of each series as they are shown.
 
     expected: number of runs that each series will have.
     """
@@ -36,15 +38,17 @@ class LadderChart(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._groups: tuple[Group, ...] = ()
+        self._decimals = 1
         self.setMinimumHeight(theme.px(200))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName(_("Scores of the rungs"))
 
-    def set_groups(self, groups: Sequence[Group]) -> None:
-        self._groups = tuple(groups)
+    def set_groups(self, groups: Sequence[Group], *, decimals: int = 1) -> None:
+        """decimals: of the scores: 1 of those in percent, more of errors in a unit of their own."""
+        self._groups, self._decimals = tuple(groups), decimals
         message = []
         for group in self._groups:
-            means = [formats.decimal(fmean(scores), 1) for scores in group.series if scores]
+            means = [formats.decimal(fmean(scores), decimals) for scores in group.series if scores]
             message += [f"{group.title}: {', '.join(means)}"] if means else []
         self.setAccessibleDescription("; ".join(message))
         self.update()
@@ -56,7 +60,7 @@ class LadderChart(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(theme.font("caption"))
-        low, high, step = scale(min(values), max(values))
+        low, high, step = scale(min(values), max(values), self._unit)
         area = QRectF(
             theme.px(LEFT),
             theme.px(ABOVE),
@@ -67,6 +71,11 @@ class LadderChart(QWidget):
         self._draw_names(painter, area)
         for number in range(max(len(group.series) for group in self._groups)):
             self._draw_series(painter, area, (low, high), number)
+
+    @property
+    def _unit(self) -> float:
+        """The smallest step of the scale."""
+        return float(10.0 ** (1 - self._decimals))
 
     def _draw_scale(
         self, painter: QPainter, area: QRectF, bounds: tuple[float, float, float]
@@ -80,7 +89,9 @@ class LadderChart(QWidget):
             painter.drawLine(QPointF(area.left(), level), QPointF(area.right(), level))
             painter.setPen(theme.qcolour("muted"))
             painter.drawText(
-                QRectF(0, level - 10, area.left() - 8, 20), right, formats.decimal(value, 0)
+                QRectF(0, level - 10, area.left() - 8, 20),
+                right,
+                formats.decimal(value, decimals_of(step)),
             )
 
     def _draw_names(self, painter: QPainter, area: QRectF) -> None:
@@ -142,7 +153,7 @@ class LadderChart(QWidget):
     def _draw_mean(
         self, painter: QPainter, mean: QPointF, group: Group, scores: Sequence[float], number: int
     ) -> None:
-        text = formats.decimal(fmean(scores), 1)
+        text = formats.decimal(fmean(scores), self._decimals)
         if len(scores) < group.expected:
             text = _("{score}  n = {n}").format(score=text, n=len(scores))
         wide, high = theme.px(90), theme.px(16)
@@ -157,9 +168,13 @@ class LadderChart(QWidget):
         painter.setFont(theme.font("caption"))
 
 
-def scale(low: float, high: float) -> tuple[float, float, float]:
-    """(lowest, highest, step) of a scale around scores in [0, 100], with at most eight steps."""
-    step = float(next(step for step in STEPS if (high - low) / step <= 6))
+def scale(low: float, high: float, unit: float = 1.0) -> tuple[float, float, float]:
+    """(lowest, highest, step) of a scale around scores from 0 on, with at most eight steps.
+
+    unit: the smallest step.
+    """
+    steps = (unit * 100**power * step for power in count() for step in STEPS)
+    step = next(step for step in steps if (high - low) / step <= 6)
     bottom, top = math.floor(low / step) * step, math.ceil(high / step) * step
     if low - bottom < step / 4:
         bottom -= step

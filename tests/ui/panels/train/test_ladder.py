@@ -30,21 +30,21 @@ def _kind(panel, layer):
     return labels.layer_by_name(panel.ladder.project.db, layer).kind
 
 
-def finished(score, seconds=60.0):
+def finished(score, seconds=60.0, name="span_f1"):
     result = {"seconds": seconds, "trained_parameters": 2_100_000}
-    scores = {"dev": {"span_f1": score}}
+    scores = {"dev": {name: score}}
     return Run(
         1, "", "ladder-x", "train", None, 1, "x", {}, "done", scores, result, {}, "", "f", "", 0, ""
     )
 
 
-def end(panel, rung, decoder, *scores):
+def end(panel, rung, decoder, *scores, name="span_f1"):
     """Mark the first runs of a rung as finished with these scores."""
     cells = [
         cell for cell in panel.ladder.cells if (cell.rung.rung.id, cell.decoder) == (rung, decoder)
     ]
     for cell, score in zip(cells, scores, strict=False):
-        cell.status, cell.run = "done", finished(score)
+        cell.status, cell.run = "done", finished(score, name=name)
     panel.ladder.changed.emit(frozenset({"work"}))
 
 
@@ -100,6 +100,18 @@ def test_the_scores_have_mean_spread_gain_and_parameters(page):
     assert random[:2] == ["Frozen word vectors", "starter-glove"] and random[3] == "70.0 ± 10.0"
     assert bert[3] == "85.0 (n = 1)" and bert[5:7] == ["+15.0", "50.0 %"]
     assert random[2] == "2.1 M" and random[-1] == "1.0"
+
+
+def test_scores_that_are_errors_are_in_their_own_unit_and_the_lowest_is_best(page, monkeypatch):
+    monkeypatch.setattr("workbench.tasks.tag.info.TagInfo.main", "mae")
+    end(page, "frozen-vectors", "crf", 0.6, 0.7, 0.8, name="mae")
+    end(page, "bert", "crf", 0.35, name="mae")
+
+    rows, cells = texts(_scores(page)), texts(_cells(page)[0].table)
+    assert rows[0][3] == "0.700 ± 0.100" and cells[0][1:] == ["0.600", "0.700", "0.800"]
+    assert rows[-1][3] == "0.350 (n = 1)" and rows[-1][5:7] == ["+0.350", "50.0 %"]
+    assert page.ladder.score_title == "MAE on dev, lower is better"
+    page.view.grab()  # the scale of the chart has smaller steps
 
 
 def _cells(page):
@@ -164,3 +176,8 @@ def test_settings_of_an_earlier_run_lead_back_to_the_runs(page):
 )
 def test_the_scale_has_round_steps_around_the_scores(low, high, wanted):
     assert scale(low, high) == wanted
+
+
+def test_the_scale_of_errors_has_smaller_or_larger_steps():
+    assert scale(0.31, 0.42, 0.01) == pytest.approx((0.3, 0.44, 0.02))
+    assert scale(0.0, 2_000.0) == (0.0, 2_500.0, 500.0)

@@ -30,7 +30,7 @@ SEED = 88  # width of a column, pixels at 100 %
 class _Row:
     title: str
     cells: dict[int, Cell]  # by seed
-    scores: dict[int, float | None]  # by seed, in [0, 1]
+    scores: dict[int, str]  # by seed, as text
     places: dict[int, int]  # seed → position among the waiting runs, from 1
 
     def text(self, seed: int) -> str:
@@ -41,7 +41,7 @@ class _Row:
             return _("no. {n}").format(n=self.places[seed])
         if cell.status == "failed":
             return _("failed")
-        return formats.points(self.scores[seed])
+        return self.scores[seed]
 
     def tip(self, seed: int) -> str:
         cell = self.cells[seed]
@@ -83,7 +83,7 @@ class CellTable(QWidget):
                 rung = cell.rung.rung
                 row = rows.setdefault(rung.id, _Row(_(rung.title), {}, {}, {}))
                 row.cells[cell.seed] = cell
-                row.scores[cell.seed] = self._state.score(cell)
+                row.scores[cell.seed] = self._state.score_text(self._state.score(cell))
                 row.places[cell.seed] = next(
                     (place for place, item in enumerate(waiting, 1) if item is cell), 0
                 )

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QMenu, QStackedLayout
 
 from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, theme
+from workbench.ui.run_words import is_error
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.ladder_chart import Group, LadderChart, LegendMark
@@ -67,12 +68,14 @@ class LadderResults(QFrame):
             self._show_recipe()
             return
         task, spec = work.spec.task, work.spec
-        self._title.setText(_("{score} on dev").format(score=self.state.score_title))
+        self._title.setText(self.state.score_title)
         documents = self.state.documents
         message = ngettext("{n} document", "{n} documents", documents).format(n=documents)
         self._note.setText(message if documents else "")
         self._show_legend(spec.decoders)
-        self._chart.set_groups([_group(found, len(spec.seeds)) for found in rows])
+        is_share = not is_error(self.state.score_name)
+        groups = [_group(found, len(spec.seeds), 100 if is_share else 1) for found in rows]
+        self._chart.set_groups(groups, decimals=1 if is_share else 3)
         self._show_table(task, spec.decoders, rows)
         self._remark.setText(
             ngettext(
@@ -128,10 +131,10 @@ class LadderResults(QFrame):
         scores = [
             Column(
                 self.state.decoder_title(decoder) or _("Score"),
-                partial(_mean, decoder),
+                partial(self._mean, decoder),
                 92,
                 right=True,
-                tip=partial(_range, decoder),
+                tip=partial(self._range, decoder),
             )
             for decoder in decoders
         ]
@@ -144,7 +147,10 @@ class LadderResults(QFrame):
             ),
             *scores,
             Column(
-                _("Gain"), lambda found: formats.points(found.gain, signed=True), 68, right=True
+                _("Gain"),
+                lambda found: self.state.score_text(found.gain, signed=True),
+                68,
+                right=True,
             ),
             Column(
                 _("Errors removed"), _removed, 126, right=True, hint=_("Gain as a share of errors")
@@ -153,6 +159,20 @@ class LadderResults(QFrame):
                 _("Minutes"), partial(_minutes, first), 84, right=True, hint=_("Minutes per run")
             ),
         ]
+
+    def _mean(self, decoder: str, found: Row) -> str:
+        summary: Summary = found.by_decoder[decoder]
+        text = self.state.score_text(summary.mean)
+        if summary.sd is None:
+            return _("{score} (n = 1)").format(score=text) if summary.scores else text
+        return f"{text} ± {self.state.score_text(summary.sd)}"
+
+    def _range(self, decoder: str, found: Row) -> str:
+        scores = found.by_decoder[decoder].scores
+        if not scores:
+            return ""
+        low, high = (self.state.score_text(end(scores.values())) for end in (min, max))
+        return _("{low} to {high}, n = {n}").format(low=low, high=high, n=len(scores))
 
     def _ask_image(self) -> None:
         path, _kind = QFileDialog.getSaveFileName(
@@ -180,22 +200,6 @@ def _input(found: Row) -> str:
     return rung.options.get("embeddings") or rung.model
 
 
-def _mean(decoder: str, found: Row) -> str:
-    summary: Summary = found.by_decoder[decoder]
-    if summary.sd is None:
-        text = formats.points(summary.mean)
-        return _("{score} (n = 1)").format(score=text) if summary.scores else text
-    return f"{formats.points(summary.mean)} ± {formats.points(summary.sd)}"
-
-
-def _range(decoder: str, found: Row) -> str:
-    scores = found.by_decoder[decoder].scores
-    if not scores:
-        return ""
-    low, high = formats.points(min(scores.values())), formats.points(max(scores.values()))
-    return _("{low} to {high}, n = {n}").format(low=low, high=high, n=len(scores))
-
-
 def _trained(decoder: str, found: Row) -> str:
     trained = found.by_decoder[decoder].trained
     if trained is None:
@@ -214,9 +218,9 @@ def _minutes(decoder: str, found: Row) -> str:
     return "–" if minutes is None else formats.decimal(minutes, 1)
 
 
-def _group(found: Row, expected: int) -> Group:
+def _group(found: Row, expected: int, unit: float) -> Group:
     series = tuple(
-        tuple(100 * score for score in summary.scores.values())
+        tuple(unit * score for score in summary.scores.values())
         for summary in found.by_decoder.values()
     )
     done, total = sum(map(len, series)), expected * len(series)

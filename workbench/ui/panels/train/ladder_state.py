@@ -16,7 +16,7 @@ from workbench.operations.ladder import Ladder, LadderSpec
 from workbench.operations.ladder_rungs import PARTS, RUNGS, Rung, available, parse
 from workbench.tasks import spec as tasks
 from workbench.ui.opened import opened
-from workbench.ui.run_words import score_title
+from workbench.ui.run_words import is_error, score_text, score_title
 
 if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo
@@ -214,9 +214,21 @@ class LadderState(State):
         return self.chosen | {rung.id for rung in self.own}
 
     @property
+    def score_name(self) -> str:
+        """The main score of the task."""
+        return tasks.info(self.work.spec.task).main if self.work else ""
+
+    @property
     def score_title(self) -> str:
-        """Name of the main score of the task."""
-        return score_title(tasks.info(self.work.spec.task).main) if self.work else ""
+        """Name of the main score, and of the split."""
+        shown = _("{score} on dev").format(score=score_title(self.score_name))
+        if not is_error(self.score_name):
+            return shown
+        return _("{score}, lower is better").format(score=shown)
+
+    def score_text(self, value: float | None, *, signed: bool = False) -> str:
+        """A main score in percent, an error in its own unit; signed: a gain."""
+        return score_text(self.score_name, value, signed=signed)
 
     @property
     def seconds_left(self) -> float | None:
@@ -231,7 +243,7 @@ class LadderState(State):
         return ladder_report.decoder_title(self.work.spec.task, decoder) if self.work else ""
 
     def score(self, cell: Cell) -> float | None:
-        """The main score of a finished run on dev, in [0, 1]."""
+        """The main score of a finished run on dev."""
         return ladder_report.score_of(cell)
 
     @property
