@@ -25,6 +25,7 @@ ROOT = CODE.parent
 
 # Files whose texts are no texts of the application: file → why.
 WHOLE = {
+    "base/deprecation.py": "warnings for the authors of plugins",
     "ui/style.py": "style sheets",
     "operations/sample.py": "the sample project's own labels and descriptions, stored with it",
     "exporters/model/card.py": "the model card is English: it travels with the model",

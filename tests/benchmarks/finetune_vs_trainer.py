@@ -123,16 +123,16 @@ def _tagged(key: str, words: list[str], tags: list[str], split: str, id: int):
     from workbench.text.document import Document
     from workbench.text.spans import Span
 
-    borders, at = [], 0
+    offsets, at = [], 0
     for word in words:
-        borders.append((at, at + len(word)))
+        offsets.append((at, at + len(word)))
         at += len(word) + 1
     spans = tuple(
-        Span(borders[chunk.start][0], borders[chunk.end - 1][1], chunk.label)
+        Span(offsets[chunk.start][0], offsets[chunk.end - 1][1], chunk.label)
         for chunk in chunks(tags)
     )
     return Document(
-        key, (("text", " ".join(words)),), split, tokens={"text": tuple(borders)}, id=id
+        key, (("text", " ".join(words)),), split, tokens={"text": tuple(offsets)}, id=id
     ), spans
 
 

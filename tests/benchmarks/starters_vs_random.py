@@ -62,8 +62,8 @@ def _tokens(key: str, words: list[str]):
     from workbench.text.document import Document
 
     ends = np.cumsum([len(word) + 1 for word in words]) - 1
-    borders = tuple((int(end) - len(word), int(end)) for word, end in zip(words, ends, strict=True))
-    return Document(key, (("text", " ".join(words)),), tokens={"text": borders})
+    offsets = tuple((int(end) - len(word), int(end)) for word, end in zip(words, ends, strict=True))
+    return Document(key, (("text", " ".join(words)),), tokens={"text": offsets})
 
 
 # ---------------------------------------------------------------- features and scores

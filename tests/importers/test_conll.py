@@ -7,7 +7,7 @@ from workbench.importers.source import Source
 from workbench.text.spans import Span
 
 
-def test_blocks_become_documents_with_token_borders(read, tiny):
+def test_blocks_become_documents_with_token_offsets(read, tiny):
     first, second = read(tiny / "two.conll", "conll").records
 
     assert first.document.text == "Ada met Bob Blau" and first.document.tokens["text"] == (
@@ -87,8 +87,8 @@ def test_odd_letters_in_tokens_stay(read):
         "watched\u200bwas\tO\nDubbz\ufeff\tB-person\nnext\u2028line\tO\n\u00a0\tO\n", "conll"
     )
 
-    text, borders = records.texts[0], records.records[0].document.tokens["text"]
-    assert [text[a:b] for a, b in borders] == [
+    text, offsets = records.texts[0], records.records[0].document.tokens["text"]
+    assert [text[a:b] for a, b in offsets] == [
         "watched\u200bwas",
         "Dubbz\ufeff",
         "next\u2028line",

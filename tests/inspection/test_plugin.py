@@ -127,7 +127,7 @@ def state(project):
         attempt=lambda act, *args: act(*args),
     )
     made = InspectState(context)
-    made.look()
+    made.refresh()
     yield made
     made.close()
 

@@ -41,7 +41,7 @@ def test_spans_without_a_partner_meet_the_empty_label():
     assert result.documents("A", "B") == (0,)
 
 
-def test_two_labels_at_the_same_borders_are_paired_with_what_is_left_there():
+def test_two_labels_at_the_same_offsets_are_paired_with_what_is_left_there():
     gold = [(Span(0, 3, "A"), Span(0, 3, "B"))]
     predicted = [(Span(0, 3, "B"), Span(0, 3, "C"), Span(0, 3, "D"))]
 

@@ -36,7 +36,7 @@ def test_every_span_is_reported_once():
     assert sorted(kinds(gold, predicted)) == ["agreed", "border", "extra"]
 
 
-def test_an_equal_border_with_another_label_wins_over_an_overlap_of_the_same_label():
+def test_an_equal_pair_with_another_label_wins_over_an_overlap_of_the_same_label():
     assert kinds([Span(0, 5, "A")], [Span(0, 5, "B"), Span(1, 4, "A")]) == ["label", "extra"]
 
 

@@ -12,7 +12,7 @@ def test_wilson_interval_of_a_known_case():
     ("right", "n", "expected"),
     [(0, 20, (0.0, 0.1611)), (1, 29, (0.0061, 0.1718)), (0, 0, (0.0, 1.0))],
 )
-def test_wilson_interval_at_the_border(right, n, expected):
+def test_wilson_interval_at_the_limits(right, n, expected):
     assert significance.wilson(right, n) == pytest.approx(expected, abs=5e-5)
 
 

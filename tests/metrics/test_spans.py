@@ -135,7 +135,7 @@ def test_an_i_tag_that_continues_nothing_begins_a_span_only_where_not_strict():
     assert chunks(tags, strict=True) == (Span(3, 4, "A"),)
 
 
-def test_the_same_borders_in_another_text_of_the_pair_are_another_span():
+def test_the_same_offsets_in_another_text_of_the_pair_are_another_span():
     gold, predicted = [(Span(0, 3, "A"),)], [(Span(0, 3, "A", "text_b"),)]
 
     assert spans.scores(gold, predicted)["span_f1"] == 0.0

@@ -27,7 +27,7 @@ def kinds(found):
     return [(finding.kind, finding.quote, finding.fix) for finding in found.findings]
 
 
-def test_borders_inside_words_and_spaces_are_found_with_their_fix(project, places):
+def test_boundaries_inside_words_and_spaces_are_found_with_their_fix(project, places):
     layer, _ids = places(("at Riverside Pier now", [(3, 15, "PLACE"), (17, 18, "PLACE")]),
                          ("at the Pier", [(7, 11, "PLACE")]))  # fmt: skip
 

@@ -66,7 +66,7 @@ def test_all_labels_of_an_equal_text_are_copied_as_one_step(project, alike):
     first, second = (documents.record(project.db, id) for id in group.ids)
     assert bare(first) == bare(second) and len(second.relations["links"]) == 2
     assert copied == Copied(1, 10, 0)
-    assert project.undo() == "Label 1 group of duplicates alike"
+    assert project.undo() == "Copy labels in 1 group of duplicates"
     assert documents.record(project.db, group.ids[1]).states == {}
 
 

@@ -113,8 +113,8 @@ def test_what_deleting_the_layer_removes_names_its_questions(filled):
 # ---------------------------------------------------------------- suggestions and reviews
 
 
-def suggested(project, layer, id, asked, borders, score=0.8):
-    start, end = borders or (None, None)
+def suggested(project, layer, id, asked, offsets, score=0.8):
+    start, end = offsets or (None, None)
     row = NewSuggestion(id, layer, None, start, end, score=score, question=asked)
     suggestion_edits.add_suggestions(project, None, [row], kind="rule", ref="x")
     found = suggestions.suggestions(project.db, id)

@@ -113,12 +113,12 @@ def test_a_book_with_thousands_of_errors_is_a_row_as_soon_as_any():
     from workbench.text.document import Document
 
     text = "word " * 20_000
-    borders = [(at, at + 4) for at in range(0, len(text), 5)]
+    offsets = [(at, at + 4) for at in range(0, len(text), 5)]
     scored = Scored(
         Document("k", (("text", text),), id=7),
-        SpanGold(tuple(Span(*pair, "PER") for pair in borders[::2])),
+        SpanGold(tuple(Span(*pair, "PER") for pair in offsets[::2])),
     )
-    words = tuple(WordTag(*pair, None, 0.5 + (pair[0] == 50) / 4) for pair in borders)
+    words = tuple(WordTag(*pair, None, 0.5 + (pair[0] == 50) / 4) for pair in offsets)
     answer = Prediction((WordTags(words), SpanScores(())))
 
     begin = process_time()

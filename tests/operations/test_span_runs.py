@@ -11,7 +11,7 @@ from workbench.text.spans import Span
 
 TEXT = "Ada of York met Bob."
 OUTER, INNER, BOB = (0, 11, "PER"), (7, 11, "LOC"), (16, 19, "PER")
-BORDERS = ((0, 3), (4, 6), (7, 11), (12, 15), (16, 19), (19, 20))
+OFFSETS = ((0, 3), (4, 6), (7, 11), (12, 15), (16, 19), (19, 20))
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def add_run(project, add_layer, add_documents):
 def predicted(spans):
     """The spans, and the tag of each word by the longest of them."""
     words = []
-    for start, end in BORDERS:
+    for start, end in OFFSETS:
         over = [span for span in spans if span[0] <= start < span[1]]
         label = max(over, key=lambda item: item[1] - item[0])[2] if over else None
         words.append(WordTag(start, end, label, 0.9))

@@ -69,10 +69,10 @@ def test_a_damaged_store_is_measured_anew(project, ids):
 def test_bins_cover_all_documents_and_lead_to_them(project, ids):
     found = text_lengths.measure(project, ids)
 
-    borders, words, units = found.histogram(10)
+    edges, words, units = found.histogram(10)
 
-    assert sum(words) == len(ids) and units == [] and len(borders) == len(words) + 1
-    assert found.within(borders[0], borders[1]) == [ids[0], ids[1], ids[2], ids[4]]
+    assert sum(words) == len(ids) and units == [] and len(edges) == len(words) + 1
+    assert found.within(edges[0], edges[1]) == [ids[0], ids[1], ids[2], ids[4]]
     assert found.within(200, None) == [ids[3]]
 
 

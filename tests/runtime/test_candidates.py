@@ -141,10 +141,10 @@ def test_a_text_without_words_has_no_spans():
 
 def test_words_have_the_label_of_the_longest_span_over_them():
     found = [Candidate(0, 1, 0, 0.9), Candidate(1, 1, 1, 0.95)]
-    borders = [(0, 3), (4, 7), (8, 11)]
+    offsets = [(0, 3), (4, 7), (8, 11)]
 
     answer = candidates.prediction(
-        "ada met bob", borders, found, np.array([0.9, 0.95, 0.2]), LABELS
+        "ada met bob", offsets, found, np.array([0.9, 0.95, 0.2]), LABELS
     )
 
     assert answer.spans == (Span(0, 7, "P", score=0.9), Span(4, 7, "Q", score=0.95))

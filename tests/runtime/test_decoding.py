@@ -19,11 +19,11 @@ def sharp(tags):
     return rows
 
 
-def tagged(text, borders, probabilities, tags):
+def tagged(text, offsets, probabilities, tags):
     """The most probable BIO sequence as words and spans."""
     chosen = decoding.decide(probabilities, tags)
     scores = probabilities[np.arange(len(chosen)), chosen]
-    return decoding.words_and_spans(text, borders, chosen, scores, tags)
+    return decoding.words_and_spans(text, offsets, chosen, scores, tags)
 
 
 def legal(path):
@@ -62,11 +62,11 @@ def test_the_best_legal_path_equals_brute_force(length):
 
 def test_spans_come_from_b_and_i_with_the_mean_of_their_scores():
     text = "Ada Bob met Zoe"
-    borders = [(0, 3), (4, 7), (8, 11), (12, 15)]
+    offsets = [(0, 3), (4, 7), (8, 11), (12, 15)]
     scores = sharp(["B-A", "I-A", "O", "B-B"])
     scores[1, TAGS.index("I-A")] = 0.86
 
-    answer = tagged(text, borders, scores, TAGS)
+    answer = tagged(text, offsets, scores, TAGS)
 
     assert [(span.start, span.end, span.label) for span in answer.spans] == [
         (0, 7, "A"),
@@ -96,12 +96,12 @@ def test_an_empty_text_has_no_words_and_no_spans():
 
 
 def test_a_word_is_read_in_the_window_with_most_context():
-    borders = [(number, number + 1) for number in range(8)]
-    first = np.array([(0, 0), *borders[:5], (0, 0)])
-    second = np.array([(0, 0), *borders[3:], (0, 0)])
+    offsets = [(number, number + 1) for number in range(8)]
+    first = np.array([(0, 0), *offsets[:5], (0, 0)])
+    second = np.array([(0, 0), *offsets[3:], (0, 0)])
     text = lambda table: np.arange(len(table)) % (len(table) - 1) > 0  # noqa: E731
 
-    where = decoding.align(borders, [(first, text(first)), (second, text(second))])
+    where = decoding.align(offsets, [(first, text(first)), (second, text(second))])
 
     assert where.window.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
     assert (
@@ -122,13 +122,13 @@ def test_words_take_all_their_subwords_and_may_share_one():
 @pytest.mark.timeout(30)
 def test_the_windows_of_a_book_take_time_by_its_length_not_by_its_square():
     count, size = 1_000_000, 100
-    borders = np.stack([np.arange(count) * 2, np.arange(count) * 2 + 1], axis=1)
+    offsets = np.stack([np.arange(count) * 2, np.arange(count) * 2 + 1], axis=1)
     windows = [
-        (borders[start : start + size], np.ones(size, dtype=bool))
+        (offsets[start : start + size], np.ones(size, dtype=bool))
         for start in range(0, count, size)
     ]
 
-    aligned = decoding.align(borders, windows)
+    aligned = decoding.align(offsets, windows)
 
     assert (aligned.window == np.arange(count) // size).all() and (
         aligned.first == np.arange(count) % size

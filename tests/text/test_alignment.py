@@ -2,29 +2,29 @@ from workbench.text.alignment import Audit, TokenSpan, tags, to_tokens, token_ra
 from workbench.text.document import Document
 from workbench.text.spans import Span
 
-BORDERS = ((0, 3), (4, 7), (8, 13))  # Ada met Grace
+OFFSETS = ((0, 3), (4, 7), (8, 13))  # Ada met Grace
 
 
 def test_a_span_covers_the_tokens_that_it_touches():
     assert (
-        token_range(BORDERS, 0, 7) == (0, 2)
-        and token_range(BORDERS, 5, 9) == (1, 3)
-        and token_range(BORDERS, 3, 4) is None
+        token_range(OFFSETS, 0, 7) == (0, 2)
+        and token_range(OFFSETS, 5, 9) == (1, 3)
+        and token_range(OFFSETS, 3, 4) is None
     )
 
 
-def test_spans_on_token_borders_cover_those_tokens():
-    found, audit = to_tokens(BORDERS, (Span(0, 3, "PER"), Span(8, 13, "PER")))
+def test_spans_on_token_offsets_cover_those_tokens():
+    found, audit = to_tokens(OFFSETS, (Span(0, 3, "PER"), Span(8, 13, "PER")))
 
     assert audit == Audit()
     assert found == (TokenSpan(0, 1, "PER"), TokenSpan(2, 3, "PER"))
 
 
 def test_what_is_lost_is_counted():
-    row, audit = tags(BORDERS, [Span(0, 13, "X"), Span(0, 3, "PER")])
+    row, audit = tags(OFFSETS, [Span(0, 13, "X"), Span(0, 3, "PER")])
     assert row == ["B-X", "I-X", "I-X"] and audit == Audit(crowded=1)
 
-    row, audit = tags(BORDERS, [Span(5, 7, "A"), Span(3, 4, "B")])
+    row, audit = tags(OFFSETS, [Span(5, 7, "A"), Span(3, 4, "B")])
     assert row == ["O", "B-A", "O"] and audit == Audit(shifted=1, lost=1)
 
 
@@ -58,10 +58,10 @@ def test_imported_tokens_are_compared_with_own_words():
 
 
 def test_words_are_tagged_under_spans_that_cut_them():
-    borders = [(0, 3), (4, 7), (8, 11)]
+    offsets = [(0, 3), (4, 7), (8, 11)]
 
-    assert tags(borders, [Span(1, 6, "A"), Span(8, 11, "B")])[0] == ["B-A", "I-A", "B-B"]
-    assert tags(borders, [Span(3, 4, "A")])[0] == ["O", "O", "O"]
+    assert tags(offsets, [Span(1, 6, "A"), Span(8, 11, "B")])[0] == ["B-A", "I-A", "B-B"]
+    assert tags(offsets, [Span(3, 4, "A")])[0] == ["O", "O", "O"]
 
 
 def test_a_word_that_two_spans_touch_belongs_to_the_earlier_one():

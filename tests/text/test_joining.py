@@ -13,8 +13,8 @@ def test_korean_keeps_its_spaces():
     assert join(["서울", "에서"])[0] == "서울 에서"
 
 
-def test_borders_point_at_the_tokens():
+def test_offsets_point_at_the_tokens():
     tokens = ["Wait", "!", "北", "京", "👍"]
-    text, borders = join(tokens, [True, False, False, False, False])
+    text, offsets = join(tokens, [True, False, False, False, False])
 
-    assert text == "Wait! 北京 👍" and [text[a:b] for a, b in borders] == tokens
+    assert text == "Wait! 北京 👍" and [text[a:b] for a, b in offsets] == tokens

@@ -1,4 +1,4 @@
-"""Words of every script, as borders in the text."""
+"""Words of every script, as offsets in the text."""
 
 import pytest
 

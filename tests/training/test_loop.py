@@ -568,8 +568,8 @@ def test_a_run_on_imported_tokens_says_so_in_its_description(tags, tiny_model, t
         first = record.document.text.index(
             " ", 4
         )  # the first two words are one token, the rest another
-        borders = ((0, first), (first + 1, len(record.document.text)))
-        return replace(record, document=replace(record.document, tokens={"text": borders}))
+        offsets = ((0, first), (first + 1, len(record.document.text)))
+        return replace(record, document=replace(record.document, tokens={"text": offsets}))
 
     imported = Dataset(tags.layers, tuple(with_tokens(record) for record in tags.records))
     described = []

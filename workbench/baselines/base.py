@@ -102,8 +102,8 @@ def prepared(task: TaskInfo, documents: Sequence[Document]) -> Prepared:
         return Prepared(list(documents), [], np.arange(count), np.zeros(count, dtype=bool))
     windows = []
     for document in documents:
-        borders = np.array(tokens_of(document), dtype=np.int32).reshape(-1, 2)
-        windows.append([EncodedInput({}, borders, np.zeros(len(borders), np.int8))])
+        offsets = np.array(tokens_of(document), dtype=np.int32).reshape(-1, 2)
+        windows.append([EncodedInput({}, offsets, np.zeros(len(offsets), np.int8))])
     return prepared_windows(documents, windows)
 
 

@@ -71,7 +71,7 @@ def _show_columns(found: Preview) -> None:
         rows = [(*row[:2], found.spans.get(str(row[0])), row[2]) for row in rows]
     table(head, rows)
     if found.spans and found.examined:
-        say(_("Spans were counted {examined}.").format(examined=found.examined))
+        say(found.examined)
 
 
 def _roles(found: Preview) -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from workbench.base import deprecation
 from workbench.base.i18n import _
 from workbench.importers.record_checks import STATES as STATES
 from workbench.importers.record_checks import Fault as Fault
@@ -112,7 +113,8 @@ class Table:
     """The first rows of a file as the import dialog shows them.
 
     `mapping`: the (role, column) pairs in use. `spans`: for columns of tags the number of spans in
-    the part of the file that was examined, which `examined` describes ("" for the whole file).
+    the part of the file that was examined. `examined`: a sentence on that part, "" for the whole
+    file.
     `warnings`: sentences on what this mapping leaves out.
     """
 
@@ -162,7 +164,7 @@ def offset(value: object, message: str) -> int:
     return value
 
 
-def span_borders(start: object, end: object) -> tuple[int, int]:
+def span_offsets(start: object, end: object) -> tuple[int, int]:
     """Both offsets of a span. Raises Fault."""
     if type(start) is int and type(end) is int:
         return start, end
@@ -172,13 +174,17 @@ def span_borders(start: object, end: object) -> tuple[int, int]:
     )
 
 
+if not TYPE_CHECKING:
+    __getattr__ = deprecation.former(__name__, {"span_borders": ("span_offsets", span_offsets)})
+
+
 def placed_span(text: str, start: object, end: object, covered: object) -> tuple[int, int]:
     """The offsets of a span in code points. Raises Fault if it does not cover the text `covered`.
 
     Tools written in JavaScript count UTF-16 units, two for an emoji: such offsets are converted.
     `covered` is no string where the file does not say what the span covers.
     """
-    first, last = span_borders(start, end)
+    first, last = span_offsets(start, end)
     if not isinstance(covered, str) or text[first:last] == covered:
         return first, last
     if 0 <= first <= last and not text.isascii():

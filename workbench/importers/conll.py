@@ -305,7 +305,7 @@ def _first_rows(source: Source, form: _Form, limit: int) -> list[TableRow]:
 
 
 def _span_counts(source: Source, form: _Form) -> tuple[dict[str, int], str]:
-    """Spans by column of tags, and in how much of the file ("" for all of it)."""
+    """Spans by column of tags, and a sentence on where they were counted, "" for the whole file."""
     counts = dict.fromkeys(form.schemes, 0)
     tokens = 0
     for block in blocks(source, form):
@@ -313,11 +313,11 @@ def _span_counts(source: Source, form: _Form) -> tuple[dict[str, int], str]:
         tokens += len(block.rows)
         if tokens >= EXAMINED:
             return counts, ngettext(
-                "in the first {n:,} token",
-                "in the first {n:,} tokens",
+                "Spans were counted in the first {n:,} token.",
+                "Spans were counted in the first {n:,} tokens.",
                 tokens,
             ).format(n=tokens)
-    return counts, _("at the beginning of the file") if source.cut else ""
+    return counts, _("Spans were counted at the beginning of the file.") if source.cut else ""
 
 
 def _add_counts(counts: dict[str, int], block: Block, form: _Form) -> None:

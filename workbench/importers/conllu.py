@@ -243,7 +243,7 @@ def _record(sentence: _Sentence, tags: list[tuple[str, int]], plain: set[int]) -
         raise Fault(
             _("a word of the sentence is empty") if words else _("the sentence has no words")
         )
-    text, borders = _place(words, sentence.text)
+    text, offsets = _place(words, sentence.text)
     spans: dict[str, tuple[Span, ...]] = {}
     for layer, column in tags:
         row = ["+".join(dict.fromkeys(part[column] for part in word.rows)) for word in words]
@@ -252,11 +252,11 @@ def _record(sentence: _Sentence, tags: list[tuple[str, int]], plain: set[int]) -
             spans,
             layer,
             (
-                Span(borders[span.first][0], borders[span.last - 1][1], span.label)
+                Span(offsets[span.first][0], offsets[span.last - 1][1], span.label)
                 for span in schemes.spans(row, scheme)
             ),
         )
-    document = Document(sentence.key, ((TEXT, text),), None, sentence.group, {}, {TEXT: borders})
+    document = Document(sentence.key, ((TEXT, text),), None, sentence.group, {}, {TEXT: offsets})
     return Record(document, dict.fromkeys(spans, "submitted"), {}, spans)
 
 
@@ -267,7 +267,7 @@ def _place(words: list[_Word], text: str | None) -> tuple[str, tuple[tuple[int, 
     """
     if text is None:
         return join([word.form for word in words], [word.glued for word in words])
-    borders, position = [], 0
+    offsets, position = [], 0
     for word in words:
         start = text.find(word.form, position)
         if start < 0 or text[position:start].strip():
@@ -278,5 +278,5 @@ def _place(words: list[_Word], text: str | None) -> tuple[str, tuple[tuple[int, 
                 ).format(form=word.form, position=position)
             )
         position = start + len(word.form)
-        borders.append((start, position))
-    return text, tuple(borders)
+        offsets.append((start, position))
+    return text, tuple(offsets)

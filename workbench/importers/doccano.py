@@ -29,7 +29,7 @@ from workbench.importers.base import (
     label_name,
     placed_span,
     show,
-    span_borders,
+    span_offsets,
     split_name,
     texts_of,
 )
@@ -363,4 +363,4 @@ def _span(raw: object) -> Span:
         start, end, label = raw
     else:
         raise Fault(_("a label is {raw}, expected [start, end, label]").format(raw=show(raw)))
-    return Span(*span_borders(start, end), label_name(label))
+    return Span(*span_offsets(start, end), label_name(label))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.base.i18n import _
-from workbench.importers.base import Fault, Options, label_name, show, span_borders
+from workbench.importers.base import Fault, Options, label_name, show, span_offsets
 from workbench.text.dataset import Record
 from workbench.text.relations import Relation
 from workbench.text.spans import Span
@@ -36,7 +36,7 @@ def _by_id(value: Mapping[str, Any]) -> dict[str, Span]:
         raw = value.get(name)
         for item in raw if isinstance(raw, list) else ():
             if isinstance(item, dict) and "id" in item:
-                start, end = span_borders(
+                start, end = span_offsets(
                     item.get("start_offset", item.get("start")),
                     item.get("end_offset", item.get("end")),
                 )

@@ -25,7 +25,7 @@ from workbench.importers.base import (
     check,
     offset,
     show,
-    span_borders,
+    span_offsets,
     unique_spans,
 )
 from workbench.importers.document_values import check_scale, number_of
@@ -310,12 +310,12 @@ def _check_questions(_name: str, layers: Mapping[str, Any]) -> None:
 def _check_question(raw: object) -> None:
     if not isinstance(raw, dict) or not isinstance(raw.get("question"), str):
         raise Fault(_("a question is {value}, expected its text").format(value=show(raw)))
-    for borders in _listed(raw.get("answers", []), _("the answers to a question")):
-        if not isinstance(borders, list) or len(borders) != 2:
+    for offsets in _listed(raw.get("answers", []), _("the answers to a question")):
+        if not isinstance(offsets, list) or len(offsets) != 2:
             raise Fault(
-                _("an answer is {value}, expected [start, end]").format(value=show(borders))
+                _("an answer is {value}, expected [start, end]").format(value=show(offsets))
             )
-        span_borders(*borders)
+        span_offsets(*offsets)
     if not isinstance(raw.get("attrs") or {}, dict):
         raise Fault(
             _("the attributes of a question are {value}, expected an object").format(
@@ -327,7 +327,7 @@ def _check_question(raw: object) -> None:
 def _check_span(span: object) -> None:
     if not isinstance(span, list) or not 3 <= len(span) <= 5:
         raise Fault(_("a span is {value}, expected [start, end, label]").format(value=show(span)))
-    span_borders(span[0], span[1])
+    span_offsets(span[0], span[1])
     words = span[2:]
     if len(words) > 1 and isinstance(words[-1], dict):
         _check_more(words.pop())
@@ -366,7 +366,7 @@ def _check_more(more: Mapping[str, Any]) -> None:
             raise Fault(
                 _("a part of a span is {value}, expected [start, end]").format(value=show(part))
             )
-        span_borders(*part)
+        span_offsets(*part)
 
 
 def _fits(record: Record, layers: Mapping[str, Layer]) -> None:

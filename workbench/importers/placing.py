@@ -38,9 +38,9 @@ class Placing:
         """`answers`: (text, start); `start` may be missing. `place`: of the question, in words."""
         found: dict[tuple[int, int], None] = {}
         for text, start in answers:
-            borders = self._place(context, text, start)
-            if borders is not None:
-                found[borders] = None
+            offsets = self._place(context, text, start)
+            if offsets is not None:
+                found[offsets] = None
             else:
                 self.missing.append(f"{self.file}, {place}: {show(text, 60)}")
         return Question(question, tuple(found), is_null and not found, attrs)

@@ -26,7 +26,7 @@ from workbench.importers.base import (
     label_name,
     offset,
     show,
-    span_borders,
+    span_offsets,
     split_name,
     unique_spans,
 )
@@ -241,7 +241,7 @@ def _spans(value: Mapping[str, Any]) -> tuple[Span, ...] | None:
         if item.get("answer") != "reject":
             found.append(
                 Span(
-                    *span_borders(item.get("start"), item.get("end")), label_name(item.get("label"))
+                    *span_offsets(item.get("start"), item.get("end")), label_name(item.get("label"))
                 )
             )
     return unique_spans(found)

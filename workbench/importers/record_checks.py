@@ -63,8 +63,8 @@ def check(record: Record) -> None:
         raise Fault(
             _("the split is {split!r}, expected train, dev or test").format(split=document.split)
         )
-    for name, borders in document.tokens.items():
-        _check_tokens(name, borders, lengths)
+    for name, offsets in document.tokens.items():
+        _check_tokens(name, offsets, lengths)
     for layer, state in record.states.items():
         if state not in STATES:
             raise Fault(
@@ -209,7 +209,7 @@ def _check_label(label: str) -> None:
 
 
 def _check_tokens(
-    name: str, borders: Iterable[tuple[int, int]], lengths: Mapping[str, int]
+    name: str, offsets: Iterable[tuple[int, int]], lengths: Mapping[str, int]
 ) -> None:
     if name not in lengths:
         raise Fault(
@@ -218,7 +218,7 @@ def _check_tokens(
             )
         )
     last = 0
-    for start, end in borders:
+    for start, end in offsets:
         if not last <= start <= end <= lengths[name]:
             raise Fault(
                 _(

@@ -23,7 +23,7 @@ from workbench.importers.base import (
     check,
     label_name,
     show,
-    span_borders,
+    span_offsets,
     split_name,
     texts_of,
     unique_spans,
@@ -251,12 +251,12 @@ def _tokens(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
             and all(isinstance(item, str) and item for item in listed)
         ):
             return join(listed)
-    borders, position = [], 0
+    offsets, position = [], 0
     for word in text.split(" "):
         if word:
-            borders.append((position, position + len(word)))
+            offsets.append((position, position + len(word)))
         position += len(word) + 1
-    return text, tuple(borders)
+    return text, tuple(offsets)
 
 
 def _tags(cell: str, tokens: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
@@ -295,5 +295,5 @@ def _spans(cell: str) -> tuple[Span, ...]:
             )
         )
     return unique_spans(
-        [Span(*span_borders(start, end), label_name(label)) for start, end, label in raw]
+        [Span(*span_offsets(start, end), label_name(label)) for start, end, label in raw]
     )

@@ -122,12 +122,12 @@ def _keys(source: Source) -> dict[str, tuple[str, ...]]:
 
 
 def _record(sentence: _Sentence, keys: dict[str, tuple[str, ...]], layer: str) -> Record:
-    text, borders = join(sentence.words)
+    text, offsets = join(sentence.words)
     spans = tuple(
-        Span(*borders[at], keys[id][0]) for at, id in sentence.instances.items() if keys.get(id)
+        Span(*offsets[at], keys[id][0]) for at, id in sentence.instances.items() if keys.get(id)
     )
     document = Document(
-        sentence.key, ((TEXT, text),), group=sentence.group or None, tokens={TEXT: borders}
+        sentence.key, ((TEXT, text),), group=sentence.group or None, tokens={TEXT: offsets}
     )
     return Record(document, {layer: "submitted"}, {}, {layer: spans})
 

@@ -102,7 +102,7 @@ def _of_label(labels: LabelScores, target: Target, before: LabelScores) -> Verdi
 
 
 def _of_words(prediction: Prediction, target: Target, places: Ranges) -> Verdict:
-    """Of the tag of a word, or of a span with exactly these borders."""
+    """Of the tag of a word, or of a span with exactly these offsets."""
     start, end = places[target.first][0], places[target.last][1]
     if not target.id.startswith(f"{SPAN}:"):
         found = prediction.required(WordTags).words

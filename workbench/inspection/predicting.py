@@ -208,9 +208,9 @@ def document_of(
     questions: Sequence[str] | None = None,
 ) -> Document:
     """A document from a request: {field: text} and {field: [[start, end], …]}."""
-    borders = {
+    offsets = {
         name: tuple((int(start), int(end)) for start, end in given)
         for name, given in (tokens or {}).items()
     }
     named = tuple((str(name), str(content)) for name, content in texts.items())
-    return Document("", named, tokens=borders, questions=tuple(map(str, questions or ())))
+    return Document("", named, tokens=offsets, questions=tuple(map(str, questions or ())))

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
+from workbench.base import deprecation
 from workbench.text.spans import Span, overlap
 
-AGREED, MISSED, EXTRA, BORDER, LABEL = KINDS = ("agreed", "missed", "extra", "border", "label")
+AGREED, MISSED, EXTRA, BOUNDARY, LABEL = KINDS = ("agreed", "missed", "extra", "border", "label")
+
+if not TYPE_CHECKING:
+    __getattr__ = deprecation.former(__name__, {"BORDER": ("BOUNDARY", BOUNDARY)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +64,12 @@ def _meeting(ours: Sequence[Span], theirs: Sequence[Span]) -> list[tuple[Span, S
         across[:] = [
             item
             for item in across
-            if item.field == span.field and (item.end > span.start or _same_borders(item, span))
+            if item.field == span.field and (item.end > span.start or _same_offsets(item, span))
         ]
         found += [
             (span, item) if mine else (item, span)
             for item in across
-            if overlap(span, item) or _same_borders(span, item)
+            if overlap(span, item) or _same_offsets(span, item)
         ]
         beside.append(span)
     return found
@@ -81,7 +85,7 @@ def _order(span: Span) -> tuple[str, int, int, str]:
     return span.field, span.start, span.end, span.label
 
 
-def _same_borders(span: Span, other: Span) -> bool:
+def _same_offsets(span: Span, other: Span) -> bool:
     return (span.field, span.start, span.end) == (other.field, other.start, other.end)
 
 
@@ -90,8 +94,8 @@ def _shared(span: Span, other: Span) -> int:
 
 
 _RULES = (
-    (AGREED, lambda g, p: _same_borders(g, p) and g.label == p.label),
-    (LABEL, lambda g, p: _same_borders(g, p)),
-    (BORDER, lambda g, p: overlap(g, p) and g.label == p.label),
+    (AGREED, lambda g, p: _same_offsets(g, p) and g.label == p.label),
+    (LABEL, lambda g, p: _same_offsets(g, p)),
+    (BOUNDARY, lambda g, p: overlap(g, p) and g.label == p.label),
     (LABEL, lambda g, p: overlap(g, p)),
 )

@@ -213,11 +213,11 @@ def word_counts(
 ) -> WordCounts:
     """Both sides as IOB2 tags of words (start, end); invalid tags are read as by conlleval."""
     counts = np.zeros((len(words), 5))
-    for row, (ours, theirs, borders) in enumerate(zip(gold, predicted, words, strict=True)):
-        tags = [alignment.tags(borders, side)[0] for side in (ours, theirs)]
+    for row, (ours, theirs, offsets) in enumerate(zip(gold, predicted, words, strict=True)):
+        tags = [alignment.tags(offsets, side)[0] for side in (ours, theirs)]
         left, right = (set(schemes.spans(side)) for side in tags)
         same = sum(map(str.__eq__, *tags))
-        counts[row] = len(left & right), len(right), len(left), same, len(borders)
+        counts[row] = len(left & right), len(right), len(left), same, len(offsets)
     return WordCounts(counts)
 
 

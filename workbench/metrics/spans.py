@@ -95,9 +95,9 @@ def token_accuracy(
     `words[document]` are sorted (start, end) offsets; the spans are flat. Raises ValueError if the
     lists differ in length.
     """
-    ours = [alignment.tags(borders, spans)[0] for spans, borders in zip(gold, words, strict=True)]
+    ours = [alignment.tags(offsets, spans)[0] for spans, offsets in zip(gold, words, strict=True)]
     theirs = [
-        alignment.tags(borders, spans)[0] for spans, borders in zip(predicted, words, strict=True)
+        alignment.tags(offsets, spans)[0] for spans, offsets in zip(predicted, words, strict=True)
     ]
     return tag_accuracy(ours, theirs)
 

@@ -1,6 +1,6 @@
 """What a model would make of the gold labels: split, lost and cut ones, before a training.
 
-Every label whose borders are not those of words or of the model's units, and every document that
+Every label whose boundaries are not those of words or of the model's units, and every document that
 exceeds the maximum length.
 """
 
@@ -249,7 +249,7 @@ def _of_label(
     snapped = (words[at[0]][0], words[at[1] - 1][1])
     if snapped != (span.start, span.end):
         yield WORD, snapped
-    elif any(_inside(units, text, border) for border in (span.start, span.end)):
+    elif any(_inside(units, text, boundary) for boundary in (span.start, span.end)):
         yield SPLIT, None
     if prepared.alignments:
         known = prepared.alignments[number].window
@@ -267,12 +267,12 @@ def _units(prepared: Prepared, inputs: range) -> list[tuple[int, int]]:
     return sorted(found)
 
 
-def _inside(units: Sequence[tuple[int, int]], text: str, border: int) -> bool:
-    """Whether a border has letters of one unit on both of its sides."""
-    last = bisect_left(units, (border, 0))
-    first = bisect_right([unit[1] for unit in units[max(0, last - 8) : last]], border)
+def _inside(units: Sequence[tuple[int, int]], text: str, boundary: int) -> bool:
+    """Whether a boundary has letters of one unit on both of its sides."""
+    last = bisect_left(units, (boundary, 0))
+    first = bisect_right([unit[1] for unit in units[max(0, last - 8) : last]], boundary)
     for start, end in units[max(0, last - 8) : last][first:]:
-        if text[start:border].strip() and text[border:end].strip():
+        if text[start:boundary].strip() and text[boundary:end].strip():
             return True
     return False
 
@@ -281,7 +281,7 @@ def _inside(units: Sequence[tuple[int, int]], text: str, border: int) -> bool:
 
 
 def snap(project: Project, found: Sequence[Finding], *, origin: object = None) -> int:
-    """Move the borders of labels to those of words, in one step; returns how many were moved.
+    """Move the boundaries of labels to those of words, in one step; returns how many were moved.
 
     Labels that have changed since the audit are left alone.
     """

@@ -71,7 +71,7 @@ def add_span(
     document = document or documents.get(project.db, document_id)
     layer, label = _layer_and_label(project, label_id)
     check_layer(document, layer, SPANS)
-    _check_borders(document, field, start, end)
+    _check_offsets(document, field, start, end)
     with project.edit(_("Add {label}").format(label=label), origin=origin):
         who = project.annotator_id
         make_room(project, document_id, layer, start, end, field)
@@ -125,7 +125,7 @@ def resize_span(
     span = annotation_rows.span(project.db, span_id)
     if (start, end) == (span.start, span.end):
         return
-    _check_borders(documents.get(project.db, span.document_id), span.field, start, end)
+    _check_offsets(documents.get(project.db, span.document_id), span.field, start, end)
     with project.edit(_("Move span boundary"), origin=origin):
         annotation_rows.update_span(
             project.db, span_id, start=start, end=end, source_id=project.source("person"),
@@ -158,7 +158,7 @@ def delete_span(project: Project, span_id: int, *, origin: object = None) -> Non
         reopen_empty(project, span.document_id, span.layer_id)
 
 
-def _check_borders(document: Document, field: str, start: int, end: int) -> None:
+def _check_offsets(document: Document, field: str, start: int, end: int) -> None:
     try:
         length = len(document.content(field))
     except KeyError:

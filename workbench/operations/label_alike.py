@@ -71,7 +71,7 @@ def label_alike(
     layers = {layer.name: layer for layer in schema.layers(project)}
     suggestions: list[NewSuggestion] = []
     title = ngettext(
-        "Label {n:,} group of duplicates alike", "Label {n:,} groups of duplicates alike",
+        "Copy labels in {n:,} group of duplicates", "Copy labels in {n:,} groups of duplicates",
         len(groups),
     ).format(n=len(groups))  # fmt: skip
     with project.edit(title, origin=origin, watch=watch.part(0.9, 1.0)):

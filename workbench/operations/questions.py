@@ -96,7 +96,7 @@ def remove_answer(
 ) -> None:
     """Remove one of the right answers of a question; without any left, the question is open."""
     found = answers.question(project.db, id)
-    left = tuple(borders for borders in found.question.answers if borders != (start, end))
+    left = tuple(offsets for offsets in found.question.answers if offsets != (start, end))
     _set(project, found, replace(found.question, answers=left), _("Remove answer"), origin)
 
 
@@ -112,7 +112,7 @@ def set_null(project: Project, id: int, is_null: bool, *, origin: object = None)
 def take(
     project: Project,
     found: AskedQuestion,
-    borders: tuple[int, int] | None,
+    offsets: tuple[int, int] | None,
     *,
     source_id: int,
 ) -> None:
@@ -121,7 +121,7 @@ def take(
     Within an edit; the state of the document does not change.
     """
     wanted = replace(
-        found.question, answers=() if borders is None else (borders,), is_null=borders is None
+        found.question, answers=() if offsets is None else (offsets,), is_null=offsets is None
     )
     answers.set_answers(
         project.db, found, wanted, annotator_id=project.annotator_id, source_id=source_id
@@ -131,7 +131,7 @@ def take(
 def accept(
     project: Project,
     id: int,
-    borders: tuple[int, int] | None,
+    offsets: tuple[int, int] | None,
     run_id: int,
     *,
     origin: object = None,
@@ -140,7 +140,7 @@ def accept(
     found = answers.question(project.db, id)
     with project.edit(_("Accept prediction"), origin=origin):
         source = project.source("run", str(run_id), annotator=False)
-        take(project, found, borders, source_id=source)
+        take(project, found, offsets, source_id=source)
         start_draft(project, found.rows[0].document_id, found.layer_id)
 
 
@@ -149,7 +149,7 @@ def take_prediction(
     document_id: int,
     layer_id: int,
     text: str,
-    borders: tuple[int, int] | None,
+    offsets: tuple[int, int] | None,
     *,
     source_id: int,
 ) -> None:
@@ -162,7 +162,7 @@ def take_prediction(
     if not every:
         raise WorkbenchError(_("The question {text!r} was deleted or changed.").format(text=text))
     for asked_question in every:
-        take(project, asked_question, borders, source_id=source_id)
+        take(project, asked_question, offsets, source_id=source_id)
 
 
 def _set(

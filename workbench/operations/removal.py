@@ -154,7 +154,7 @@ def describe(found: Preview) -> tuple[str, ...]:
     return tuple(listed)
 
 
-def look(project: Project, ids: Sequence[int]) -> Told:
+def described(project: Project, ids: Sequence[int]) -> Told:
     found = preview(project, ids)
     return Told(describe(found), warning(found))
 

@@ -356,7 +356,7 @@ def percentile(counts: Mapping[int, int], share: float) -> int:
 
 
 def _edges(layer: Layer) -> list[float]:
-    """The borders of the bins of a layer's numbers."""
+    """The edges of the bins of a layer's numbers."""
     scale = Scale.of(layer.options)
     step = (scale.maximum - scale.minimum) / BINS
     return [round(scale.minimum + step * number, 9) for number in range(BINS + 1)]

@@ -56,12 +56,12 @@ def _make_gold(project: Project, suggestion: SuggestionRow, layer: Layer) -> Non
     }
     if suggestion.question is not None:
         asked = answers.question(project.db, suggestion.question)
-        borders = (
+        offsets = (
             None
             if suggestion.start is None or suggestion.end is None
             else (suggestion.start, suggestion.end)
         )
-        questions.take(project, asked, borders, source_id=suggestion.source_id)
+        questions.take(project, asked, offsets, source_id=suggestion.source_id)
     elif suggestion.label_id is None:
         if suggestion.value is not None:
             document_values.set_value(

@@ -56,19 +56,19 @@ class Lengths:
         return float((self.units > limit).mean())
 
     def histogram(self, bins: int) -> tuple[list[int], list[int], list[int]]:
-        """Borders of at most `bins` equal bins from 0, and the documents per bin: words, units.
+        """Edges of at most `bins` equal bins from 0, and the documents per bin: words, units.
 
         The last 1 % of the longest documents is in the last bin. [] for units without a tokenizer.
         """
         given = [self.words] if self.units is None else [self.words, self.units]
         top = max((int(np.quantile(item, 0.99)) for item in given if len(item)), default=0)
         step = max(1, -(-(top + 1) // bins))
-        borders = list(range(0, top + 1 + step, step))
+        edges = list(range(0, top + 1 + step, step))
         counts = [
-            np.bincount(np.minimum(item // step, len(borders) - 2), minlength=len(borders) - 1)
+            np.bincount(np.minimum(item // step, len(edges) - 2), minlength=len(edges) - 1)
             for item in given
         ]
-        return borders, *(count.tolist() for count in counts), *([[]] if len(given) == 1 else [])
+        return edges, *(count.tolist() for count in counts), *([[]] if len(given) == 1 else [])
 
     def within(self, low: int, high: int | None, *, units: bool = False) -> list[int]:
         """Ids of the documents with a length in [low, high), without an end if `high` is None."""

@@ -40,11 +40,11 @@ def answered(
     nulls = []
     for window, scores in zip(windows, logits, strict=True):
         nulls.append(float(scores[NULL].sum()))
-        for borders, score in _candidates(window, scores.astype(np.float64), longest):
-            found[borders] = max(score, found.get(borders, -np.inf))
+        for span, score in _candidates(window, scores.astype(np.float64), longest):
+            found[span] = max(score, found.get(span, -np.inf))
     ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:BEST]
     null = min(nulls, default=0.0)  # one window that holds an answer is enough
-    considered = [score for _borders, score in ranked] + ([null] if threshold is not None else [])
+    considered = [score for _span, score in ranked] + ([null] if threshold is not None else [])
     shares = softmax(np.array(considered)) if considered else np.ones(1)
     candidates = tuple(
         Candidate(start, end, float(share))

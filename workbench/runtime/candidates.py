@@ -192,14 +192,14 @@ def boundaries(
 
 def prediction(
     text: str,
-    borders: Sequence[tuple[int, int]],
+    offsets: Sequence[tuple[int, int]],
     found: Sequence[Candidate],
     covered: np.ndarray,
     labels: Sequence[str],
 ) -> Prediction:
     """Spans of a text, and its words with the label of the longest span over them.
 
-    borders: (start, end) of the words of the candidates. The score of a word without a label is the
+    offsets: (start, end) of the words of the candidates. The score of a word without a label is the
     probability that no span covers it, as far as the candidates tell: 1 - covered. No span begins
     or ends with white space.
     """
@@ -207,7 +207,7 @@ def prediction(
     for candidate in sorted(found, key=lambda item: item.last - item.first):
         over.update(dict.fromkeys(range(candidate.first, candidate.last + 1), candidate))
     words = []
-    for at, (start, end) in enumerate(borders):
+    for at, (start, end) in enumerate(offsets):
         best = over.get(at)
         label, score = (
             (None, float(1 - covered[at])) if best is None else (labels[best.label], best.score)
@@ -216,8 +216,8 @@ def prediction(
     spans = [
         decoding.trimmed(
             text,
-            borders[candidate.first][0],
-            borders[candidate.last][1],
+            offsets[candidate.first][0],
+            offsets[candidate.last][1],
             labels[candidate.label],
             candidate.score,
         )

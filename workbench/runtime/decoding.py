@@ -124,7 +124,7 @@ def begun(chosen: np.ndarray, tags: Sequence[str], *, before: str | None = None)
 
 def words_and_spans(
     text: str,
-    borders: Sequence[tuple[int, int]],
+    word_offsets: Sequence[tuple[int, int]],
     chosen: np.ndarray,
     scores: np.ndarray,
     tags: Sequence[str],
@@ -139,9 +139,9 @@ def words_and_spans(
     parts = [split_tag(tags[item]) for item in chosen]
     words = tuple(
         WordTag(start, end, label, float(score))
-        for (start, end), (_, label), score in zip(borders, parts, scores, strict=True)
+        for (start, end), (_, label), score in zip(word_offsets, parts, scores, strict=True)
     )
-    spans = tuple(_spans(text, borders, parts, scores))
+    spans = tuple(_spans(text, word_offsets, parts, scores))
     return Prediction((WordTags(words), SpanScores(spans)), cut)
 
 
@@ -183,7 +183,7 @@ def tempered(prediction: Prediction, temperature: float) -> Prediction:
 
 def _spans(
     text: str,
-    borders: Sequence[tuple[int, int]],
+    word_offsets: Sequence[tuple[int, int]],
     parts: Sequence[tuple[str, str | None]],
     scores: np.ndarray,
 ) -> Iterable[Span]:
@@ -193,8 +193,8 @@ def _spans(
         if first is not None and prefix != "I":
             span = trimmed(
                 text,
-                borders[first][0],
-                borders[position - 1][1],
+                word_offsets[first][0],
+                word_offsets[position - 1][1],
                 parts[first][1] or "",
                 float(scores[first:position].mean()),
             )
@@ -231,15 +231,15 @@ class Alignment:
 
 
 def align(
-    borders: Sequence[tuple[int, int]], windows: Sequence[tuple[np.ndarray, np.ndarray]]
+    word_offsets: Sequence[tuple[int, int]], windows: Sequence[tuple[np.ndarray, np.ndarray]]
 ) -> Alignment:
     """Find every word in the windows of its text.
 
-    borders: (start, end) of words, sorted, without overlaps. windows: for each window, the offsets
-    of its subwords int (T, 2) and whether each is text bool (T,). A subword belongs to the word
-    that holds its last character; one that covers several words belongs to all of them.
+    word_offsets: (start, end) of words, sorted, without overlaps. windows: for each window, the
+    offsets of its subwords int (T, 2) and whether each is text bool (T,). A subword belongs to the
+    word that holds its last character; one that covers several words belongs to all of them.
     """
-    given = np.asarray(borders, dtype=np.int64).reshape(-1, 2)
+    given = np.asarray(word_offsets, dtype=np.int64).reshape(-1, 2)
     count = len(given)
     window, first, end = (np.full(count, -1, np.int64) for _ in range(3))
     context = np.full(count, -1, np.int64)

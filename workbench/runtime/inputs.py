@@ -179,8 +179,8 @@ def prepared_windows(
     """Windows of every document, with the words and their positions in the windows."""
     words = [tokens_of(document) for document in documents]
     alignments = [
-        align(borders, [(window.offsets, window.text == 0) for window in found])
-        for borders, found in zip(words, windows, strict=True)
+        align(word_offsets, [(window.offsets, window.text == 0) for window in found])
+        for word_offsets, found in zip(words, windows, strict=True)
     ]
     return Prepared(
         list(documents),

@@ -163,11 +163,11 @@ def rows_of(
     question: Question, document_id: int, layer_id: int, annotator_id: int, source_id: int
 ) -> list[Row]:
     """The values that `INSERT` writes for a question."""
-    borders: Iterable[tuple[int | None, int | None]] = question.answers or ((None, None),)
+    offsets: Iterable[tuple[int | None, int | None]] = question.answers or ((None, None),)
     attrs = json_in(question.attrs)
     text, is_null = name_in(question.text), int(question.is_null and not question.answers)
     by = (is_null, attrs, annotator_id, source_id, None)
-    return [(document_id, layer_id, text, TEXT, start, end, *by) for start, end in borders]
+    return [(document_id, layer_id, text, TEXT, start, end, *by) for start, end in offsets]
 
 
 def add_question(

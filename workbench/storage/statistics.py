@@ -195,7 +195,7 @@ def decided(
     """(kind, ref and annotator of the source, label, outcome, count) of decided suggestions.
 
     agreed: gold has the same label at the same place; changed: gold has another label or other
-    borders there; wrong: gold has nothing there. Answers to questions are not compared.
+    offsets there; wrong: gold has nothing there. Answers to questions are not compared.
     """
     where, values = _within("g.document_id", chunk)
     other = f"g.kind = 'span' and exists({_OTHER_SPAN})"

@@ -5,15 +5,19 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from workbench.base import deprecation
 from workbench.text import schemes
 from workbench.text.document import TEXT, Document
 from workbench.text.schemes import TokenSpan
 from workbench.text.segment import words
 from workbench.text.spans import Span, flatten
 
-Borders = Sequence[tuple[int, int]]
+Offsets = Sequence[tuple[int, int]]
+
+if not TYPE_CHECKING:
+    __getattr__ = deprecation.former(__name__, {"Borders": ("Offsets", Offsets)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,20 +38,22 @@ class Audit:
         )
 
 
-def token_range(borders: Borders, start: int, end: int) -> tuple[int, int] | None:
-    """Tokens [first, last) that overlap [start, end), None if there is none. Borders are sorted."""
-    first = bisect_right([border[1] for border in borders], start)
-    last = bisect_left([border[0] for border in borders], end)
+@deprecation.renamed(borders="offsets")
+def token_range(offsets: Offsets, start: int, end: int) -> tuple[int, int] | None:
+    """Tokens [first, last) that overlap [start, end), None if there is none. Offsets are sorted."""
+    first = bisect_right([pair[1] for pair in offsets], start)
+    last = bisect_left([pair[0] for pair in offsets], end)
     return (first, last) if first < last else None
 
 
-def to_tokens(borders: Borders, spans: Iterable[Span]) -> tuple[tuple[TokenSpan, ...], Audit]:
+@deprecation.renamed(borders="offsets")
+def to_tokens(offsets: Offsets, spans: Iterable[Span]) -> tuple[tuple[TokenSpan, ...], Audit]:
     """Flat spans of tokens, in order.
 
     Of overlapping spans the longest is kept, the earliest on a tie.
     """
     flat, left_out = flatten(spans)
-    ends, starts = [border[1] for border in borders], [border[0] for border in borders]
+    ends, starts = [pair[1] for pair in offsets], [pair[0] for pair in offsets]
     found: list[TokenSpan] = []
     shifted = lost = 0
     used_until = 0
@@ -56,16 +62,17 @@ def to_tokens(borders: Borders, spans: Iterable[Span]) -> tuple[tuple[TokenSpan,
         if first >= last:
             lost += 1
             continue
-        shifted += borders[first][0] != span.start or borders[last - 1][1] != span.end
+        shifted += offsets[first][0] != span.start or offsets[last - 1][1] != span.end
         found.append(TokenSpan(first, last, span.label))
         used_until = last
     return tuple(found), Audit(left_out, shifted, lost)
 
 
-def tags(borders: Borders, spans: Iterable[Span], scheme: str = "IOB2") -> tuple[list[str], Audit]:
+@deprecation.renamed(borders="offsets")
+def tags(offsets: Offsets, spans: Iterable[Span], scheme: str = "IOB2") -> tuple[list[str], Audit]:
     """A tag for each token."""
-    found, audit = to_tokens(borders, spans)
-    return schemes.tags(found, len(borders), scheme), audit
+    found, audit = to_tokens(offsets, spans)
+    return schemes.tags(found, len(offsets), scheme), audit
 
 
 def token_style(documents: Iterable[Document]) -> dict[str, Any] | None:
@@ -79,12 +86,12 @@ def token_style(documents: Iterable[Document]) -> dict[str, Any] | None:
     given = alike = tokens = total = 0
     for item in documents:
         total += 1
-        if borders := {
+        if offsets := {
             (start, end) for start, end in item.tokens.get(TEXT, ()) if item.text[start:end].strip()
         }:
             given, tokens, alike = (
                 given + 1,
-                tokens + len(borders),
-                alike + len(borders & set(words(item.text))),
+                tokens + len(offsets),
+                alike + len(offsets & set(words(item.text))),
             )
     return {"documents": given, "of": total, "alike": alike / tokens} if given else None

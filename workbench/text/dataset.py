@@ -149,7 +149,7 @@ def record_to_json(record: Record, *, ids: bool = False) -> dict[str, object]:
         raw["id"] = document.id
     if document.tokens:
         raw["tokens"] = {
-            name: [list(border) for border in borders] for name, borders in document.tokens.items()
+            name: [list(pair) for pair in offsets] for name, offsets in document.tokens.items()
         }
     for name in ("group", "split"):
         if getattr(document, name) is not None:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import regex
 
+from workbench.base.deprecation import renamed
 from workbench.text.segment import words
 
 Span = tuple[int, int]
@@ -108,10 +109,10 @@ class _Text:
         """The original characters of a stretch that is not empty."""
         return self.starts[start], self.ends[end - 1]
 
-    def inside(self, borders: Sequence[Span]) -> list[Span]:
+    def inside(self, offsets: Sequence[Span]) -> list[Span]:
         """The stretches of words that are given by their original characters."""
         found, at, count = [], 0, len(self.text)
-        for start, end in sorted(borders):
+        for start, end in sorted(offsets):
             while at < count and self.ends[at] <= start:
                 at += 1
             first = at
@@ -145,10 +146,11 @@ def split(text: str) -> list[Span]:
     return [*found, *_shifted(text[done:], done)]
 
 
-def units(text: str, borders: Sequence[Span], rules: Rules) -> list[Unit]:
-    """The units of a text in order, without those before it; `borders` are those of its words."""
+@renamed(borders="offsets")
+def units(text: str, offsets: Sequence[Span], rules: Rules) -> list[Unit]:
+    """The units of a text in order, without those before it; `offsets` are those of its words."""
     changed = _Text(text, rules.unknown)
-    given = changed.inside(borders)
+    given = changed.inside(offsets)
     found: list[Unit] = []
     for start, end, marks, may_have_case in _stretches(changed.text, rules):
         found += [(mark, None) for mark in marks]
@@ -165,11 +167,11 @@ def units(text: str, borders: Sequence[Span], rules: Rules) -> list[Unit]:
     return found
 
 
-def _near(borders: Sequence[Span], start: int, end: int) -> Iterator[Span]:
+def _near(offsets: Sequence[Span], start: int, end: int) -> Iterator[Span]:
     """The spans that overlap a stretch; spans in order."""
-    number = bisect_right(borders, start, key=lambda span: span[1])
-    while number < len(borders) and borders[number][0] < end:
-        yield borders[number]
+    number = bisect_right(offsets, start, key=lambda span: span[1])
+    while number < len(offsets) and offsets[number][0] < end:
+        yield offsets[number]
         number += 1
 
 

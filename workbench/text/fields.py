@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
+from workbench.base.deprecation import renamed_field
 from workbench.base.i18n import N_
 from workbench.text.predicted_answers import PredictedAnswer
 from workbench.text.spans import Span
@@ -231,6 +232,7 @@ class Answers(Field, key="answers"):
         return cls(tuple(map(PredictedAnswer.from_json, raw["answers"])))
 
 
+@renamed_field("borders", "offsets")
 @dataclass(frozen=True)
 class TokenScores(Field):
     """Per subword: text piece, code point offsets, id, and the distribution over `labels`.
@@ -241,12 +243,13 @@ class TokenScores(Field):
     title = N_("token labels")
 
     pieces: tuple[str, ...]
-    borders: tuple[tuple[int, int], ...]
+    offsets: tuple[tuple[int, int], ...]
     ids: tuple[int, ...]
     labels: tuple[str, ...]
     scores: np.ndarray = field(hash=False)
 
 
+@renamed_field("borders", "offsets")
 @dataclass(frozen=True)
 class VocabularyScores(Field):
     """For each subword position the most probable vocabulary entries with probabilities."""
@@ -254,7 +257,7 @@ class VocabularyScores(Field):
     title = N_("word predictions")
 
     pieces: tuple[str, ...]
-    borders: tuple[tuple[int, int], ...]
+    offsets: tuple[tuple[int, int], ...]
     ids: tuple[int, ...]
     best: tuple[tuple[tuple[str, float], ...], ...] = field(hash=False)
 

@@ -20,16 +20,16 @@ def join(
     `glued[n]`: no space follows token n. No space is put between Chinese or Japanese letters.
     """
     parts: list[str] = []
-    borders: list[tuple[int, int]] = []
+    offsets: list[tuple[int, int]] = []
     position = 0
     for n, token in enumerate(tokens):
         if n and not (glued and glued[n - 1]) and not _both_cjk(tokens[n - 1], token):
             parts.append(" ")
             position += 1
         parts.append(token)
-        borders.append((position, position + len(token)))
+        offsets.append((position, position + len(token)))
         position += len(token)
-    return "".join(parts), tuple(borders)
+    return "".join(parts), tuple(offsets)
 
 
 def _both_cjk(text: str, other: str) -> bool:

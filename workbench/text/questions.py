@@ -51,7 +51,7 @@ def to_json(question: Question) -> dict[str, Any]:
     """An entry of the application's own format; empty parts are left out."""
     raw: dict[str, Any] = {"question": question.text}
     if question.answers:
-        raw["answers"] = [list(borders) for borders in question.answers]
+        raw["answers"] = [list(offsets) for offsets in question.answers]
     if question.is_null:
         raw["is_null"] = True
     if question.attrs:

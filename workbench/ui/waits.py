@@ -23,10 +23,10 @@ class Waits(State):
         self._queue, self._wanted = queue, wanted
         self.job: Any = None
         self.behind, self.can_run_first = "", False
-        self.listen(queue.changed, lambda _job, _event: self.look())
-        self.look()
+        self.listen(queue.changed, lambda _job, _event: self.refresh())
+        self.refresh()
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Read the queue again: the matching job may have changed."""
         jobs = (job for job in self._queue.jobs if job.status == "waiting" and self._wanted(job))
         job = next(jobs, None)

@@ -50,7 +50,7 @@ def back(write, tmp_path):
 
 @pytest.fixture
 def ada():
-    """A record with a token border for each word, two spans and a class."""
+    """A record with token offsets for each word, two spans and a class."""
     tokens = {"text": ((0, 3), (4, 7), (8, 11), (12, 14), (15, 19))}
     document = Document("k1", (("text", "Ada met Bob in Rome"),), "dev", None, {"page": 1}, tokens)
     states = {"spans": "submitted", "class": "submitted"}

@@ -42,7 +42,7 @@ def page(state, look, qtbot):
 
 def plugin(state, tmp_path, **given):
     a_plugin.make(tmp_path / "plugins", **given)
-    state.look()
+    state.refresh()
     (row,) = state.rows
     return row.plugin
 
@@ -90,7 +90,7 @@ def test_a_plugin_whose_code_fails_stays_disabled_and_shows_its_traceback(
     page, state, tmp_path, known
 ):
     folder = a_plugin.make(tmp_path / "plugins", code="import not_there_at_all")
-    state.look()
+    state.refresh()
     state.enable(state.rows[0].plugin)
     finish(state)
 
@@ -109,7 +109,7 @@ def test_a_plugin_whose_code_fails_stays_disabled_and_shows_its_traceback(
 
 def test_a_damaged_manifest_is_an_error_that_goes_once_it_is_corrected(page, state, tmp_path):
     folder = a_plugin.make(tmp_path / "plugins", api="7")
-    state.look()
+    state.refresh()
     assert "version 7 of the plugin interface" in said(page)
 
     text = (folder / "plugin.toml").read_text("utf-8")
@@ -124,7 +124,7 @@ def test_a_card_warns_of_a_misspelled_key(page, state, tmp_path):
     text = (folder / "plugin.toml").read_text("utf-8")
     (folder / "plugin.toml").write_text(text.replace("patterns", "paterns"), "utf-8")
 
-    state.look()
+    state.refresh()
 
     assert "line 10: unknown key 'paterns' of importer 'lines.all'." in said(page)
     assert [row.state for row in state.rows] == ["disabled"]
@@ -150,7 +150,7 @@ def test_pages_of_a_plugin_come_and_go_with_a_restart(page, state, tmp_path):
     assert "Restart Glossbench to see “Lines”." in said(page)
 
     state.pages = frozenset({"lines.page"})  # as after a restart
-    state.look()
+    state.refresh()
     assert "estart" not in said(page)
     state.disable(made)
     assert "“Lines” is removed when Glossbench is restarted." in said(page)
@@ -161,7 +161,7 @@ def test_an_enabled_plugin_with_an_error_can_be_disabled(page, state, tmp_path, 
     state.enable(made)
     finish(state)
     known.failed("panel", "lines.page", ValueError("later"))
-    state.look()
+    state.refresh()
     assert "The plugin lines failed: ValueError: later." in said(page)
 
     press(page, "Disable Lines")

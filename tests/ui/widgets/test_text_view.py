@@ -186,7 +186,7 @@ def test_a_click_chooses_a_span_and_a_second_the_one_beneath(make):
     assert view.chosen is None
 
 
-def test_a_drag_of_a_border_moves_it_by_word_and_with_alt_by_character(make):
+def test_a_drag_of_a_boundary_moves_it_by_word_and_with_alt_by_character(make):
     view = make("The 42 tram came late", [TextSpan(4, 6, "LINE", 0, 1)])
     resized = []
     view.span_resized.connect(lambda start, end: resized.append((start, end)))
@@ -194,7 +194,7 @@ def test_a_drag_of_a_border_moves_it_by_word_and_with_alt_by_character(make):
 
     drag(view, 6, 10)  # dragging does not move boundaries unless the page enables it
     assert resized == [] and chosen_text(view) == "tram"
-    view.borders_move = True
+    view.boundaries_move = True
     for start, end, modifiers in ((6, 10, NONE), (6, 9, ALT), (4, 2, NONE)):
         view.select(0, 0)
         view.choose((span_layout.GOLD, 1))
@@ -203,14 +203,14 @@ def test_a_drag_of_a_border_moves_it_by_word_and_with_alt_by_character(make):
     assert resized == [(4, 11), (4, 9), (0, 6)] and view.selection is None
 
 
-def test_the_border_held_is_that_of_the_chosen_span_in_right_to_left_text_too(make):
+def test_the_boundary_held_is_that_of_the_chosen_span_in_right_to_left_text_too(make):
     view = make(ARABIC, [TextSpan(0, 3, "A", 0, 1)])
-    view.borders_move = True
+    view.boundaries_move = True
     at = [QPointF(view.rect_of(place).left(), view.rect_of(place).center().y()) for place in (0, 3)]
 
-    assert [view._mouse.border_at(position) for position in at] == [None, None]
+    assert [view._mouse.boundary_at(position) for position in at] == [None, None]
     view.choose((span_layout.GOLD, 1))
-    assert [view._mouse.border_at(position)[1] for position in at] == [False, True]
+    assert [view._mouse.boundary_at(position)[1] for position in at] == [False, True]
 
 
 def test_a_click_on_a_bar_or_caption_means_that_span(make):

@@ -132,7 +132,7 @@ class FeatureCrf(Baseline):
     def decoder(self) -> Mapping[str, Any]:
         if not self.sequence:
             return {}
-        edge = [0.0] * len(self.weights.seen)  # CRFsuite has features of the borders instead
+        edge = [0.0] * len(self.weights.seen)  # CRFsuite has features of the boundaries instead
         chain = {"start": edge, "step": self.weights.step.tolist(), "end": edge}
         return {"decoder": "crf", "transitions": chain}
 

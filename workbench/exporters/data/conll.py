@@ -93,7 +93,7 @@ def chosen_layers(plan: Plan) -> tuple[Layer, ...]:
 def block(record: Record, layers: Sequence[Layer], plan: Plan) -> tuple[list[str], Audit]:
     """The lines of one document."""
     text = record.document.text
-    borders = [
+    offsets = [
         word
         for word in record.document.tokens.get(TEXT) or words(text)
         if text[word[0] : word[1]].strip(" \t\r\n\f\v")
@@ -101,13 +101,13 @@ def block(record: Record, layers: Sequence[Layer], plan: Plan) -> tuple[list[str
     columns, audit = [], Audit()
     for layer in layers:
         given = [span for span in record.spans.get(layer.name, ()) if span.field == TEXT]
-        column, found = tags(borders, given, EVERY if layer.traits.editor == TOKENS else "IOB2")
+        column, found = tags(offsets, given, EVERY if layer.traits.editor == TOKENS else "IOB2")
         columns.append(column)
         audit += found
     if layers and not labelled(record, layers[0].name):
         plan.count(_not_labelled)
     plan.count(_second_texts, len(record.document.texts) - 1)
-    tokens = (" ".join(text[start:end].split("\t")).replace("\n", " ") for start, end in borders)
+    tokens = (" ".join(text[start:end].split("\t")).replace("\n", " ") for start, end in offsets)
     return ["\t".join(row) for row in zip(tokens, *columns, strict=True)], audit
 
 

@@ -42,15 +42,15 @@ class ConlluExporter:
         group, count, audit = None, 0, Audit()
         for record in records:
             document = record.document
-            borders = [
+            offsets = [
                 pair
                 for pair in document.tokens.get(TEXT, ())
                 if document.text[pair[0] : pair[1]].strip()
             ]
-            if not borders:
+            if not offsets:
                 plan.count(no_tokens)
                 continue
-            found, more = to_tokens(borders, record.spans.get(layer.name, ()) if layer else ())
+            found, more = to_tokens(offsets, record.spans.get(layer.name, ()) if layer else ())
             audit += more
             if document.group is not None and document.group != group:
                 out.write(f"# newdoc id = {' '.join(document.group.split())}\n")
@@ -60,9 +60,9 @@ class ConlluExporter:
                 out.write(f"# text = {document.text}\n")
             single = all(span.last - span.first == 1 for span in found)
             names = {span.first: span.label for span in found} if single else {}
-            misc = [] if single else bio(found, len(borders))
-            for n, (start, end) in enumerate(borders):
-                following = borders[n + 1][0] if n + 1 < len(borders) else end + 1
+            misc = [] if single else bio(found, len(offsets))
+            for n, (start, end) in enumerate(offsets):
+                following = offsets[n + 1][0] if n + 1 < len(offsets) else end + 1
                 extra = [f"Tag={misc[n]}"] if misc and misc[n] != "O" else []
                 extra += ["SpaceAfter=No"] if following == end else []
                 word = "".join(

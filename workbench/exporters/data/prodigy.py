@@ -66,9 +66,9 @@ def _task(record: Record, span_layer: Layer | None, class_layer: Layer | None) -
         if layer and layer.labels
     ]
     if span_layer and labelled(record, span_layer.name):
-        borders = document.tokens.get(TEXT) or words(document.text)
-        raw["tokens"] = [_token(n, border, document.text) for n, border in enumerate(borders)]
-        raw["spans"] = [_span(span, borders) for span in record.spans.get(span_layer.name, ())]
+        offsets = document.tokens.get(TEXT) or words(document.text)
+        raw["tokens"] = [_token(n, pair, document.text) for n, pair in enumerate(offsets)]
+        raw["spans"] = [_span(span, offsets) for span in record.spans.get(span_layer.name, ())]
     if class_layer and class_layer.labels and labelled(record, class_layer.name):
         raw["options"] = [{"id": name, "text": name} for name in class_layer.names]
         raw["accept"] = list(record.marks.get(class_layer.name, ()))
@@ -82,8 +82,8 @@ def _task(record: Record, span_layer: Layer | None, class_layer: Layer | None) -
     return raw | {name: value for name, value in more.items() if value}
 
 
-def _token(number: int, border: tuple[int, int], text: str) -> dict[str, object]:
-    start, end = border
+def _token(number: int, pair: tuple[int, int], text: str) -> dict[str, object]:
+    start, end = pair
     return {
         "text": text[start:end],
         "start": start,
@@ -93,9 +93,9 @@ def _token(number: int, border: tuple[int, int], text: str) -> dict[str, object]
     }
 
 
-def _span(span: Span, borders: Sequence[tuple[int, int]]) -> dict[str, object]:
+def _span(span: Span, offsets: Sequence[tuple[int, int]]) -> dict[str, object]:
     raw: dict[str, Any] = {"start": span.start, "end": span.end, "label": span.label}
-    if found := token_range(borders, span.start, span.end):
+    if found := token_range(offsets, span.start, span.end):
         raw |= {"token_start": found[0], "token_end": found[1] - 1}
     return raw
 

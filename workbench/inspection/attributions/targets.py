@@ -254,8 +254,8 @@ def _candidates(
     begin, where = found.prepared.first(0), found.prepared.alignments[0]
     scorer = SpanScorer.from_json(subject.predictor.decoder["scorer"], len(subject.labels))
     present, starts, ends = candidates.boundaries(found.logits, begin, where)
-    borders = [found.prepared.words[0][word] for word in present]
-    places = list(_predicted(found.prediction.spans, borders, subject.labels))
+    offsets = [found.prepared.words[0][word] for word in present]
+    places = list(_predicted(found.prediction.spans, offsets, subject.labels))
     known, predicted = set(places), _scored(scorer, starts, ends, places)
     windows = where.window[present]
     best = _most_probable(scorer, starts, ends, windows, OTHERS + len(known))
@@ -272,11 +272,11 @@ def _candidates(
 
 
 def _predicted(
-    spans: Sequence[Span], borders: Sequence[tuple[int, int]], labels: Sequence[str]
+    spans: Sequence[Span], offsets: Sequence[tuple[int, int]], labels: Sequence[str]
 ) -> Iterator[tuple[int, int, int]]:
     """(first word, further words, label number) of predicted spans."""
-    starts = {start: at for at, (start, _end) in enumerate(borders)}
-    ends = {end: at for at, (_start, end) in enumerate(borders)}
+    starts = {start: at for at, (start, _end) in enumerate(offsets)}
+    ends = {end: at for at, (_start, end) in enumerate(offsets)}
     for span in spans:
         if span.start in starts and span.end in ends:
             first = starts[span.start]

@@ -35,10 +35,10 @@ class SpanScoresInspector:
         present, starts, ends = candidates.boundaries(
             passed.logits, prepared.first(0), prepared.alignments[0]
         )
-        borders = [prepared.words[0][word] for word in present]
-        parts = max(1, -(-len(borders) // PART))
+        offsets = [prepared.words[0][word] for word in present]
+        parts = max(1, -(-len(offsets) // PART))
         part = min(options["part"], parts)
-        begin, stop = (part - 1) * PART, min(part * PART, len(borders))
+        begin, stop = (part - 1) * PART, min(part * PART, len(offsets))
         reach = slice(begin, stop + scorer.longest - 1)  # the words of the spans of this part
         empty = np.zeros((0, scorer.longest, len(subject.labels)))
         blocks = (found for _at, found in scorer.blocks(starts[reach], ends[reach]))
@@ -47,10 +47,10 @@ class SpanScoresInspector:
         none = _tempered(1 - scores.sum(-1), temperature) if scorer.none else None
         scores = _tempered(scores, temperature)
         labelled, _covered = candidates.decode(scorer, starts[reach], ends[reach], ANY)
-        first = {start for start, _end in borders[begin:stop]}
+        first = {start for start, _end in offsets[begin:stop]}
         spans = tuple(span for span in passed.prediction.spans if span.start in first)
         words = tuple(
-            CandidateWord(document.text[start:end], start, end) for start, end in borders[reach]
+            CandidateWord(document.text[start:end], start, end) for start, end in offsets[reach]
         )
         return SpanScoreTable(
             tuple(_best(document.text, words, scores, subject.labels, options["top"])),

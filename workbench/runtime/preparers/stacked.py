@@ -188,11 +188,11 @@ def _joined(units: Units) -> tuple[Document, list[list[int]]]:
     for name, found in zip(names, places, strict=False):
         words = [units.words[number] for number in found]
         ends = np.cumsum([len(word) + 1 for word in words]) - 1
-        borders = tuple(
+        word_offsets = tuple(
             (int(end) - len(word), int(end)) for word, end in zip(words, ends, strict=True)
         )
         contents.append((name, " ".join(words)))
-        tokens[name] = borders
+        tokens[name] = word_offsets
     return Document("", tuple(contents), tokens=tokens), places
 
 

@@ -91,7 +91,7 @@ class WordPreparer(ABC):
         """The words of a text without tokens, by the segmenter if there is one."""
         return self.split(text) if self.segmenter is None else self.segmenter.words(text)
 
-    def _borders(self, document: Document, name: str = TEXT) -> Sequence[tuple[int, int]]:
+    def _word_offsets(self, document: Document, name: str = TEXT) -> Sequence[tuple[int, int]]:
         """The imported tokens of a text, else its words."""
         has_tokens = bool(document.tokens.get(name))
         return tokens_of(document, name) if has_tokens else self.words_of(document.content(name))
@@ -137,7 +137,7 @@ class WordPreparer(ABC):
         room = max(1, max_length - self.added)
         found = []
         for document in documents:
-            units = self.units(document.text, self._borders(document), 0)
+            units = self.units(document.text, self._word_offsets(document), 0)
             found.append([self.encoded(window) for window in self._windows(units, room)])
         return prepared_windows(documents, found)
 
@@ -207,10 +207,10 @@ class WordPreparer(ABC):
         """The units of the first `texts` texts; a missing second text has none."""
         names = [name for name, _content in document.texts[:texts]]
         found = [
-            self.units(document.content(name), self._borders(document, name), number)
+            self.units(document.content(name), self._word_offsets(document, name), number)
             for number, name in enumerate(names)
         ]
-        return found or [self.units(document.content(TEXT), self._borders(document), 0)]
+        return found or [self.units(document.content(TEXT), self._word_offsets(document), 0)]
 
 
 def _shortened(lengths: Sequence[int], room: int) -> list[int]:

@@ -65,7 +65,7 @@ class AnswerGold:
 
     def to_json(self) -> object:
         return [
-            [question.question, [list(borders) for borders in question.ranges]]
+            [question.question, [list(offsets) for offsets in question.ranges]]
             for question in self.questions
         ]
 

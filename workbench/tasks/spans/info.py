@@ -118,8 +118,8 @@ class SpansInfo(SpanTask):
             begin, where = prepared.first(number), prepared.alignments[number]
             words, starts, ends = candidates.boundaries(logits, begin, where)
             spans, covered = candidates.decode(scorer, starts, ends, decoder["overlap"])
-            borders = [prepared.words[number][word] for word in words]
-            item = candidates.prediction(document.text, borders, spans, covered, labels)
+            offsets = [prepared.words[number][word] for word in words]
+            item = candidates.prediction(document.text, offsets, spans, covered, labels)
             found.append(decoding.tempered(item, float(decoder.get("temperature", 1.0))))
         return found
 

@@ -103,7 +103,7 @@ def _longest(options: Mapping[str, Any]) -> int:
 
 
 def _spans(
-    borders: Sequence[tuple[int, int]], windows: np.ndarray, gold: SpanGold, longest: int
+    offsets: Sequence[tuple[int, int]], windows: np.ndarray, gold: SpanGold, longest: int
 ) -> Iterator[tuple[int, int, int, str]]:
     """(window, first word among its own, further words, label) of the spans that are learned.
 
@@ -115,7 +115,7 @@ def _spans(
         here = np.flatnonzero(windows == window)
         place[here] = np.arange(len(here))
     for span in gold.spans:
-        first, end = token_range(borders, span.start, span.end) or (0, 0)
+        first, end = token_range(offsets, span.start, span.end) or (0, 0)
         words = [word for word in range(first, end) if windows[word] >= 0]
         if not words or windows[words[0]] != windows[words[-1]]:
             continue

@@ -94,8 +94,8 @@ class TagInfo(SpanTask):
             where = prepared.alignments[number]
             rows = word_logits(tokens, prepared.first(number), where, len(outputs))
             chosen, scores = decide(rows, where.window >= 0)
-            borders = prepared.words[number]
-            prediction = decoding.words_and_spans(document.text, borders, chosen, scores, tags)
+            offsets = prepared.words[number]
+            prediction = decoding.words_and_spans(document.text, offsets, chosen, scores, tags)
             found.append(decoding.tempered(prediction, float(decoder.get("temperature", 1.0))))
         return found
 

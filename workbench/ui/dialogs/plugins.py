@@ -51,7 +51,7 @@ class PluginsPage(QFrame):
                     wrap=True,
                 ),
                 None,
-                Button(_("Reload"), "rotate-ccw", "quiet", on=state.look),
+                Button(_("Reload"), "rotate-ccw", "quiet", on=state.refresh),
                 self._folders,
             ),
             self._cards,

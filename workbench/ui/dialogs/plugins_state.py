@@ -41,7 +41,7 @@ class PluginsState:
         self.checking: set[str] = set()
         self._failed: dict[str, tuple[str, str]] = {}  # key → error and traceback of a check
         self._jobs: dict[str, Job] = {}
-        self.look()
+        self.refresh()
 
     def adds(self, plugin: Plugin) -> tuple[str, ...]:
         """What a plugin adds, by kind: "1 importer: TMX translation memories"."""
@@ -51,7 +51,7 @@ class PluginsState:
         """The state of a plugin in words."""
         return _(plugins.STATES[status.state])
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Search the plugin folders again."""
         found = [self._with_failure(plugin) for plugin in plugins.all_plugins(self.settings)]
         found.sort(key=lambda status: (status.state != ERROR, status.plugin.name.casefold()))
@@ -119,13 +119,13 @@ class PluginsState:
     def disable(self, plugin: Plugin) -> None:
         self._failed.pop(plugin.key, None)
         plugins.disable(plugin, self.settings)
-        self.look()
+        self.refresh()
 
     def check_again(self, plugin: Plugin) -> None:
         """Read the manifest again; import the code only if the user has permitted it."""
         known = plugin.key in self.settings.plugins_enabled or plugin.key in self._failed
         self._failed.pop(plugin.key, None)
-        self.look()
+        self.refresh()
         now = next((row for row in self.rows if row.plugin.key == plugin.key), None)
         if known and now is not None and not now.plugin.fault:
             self._check(now.plugin)
@@ -135,7 +135,7 @@ class PluginsState:
         if folder and folder not in self.settings.plugin_folders:
             self.settings.plugin_folders.append(folder)
             self.settings.save()
-        self.look()
+        self.refresh()
 
     def remove_folder(self, folder: str) -> None:
         """Remove a folder from the search path; plugins in it are disabled."""
@@ -150,7 +150,7 @@ class PluginsState:
         ]
         self.settings.plugin_folders = kept
         self.settings.save()
-        self.look()
+        self.refresh()
 
     def close(self) -> None:
         """Cancel running checks."""
@@ -185,7 +185,7 @@ class PluginsState:
                 self._failed[plugin.key] = str(error), ""
         else:
             self._failed[plugin.key] = failed
-        self.look()
+        self.refresh()
 
 
 def _quoted(titles: Mapping[str, str], ids: Collection[str]) -> str:

@@ -34,9 +34,9 @@ class VersionsState(State):
         self.title, self.share, self.fault = "", 0.0, ""
         self.over = False
         self._watch: Watch | None = None
-        self.look()
+        self.refresh()
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         self.update(versions=backup.versions(self.path))
 
     @property
@@ -52,7 +52,7 @@ class VersionsState(State):
             self._run(
                 _("Saving a version…"),
                 lambda watch: backup.save_version(project, name.strip(), watch=watch),
-                lambda _saved: self.look(),
+                lambda _saved: self.refresh(),
             )
 
     def delete(self, version: Version) -> None:
@@ -60,7 +60,7 @@ class VersionsState(State):
             backup.delete(version)
         except WorkbenchError as error:
             self.update(fault=str(error))
-        self.look()
+        self.refresh()
 
     def view(self, version: Version) -> None:
         """Open a version read-only instead of the project."""
@@ -93,7 +93,7 @@ class VersionsState(State):
 
     def _reopen(self) -> None:
         self.app.open_project(self.path, ask=False)
-        self.look()
+        self.refresh()
 
     # ---------------------------------------------------------------- running
 

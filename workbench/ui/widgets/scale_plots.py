@@ -78,19 +78,19 @@ class StepPlot(_Scaled):
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
-        self.borders: tuple[int, ...] = ()
+        self.edges: tuple[int, ...] = ()
         self.curves: tuple[Steps, ...] = ()
         self.limits: tuple[tuple[int, str], ...] = ()
 
     def show_steps(
-        self, borders: Sequence[int], curves: Sequence[Steps], limits: Sequence[tuple[int, str]]
+        self, edges: Sequence[int], curves: Sequence[Steps], limits: Sequence[tuple[int, str]]
     ) -> None:
-        """borders: of the bins, one more than these. limits: value and text of each."""
-        self.borders, self.curves, self.limits = tuple(borders), tuple(curves), tuple(limits)
+        """edges: of the bins, one more than these. limits: value and text of each."""
+        self.edges, self.curves, self.limits = tuple(edges), tuple(curves), tuple(limits)
         self.renew()
 
     def count(self) -> int:
-        return max(0, len(self.borders) - 1)
+        return max(0, len(self.edges) - 1)
 
     def _top(self) -> float:
         return float(
@@ -98,15 +98,15 @@ class StepPlot(_Scaled):
         )
 
     def _x(self, inner: QRectF, value: float) -> float:
-        return inner.left() + value / (self.borders[-1] or 1) * inner.width()
+        return inner.left() + value / (self.edges[-1] or 1) * inner.width()
 
     def place(self, number: int, area: QRectF) -> QRectF:
         inner = self._inner(area)
-        left, right = (self._x(inner, self.borders[number + at]) for at in (0, 1))
+        left, right = (self._x(inner, self.edges[number + at]) for at in (0, 1))
         return QRectF(left, inner.top(), right - left, inner.height())
 
     def tip(self, number: int) -> str:
-        low, high = self.borders[number : number + 2]
+        low, high = self.edges[number : number + 2]
         last = number == self.count() - 1
         message = _("{low} or more") if last else _("{low} to {high}")
         parts = [message.format(low=formats.count(low), high=formats.count(high - 1))]
@@ -117,7 +117,7 @@ class StepPlot(_Scaled):
         head = ("from", "below", *(curve.name for curve in self.curves))
         rows = [
             (low, high, *(curve.counts[number] for curve in self.curves))
-            for number, (low, high) in enumerate(pairwise(self.borders))
+            for number, (low, high) in enumerate(pairwise(self.edges))
         ]
         return [head, *rows]
 
@@ -126,7 +126,7 @@ class StepPlot(_Scaled):
             return
         inner = self._inner(area)
         self._draw_left(painter, area, inner)
-        marks = ticks(0, self.borders[-1])
+        marks = ticks(0, self.edges[-1])
         texts = [(self._x(inner, value), scale_text(value)) for value in marks]
         self._draw_below(painter, inner, texts)
         self._draw_limits(painter, inner)
@@ -137,8 +137,8 @@ class StepPlot(_Scaled):
             points = [QPointF(inner.left(), inner.bottom())]
             for at, count in enumerate(curve.counts):
                 y = inner.bottom() - count / self._top() * inner.height()
-                points.append(QPointF(self._x(inner, self.borders[at]), y))
-                points.append(QPointF(self._x(inner, self.borders[at + 1]), y))
+                points.append(QPointF(self._x(inner, self.edges[at]), y))
+                points.append(QPointF(self._x(inner, self.edges[at + 1]), y))
             points.append(QPointF(inner.right(), inner.bottom()))
             painter.drawPolyline(QPolygonF(points))
 
@@ -147,7 +147,7 @@ class StepPlot(_Scaled):
         metrics, last = QFontMetrics(font), inner.left()
         painter.setFont(font)
         for value, text in self.limits:
-            if value >= self.borders[-1]:
+            if value >= self.edges[-1]:
                 continue
             x, wide = self._x(inner, value), metrics.horizontalAdvance(text)
             painter.setPen(QPen(theme.qcolour("faint"), 1, Qt.PenStyle.DashLine))

@@ -1,8 +1,8 @@
 """Mouse input of a text view.
 
 A drag or double-click selects words, a triple-click a sentence, a click a span. Alt selects by
-character. A click on the selected span selects the one below it; with `view.borders_move`, a drag
-of its start or end moves that boundary. With `view.connects`, a drag from the bar of a span to
+character. A click on the selected span selects the one below it; with `view.boundaries_move`, a
+drag of its start or end moves that boundary. With `view.connects`, a drag from the bar of a span to
 another span connects both.
 """
 
@@ -40,12 +40,12 @@ class Mouse:
         self._double_at = 0.0
         self._from: TextSpan | None = None  # the span whose bar was pressed, to connect it
         self._to: QPointF | None = None  # where the mouse is while a span is connected
-        self._border: tuple[TextSpan, bool] | None = (
+        self._boundary: tuple[TextSpan, bool] | None = (
             None  # the span whose boundary is dragged, and whether it is the end
         )
 
     def forget(self) -> None:
-        self._origin = self._pressed = self._border = self._from = self._to = None
+        self._origin = self._pressed = self._boundary = self._from = self._to = None
 
     def press(self, event: QMouseEvent) -> None:
         point = event.position()
@@ -59,7 +59,7 @@ class Mouse:
             self.view.select(anchor, self.view.held(anchor, anchor, place))
         else:
             self._pressed, self._origin = point, (place, place)
-            self._border = self.border_at(point)
+            self._boundary = self.boundary_at(point)
             self._from, self._to = self._on_bar(point), None
             self.view.select(place, place, show=False)
 
@@ -82,7 +82,7 @@ class Mouse:
             self._scroll(event.position().y())
             self.view.viewport().update()
             return
-        drag = self._drag_to if self._border is None else self._move_border
+        drag = self._drag_to if self._boundary is None else self._move_boundary
         drag(
             self.view.position_at(event.position()),
             bool(event.modifiers() & Qt.KeyboardModifier.AltModifier),
@@ -91,18 +91,18 @@ class Mouse:
 
     def cancel(self) -> bool:
         """Leave the span whose boundary is being dragged as it is; False if there is none."""
-        if self._border is None or self._origin is None:
+        if self._boundary is None or self._origin is None:
             return False
-        span, _at_end = self._border
+        span, _at_end = self._boundary
         self.forget()
         self.view.select(span.start, span.start, show=False)
         return True
 
     def release(self, event: QMouseEvent) -> None:
-        view, border, self._origin, self._border = self.view, self._border, None, None
+        view, boundary, self._origin, self._boundary = self.view, self._boundary, None, None
         if self._connect(event.position()):
             return
-        if border is not None and view.selection:
+        if boundary is not None and view.selection:
             start, end = view.selection
             view.select(end, end, show=False)
             view.span_resized.emit(start, end)
@@ -184,11 +184,11 @@ class Mouse:
             low, high = high, low  # the caret follows the mouse
         self.view.select(low, high, show=False, snapped=not letters)
 
-    def _move_border(self, place: int, letters: bool) -> None:
+    def _move_boundary(self, place: int, letters: bool) -> None:
         """Preview the resized span as selected text; it is never inverted."""
-        if self._border is None:
+        if self._boundary is None:
             return
-        span, at_end = self._border
+        span, at_end = self._boundary
         place = (
             max(place, moves.following(self.view.pieces, span.start))
             if at_end
@@ -196,15 +196,15 @@ class Mouse:
         )
         low, high = (span.start, place) if at_end else (place, span.end)
         if not letters:
-            words = self.view.bounds.of(self.view.border_snap).snap(low, high)
+            words = self.view.bounds.of(self.view.boundary_snap).snap(low, high)
             low, high = (low, words[1]) if at_end else (words[0], high)
         low, high = (self.view.held(span.start, span.end, at) for at in (low, high))
         self.view.select(low, high, show=False)
 
-    def border_at(self, point: QPointF) -> tuple[TextSpan, bool] | None:
+    def boundary_at(self, point: QPointF) -> tuple[TextSpan, bool] | None:
         """The selected span if the point is on its start or (True) its end."""
         view = self.view
-        if not view.borders_move or view.chosen is None:
+        if not view.boundaries_move or view.chosen is None:
             return None
         _index, line = view.pieces.line_at_y(point.y() + view.offset)
         span = next(
@@ -227,7 +227,7 @@ class Mouse:
         return None
 
     def _show_hold(self, point: QPointF) -> None:
-        if self.border_at(point):
+        if self.boundary_at(point):
             shape = Qt.CursorShape.SizeHorCursor
         elif self._on_bar(point) is not None:
             shape = Qt.CursorShape.PointingHandCursor

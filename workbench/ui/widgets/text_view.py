@@ -68,7 +68,7 @@ class TextView(RepaintArea):
         self.viewport().setMouseTracking(True)
         self.viewport().setAutoFillBackground(False)
         self.word_steps = True  # Ctrl+arrow moves by word; a page may use those keys itself
-        self.borders_move = False  # whether dragging moves the boundaries of the selected span
+        self.boundaries_move = False  # whether dragging moves the boundaries of the selected span
         self.connects = False  # whether dragging the bar of a span to another one connects both
         self._text, self._spans = DisplayText(""), Index()
         self._arcs = ArcIndex()
@@ -78,7 +78,7 @@ class TextView(RepaintArea):
         self._hint: tuple[Bounds, int, Range | None] | None = None  # the word at the caret
         self._bounds = Bounds(self._text)
         self._snapped = False  # whether the selection snapped to words or other units
-        self.border_snap = WORD  # to what the boundaries of the selected span snap
+        self.boundary_snap = WORD  # to what the boundaries of the selected span snap
         self._zoom, self._lanes = 100, 1
         self._caret = self._anchor = 0
         self._goal_x: float | None = None

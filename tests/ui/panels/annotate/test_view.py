@@ -260,7 +260,7 @@ def test_a_span_is_deleted_and_stretched_by_mouse_alone(view, text):
     text.span_resized.emit(
         8, 20
     )  # the result of dragging its end to the end of "Paris", see test_text_view
-    assert spans(view) == [("Bob in Paris", "PER")] and text.borders_move
+    assert spans(view) == [("Bob in Paris", "PER")] and text.boundaries_move
 
 
 def test_a_row_of_spans_chooses_it_in_the_text(view, text):

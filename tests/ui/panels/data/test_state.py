@@ -157,7 +157,7 @@ def test_rows_counts_and_filters_are_those_of_the_layers_shown(sample):
 
 def test_data_counts_what_annotate_has_left_to_do(sample):
     annotate.submit(sample.project, sample.ids[310], [layer_ids(sample)["spans"]])
-    sample.look()
+    sample.refresh()
 
     for off in ("", "pairs", "class"):
         if off:
@@ -218,7 +218,7 @@ def test_counts_are_read_again_only_after_a_change(state, context, monkeypatch):
 
     state.choose(state.ids[:1])
     corpus.set_split(context.project, [1], "dev")
-    state.look()
+    state.refresh()
 
     assert asked
 

@@ -53,7 +53,7 @@ def test_a_part_of_a_plot_leads_to_its_documents_with_the_filters_kept(state):
 
 
 def test_a_bin_of_lengths_leads_to_its_documents(state):
-    borders, _words, units = state.lengths.histogram(24)
+    edges, _words, units = state.lengths.histogram(24)
     number = next(at for at, n in enumerate(units) if n >= 3)
 
     state.find_lengths(number)

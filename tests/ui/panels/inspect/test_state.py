@@ -85,7 +85,7 @@ def state(copy_sample, tmp_path, host, monkeypatch):
     monkeypatch.setattr(operations, "layer", lambda *of: layer(*of) if of[1].run else None)
     made = InspectState(context)
     made.went = went
-    made.look()
+    made.refresh()
     yield made
     made.close()
     project.close()

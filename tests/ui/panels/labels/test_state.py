@@ -57,7 +57,7 @@ def test_choosing_labels_says_what_deleting_them_takes_along(state):
     annotate.set_class(state.project, 1, state.labels[0].id)
     state.choose([state.labels[0].id])
     assert state.will_go == "Deleting good also deletes 1 class in 1 document. This can be undone."
-    assert "also deletes 2 labels and 1 class" in state.layer_will_go or state.look() is None
+    assert "also deletes 2 labels and 1 class" in state.layer_will_go or state.refresh() is None
 
 
 def test_a_new_label_is_added_and_chosen(state):

@@ -262,7 +262,7 @@ def test_labels_are_merged_split_and_moved_in_dialogs(panel, qtbot):
     person, place = (label.id for label in spans.labels)
     annotate.add_span(project, 1, 0, 3, person)
     annotate.add_span(project, 2, 0, 4, person)
-    state.look()
+    state.refresh()
     state.choose_layer(spans.id)
 
     def split(dialog):

@@ -94,7 +94,7 @@ def context():
 @pytest.fixture
 def state(context):
     made = ModelsState(context)
-    made.look()
+    made.refresh()
     yield made
     made.close()
 
@@ -143,7 +143,7 @@ def test_a_folder_is_examined_before_it_is_added(state, mine, tmp_path):
 
 def test_forgetting_a_broken_folder_can_be_undone_too(state, context, mine):
     context.settings.model_folders = [str(mine), str(mine / "gone")]
-    state.look()
+    state.refresh()
 
     state.forget(state.cards[-1])
     assert names(state)[-1] == "mine"
@@ -155,7 +155,7 @@ def test_a_download_is_deleted_and_the_note_says_what_is_free(state, context, us
     from tests.operations.test_models import cached
 
     repository = cached(user_dir, mine, ours=True)
-    state.look()
+    state.refresh()
     assert state.cards[-1].downloaded
 
     state.delete(state.cards[-1])
@@ -167,7 +167,7 @@ def test_unchanged_cards_are_not_shown_anew(state):
     output = []
     state.listen(state.changed, output.append)
 
-    state.look()
+    state.refresh()
 
     assert not any("cards" in fields for fields in output)
 
@@ -221,7 +221,7 @@ def test_a_change_while_the_cards_are_read_is_not_missed(context, mine):
     waiting = []
     context.run = lambda work, done, failed=None: waiting.append((work, done))
     state = ModelsState(context)
-    state.look()
+    state.refresh()
     first = waiting[0][0]()
     state.add(mine)
     waiting[1][1](waiting[1][0]())
@@ -246,7 +246,7 @@ def test_numbers_are_read_easily(state):
 def test_what_is_missing_is_said_with_the_files_name_as_it_is(state, context, mine):
     (mine / "model.safetensors").unlink()
     context.settings.model_folders = [str(mine), str(mine / "gone")]
-    state.look()
+    state.refresh()
 
     assert [problem_words(card) for card in state.cards[-2:]] == [
         "model.safetensors is missing.",

@@ -181,7 +181,7 @@ def test_a_broken_folder_stays_to_be_seen_with_what_is_missing(panel, mine, qtbo
     qtbot.waitUntil(lambda: len(installed(panel)) == len(SHIPPED) + 1)
     (mine / "model.safetensors").unlink()
 
-    panel.state.look()
+    panel.state.refresh()
     choose(panel, "mine")
     qtbot.waitUntil(lambda: "model.safetensors is missing" in said(card(panel)))
 
@@ -200,7 +200,7 @@ def test_a_folder_that_cannot_even_be_parsed_is_shown_with_its_fault(panel, mine
     qtbot.waitUntil(lambda: len(installed(panel)) == len(SHIPPED) + 1)
     (mine / "config.json").write_text('{"architectures": 5, "hidden_size": [1], "model_type": {}}')
 
-    panel.state.look()
+    panel.state.refresh()
 
     choose(panel, "mine")
     qtbot.waitUntil(lambda: "hidden_size as [1]" in said(card(panel)))
@@ -292,7 +292,7 @@ def test_a_download_is_deleted_only_after_a_question(panel, mine, user_dir, qtbo
     from tests.operations.test_models import cached
 
     repository = cached(user_dir, mine, ours=True)
-    panel.state.look()
+    panel.state.refresh()
     qtbot.waitUntil(lambda: len(installed(panel)) == len(SHIPPED) + 1)
     choose(panel, "some/tiny")
 

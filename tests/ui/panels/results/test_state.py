@@ -61,7 +61,7 @@ def test_a_run_of_a_missing_plugin_shows_its_stored_scores_and_cannot_predict(st
     run = state.shown_run
     with state.project.write():
         runs.update(state.project.db, run.id, spec={**run.spec, "task": "lines.ordered"})
-    state.look()
+    state.refresh()
 
     assert (title_of(state.shown_run), short_title(state.shown_run)) == (
         "lines.ordered (needs the plugin lines)",
@@ -220,7 +220,7 @@ def test_a_prompt_can_be_asked_though_it_has_no_model_of_its_own(state):
             spec={"task": "classify", "split": "dev"},
         )
         runs.update(state.project.db, made.id, status="done")
-    state.look()
+    state.refresh()
     state.choose((state.runs[0].id,))
 
     assert state.run.name == "asked" and state.can_answer and state.can_show_test

@@ -436,7 +436,7 @@ def test_the_link_after_suggesting_leads_to_the_first_document_with_suggestions(
     """Stored predictions need no model, so a prompt run can suggest here."""
     project, window = panel.state.project, panel.context.app.window
     new = with_answers(project, ("late one", "late two"))
-    panel.state.look()
+    panel.state.refresh()
     panel.state.choose((new,))
     qtbot.waitUntil(lambda: panel.state.run is not None and panel.state.can_answer)
     panel.state.suggest()

@@ -349,7 +349,7 @@ def test_a_layer_that_cannot_be_trained_on_is_reported(context, state):
 
     with context.project.edit("Add layer"):
         labels.add_layer(context.project.db, "themes", "multi", texts=2)
-    state.look()
+    state.refresh()
 
     assert state.unlearned == "No task can learn layer themes."
 
@@ -423,7 +423,7 @@ def test_with_the_last_layer_the_plan_goes_before_listeners_are_called(state, co
 def test_a_start_that_comes_while_the_plan_is_worked_out_waits_for_it(state, context):
     held, at_once = [], context.run
     context.run = lambda work, done, failed=None: held.append((work, done))
-    state.look()
+    state.refresh()
 
     state.start_soon()
     assert state.working_out and not context.queue.jobs

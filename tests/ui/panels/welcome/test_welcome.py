@@ -29,7 +29,7 @@ def named(app, name):
 
 def recent(app, *files):
     app.settings.recent = [str(file) for file in files]
-    app.window.panel("welcome").state.look()
+    app.window.panel("welcome").state.refresh()
     app.qt.processEvents()
 
 

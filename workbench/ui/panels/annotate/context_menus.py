@@ -152,7 +152,7 @@ class ContextMenus:
         return (
             Choice(_("Change &label"), enabled=can and bool(labels), choices=labels or _NOTHING),
             *([Choice(_("Label in &another layer"), enabled=can, choices=also)] if also else ()),
-            Choice(_("Move &boundary"), enabled=can, choices=self._borders(span)),
+            Choice(_("Move &boundary"), enabled=can, choices=self._boundaries(span)),
             *self._links(span),
             self._all_occurrences(True),
             Choice(_("&Note…"), self._view.remarks.ask_note, can, command="annotate.note"),
@@ -202,7 +202,7 @@ class ContextMenus:
         """Relabel the selected span, or correct the selected suggestion."""
         self._state.label(row_id(label))
 
-    def _borders(self, span: SpanRow) -> Choices:
+    def _boundaries(self, span: SpanRow) -> Choices:
         """Move boundaries by a word; disabled if that changes nothing or leaves an empty span."""
         text = self._view.text_of_chosen()
         titles = (

@@ -393,7 +393,7 @@ class Paper(QFrame):
             if row is None or row.start is None or row.end is None or row.field != text.field:
                 text.choose(None)
             else:
-                text.border_snap = self.state.snap_of_chosen
+                text.boundary_snap = self.state.snap_of_chosen
                 text.choose(name)
                 text.show_range(row.start, row.end)
 

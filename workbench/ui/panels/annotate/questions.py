@@ -89,7 +89,7 @@ class QuestionState(ChoiceState):
                 ShownQuestion(
                     asked_question.id,
                     asked_question.question.text,
-                    tuple(self._words(*borders) for borders in asked_question.question.answers),
+                    tuple(self._words(*offsets) for offsets in asked_question.question.answers),
                     asked_question.question.is_null,
                     asked_question is current,
                     self._describe(proposed),
@@ -214,8 +214,8 @@ class QuestionState(ChoiceState):
             return False
         proposed = self._proposed(asked_question)
         if proposed is not None and self.can_edit:
-            borders = (proposed.start, proposed.end) if proposed.start < proposed.end else None
-            self._attempt(questions.accept, asked_question.id, borders, self.shown_run.id)
+            offsets = (proposed.start, proposed.end) if proposed.start < proposed.end else None
+            self._attempt(questions.accept, asked_question.id, offsets, self.shown_run.id)
         return True
 
     def _attempt(self, act: Callable[..., Any], *args: Any) -> Any:

@@ -176,7 +176,7 @@ class AnnotateView(View):
         self._beside.watch(text)
         text.word_steps = False  # Ctrl+Left and Ctrl+Right go to the neighbouring documents
         text.set_zoom(int(self._kept.get("annotate.zoom", 100)))
-        text.borders_move = self.state.can_write
+        text.boundaries_move = self.state.can_write
         text.span_clicked.connect(self.state.choose)
         text.span_resized.connect(self.state.resize)
         text.connected.connect(self.links.connect)

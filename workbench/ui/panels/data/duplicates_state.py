@@ -223,7 +223,7 @@ class DuplicatesState(State):
     ) -> None:
         """Copy labels to the other documents of each group, as gold or as suggestions."""
         self.data.act(
-            _("Label duplicates alike"),
+            _("Copy labels to duplicates"),
             lambda watch: label_alike.label_alike(
                 self.project,
                 groups,

@@ -121,9 +121,11 @@ class DuplicatesView(View):
         self._rule.activated.connect(lambda _at: state.update(rule=self._rule.currentData()))
         self._fix = Button(_("Fix leaks"), "check", "primary", on=self._fix_all)
         self._all = QMenu(self)
-        self._all.addAction(_("Label all alike, as gold"), lambda: state.label_alike(state.groups))
         self._all.addAction(
-            _("Label all alike, as suggestions"),
+            _("Copy labels in all groups, as gold"), lambda: state.label_alike(state.groups)
+        )
+        self._all.addAction(
+            _("Copy labels in all groups, as suggestions"),
             lambda: state.label_alike(state.groups, suggest=True),
         )
         self._all.addAction(_("Keep one of each…"), lambda: self._keep_one(state.groups))
@@ -201,7 +203,7 @@ class DuplicatesView(View):
         for title, suggest in ((_("As gold"), False), (_("As suggestions"), True)):
             menu.addAction(title, partial(self._alike, suggest))
         self._alike_button = Button(
-            _("Label alike"),
+            _("Copy labels"),
             "tags",
             small=True,
             menu=menu,

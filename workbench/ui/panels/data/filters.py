@@ -37,7 +37,7 @@ class FilterState(State):
         self.layers: tuple[Layer, ...] = ()
         self.off: frozenset[int] = frozenset()
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Look up the documents that match."""
         raise NotImplementedError
 
@@ -103,7 +103,7 @@ class FilterState(State):
         only = values.pop("only", self.only)
         if only is not self.only:
             self.update(only=only)
-            self.look()
+            self.refresh()
         text = values.pop("text", self.query.text)
         for key, value in values.items():
             if key == "label":

@@ -162,13 +162,13 @@ class ImportState(State):
             outcome=None,
             split=corpus.BY_NAME if corpus.suggested_splits(files) else "",
         )
-        self.look()
+        self.refresh()
 
     def set_form(self, **values: str) -> None:
         """Set `format`, `encoding` or `delimiter` by hand; roles are detected again."""
         settings = {} if "format" in values else self.settings
         self.update(mapping=None, anyway=False, settings=settings, **values)
-        self.look()
+        self.refresh()
 
     @property
     def importer_options(self) -> tuple[Option, ...]:
@@ -178,14 +178,14 @@ class ImportState(State):
     def set_settings(self, settings: Mapping[str, str]) -> None:
         """Set options of the importer; all others have their defaults."""
         self.update(mapping=None, anyway=False, settings=dict(settings))
-        self.look()
+        self.refresh()
 
     def set_role(self, column: str, role: str) -> None:
         """Set the role of a column ("" leaves it out); others may change with it."""
         roles = self._roles.changed(column, role)
         order = self.preview.columns if self.preview else ()
         self.update(mapping=tuple((roles[text], text) for text in order if text in roles))
-        self.look()
+        self.refresh()
 
     def set_option(self, **values: str | float | None) -> None:
         """`split`, `duplicates`, `near`, `segmenter`."""
@@ -202,7 +202,7 @@ class ImportState(State):
 
     # ------------------------------------------------------------ preview
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Read the first records of the files off the main thread."""
         if not self.files:
             self.update(phase="choosing", preview=None, refused=())

@@ -67,7 +67,7 @@ class DataState(SelectionState):
         self.acting = context.work.active
         self.listen(self.query.changed, self._query_changed)
         self._read_schema()
-        self.look()
+        self.refresh()
 
     # ------------------------------------------------------------ queries
 
@@ -116,7 +116,7 @@ class DataState(SelectionState):
         self.update(columns=columns, touched=None)
         if not on and self.order is not None and self.order.by == name:
             self.update(order=None)
-            self.look()
+            self.refresh()
 
     def order_by(self, by: str) -> None:
         """Sort by a column; again: reversed; a third time: in import order."""
@@ -127,12 +127,12 @@ class DataState(SelectionState):
         else:
             order = None if now.descending else corpus.Order(by, descending=True)
         self.update(order=order)
-        self.look()
+        self.refresh()
 
     def _query_changed(self, fields: frozenset[str]) -> None:
         self.update(query_changes=self.query_changes + 1)
         if "query" in fields:
-            self.look()
+            self.refresh()
 
     def close(self) -> None:
         self.query.close()
@@ -169,7 +169,7 @@ class DataState(SelectionState):
             self._statistics.hide()
         self.update(view=view)
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Look up ids and counts off the main thread; an outdated search stops.
 
         In a large project the first rows of a search by text are shown before the others.
@@ -219,7 +219,7 @@ class DataState(SelectionState):
         """Called when the page is shown and the project has changed meanwhile."""
         if self.stale:
             self.update(touched=None)
-            self.look()
+            self.refresh()
 
     def _project_changed(self, changes: Changes) -> None:
         self._counted = self._found = None
@@ -246,7 +246,7 @@ class DataState(SelectionState):
     def _layers_shown(self) -> None:
         self.update(off=shown_layers.hidden(self.context, self.layers), touched=None)
         self._drop_lost_filter()
-        self.look()
+        self.refresh()
 
     # ------------------------------------------------------------ actions on the selection
 
@@ -264,7 +264,7 @@ class DataState(SelectionState):
     def preview_removal(self, done: Callable[[Removal], None]) -> None:
         """Look for the selected documents everywhere, off the main thread."""
         ids = self.chosen
-        self.context.run(lambda: removal.look(self.project, ids), done)
+        self.context.run(lambda: removal.described(self.project, ids), done)
 
     def remove_for_good(self) -> None:
         """Remove the selected documents, also from the history, versions and runs."""

@@ -201,9 +201,9 @@ class StatisticsState(State):
         """Show the documents of a bin of the histogram, by units if they are counted."""
         if self.lengths is None:
             return
-        borders, words, units = self.lengths.histogram(BINS)
-        low, last = borders[number], number == len(words) - 1
-        high = None if last else borders[number + 1]
+        edges, words, units = self.lengths.histogram(BINS)
+        low, last = edges[number], number == len(words) - 1
+        high = None if last else edges[number + 1]
         ids = self.lengths.within(low, high, units=bool(units))
         what = self.tokenizer if units else _("words")
         message = _("{low} or more ({what})") if last else _("{low} to {high} ({what})")

@@ -333,7 +333,7 @@ class StatisticsView(View):
                 self._measuring.hide()
             card_.tell(note="", missing=message)
             return
-        borders, words_, units = lengths.histogram(BINS)
+        edges, words_, units = lengths.histogram(BINS)
         summary = lengths.to_json()
         curves, limits = [Steps(_("words"), tuple(words_))], list[tuple[int, str]]()
         median = _short(summary["words"]["median"])
@@ -347,7 +347,7 @@ class StatisticsView(View):
                 words=median,
                 cut=", ".join(text for _limit, text in limits),
             )
-        self.lengths.show_steps(borders, curves, limits)
+        self.lengths.show_steps(edges, curves, limits)
         card_.tell(note=_("documents"), below=below)
 
 

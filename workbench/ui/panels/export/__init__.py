@@ -55,6 +55,6 @@ class ExportPanel(Panel):
         return state, lambda: ExportView(state)
 
     def shown(self, *, run: int | None = None, **_args: Any) -> None:
-        self.state.look()
+        self.state.refresh()
         if run is not None:
             self.state.choose(run)

@@ -59,11 +59,11 @@ class ExportState(State):
         self._drop: Callable[[], None] = lambda: None
         self.listen(self.project.changed, self._project_changed)
         self.listen(registry().changed, self._show_offers)
-        self.look()
+        self.refresh()
 
     # ---------------------------------------------------------------- choices
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Read runs and models again; if none is selected, select the latest run with a model."""
         self.update(models=export.exportable_models(self.context.settings))
         self._look_at_runs()

@@ -46,7 +46,7 @@ class HistoryState(State):
         self.end = ""  # why the list does not go back further
         self._stale = False
         self.listen(self.project.changed, self._project_changed)
-        self.look()
+        self.refresh()
 
     def _project_changed(self, _changes: Changes) -> None:
         self._stale = True
@@ -54,9 +54,9 @@ class HistoryState(State):
 
     def look_again(self) -> None:
         if self._stale:
-            self.look()
+            self.refresh()
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         self._stale = False
         found = self.project.history(SHOWN)
         undone = sum(step.undone for step in found)

@@ -110,7 +110,7 @@ class InspectPanel(Panel):
         documents: tuple[int, ...] = (),
         **_args: Any,
     ) -> None:
-        self.state.look()
+        self.state.refresh()
         if run is not None:
             self.state.choose(f"run {run}")
         elif model:

@@ -78,7 +78,7 @@ class InspectState(Kept):
 
     # ---------------------------------------------------------------- the model
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Read runs and models again; select the latest finished run if nothing is selected."""
         found = inspect.choices(self.project, self.context.settings)
         keys = [choice.key for choice in found]
@@ -404,11 +404,11 @@ class InspectState(Kept):
         self.update(choice=None, offers=(), view="", second="", pane=0)
         self.choices = inspect.choices(self.project, self.context.settings)
         self.choose(key)
-        self.look()
+        self.refresh()
 
     def _project_changed(self, changes: Changes) -> None:
         if changes.touches("run"):
-            self.look()
+            self.refresh()
         if any(changes.touches(name) for name in ("span", "mark", "label")):
             for item in self._shown.values():
                 item.labels_changed()

@@ -112,7 +112,7 @@ class LabelsPanel(Panel):
         return state, lambda: LabelsView(state)
 
     def shown(self, *, layer: int | None = None, **_args: Any) -> None:
-        self.state.look()
+        self.state.refresh()
         if layer is not None:
             self.state.choose_layer(layer)
 

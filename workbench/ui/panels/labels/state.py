@@ -91,7 +91,7 @@ class LabelsState(State):
         self._asked = 0
         self._stale = False
         self.listen(self.project.changed, self._project_changed)
-        self.look()
+        self.refresh()
 
     @property
     def editable(self) -> bool:
@@ -105,7 +105,7 @@ class LabelsState(State):
 
     def _project_changed(self, changes: Changes) -> None:
         if changes.touches("layer") or changes.touches("label"):
-            self.look()
+            self.refresh()
         elif any(changes.touches(table) for table in COUNTED):
             self._stale = True
             self.update(stale=object())
@@ -113,9 +113,9 @@ class LabelsState(State):
     def look_again(self) -> None:
         """Count again if labels have changed since."""
         if self._stale:
-            self.look()
+            self.refresh()
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         self._stale = False
         self._asked += 1
         asked, project = self._asked, self.project

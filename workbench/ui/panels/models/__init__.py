@@ -47,7 +47,7 @@ class ModelsPanel(Panel):
         Command(
             "models.again",
             _("Rescan models"),
-            lambda panel: panel.state.look(),
+            lambda panel: panel.state.refresh(),
             "View",
             "F5",
             group="models",
@@ -65,4 +65,4 @@ class ModelsPanel(Panel):
         if model:
             self.state.show_model(model)
         else:
-            self.state.look()
+            self.state.refresh()

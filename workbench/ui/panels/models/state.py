@@ -64,7 +64,7 @@ class ModelsState(State):
         self.suit = SuitState(context)
         self.maps: Mapping[str, ModelMap] = {}
         self._reading: set[str] = set()  # paths of models whose blocks are being read
-        self.listen(registry().changed, self.look)
+        self.listen(registry().changed, self.refresh)
 
     @property
     def can_train(self) -> bool:
@@ -79,9 +79,9 @@ class ModelsState(State):
         """Read the list again and select the model with this path."""
         self._wanted, self.filters = path, listing.Filters()
         self.cards = None
-        self.look()
+        self.refresh()
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Read all cards again, off the main thread, as folders may be on a slow disk."""
         self._again = self.busy
         if self.busy:
@@ -96,7 +96,7 @@ class ModelsState(State):
         else:
             self._set_cards(cards)
         if self._again:
-            self.look()
+            self.refresh()
 
     def _set_cards(self, cards: tuple[ModelInfo, ...]) -> None:
         everything = listing.models(cards)
@@ -264,7 +264,7 @@ class ModelsState(State):
     def _added(self, found: ModelInfo) -> None:
         self.update(adding="")
         card = operations.remember(found, self.context.settings)
-        self.look()
+        self.refresh()
         self.context.note(
             _("{name} can now be used.").format(name=card.name),
             lambda: self._forget(card),
@@ -278,7 +278,7 @@ class ModelsState(State):
     def trust(self, name: str) -> None:
         """The user has confirmed loading the pickled weights of a listed model."""
         if self.context.attempt(operations.allow_pickle, name, self.context.settings) is not None:
-            self.look()
+            self.refresh()
 
     def forget(self, card: ModelInfo) -> None:
         """Remove an added folder from the list; its files are kept."""
@@ -288,11 +288,11 @@ class ModelsState(State):
 
     def _forget(self, card: ModelInfo) -> None:
         operations.forget(card, self.context.settings)
-        self.look()
+        self.refresh()
 
     def _remember(self, card: ModelInfo) -> None:
         operations.remember(card, self.context.settings)
-        self.look()
+        self.refresh()
 
     def delete(self, card: ModelInfo) -> None:
         """Delete the downloaded files of a model. Cannot be undone; the view has asked."""

@@ -277,7 +277,7 @@ class ModelsView(View):
         dialog.exec()
         dialog.deleteLater()
         if state.stage == "done":
-            self.state.look()
+            self.state.refresh()
 
     def ask_word_map(self, info: ModelInfo) -> None:
         """Show the word vectors of a model in two dimensions."""

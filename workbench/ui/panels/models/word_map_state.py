@@ -28,15 +28,15 @@ class WordMapState(State):
         self.busy, self.error = False, ""
         self._lexicon: Lexicon | None = None
         self._again = self._closed = False
-        self.look()
+        self.refresh()
 
     def choose(self, words: str, count: int, near: int) -> None:
         """Show these words with the nearest of each, or the most frequent ones without words."""
         if (words, count, near) != (self.words, self.count, self.near):
             self.words, self.count, self.near = words, count, near
-            self.look()
+            self.refresh()
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Compute the map off the main thread; a file that is new is converted first."""
         self._again = self.busy
         if self.busy:
@@ -55,13 +55,13 @@ class WordMapState(State):
         if not self._closed:
             self.update(busy=False, found=found)
             if self._again:
-                self.look()
+                self.refresh()
 
     def _failed(self, error: Exception) -> None:
         if not self._closed:
             self.update(busy=False, error=str(error))
             if self._again:
-                self.look()
+                self.refresh()
 
     def close(self) -> None:
         self._closed = True

@@ -149,7 +149,7 @@ class ResultsPanel(Panel):
         return state, lambda: ResultsView(state)
 
     def shown(self, run: int | None = None, suggest: tuple[int, ...] = (), **_args: Any) -> None:
-        self.state.look()
+        self.state.refresh()
         if run is not None or suggest:
             self.state.update(view="runs")
         if suggest:

@@ -82,7 +82,7 @@ def add_baselines(state: ResultsState, chosen: Sequence[Offer]) -> None:
     def prepared(found: baselines.Prepared) -> None:
         run = context.attempt(baselines.begin, project, context.queue, found)
         if run is not None:
-            state.look()
+            state.refresh()
             context.note(_("{name} was started.").format(name=run.name))
 
     for offer in chosen:

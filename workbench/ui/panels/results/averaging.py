@@ -49,7 +49,7 @@ class Averaging:
             if error is not None:
                 state.context.fail(error)
                 return
-            state.look()
+            state.refresh()
             state.choose((run.id,))
             names = ", ".join(member.name for member in members)
             message = _("{name} averages the class probabilities of {members}.")

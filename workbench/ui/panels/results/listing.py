@@ -91,10 +91,10 @@ class Organising:
     def _change(self, act: Callable[[], Earlier], message: str) -> None:
         state = self._state
         earlier = state.context.attempt(act)
-        state.look()
+        state.refresh()
         if earlier is not None:
             state.context.note(message, partial(self._take_back, earlier))
 
     def _take_back(self, earlier: Earlier) -> None:
         self._state.context.attempt(run_list.restore, self._state.project, earlier)
-        self._state.look()
+        self._state.refresh()

@@ -66,7 +66,7 @@ class ResultsState(State):
         self._stale = True
         self._watched = False
         self.listen(self.project.changed, self._project_changed)
-        self.look()
+        self.refresh()
 
     def close(self) -> None:
         for part in (self.browser, self.doubts):
@@ -76,7 +76,7 @@ class ResultsState(State):
 
     # ---------------------------------------------------------------- the list
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Read the runs again; if none is selected, select the newest."""
         runs = results.all_runs(self.project)
         known = {run.id for run in runs}
@@ -124,7 +124,7 @@ class ResultsState(State):
             self.board.outdated()
         if changes.touches("run") or changes.touches("prediction"):
             self._stale = True
-            self.look()
+            self.refresh()
             self.board.outdated()
         elif self._stale and self._watched:
             self._load()
@@ -358,7 +358,7 @@ class ResultsState(State):
     def reload(self) -> None:
         """Read the selected run again: its stored predictions have changed."""
         self._stale = True
-        self.look()
+        self.refresh()
 
     def show_test(self) -> None:
         """Score on test; each view is counted."""
@@ -419,7 +419,7 @@ class ResultsState(State):
         ids = self.chosen
 
         def deleted(freed: int) -> None:
-            self.look()
+            self.refresh()
             message = ngettext(
                 "{n} run deleted ({size} MB freed).",
                 "{n} runs deleted ({size} MB freed).",

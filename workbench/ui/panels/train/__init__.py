@@ -93,7 +93,7 @@ class TrainPanel(Panel):
             self.state.take(spec)
         elif model:
             self.state.choose_model(model)
-        self.state.look()
+        self.state.refresh()
 
     def _plugins_changed(self) -> None:
         """Read tasks, models, methods and objectives again."""
@@ -101,8 +101,8 @@ class TrainPanel(Panel):
             self.state.set_values({})
         for part in (self.pretrain, self.ladder):
             if part.shown:
-                part.look()
-        self.state.look()
+                part.refresh()
+        self.state.refresh()
 
     def close(self) -> None:
         self.pretrain.close()

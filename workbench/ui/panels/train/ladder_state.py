@@ -54,10 +54,10 @@ class LadderState(State):
     def show(self, on: bool) -> None:
         """Show experiments or runs."""
         if on and not self.shown:
-            self.look()
+            self.refresh()
         self.update(shown=on)
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Read layers and models again; the choices are kept where possible."""
         if self.active:
             return

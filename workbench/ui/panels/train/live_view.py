@@ -207,7 +207,7 @@ class LiveRun(QFrame):
         if live is None or self._live is None:
             return
         self._title.setText(live.title)
-        self._waits.look()
+        self._waits.refresh()
         took = (
             _("Duration: {time}").format(time=duration(live.seconds))
             if live.seconds and not live.active

@@ -57,10 +57,10 @@ class PretrainState(TextState):
     def show(self, on: bool) -> None:
         """Show pretraining or something else."""
         if on and not self.shown:
-            self.look()
+            self.refresh()
         self.update(shown=on)
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Read the models again and measure the text; choices are kept where possible."""
         every = models.list(self.context.settings)
         cards = tuple(card for card in every if card.usable and not card.is_bare)
@@ -323,7 +323,7 @@ class PretrainState(TextState):
         """
         if (job := self.job) is None:
             return
-        self.look()
+        self.refresh()
         card = next((card for card in self.cards if card.path == _output(job)), None)
         if card is not None:
             self.objective = job.spec.params["spec"]["objective"]
@@ -371,7 +371,7 @@ class PretrainState(TextState):
             action=_("Fine-tune"),
         )
         if self.shown:
-            self.look()
+            self.refresh()
 
 
 def _output(job: Job) -> str:

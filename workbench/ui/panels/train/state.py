@@ -64,11 +64,11 @@ class TrainState(State):
         self.listen(self.project.changed, self._project_changed)
         self.listen(self.queue.changed, self._heard)
         self._pick_up()
-        self.look()
+        self.refresh()
 
     # ---------------------------------------------------------------- choices
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Read layers and models again, keep the choices where possible, and compute the data to be
         used.
         """
@@ -110,7 +110,7 @@ class TrainState(State):
     def choose_task(self, task: str) -> None:
         self.task, self.layer = task, ""
         self.values = self._fitting(self.values)
-        self.look()
+        self.refresh()
         self.changed.emit(frozenset({"task", "values"}))
 
     def choose_layer(self, layer: str) -> None:
@@ -149,7 +149,7 @@ class TrainState(State):
         self.values = {
             name: "auto" if value is None else str(value) for name, value in spec.options.items()
         }
-        self.look()
+        self.refresh()
         self.changed.emit(frozenset({"task", "layer", "model", "seed", "values"}))
 
     def _fitting(self, values: Mapping[str, str]) -> dict[str, str]:
@@ -447,4 +447,4 @@ class TrainState(State):
         """Set the visibility: a hidden page must not recount all documents after each edit."""
         self._watched = on
         if on and self._stale:
-            self.look()
+            self.refresh()

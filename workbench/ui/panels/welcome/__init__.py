@@ -29,4 +29,4 @@ class WelcomePanel(Panel):
         return state, lambda: WelcomeView(state)
 
     def shown(self, **_args: Any) -> None:
-        self.state.look()
+        self.state.refresh()

@@ -24,10 +24,10 @@ class WelcomeState(State):
         self.changed_job: Job | None = None  # the job of the last event
         self.version, self.news = newest()
         self.listen(context.app.jobs_changed, self._job_changed)
-        self.listen(context.app.recent_changed, self.look)
-        self.look()
+        self.listen(context.app.recent_changed, self.refresh)
+        self.refresh()
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Read the recent files and the active jobs again."""
         self.update(recent=projects(self.context.settings.recent), jobs=self._active())
 
@@ -52,7 +52,7 @@ class WelcomeState(State):
 
     def open(self, path: str) -> None:
         self.context.app.open_project(path)
-        self.look()
+        self.refresh()
 
     def act(self, name: str) -> None:
         self.context.app.act(name)
@@ -66,7 +66,7 @@ class WelcomeState(State):
         """Remove a project from the list; its file is kept."""
         settings, before = self.context.settings, list(self.context.settings.recent)
         settings.forget_project(path)
-        self.look()
+        self.refresh()
         self.context.note(
             _("{name} was removed from the list. The file is kept.").format(name=Path(path).name),
             lambda: self._put_back(before),
@@ -75,4 +75,4 @@ class WelcomeState(State):
     def _put_back(self, recent: list[str]) -> None:
         self.context.settings.recent = recent
         self.context.settings.save()
-        self.look()
+        self.refresh()
