@@ -30,6 +30,7 @@ WHOLE = {
     "operations/sample.py": "the sample project's own labels and descriptions, stored with it",
     "exporters/model/card.py": "the model card is English: it travels with the model",
     "storage/checksums.py": "SQL alone",
+    "storage/step_sums.py": "SQL alone",
     "storage/staging_tables.py": "SQL alone",
     "storage/label_changes.py": "SQL alone",
     "storage/label_moves.py": "SQL alone",
