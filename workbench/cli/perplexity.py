@@ -78,7 +78,8 @@ def perplexity(
         kind = suit.KINDS.get(score.kind, "") or score.problem
         rows.append([plain(score.model), kind, f"{score.tokens:,}", *values])
     table(heads, rows)
-    say(_("In parentheses: 95 % intervals by a bootstrap over the pieces of text."))
+    if any("(" in cell for row in rows for cell in row[3:]):
+        say(_("In parentheses: 95 % intervals by a bootstrap over the pieces of text."))
 
 
 def _measured(line: Mapping[str, Any], name: str) -> str:

@@ -35,6 +35,16 @@ def test_a_short_curve_is_drawn_as_it_is():
     assert decimated([1, 2, 3], [3.0, 2.0, 1.0]) == ([1, 2, 3], [3.0, 2.0, 1.0])
 
 
+def test_ticks_of_steps_are_whole_numbers(look, qtbot):
+    plot = LivePlot("Loss")
+    qtbot.addWidget(plot)
+    steps = plot.view.getAxis("bottom")
+
+    for first, last in ((1, 3), (1, 2), (0, 40), (1, STEPS)):
+        found = [at for _step, some in steps.tickValues(first, last, 400) for at in some]
+        assert found and all(value == round(value) for value in found)
+
+
 def test_the_numbers_saved_are_those_of_every_step(look, qtbot, losses, tmp_path):
     plot = LivePlot("Loss")
     qtbot.addWidget(plot)

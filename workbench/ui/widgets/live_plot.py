@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import math
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ REDRAW_MS = 500
 FEW_TICKS = 5
 MOST_JOINED = 300  # maximum number of points drawn as one smooth path
 MOST_POINTS = 1000  # maximum number of points drawn per curve: more than the plot has pixels
+Spacing = Callable[[float, float, float], list[tuple[float, float]]]  # of ticks, see AxisItem
 TONES = ("accent", "warn", "good", "bad", "muted")  # default colours of curves
 
 
@@ -107,6 +108,8 @@ class LivePlot(QFrame):
         self.view.setAccessibleName(self._title)
         self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.view.setMinimumHeight(120)
+        steps = self.view.getAxis("bottom")
+        steps.tickSpacing = _of_whole_numbers(steps.tickSpacing)
         if self._logarithmic:
             self.view.setLogMode(False, True)
             self.view.getAxis("left").logTickStrings = _powers
@@ -332,6 +335,15 @@ def nearest(x: Sequence[float], value: float) -> int:
     if after in (0, len(x)):
         return min(after, len(x) - 1)
     return after if x[after] - value < value - x[after - 1] else after - 1
+
+
+def _of_whole_numbers(spacing: Spacing) -> Spacing:
+    """The distances of ticks on an axis of steps, of which no half exists."""
+
+    def spaced(low: float, high: float, size: float) -> list[tuple[float, float]]:
+        return [pair for pair in spacing(low, high, size) if pair[0] >= 1] or [(1.0, 0.0)]
+
+    return spaced
 
 
 def _powers(values: Sequence[float], _scale: float, _spacing: float) -> list[str]:
