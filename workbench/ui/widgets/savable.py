@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, QRectF, Qt
+from PySide6.QtCore import QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QTableView
 
 from workbench.text import formulas
+from workbench.ui import theme
+from workbench.ui.widgets.whole import whole
 
 
 class SavableTable(QTableView):
@@ -18,13 +20,23 @@ class SavableTable(QTableView):
     named_rows = False
 
     def save_picture(self, path: Path) -> None:
-        """What is visible, as PNG or SVG."""
+        """All rows, also those that are scrolled out of view, as PNG or SVG; a picture that would
+        be too high ends with a note.
+        """
         from workbench.ui.widgets.chart import save_drawing  # Qt's SVG module
 
-        def draw(painter: QPainter, _whole: QRectF) -> None:
-            self.render(painter, QPoint())
+        with whole(self) as found:
+            size = self.size()
+            below = theme.px(theme.ROW) if found.note else 0
 
-        save_drawing(path, self.size(), draw)
+            def draw(painter: QPainter, area: QRectF) -> None:
+                self.render(painter, QPoint())
+                if below:
+                    painter.setPen(theme.qcolour("muted"))
+                    strip = area.adjusted(8, area.height() - below, -8, 0)
+                    painter.drawText(strip, Qt.AlignmentFlag.AlignVCenter, found.note)
+
+            save_drawing(path, QSize(size.width(), size.height() + below), draw)
 
     def save_numbers(self, path: Path) -> None:
         """All visible columns of all rows, as CSV."""

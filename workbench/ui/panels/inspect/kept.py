@@ -31,16 +31,17 @@ class Kept(State):
         self.document: Document | None = None
 
     def save(self, write: Callable[[], object], path: Path) -> None:
-        """Write a file of a view, and show a message."""
+        """Write a file of a view, and show a message, with a text that `write` returns."""
         try:
-            write()
+            lacks = write()
         except OSError as error:
             message = _("Cannot write {path}: {why}.")
             self.context.fail(
                 WorkbenchError(message.format(path=path, why=error.strerror or error))
             )
         else:
-            self.context.note(_("Saved {path}").format(path=path))
+            saved = _("Saved {path}").format(path=path)
+            self.context.note(f"{saved}. {lacks}" if isinstance(lacks, str) and lacks else saved)
 
     def save_matrix(self, path: Path, values: Any, names: Sequence[str]) -> None:
         """Save a matrix (T, T) with row and column names as CSV, or without names as .npy."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from workbench.base.i18n import _
+from workbench.ui.widgets.whole import whole
 
 if TYPE_CHECKING:
     from workbench.ui.panels.inspect.base import InspectorView
@@ -46,11 +48,18 @@ def save(view: InspectorView, path: Path) -> None:
     """Write a file of the kind that its suffix names; a message tells of the result."""
     page = view.page
     {
-        ".png": lambda: page.save(lambda: _write_png(view.picture(), path), path),
-        ".svg": lambda: page.save(lambda: _write_svg(view.picture(), path), path),
+        ".png": lambda: page.save(lambda: _write(_write_png, view.picture(), path), path),
+        ".svg": lambda: page.save(lambda: _write(_write_svg, view.picture(), path), path),
         ".csv": lambda: page.save_rows(path, view.data()),
         ".json": lambda: page.save_result(path, view.state.result),
     }[path.suffix]()
+
+
+def _write(write: Callable[[QWidget, Path], None], widget: QWidget, path: Path) -> str:
+    """Write the picture with what is scrolled out of view; returns what it lacks."""
+    with whole(widget) as found:
+        write(widget, path)
+    return found.note
 
 
 def _write_png(widget: QWidget, path: Path) -> None:
