@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 
 from workbench.operations import annotate, labels, questions
 
@@ -109,6 +109,38 @@ def test_the_key_of_a_label_precedes_the_key_for_no_answer(view, linked):
     assert view.state.label_of[view.state.chosen_span().label_id][1].name == "NAT"
 
 
+def test_the_text_keeps_its_place_while_a_relation_is_made(view, qtbot):
+    press(view, Key.Key_Tab)
+    before = view.first.mapTo(view, view.first.rect().topLeft())
+
+    press(view, Key.Key_C)
+    QApplication.processEvents()
+
+    hint = next(part for part in view.findChildren(QLabel) if part.text().startswith("From “Ada”"))
+    assert hint.isVisible() and view.first.mapTo(view, view.first.rect().topLeft()) == before
+
+
+def test_a_target_in_another_layer_is_refused_and_the_relation_goes_on(view, context):
+    text = view.first
+    text.select(8, 11)
+    view.state.choose(None)
+    QTest.keyClicks(text, "+")
+    mention = view.state.chosen_span().id
+    view.state.choose(None)
+    press(view, Key.Key_Tab, Key.Key_C)
+    source = view.state.linking
+
+    view.state.choose(("gold", mention))
+    press(view, Key.Key_Return)
+    press(view, Key.Key_D)
+
+    assert (
+        context.message
+        == ["Choose a target in the layer of the first span, names, or press Esc."] * 2
+    )
+    assert view.state.linking == source and relations(view) == [] and chains(view) == [1]
+
+
 def test_escape_leaves_the_relation_and_enter_submits_again(view):
     press(view, Key.Key_Tab, Key.Key_C)
     assert view.state.linking is not None
@@ -162,7 +194,7 @@ def test_chains_grow_merge_and_split_by_keys(view):
         text.select(start, end)
         view.state.choose(None)
         QTest.keyClicks(text, key)
-    assert chains(view) == [1, 1, 2]
+    assert chains(view) == [1, 1, 2] and text.selection is None
 
     mentions = [row.id for row in view.state.spans if row.chain is not None]
     view.state.choose(("gold", mentions[1]))

@@ -49,6 +49,15 @@ def test_enter_goes_to_the_next_sentence_and_submits_after_the_last(book):
     assert "submitted" in annotate.view(book.project, here).states.values()
 
 
+def test_submitting_before_the_last_sentence_says_so_with_undo(book, context):
+    here = book.document_id
+    book.label(label_id(book, "good"))
+    book.submit()
+
+    assert context.message[-1] == "Submitted book as a whole (Sentence 1 of 4)."
+    assert "submitted" in annotate.view(book.project, here).states.values()
+
+
 def test_the_kind_of_units_is_kept_for_the_project(book, context):
     again = UnitState(context)
 

@@ -217,6 +217,19 @@ def test_a_chip_labels_what_is_chosen_and_the_text_keeps_the_focus(view, text):
     assert spans(view) == [("Bob", "LOC")] and text.hasFocus()
 
 
+def test_keys_of_labels_and_suggestions_work_after_a_click_on_a_button(view, qtbot):
+    suggest(view.state, (0, 3, 0.9))
+    following = next(item for item in view.findChildren(Button) if item.text() == "Next unlabelled")
+    following.setFocus()
+
+    qtbot.keyClick(following, "a")
+    (bad,) = [id for id, (_layer, label) in view.state.label_of.items() if label.name == "bad"]
+    qtbot.keyClick(following, view.state.shown_keys[bad])
+
+    assert spans(view) == [("Ada", "PER")] and chip(view, "bad").isChecked()
+    assert following.hasFocus()
+
+
 def test_a_class_chip_shows_what_is_set(view):
     QTest.mouseClick(chip(view, "bad"), Qt.MouseButton.LeftButton)
     assert chip(view, "bad").isChecked() and not chip(view, "good").isChecked()

@@ -168,7 +168,10 @@ class ContextMenus:
         state, can = self._state, self._state.can_edit
         found = []
         if state.can_link:
-            found.append(Choice(_("&Relation from here"), state.start_link, can, command=LINK))
+            chains = span.chain is not None
+            title = _("&Merge with another chain") if chains else _("&Relation from here")
+            may = can and state.linkable(span)
+            found.append(Choice(title, state.start_link, may, command=LINK))
         if span.chain is not None:
             title = _("&Split off into a new chain")
             found.append(Choice(title, self._view.links.new_chain, can, command=NEW_CHAIN))

@@ -117,6 +117,7 @@ class FinishState(ValueState, QuestionState, RelationState, SourceState):
             self.context.note(_("No layer is selected, so there is nothing to submit."))
             return
         self.save_texts()
+        place = "" if self.units.is_last else self.units.message
         warnings = self._do(annotate.submit, here, shown)
         if warnings is None:
             return
@@ -124,7 +125,10 @@ class FinishState(ValueState, QuestionState, RelationState, SourceState):
             self.context.note(
                 f"{key}: {' '.join(warnings)}", lambda: self.open(here), action=_("Go back")
             )
-        self._go_on(keep_note=bool(warnings))
+        elif place:
+            message = _("Submitted {key} as a whole ({place}).").format(key=key, place=place)
+            self.context.note(message, undo=True)
+        self._go_on(keep_note=bool(warnings or place))
 
     def discard(self) -> None:
         """Discard the document in the shown layers and open the next, or restore it."""

@@ -1,4 +1,7 @@
-"""Single-key shortcuts of Annotate, active while the text, the queue or a table has the focus."""
+"""Single-key shortcuts of Annotate, active while the text, the queue or a table has the focus.
+
+Letters and digits also work while a button has it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QAbstractButton, QWidget
 
 from workbench.ui import key_places
 from workbench.ui.bare_keys import BareKeys
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
 _Key, _Mod = Qt.Key, Qt.KeyboardModifier
 _AWAY = (QEvent.Type.FocusOut, QEvent.Type.MouseButtonPress)
+_COMMAND = _Mod.ControlModifier | _Mod.AltModifier | _Mod.MetaModifier
 _NONE: dict[str, list[str]] = {}
 _CLEAR = (_Key.Key_Backspace, _Key.Key_Delete)
 _BRACKETS = {
@@ -63,12 +67,23 @@ class Keys(QObject):
             self._jump.leave()
         return super().eventFilter(watched, event)
 
+    def press(self, event: QKeyEvent) -> bool:
+        """A key that the focused widget of the page did not take, such as a button that was
+        clicked: letters and digits act as in the text. True if it did something.
+        """
+        focused = self._view.focusWidget()
+        inside = self._view.occurrences.isAncestorOf(focused) if focused else False
+        if inside or not isinstance(focused, QAbstractButton) or event.modifiers() & _COMMAND:
+            return False
+        meant = self._own.meant(event, self._state.keys)
+        return meant is not None and self._letter(meant, {}, in_tokens=False)
+
     def _pressed(self, watched: QObject, event: QKeyEvent) -> bool:
         modifiers = event.modifiers() & ~(_Mod.KeypadModifier | _Mod.GroupSwitchModifier)
         in_text, in_tokens = isinstance(watched, TextView), isinstance(watched, TokenGrid)
         if self._bracket(event, modifiers):
             return True
-        if modifiers & (_Mod.ControlModifier | _Mod.AltModifier | _Mod.MetaModifier):
+        if modifiers & _COMMAND:
             return False
         if self._state.linking is not None and event.key() in (_Key.Key_Return, _Key.Key_Enter):
             self._view.links.enter(only_this=bool(modifiers & _Mod.ShiftModifier))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QRect
@@ -73,10 +74,16 @@ class Links:
         return Target(text.field, *found) if found else None
 
     def join_chain(self) -> None:
-        self._state.join_chain(self.target(self._view.paper.text))
+        self._mention(self._state.join_chain)
 
     def new_chain(self) -> None:
-        self._state.new_chain(self.target(self._view.paper.text))
+        self._mention(self._state.new_chain)
+
+    def _mention(self, act: Callable[[Target | None], None]) -> None:
+        """Label the selected text; the words are a span afterwards, and no longer selected."""
+        before = self._state.chosen
+        act(self.target(self._view.paper.text))
+        self._view.leave_selection(before)
 
     def add_part(self) -> None:
         self._state.add_part(self.target(self._view.paper.text))

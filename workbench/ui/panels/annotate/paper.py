@@ -79,9 +79,9 @@ class Paper(QFrame):
             part.setSpacing(6)
         layout.addLayout(self._classes)
         layout.addWidget(self._upper)
-        layout.addWidget(self._link.words)
         layout.addLayout(self._middle, 1)
         layout.addLayout(self._values)
+        layout.addWidget(self._link.words)  # below the text, which keeps its place under the mouse
         layout.addWidget(self._remark)
         layout.addWidget(self._lower)
         layout.addLayout(self._spans)

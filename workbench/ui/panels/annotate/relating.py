@@ -87,7 +87,7 @@ class RelationState(TokenState):
             return
         if span is None:
             self.context.note(_("Select a span first; a relation starts there."))
-        elif not self._linkable(span):
+        elif not self.linkable(span):
             self.context.note(
                 _("No selected layer connects spans of this layer. Rules are on the Labels page.")
             )
@@ -95,7 +95,8 @@ class RelationState(TokenState):
             self.link_label = None
             self.update(linking=span.id)
 
-    def _linkable(self, span: SpanRow) -> bool:
+    def linkable(self, span: SpanRow) -> bool:
+        """Whether a shown layer connects spans of the layer of this one, or merges their chains."""
         if any(layer.id == span.layer_id for layer in self.chain_layers):
             return True
         name = self._layer_name(span.layer_id)
@@ -138,6 +139,8 @@ class RelationState(TokenState):
         if target is None or self.linking is None:
             self.context.note(_("Select another span as the target, or press Esc."))
             return True
+        if not self._in_one_layer(target):
+            return True
         if any(layer.id == target.layer_id for layer in self.chain_layers):
             act = relate.move_to_chain if only_this else relate.merge_chains
             self._chain_act(act, self.linking, target.id)
@@ -149,6 +152,15 @@ class RelationState(TokenState):
         elif not labels:
             self.context.note(_("No label may connect these spans; see the rules on Labels."))
         return known is not None or not labels
+
+    def _in_one_layer(self, target: SpanRow) -> bool:
+        """Whether the target is in the layer of the first span; else a message says so."""
+        source = self.span_of.get(self.linking or 0)
+        if source is None or source.layer_id == target.layer_id:
+            return True
+        message = _("Choose a target in the layer of the first span, {layer}, or press Esc.")
+        self.context.note(message.format(layer=self._layer_name(source.layer_id)))
+        return False
 
     def connect(self, name: Name, target: Name) -> bool:
         """The mouse connected two spans; as `finish_link`."""
@@ -168,7 +180,8 @@ class RelationState(TokenState):
         if (row := self.chosen_relation()) is not None:
             self._relate(relate.relabel_relation, row.id, label_id)
         elif (target := self.link_target) is not None and self.linking is not None:
-            self._connect(self.linking, target.id, label_id)
+            if self._in_one_layer(target):
+                self._connect(self.linking, target.id, label_id)
         else:
             self.start_link()
             self.link_label = label_id if self.linking is not None else None

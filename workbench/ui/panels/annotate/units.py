@@ -96,6 +96,11 @@ class UnitState(State):
         return self.ranges[self.at] if self.at < len(self.ranges) else None
 
     @property
+    def is_last(self) -> bool:
+        """Whether no unit follows the one in focus."""
+        return self.at + 1 >= len(self.ranges)
+
+    @property
     def message(self) -> str:
         """Which unit of how many; "" for whole documents."""
         if not self.ranges:

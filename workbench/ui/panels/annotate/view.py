@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QPoint, Qt, QTimer
-from PySide6.QtGui import QFontMetrics, QResizeEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QSizePolicy,
     QSplitter,
@@ -50,6 +50,7 @@ from workbench.ui.widgets.words import Elided
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.remarks import Name
 
 AGAIN = "annotate.again"  # the command that trains the newest run again
 STATE_TONES = {"submitted": "good", "draft": "warn", "discarded": "bad", "pending": ""}
@@ -100,6 +101,10 @@ class AnnotateView(View):
         state.listen(theme.changed, self._restyle)
         self.first = self._paper.texts[0]
         self.asking = Asking(self)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if not self._keys.press(event):
+            super().keyPressEvent(event)
 
     # ------------------------------------------------------------ parts
 
@@ -301,13 +306,15 @@ class AnnotateView(View):
         """A label was picked by key, chip or palette: apply it to the selected span, text or word
         at the caret.
         """
+        before, snap = self.state.chosen, self.state.snap_of(label_id)
+        self.state.label(label_id, self.links.target(self._paper.text, snap))
+        self.leave_selection(before)
+
+    def leave_selection(self, before: Name | None) -> None:
+        """Select no words any more if they became a span. `before`: what was chosen."""
         text = self._paper.text
-        before = self.state.chosen
-        self.state.label(label_id, self.links.target(text, self.state.snap_of(label_id)))
         if self.state.chosen != before and text.selection:
-            text.select(
-                text.caret, text.caret, show=False
-            )  # the words are now a span, which is selected
+            text.select(text.caret, text.caret, show=False)
 
     def open_palette(self) -> None:
         """All labels, beside the text to be labelled; while a relation is being made, those that it
