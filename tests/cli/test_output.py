@@ -49,20 +49,6 @@ def test_wide_characters_take_two_places(capfd):
     assert lines == ["Label  Name", "日本   a", "é́x     b", "plain  c"]
 
 
-@pytest.mark.parametrize(
-    ("count", "words"),
-    [
-        (0, "0 bytes"),
-        (999, "999 bytes"),
-        (1500, "1.5 kB"),
-        (46_000_000, "46 MB"),
-        (2_500_000_000, "2.5 GB"),
-    ],
-)
-def test_sizes_are_in_words(count, words):
-    assert output.size(count) == words
-
-
 def test_progress_on_a_pipe_is_a_line_for_each_tenth(capfd):
     progress = output.Progress("Scoring")
     for done in range(101):

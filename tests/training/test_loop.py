@@ -191,7 +191,7 @@ def test_a_disk_without_room_for_the_model_is_reported_before_the_first_step(
         "shutil.disk_usage", lambda _folder: shutil._ntuple_diskusage(10**9, 10**9, 5_000_000)
     )
 
-    with pytest.raises(SpecError, match="5 MB free; the run needs about") as caught:
+    with pytest.raises(SpecError, match="5.0 MB free; the run needs about") as caught:
         train(classes, tiny_model, tmp_path / "run")
     assert "Free some disk space" in caught.value.hint
 

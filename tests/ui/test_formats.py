@@ -49,7 +49,6 @@ def test_numbers_and_shares():
 
 # file → why it formats numbers itself
 EXCUSED = {
-    "formats.py": "what there is without a locale",
     "widgets/form.py": "numbers that are typed, as on the command line",
 }
 

@@ -13,10 +13,10 @@ COUNTED = re.compile(r"\{(\w+)(?:[:!][^}]*(?<![f%g]))?\} ((?:[a-z-]+ ){0,2}?)([a
 # Words that end in "s" and are no plural nouns, as verbs and conjunctions.
 NO_PLURAL = frozenset(
     """
-    already always as attends averages belongs comes computes connects contains contributes covers
-    deletes does ends examines exceeds exists follows gives goes has holds is its keeps lacks less
-    lies loads names needs occurs overlaps predicts refers requires submits suits supports takes
-    this was writes
+    already always as attends averages begins belongs comes computes connects contains contributes
+    covers deletes does ends examines exceeds exists follows gives goes has holds is its keeps lacks
+    less lies loads names needs occurs overlaps predicts refers requires submits suits supports
+    takes this was writes
     """.split()
 )
 # What stands between two terms, so that the second is not counted by the first.

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from workbench.base import sizes
 from workbench.base.i18n import N_
 
 OK, WARNING, PROBLEM = STATES = ("ok", "warning", "problem")  # from best to worst
@@ -38,10 +39,10 @@ class Check:
     sizes: Mapping[str, int] = field(default_factory=dict, hash=False)
 
     def describe(self, size: Callable[[int], str] | None = None) -> str:
-        """The result; `size` formats bytes, by default as English gigabytes."""
+        """The result; `size` formats bytes, by default without a locale."""
         text = self.result
         for name, count in self.sizes.items():
-            text = text.replace(f"{{{name}}}", (size or gigabytes)(count))
+            text = text.replace(f"{{{name}}}", (size or sizes.size)(count))
         return text
 
     @property
@@ -70,7 +71,3 @@ def shown(path: Path) -> str:
         return str(Path("~") / path.relative_to(Path.home()))
     except (ValueError, RuntimeError):
         return str(path)
-
-
-def gigabytes(count: int) -> str:
-    return f"{count / 1e9:.1f} GB"

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from workbench.base.i18n import _, ngettext
+from workbench.base.sizes import size
 from workbench.base.terms import term
-from workbench.cli.output import as_json, emit, note, say, size, table
+from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.seen import warn_of_training_texts
 from workbench.cli.session import project_argument, reading
 from workbench.cli.where import checked, where_option

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from workbench.base.i18n import _, ngettext
-from workbench.cli.output import Progress, as_json, emit, note, say, size
+from workbench.base.sizes import size
+from workbench.cli.output import Progress, as_json, emit, note, say
 from workbench.cli.session import PROJECT, reading, session
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ import click
 
 from workbench.base.i18n import _
 from workbench.base.registry import registry
-from workbench.cli.output import Progress, as_json, emit, say, size
+from workbench.base.sizes import size
+from workbench.cli.output import Progress, as_json, emit, say
 from workbench.cli.session import failed, project_argument, session
 
 _KNOWN = registry().all("model_exporter")

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from workbench.base.i18n import _, ngettext
-from workbench.cli.output import Progress, as_json, emit, plain, say, size, table
+from workbench.base.sizes import size
+from workbench.cli.output import Progress, as_json, emit, plain, say, table
 from workbench.cli.session import PROJECT
 
 if TYPE_CHECKING:

@@ -96,18 +96,6 @@ def _is_number(cell: str) -> bool:
     return cell.replace(".", "", 1).replace(",", "").lstrip("-").isdigit()
 
 
-def size(count: int) -> str:
-    """Bytes in decimal units: 46 MB."""
-    value = float(count)
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if value < 1000 or unit == "GB":
-            return (
-                f"{value:.0f} {unit}" if value >= 10 or unit == "bytes" else f"{value:.1f} {unit}"
-            )
-        value /= 1000
-    raise AssertionError("unreachable")
-
-
 class Progress:
     """A line that is rewritten on a terminal; without one, a line at the start and after every
     tenth.

@@ -11,6 +11,7 @@ import click
 from workbench.base import paths
 from workbench.base.errors import ProjectDamaged, ProjectError, SpecError
 from workbench.base.i18n import _, ngettext
+from workbench.base.sizes import size
 from workbench.base.terms import term
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.session import PROJECT, project_argument, reading
@@ -165,13 +166,13 @@ def backups(file: Path, as_json: bool) -> None:
     elif not found:
         say(_("There are no versions of {file}.").format(file=file))
     else:
-        head = (_("Saved"), _("Reason"), _("Name"), _("MB"), _("File"))
+        head = (_("Saved"), _("Reason"), _("Name"), _("Size"), _("File"))
         rows = [
             (
                 entry["at"],
                 term(entry["reason"]),
                 entry["name"],
-                f"{entry['bytes'] / 1e6:.1f}",
+                size(entry["bytes"]),
                 entry["file"],
             )
             for entry in found

@@ -16,6 +16,7 @@ from pathlib import Path
 from workbench.base import paths
 from workbench.base.errors import ProjectBusy, ProjectError, WorkbenchError
 from workbench.base.i18n import _, ngettext
+from workbench.base.sizes import size
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.removal_files import (
     Wanted,
@@ -149,8 +150,8 @@ def describe(found: Preview) -> tuple[str, ...]:
     counts = (f.documents, f.labels, f.predictions, f.history, *map(len, more))
     listed = [sentence.format(n=n) for sentence, n in zip(sentences, counts, strict=True) if n]
     if found.cache_bytes:
-        megabytes = _("Caches of computed vectors ({n:,} MB) are emptied")
-        listed.append(megabytes.format(n=max(1, found.cache_bytes >> 20)))
+        caches = _("Caches of computed vectors ({size}) are emptied")
+        listed.append(caches.format(size=size(found.cache_bytes)))
     return tuple(listed)
 
 

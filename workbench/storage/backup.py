@@ -20,6 +20,7 @@ from pathlib import Path
 from workbench.base import paths
 from workbench.base.errors import ProjectError
 from workbench.base.i18n import _
+from workbench.base.sizes import size
 from workbench.base.watch import QUIET, Watch
 from workbench.storage import header
 from workbench.storage.lock import FileLock
@@ -96,8 +97,8 @@ def _require_space(conn: sqlite3.Connection, target: Path) -> None:
     needed = pages * page + SPARE_BYTES
     if shutil.disk_usage(target.parent).free < needed:
         raise ProjectError(
-            _("There is no room for a copy of the project in {folder}: it needs {n:,} MB.").format(
-                folder=target.parent, n=needed >> 20
+            _("There is no room for a copy of the project in {folder}: it needs {size}.").format(
+                folder=target.parent, size=size(needed)
             ),
             hint=_("Free disk space, for example by deleting old versions."),
         )

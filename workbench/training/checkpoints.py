@@ -12,6 +12,7 @@ from typing import Any
 from workbench.base import owned_folder
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
+from workbench.base.sizes import size
 from workbench.models import folder as folders
 from workbench.tasks.answers import write_answers
 from workbench.tasks.base import Model
@@ -61,10 +62,9 @@ def check_room(folder: Path, model: Model) -> None:
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise SpecError(
-            _(
-                "The disk of {folder} has {free:,.0f} MB free; the run needs about {needed:,.0f} "
-                "MB."
-            ).format(folder=folder, free=free / 1e6, needed=needed / 1e6),
+            _("The disk of {folder} has {free} free; the run needs about {needed}.").format(
+                folder=folder, free=size(free), needed=size(needed)
+            ),
             hint=_("Free some disk space, then start again."),
         )
 

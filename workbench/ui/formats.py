@@ -13,7 +13,7 @@ from numbers import Real
 from string import Formatter
 from typing import Any, Protocol, cast
 
-from workbench.base import i18n
+from workbench.base import i18n, sizes
 from workbench.base.i18n import N_, _, ngettext
 
 DAYS = (
@@ -55,13 +55,7 @@ class Plain:
         return format(value, spec)
 
     def size(self, count: int, digits: int) -> str:
-        if count < 1000:
-            return ngettext("{n} byte", "{n} bytes", count).format(n=count)
-        value, units = count / 1000, iter(("kB", "MB", "GB"))
-        unit = next(units)
-        while value >= 1000 and unit != "GB":
-            value, unit = value / 1000, next(units)
-        return f"{value:.{digits}f} {unit}"
+        return sizes.size(count, digits)
 
     def clock(self, at: time.struct_time) -> str:
         return time.strftime("%H:%M", at)
@@ -119,10 +113,7 @@ def points(share: float | None, digits: int = 1, *, signed: bool = False) -> str
 
 def size(count: int) -> str:
     """A number of bytes: 512 bytes, 1.4 MB, 274 MB."""
-    value = float(count)
-    while value >= 1000:
-        value /= 1000
-    return _formats.size(count, 0 if value >= 100 and count < 1e12 else 1)
+    return _formats.size(count, sizes.decimals(count))
 
 
 # ---------------------------------------------------------------- times

@@ -389,7 +389,7 @@ def test_too_little_room_is_reported_with_numbers(tiny_run, tmp_path, monkeypatc
         run.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1_000_000})()
     )
 
-    with pytest.raises(ExportFailed, match="has 1 MB free; the export requires about"):
+    with pytest.raises(ExportFailed, match="has 1.0 MB free; the export requires about"):
         export(tiny_run("classify"), tmp_path / "out")
 
 

@@ -109,7 +109,7 @@ def test_a_cancelled_index_leaves_nothing(written):
 def test_a_full_disk_is_reported_before_anything_is_written(written, monkeypatch):
     monkeypatch.setattr(store.shutil, "disk_usage", lambda _path: type("U", (), {"free": 10}))
 
-    with pytest.raises(ModelError, match="only 0 MB are free"):
+    with pytest.raises(ModelError, match="only 10 bytes are free"):
         store.open_file(written["words.bin"])
 
 

@@ -16,6 +16,7 @@ from workbench.base import owned_folder
 from workbench.base.errors import ExportFailed, is_disk_full
 from workbench.base.i18n import _
 from workbench.base.registry import registry
+from workbench.base.sizes import size
 from workbench.exporters.model.results import ExportedFile, ExportResult
 from workbench.exporters.model.spec import (
     KIND,
@@ -150,10 +151,9 @@ def check_space(out: Path, needed: int) -> None:
     free = shutil.disk_usage(out.parent).free
     if free < needed:
         raise ExportFailed(
-            _(
-                "The disk of {parent} has {free:,.0f} MB free; the export requires about "
-                "{needed:,.0f} MB."
-            ).format(parent=out.parent, free=free / 1e6, needed=needed / 1e6),
+            _("The disk of {parent} has {free} free; the export requires about {needed}.").format(
+                parent=out.parent, free=size(free), needed=size(needed)
+            ),
             hint=_("Free up disk space or choose a folder on another disk."),
         )
 

@@ -23,6 +23,7 @@ import numpy as np
 from workbench.base import owned_folder, paths
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
+from workbench.base.sizes import size
 from workbench.base.watch import QUIET, Watch
 from workbench.runtime.vectors import files, reading
 from workbench.runtime.vectors.files import Format, Header
@@ -184,10 +185,9 @@ def _check_room(path: Path, header: Header) -> None:
     free = shutil.disk_usage(root()).free
     if free < needed:
         raise ModelError(
-            _(
-                "The index of {path} needs {needed:,.0f} MB in {folder}; only {free:,.0f} MB are "
-                "free."
-            ).format(path=path, needed=needed / 1e6, folder=root(), free=free / 1e6),
+            _("The index of {path} needs {needed} in {folder}; only {free} are free.").format(
+                path=path, needed=size(needed), folder=root(), free=size(free)
+            ),
             hint=_("Free up disk space."),
         )
 

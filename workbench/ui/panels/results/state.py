@@ -13,6 +13,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.operations import baselines, block_states, quality, results, run_folders, wire
 from workbench.operations.missing import of_run as missing_task
 from workbench.operations.run_list import Shown
+from workbench.ui import formats
 from workbench.ui.opened import opened
 from workbench.ui.panels.results import acts
 from workbench.ui.panels.results.averaging import Averaging
@@ -421,11 +422,11 @@ class ResultsState(State):
         def deleted(freed: int) -> None:
             self.refresh()
             message = ngettext(
-                "{n} run deleted ({size} MB freed).",
-                "{n} runs deleted ({size} MB freed).",
+                "{n} run deleted ({size} freed).",
+                "{n} runs deleted ({size} freed).",
                 len(ids),
             )
-            self.context.note(message.format(n=len(ids), size=round(freed / 1e6)))
+            self.context.note(message.format(n=len(ids), size=formats.size(freed)))
 
         self.context.long(
             _("Delete runs"),
