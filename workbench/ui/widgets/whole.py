@@ -25,9 +25,8 @@ class Whole:
         """What the picture lacks, "" for nothing."""
         if not self.cut:
             return ""
-        return _("The picture ends after {n:,} pixels; the data can be saved as a whole.").format(
-            n=MOST
-        )
+        message = _("The picture ends after {limit:,} pixels; the data can be saved as a whole.")
+        return message.format(limit=MOST)
 
 
 @contextmanager
