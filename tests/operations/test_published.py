@@ -1,5 +1,6 @@
 """Published models as runs: evaluated, used for suggestions, and found again."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -111,15 +112,37 @@ def test_a_layer_of_pairs_makes_a_classifier_read_two_texts(project, queue, card
     published.create(project, queue, card, layer, lambda *result: found.append(result))
 
     (made, error) = found[0]
-    folder, again = Path(card.path), spec.card(card.path)
-    assert error is None and made.spec["task"] == again.task == "pairs"
+    folder = train.model_folder(project, made)
+    assert error is None and made.spec["task"] == spec.card(folder).task == "pairs"
     assert folders_of_models.description(folder)["task"] == "pairs"  # what a worker loads
-    with pytest.raises(WorkbenchError, match="reads sentiment for another kind of layer"):
-        topic = published.layer_named(project, again, "topic")
-        published.create(project, queue, again, topic, lambda *result: None)
+    assert spec.card(card.path).task == "classify" and not settings.load().model_tasks
 
 
-def test_the_choice_of_pairs_is_undone_by_a_run_on_single_texts(project, queue, card):
+def test_each_run_reads_the_model_for_its_own_layer(project, queue, card):
+    with project.edit("add layers"):
+        labels.add_layer(project.db, "topic", "class")
+        labels.add_layer(project.db, "relation", "class", texts=2)
+    found = []
+    for name in ("relation", "topic"):
+        layer = published.layer_named(project, card, name)
+        published.create(project, queue, card, layer, lambda run, _error: found.append(run))
+
+    pairs, single = (train.model_folder(project, run) for run in found)
+    assert (spec.card(pairs).task, spec.card(single).task) == ("pairs", "classify")
+    assert single == Path(card.path) and {item.name for item in pairs.iterdir()} == {
+        *(item.name for item in single.iterdir()),
+        "glossbench.json",
+    }
+    with open(Path(card.path) / "config.json", "a", encoding="utf-8") as file:
+        file.write(" ")
+    shutil.rmtree(pairs)  # the cache was deleted
+    again = train.model_folder(project, found[0])
+    assert again == pairs and (again / "config.json").read_text("utf-8").endswith(" ")
+
+
+def test_a_choice_of_pairs_by_earlier_versions_holds_until_a_run_reads_single_texts(
+    project, queue, card
+):
     with project.edit("add layers"):
         labels.add_layer(project.db, "topic", "class")
     chosen = settings.Settings()
@@ -128,7 +151,8 @@ def test_the_choice_of_pairs_is_undone_by_a_run_on_single_texts(project, queue, 
     again = spec.card(card.path)
     assert again.task == "pairs"
 
-    topic = published.layer_named(project, again, "topic")
-    published.create(project, queue, again, topic, lambda *result: None)
+    topic, found = published.layer_named(project, again, "topic"), []
+    published.create(project, queue, again, topic, lambda *result: found.append(result))
 
-    assert spec.card(card.path).task == "classify"
+    folder = train.model_folder(project, found[0][0])
+    assert spec.card(folder).task == "classify" and spec.card(card.path).task == "pairs"

@@ -14,6 +14,7 @@ from workbench.exporters.model.spec import ExportSpec  # noqa: E402
 from workbench.inspection.serve import Inspecting  # noqa: E402
 from workbench.inspection.subject import Subject  # noqa: E402
 from workbench.models.spec import card as card_of  # noqa: E402
+from workbench.operations import published_views  # noqa: E402
 from workbench.runtime.inputs import stack  # noqa: E402
 from workbench.tasks.predictor import Predictor  # noqa: E402
 from workbench.text import dataset  # noqa: E402
@@ -87,11 +88,15 @@ def test_a_model_of_entailment_predicts_pairs_as_the_pipeline(family, published)
     assert ours.classes.as_dict() == pytest.approx(expected, abs=1e-5)
 
 
-def test_a_classifier_that_the_user_chose_for_pairs_predicts_as_the_pipeline(published):
+@pytest.mark.parametrize("by_run", [False, True])
+def test_a_classifier_that_the_user_chose_for_pairs_predicts_as_the_pipeline(published, by_run):
     folder = published("SequenceClassification", ["same", "other"], "roberta")
-    chosen = settings.load()
-    chosen.model_tasks = {str(folder): "pairs"}
-    chosen.save()
+    if by_run:
+        folder = published_views.folder(folder, "pairs")
+    else:  # as earlier versions kept it
+        chosen = settings.load()
+        chosen.model_tasks = {str(folder): "pairs"}
+        chosen.save()
 
     (ours,) = Predictor.load(folder, "cpu").predict_texts([PAIR])
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import settings
 from workbench.base.errors import ModelError, WorkbenchError
 from workbench.base.i18n import _
-from workbench.operations import predict, run_folders, scoring
+from workbench.operations import predict, published_views, run_folders, scoring
 from workbench.operations.background import Background, here
 from workbench.operations.outcomes import PUBLISHED
 from workbench.operations.predict import Then
@@ -23,6 +24,8 @@ from workbench.storage.values import now
 from workbench.tasks import spec as tasks
 from workbench.text.rows import row_id
 from workbench.training.results import TrainResult
+
+OTHER = "other_task"  # in the spec of a run that reads the model for a task not its own
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
@@ -65,26 +68,10 @@ def _place(card: ModelInfo) -> str:
     return str(Path(card.path).absolute())
 
 
-def _read_for(project: Project, card: ModelInfo, layer: Layer) -> ModelInfo:
-    """The model with the task that fits the layer; another one than its own is kept for it.
-
-    Raises WorkbenchError if a run of the project reads the model for another task.
-    """
-    wanted = next((task for task in _tasks(card) if tasks.fits(tasks.info(task), layer)), card.task)
-    if wanted == card.task:
-        return card
-    for run in runs.all(project.db):
-        if run.kind == PUBLISHED and run.spec.get("model") == card.path:
-            raise WorkbenchError(
-                _("Run {name!r} reads {model} for another kind of layer.").format(
-                    name=run.name, model=card.name
-                ),
-                hint=_("Delete this run, or use a copy of the model's folder."),
-            )
-    chosen = settings.load()
-    chosen.model_tasks = {**chosen.model_tasks, _place(card): wanted}
-    chosen.save()
-    return replace(card, task=wanted)
+def _task_for(card: ModelInfo, layer: Layer) -> str:
+    """The task that a run on the layer reads the model for."""
+    fitting = (task for task in _tasks(card) if tasks.fits(tasks.info(task), layer))
+    return next(fitting, card.task)
 
 
 def layer_named(project: Project, card: ModelInfo, name: str = "") -> Layer:
@@ -120,17 +107,20 @@ def create(
     """
     if project.read_only:
         raise WorkbenchError(_("The project is open read-only."), hint=project.read_only_reason)
-    card = _read_for(project, card, layer)
-    info = tasks.info(card.task)
+    wanted, path = _task_for(card, layer), Path(card.path)
+    if is_other := wanted != card.task:
+        card, path = replace(card, task=wanted), published_views.folder(path, wanted)
+    info = tasks.info(wanted)
+    add = partial(_add, project, card, layer, name, is_other=is_other)
     started: list[Job] = []
 
     def read(found: Any, error: Exception | None) -> None:
         if error is not None:
             return then(None, error)
         if not found:
-            return background(lambda: _add(project, card, layer, name, (), ()), then)
+            return background(lambda: add((), ()), then)
         asked = predict.Question(
-            Path(card.path),
+            path,
             [item.document for item in found],
             title=_("Predict with {name}").format(name=card.name),
             project=project.path,
@@ -138,7 +128,7 @@ def create(
         )
 
         def keep(event: Any) -> None:
-            background(lambda: _add(project, card, layer, name, found, asked.answers(event)), then)
+            background(lambda: add(found, asked.answers(event)), then)
 
         started.append(asked.start(queue, keep))
 
@@ -153,7 +143,10 @@ def _add(
     name: str,
     found: Sequence[Scored],
     given: Sequence[Prediction],
+    *,
+    is_other: bool,
 ) -> Run:
+    """is_other: the task is not the model's own."""
     result, scores = TrainResult(parameters=card.parameters), dict[str, Any]()
     if found:
         scored = scoring.evaluate(card.task, "dev", found, given)
@@ -172,6 +165,7 @@ def _add(
         "model_name": card.name,
         "allow_pickle": card.pickled,
         "licence": card.licence,
+        **({OTHER: True} if is_other else {}),
     }
     with project.write(_("Add a published model")):
         run = run_folders.add_run(
@@ -193,7 +187,10 @@ def _add(
 
 
 def model_of(run: Run) -> Path:
-    """The model that a run predicts with. Raises ModelError if it is no longer in its place."""
+    """The model that a run predicts with. Raises ModelError if it is no longer in its place.
+
+    For another task than its own, a folder of links to its files that names the task.
+    """
     path = Path(str(run.spec["model"]))
     if not path.exists():
         raise ModelError(
@@ -202,4 +199,4 @@ def model_of(run: Run) -> Path:
             ),
             hint=_("Add the model again, or restore its folder."),
         )
-    return path
+    return published_views.folder(path, run.spec["task"]) if run.spec.get(OTHER) else path
