@@ -75,7 +75,10 @@ class Strategy(ABC):
 
     @abstractmethod
     def scores(self, pool: Pool) -> np.ndarray:
-        """float (N,)."""
+        """float (N,): documents with higher scores come first.
+
+        Raises ValueError if the pool lacks what the strategy needs.
+        """
 
 
 def required(pool: Pool, field: str = DECISIONS) -> Decisions:

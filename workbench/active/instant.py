@@ -277,7 +277,7 @@ class InstantModel:
 
 
 def in_memory(rows: np.ndarray) -> np.ndarray:
-    """float32 where there is room for it, which is faster; else memory-mapped as they are."""
+    """Rows (N, W) as float32 where there is room, which is faster; else as they are."""
     return rows.astype(np.float32) if 4 * rows.size <= IN_MEMORY else rows
 
 

@@ -22,6 +22,7 @@ class Accuracy:
         return cls(np.asarray(right, np.float64))
 
     def taken(self, rows: np.ndarray) -> Accuracy:
+        """The documents at the positions `rows` int (K,)."""
         return Accuracy(self.right[rows])
 
     def __call__(self, weights: np.ndarray) -> Arrays:

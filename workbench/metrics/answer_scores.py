@@ -35,6 +35,7 @@ class AnswerStatistic:
         return cls(np.array(rows, np.float64).reshape(-1, 3))
 
     def taken(self, rows: np.ndarray) -> AnswerStatistic:
+        """The documents at the positions `rows` int (K,)."""
         return AnswerStatistic(self.sums[rows])
 
     def __call__(self, weights: np.ndarray) -> Arrays:

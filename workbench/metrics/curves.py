@@ -47,7 +47,11 @@ def precision_recall(scores: np.ndarray, relevant: np.ndarray, *, gold: int | No
 
 
 def roc(scores: np.ndarray, relevant: np.ndarray) -> Curve:
-    """As scikit-learn's `roc_curve` without dropped points; empty if one side has no item."""
+    """As scikit-learn's `roc_curve` without dropped points; empty if one side has no item.
+
+    scores float (N,); relevant bool (N,). With K distinct scores, the points are (K + 1,): the
+    first is (0, 0) at the threshold inf.
+    """
     right, predicted, values = by_threshold(scores, relevant)
     positives, negatives = float(relevant.sum()), float((~relevant).sum())
     if not positives or not negatives:

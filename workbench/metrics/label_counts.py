@@ -33,7 +33,7 @@ class LabelCounts:
     scores: np.ndarray | None = None
 
     def taken(self, rows: np.ndarray) -> LabelCounts:
-        """The counts of some documents, without rankings."""
+        """The counts of the documents at the positions `rows` int (K,), without rankings."""
         parts = (self.right[rows], self.predicted[rows], self.gold[rows])
         return LabelCounts(self.labels, *parts, self.exclusive)
 

@@ -109,7 +109,10 @@ def best_threshold(scores: np.ndarray, relevant: np.ndarray, usual: float = 0.5)
 def by_threshold(
     scores: np.ndarray, relevant: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each distinct score, descending: relevant and all items at or above it, and the score."""
+    """For each distinct score, descending: relevant and all items at or above it, and the score.
+
+    scores float (N,); relevant bool (N,). Returns three arrays float (K,) for K distinct scores.
+    """
     if not len(scores):
         return np.zeros(0), np.zeros(0), np.zeros(0)
     order = np.argsort(-scores, kind="stable")

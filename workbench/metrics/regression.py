@@ -81,6 +81,7 @@ class Numbers:
         return cls(*_sides(gold, predicted))
 
     def taken(self, rows: np.ndarray) -> Numbers:
+        """The numbers of the documents at the positions `rows` int (K,)."""
         return Numbers(self.gold[rows], self.predicted[rows])
 
     def __call__(self, weights: np.ndarray) -> Arrays:

@@ -57,7 +57,11 @@ def resampled(
     seed: int = 0,
     watch: Watch = QUIET,
 ) -> Arrays:
-    """The values of a statistic over `rounds` resamples of n documents, first axis `rounds`."""
+    """The values of a statistic over `rounds` resamples of n documents, first axis `rounds`.
+
+    statistic: called with weights float32 (R, n), how often each document was drawn, in chunks of
+    rounds.
+    """
     parts = drawn(statistic, weights(n, rounds, seed=seed), rounds, watch)
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
@@ -110,5 +114,8 @@ def divided(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 
 
 def mean_of(values: np.ndarray, counted: np.ndarray) -> np.ndarray:
-    """Mean over the last axis of the values that are `counted`; 0 without any."""
+    """Mean over the last axis of the values that are `counted`; 0 without any.
+
+    values float (…, L); counted bool (…, L). Returns float (…,).
+    """
     return divided(np.where(counted, values, 0.0).sum(-1), counted.sum(-1).astype(np.float64))

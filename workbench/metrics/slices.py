@@ -39,7 +39,10 @@ def measured(
     rounds: int = ROUNDS,
     seed: int = SEED,
 ) -> tuple[SliceScore, ...]:
-    """Score every slice: name → positions of its documents, int, out of n. Lowest p first."""
+    """Score every slice, lowest p first.
+
+    members: name → positions of its documents, int (K,), out of n.
+    """
     every = statistic.taken(np.arange(n))
     whole = float(every(np.ones((1, n), np.float32))[score][0])
     orders = _orders(n, min(rounds, max(1, CELLS // max(1, n))), seed)

@@ -52,7 +52,7 @@ class SpanCounts:
         return found
 
     def taken(self, rows: np.ndarray) -> SpanCounts:
-        """The counts of some documents."""
+        """The counts of the documents at the positions `rows` int (K,)."""
         return SpanCounts(self.labels, self.counts[rows])
 
     def totals(self) -> dict[str, dict[str, int]]:
@@ -239,5 +239,5 @@ class SpanStatistic:
         return self.spans.totals()
 
     def taken(self, rows: np.ndarray) -> SpanStatistic:
-        """The counts of some documents."""
+        """The counts of the documents at the positions `rows` int (K,)."""
         return SpanStatistic(self.spans.taken(rows), WordCounts(self.words.counts[rows]))

@@ -54,7 +54,10 @@ class Transitions:
         return viterbi(emissions, self.start, self.step, self.end)
 
     def log_partition(self, emissions: np.ndarray) -> float:
-        """Log of the sum of the exponentiated scores of all tag sequences; 0 without words."""
+        """Log of the sum of the exponentiated scores of all tag sequences; 0 without words.
+
+        emissions float (T, L).
+        """
         if not len(emissions):
             return 0.0
         return float(_log_sum(self._forward(emissions)[-1] + self.end))

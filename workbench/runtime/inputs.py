@@ -36,6 +36,7 @@ class EncodedInput:
 
     @property
     def ids(self) -> np.ndarray:
+        """The array input_ids int (T,). Raises KeyError if the input has none."""
         return self.arrays["input_ids"]
 
 

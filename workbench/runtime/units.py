@@ -87,8 +87,9 @@ def _whole(kept: Sequence[np.ndarray], length: int) -> Rows:
 def once(windows: Sequence[EncodedInput], *, keep_special: bool) -> list[np.ndarray]:
     """Positions of each window so that every unit of the text is taken once, with most context.
 
-    Of the units that two windows share, the first half is taken from the first. Special units are
-    taken at the beginning of the first window and at the end of the last.
+    Returns int (K,) for each window. Of the units that two windows share, the first half is taken
+    from the first. Special units are taken at the beginning of the first window and at the end of
+    the last.
     """
     texts = [np.flatnonzero(window.text >= 0) for window in windows]
     for number in range(1, len(windows)):

@@ -67,7 +67,10 @@ def tokens(text: str) -> list[str]:
 
 
 def jaccard(item: np.ndarray, other: np.ndarray) -> float:
-    """Similarity of two sets as sorted arrays without repetition; 1 for two empty ones."""
+    """Similarity of two sets, 0 to 1; 1 for two empty ones.
+
+    item (K,), other (M,): sorted, without repetition.
+    """
     common = len(np.intersect1d(item, other, assume_unique=True))
     union = len(item) + len(other) - common
     return common / union if union else 1.0

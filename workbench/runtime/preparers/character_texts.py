@@ -93,6 +93,10 @@ class CharacterTexts(WordPreparer):
         return max(table.size for table in self.tables.values())
 
     def arrays(self, units: Units) -> dict[str, np.ndarray]:
+        """For each direction: characters int32 (C,) with delimiter and end; positions int32 (T,).
+
+        C: characters of the text. A position is where the state of a word is read.
+        """
         text = " ".join(units.words)
         lengths = np.fromiter(map(len, units.words), dtype=np.int32, count=len(units))
         ends = np.cumsum(lengths + 1) - 1  # of each word in the text, exclusive

@@ -32,7 +32,10 @@ class WordCharacters(WordPreparer):
         return PADDING + SHIFT + 1
 
     def arrays(self, units: Units) -> dict[str, np.ndarray]:
-        """A row is 0 for the unit that stands for an input without words."""
+        """`characters` int32 (T, longest).
+
+        A row is 0 for the unit that stands for an input without words.
+        """
         rows = np.zeros((len(units), self.longest), np.int32)
         for row, word, text in zip(rows, units.words, units.text, strict=True):
             if text != SPECIAL:

@@ -44,6 +44,7 @@ class FastaiWords(WordPreparer):
         return self.vocabulary[number]
 
     def arrays(self, units: Units) -> dict[str, np.ndarray]:
+        """`input_ids` int32 (T,)."""
         ids = [self._numbers.get(word, self.unknown) for word in units.words]
         return {"input_ids": np.array(ids, dtype=np.int32)}
 

@@ -50,7 +50,7 @@ class Part(ABC):
 
     @abstractmethod
     def arrays(self, units: Units) -> dict[str, np.ndarray]:
-        """By name, without the prefix of the part."""
+        """By name, without the prefix of the part; first axis T, units, if not stated otherwise."""
 
     def fits(self, units: Units) -> int:
         """How many of the first units fit into one input of the part."""
@@ -85,6 +85,7 @@ class Words(Part):
         return self._numbers.get(word) or self._numbers.get(word.lower(), 0)
 
     def arrays(self, units: Units) -> dict[str, np.ndarray]:
+        """`ids` int32 (T,), 0 for unknown words."""
         return {IDS: np.array([self.number(word) for word in units.words], np.int32)}
 
     def is_known(self, word: str) -> bool:
@@ -107,6 +108,7 @@ class Characters(Part):
         return cls(sorted(set().union(*words)))
 
     def arrays(self, units: Units) -> dict[str, np.ndarray]:
+        """`ids` int32 (T, LONGEST_WORD + 2)."""
         rows = [self._rows(word) for word in units.words]
         return {IDS: np.stack(rows)}
 
@@ -124,6 +126,7 @@ class WordModel(Part):
         self.preparer, self.fill, self.size = preparer, preparer.fill, preparer.size
 
     def arrays(self, units: Units) -> dict[str, np.ndarray]:
+        """The arrays of its preparer, first axis T."""
         return self.preparer.arrays(units)
 
     def is_known(self, word: str) -> bool:
@@ -145,6 +148,7 @@ class UnitModel(Part):
         self.size = preparer.size
 
     def arrays(self, units: Units) -> dict[str, np.ndarray]:
+        """The arrays of its preparer, first axis S; units int32 (S,); first, end int32 (T,)."""
         encoded, first, end = self._encoded(units, self.longest)
         ones = np.ones(len(encoded), np.int32)
         return {**encoded.arrays, UNITS: ones, FIRST: first, END: end}
@@ -219,6 +223,7 @@ class StackedWords(WordPreparer):
         return max((part.size for part in self.stack if isinstance(part, Words)), default=0)
 
     def arrays(self, units: Units) -> dict[str, np.ndarray]:
+        """The arrays of all parts, each with the prefix of its part."""
         return {
             array(number, name): value
             for number, part in enumerate(self.stack)

@@ -37,6 +37,7 @@ class TaggedTexts(CharacterTexts):
         self._row = lru_cache(maxsize=1 << 16)(self._looked_up)
 
     def arrays(self, units: Units) -> dict[str, np.ndarray]:
+        """As `CharacterTexts.arrays`, and for each table the rows of the words, int32 (T,)."""
         found = super().arrays(units)
         for table in range(len(self.words)):
             numbers = [self._row(table, word) for word in units.words]

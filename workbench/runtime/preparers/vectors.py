@@ -63,6 +63,10 @@ class VectorWords(WordPreparer):
         return self._numbers(word) != self.unknown or bool(self.ngrams and self._parts(word))
 
     def arrays(self, units: Units) -> dict[str, np.ndarray]:
+        """`input_ids` int32 (T,); with n-grams also `ngrams` and `ngram_words` int32 (G,).
+
+        G: n-grams of all words, at least 1. ngram_words: the word of each.
+        """
         ids = np.array([self._numbers(word) for word in units.words], dtype=np.int32)
         if self.ngrams is None:
             return {"input_ids": ids}

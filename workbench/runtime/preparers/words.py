@@ -73,7 +73,7 @@ class WordPreparer(ABC):
 
     @abstractmethod
     def arrays(self, units: Units) -> dict[str, np.ndarray]:
-        """The arrays of one input, by name; usually one row per unit."""
+        """The arrays of one input, by name; usually one row per unit, first axis T."""
 
     @abstractmethod
     def is_known(self, word: str) -> bool:

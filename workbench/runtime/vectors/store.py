@@ -58,7 +58,7 @@ class Opened:
 
     @property
     def original(self) -> np.ndarray:
-        """`rows` as they are in the file, whatever was changed in memory. Read-only."""
+        """`rows` float32 (R, width) as in the file, whatever was changed in memory."""
         rows: np.ndarray = np.load(self.entry / MATRIX, mmap_mode="r")
         return rows
 

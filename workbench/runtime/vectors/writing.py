@@ -20,7 +20,7 @@ CHUNK = 1 << 22  # bytes copied at a time
 def write(opened: Opened, changed: Iterable[tuple[int, np.ndarray]], folder: Path) -> Path:
     """Copy the file into `folder`, with the `changed` rows (ascending) as float32.
 
-    Raises ModelError if the file has changed since it was opened.
+    changed: (row, vector (width,)). Raises ModelError if the file has changed since it was opened.
     """
     try:
         same = opened.key == files.key_of(opened.path)
