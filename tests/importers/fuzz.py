@@ -58,6 +58,16 @@ _WEBANNO = (
     "1-2\t4-7\tmet\tACT\t_\t_\tagent\t1-1[1_0]\t\n1-2.1\t4-5\tm\tPER[1]\t_\t_\t_\t_\t\n"
     "1-3\t8-10\t😀\t_\t_\t_\t_\t_\t\n1-4\t11-14\ther\tx\\|y\tpro[1]\t*->1-2\t_\t_\t\n"
 )
+_XMI = (
+    '<?xml version="1.0" encoding="UTF-8"?>\n<xmi:XMI xmlns:xmi="http://www.omg.org/XMI" '
+    'xmlns:cas="http:///uima/cas.ecore" xmlns:c="http:///x.ecore" xmi:version="2.0">\n'
+    '<c:Token xmi:id="2" sofa="1" begin="0" end="3"/>\n'
+    '<c:Name xmi:id="3" sofa="1" begin="0" end="3" value="PER"/>\n'
+    '<c:Name xmi:id="4" sofa="1" begin="8" end="10" value="LOC"/>\n'
+    '<c:Rel xmi:id="5" sofa="1" begin="8" end="10" Governor="3" Dependent="4" role="near"/>\n'
+    '<c:Link xmi:id="6" sofa="1" begin="0" end="3"/>\n<c:Chain xmi:id="7" first="6"/>\n'
+    '<cas:Sofa xmi:id="1" sofaNum="1" sofaID="_InitialView" sofaString="Ada met 😀 her"/>\n</xmi:XMI>'
+)
 _OWN = (
     '{"glossbench": 1, "layers": [{"name": "ner", "kind": "span", "labels": [{"name": "PER", '
     '"key": "1"}]}, {"name": "topic", "kind": "class", "labels": [{"name": "A"}]}]}',
@@ -88,6 +98,7 @@ OWN_SAMPLES: tuple[tuple[str, bytes], ...] = tuple(
         ("studio.json", "[" + ",\n".join(_STUDIO) + "]"),
         ("spans.ann", _BRAT),
         ("layers.tsv", _WEBANNO),
+        ("cas.xmi", _XMI),
         ("own.jsonl", "\n".join(_OWN) + "\n"),
         ("comma.csv", _TABLE[0]),
         ("tabs.tsv", _TABLE[1]),

@@ -10,7 +10,7 @@ from workbench.importers.detect import chosen, detect
 from workbench.importers.source import Source
 
 NAMED = {
-    "UIMA CAS": ("a.json", '{"%TYPES": {}, "%FEATURE_STRUCTURES": []}'),
+    "UIMA CAS": ("a.json", '{"_context": {"_types": {}}, "_views": {}, "_referenced_fss": {}}'),
     "spaCy 2": ("a.json", '[{"id": 0, "paragraphs": [{"raw": "x"}]}]'),
     "images or audio": ("a.jsonl", '{"filename": "a.png", "label": ["cat"]}\n'),
     "notebook": ("a.ipynb", '{"cells": [], "nbformat": 4}'),
@@ -22,7 +22,6 @@ NAMED = {
     "TextGrid": ("a.TextGrid", 'File type = "ooTextFile"\nObject class = "TextGrid"\n'),
     "Rich Text": ("a.rtf", "{\\rtf1\\ansi Ada}"),
     "after bars": ("a.iob", "Ada|NNP|B-PER met|VBD|O Bob|NNP|B-PER .|.|O\n"),
-    "UIMA XMI": ("a.xmi", '<?xml version="1.0"?>\n<xmi:XMI xmlns:xmi="http://x">\n</xmi:XMI>'),
     "type system": ("a.xml", '<typeSystemDescription xmlns="u">\n</typeSystemDescription>'),
     "BioC": (
         "a.xml",

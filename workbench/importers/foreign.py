@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import N_, _
-from workbench.importers import foreign_xml, jsonl, webanno_lines
+from workbench.importers import foreign_xml, inception, jsonl, webanno_lines
 
 _START = 4_000  # number of characters searched for the markers of a format
 _LINES = 200
@@ -40,6 +40,8 @@ def recognize(head: str, name: str) -> Foreign | None:
     """
     start = head.lstrip("\ufeff \t\r\n")
     ending = name.lower().rpartition(".")[2]
+    if inception.is_cas(start):
+        return None
     if jsonl.opens(start):
         return _json(head)
     if start.startswith("<") and (found := foreign_xml.recognize(start)):
@@ -60,8 +62,8 @@ _MEDIA = N_("Only annotations of text can be imported.")
 def _json(head: str) -> Foreign | None:
     start = head[:_START]
     keys = set(jsonl.first_object(head)) or set(jsonl.keys_in(head))
-    if keys & {"%TYPES", "%FEATURE_STRUCTURES", "_referenced_fss", "_views"}:
-        return Foreign(_("{name} is a UIMA CAS in JSON, as INCEpTION writes it."), _(_INCEPTION))
+    if keys & {"_referenced_fss", "_views"}:
+        return Foreign(_("{name} is a UIMA CAS in an old form of JSON."), _(_INCEPTION))
     is_squad = '"qas"' in head or ('"context"' in start and "paragraphs" in keys)
     if "paragraphs" in keys and not is_squad and ("id" in keys or "sentences" in start):
         return Foreign(_("{name} holds training data in the JSON format of spaCy 2."), _(_SPACY))

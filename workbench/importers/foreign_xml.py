@@ -28,9 +28,6 @@ _INCEPTION = N_("In INCEpTION or WebAnno, export as WebAnno TSV v3.3, CoNLL 2002
 _TEXT = N_("Convert it to plain text, or to CSV or JSONL to keep its annotations.")
 _LINES = N_("Convert it to JSON Lines with “text” and “entities” as [start, end, label].")
 _ROOTS = {
-    "xmi:xmi": Markup(
-        N_("{name} is a UIMA XMI file, as INCEpTION and cTAKES write it."), _INCEPTION
-    ),
     "cas": Markup(N_("{name} is a UIMA XCAS file."), _INCEPTION),
     "typesystemdescription": Markup(
         N_("{name} is a UIMA type system, which holds no text."),

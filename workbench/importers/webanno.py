@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import N_, _
+from workbench.importers import inception
 from workbench.importers import webanno_lines as lines
 from workbench.importers.base import (
     SPANS,
@@ -32,8 +32,6 @@ from workbench.importers.webanno_layers import LINKS, RELATIONS, SLOTS, Reading
 from workbench.importers.webanno_lines import Declared
 from workbench.importers.webanno_text import Text
 from workbench.text.labels import CLUSTER, TAG
-
-_FOLDERS = (".txt", ".tsv", ".xmi", ".xml", ".json", ".conll", ".conllu", ".html", ".pdf")
 
 
 class WebannoImporter:
@@ -72,7 +70,7 @@ class WebannoImporter:
             reading = Reading(Text(found), found, layers)
             if options.span_layer != SPANS:
                 reading.rename(options.span_layer)
-            record = reading.record(_key(source.path))
+            record = reading.record(inception.key(source.path))
             check(record)
         except Fault as fault:
             yield Skipped(1, str(fault))
@@ -89,14 +87,6 @@ def _width(layers: tuple[Declared, ...]) -> int:
 
 def _shown(cell: str) -> str:
     return ", ".join(value.text or lines.UNSET for value in lines.values(cell))
-
-
-def _key(path: Path) -> str:
-    """The name of the document. Exports of projects name the file after the annotator, and its
-    folder after the document.
-    """
-    folder = path.parent
-    return f"{folder.name}/{path.stem}" if folder.suffix.lower() in _FOLDERS else path.stem
 
 
 _LEFT = {

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from workbench.base.i18n import _
 from workbench.importers.base import Fault, show
+from workbench.importers.inception import points_of_units
 from workbench.importers.webanno_lines import Sentence, Unit
 
 LARGEST_GAP = 100_000  # UTF-16 units between two sentences; more is damage
@@ -27,7 +28,7 @@ class Text:
             pieces += "\n" * (start - length), text
             length = start + _units(text)
         self.text = "".join(pieces)
-        self._points = _points_of_units(self.text)
+        self._points = points_of_units(self.text)
         for sentence in found:
             for unit in sentence.units:
                 start, end = self.offsets(unit)
@@ -58,16 +59,6 @@ def _placed(sentence: Sentence) -> tuple[str, int]:
 
 def _units(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
-
-
-def _points_of_units(text: str) -> list[int] | None:
-    """The code point at each UTF-16 unit and at the end; None if both counts are equal."""
-    if max(text, default="") <= "\uffff":
-        return None
-    found = []
-    for point, character in enumerate(text):
-        found += [point] * (2 if character > "\uffff" else 1)
-    return [*found, len(text)]
 
 
 def _wrong(unit: Unit, found: str) -> Fault:

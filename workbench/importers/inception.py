@@ -1,0 +1,35 @@
+"""What the formats of INCEpTION have in common: names of documents, offsets in UTF-16 units."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+_FOLDERS = (".txt", ".tsv", ".xmi", ".xml", ".json", ".conll", ".conllu", ".html", ".pdf")
+
+_XMI = re.compile(r"(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<(?:\w+:)?XMI\b", re.S)
+_JSON = re.compile(r'\{\s*"%[A-Z_]+"\s*:')
+
+
+def is_cas(head: str) -> bool:
+    """Whether a file begins like a CAS in XMI or in JSON."""
+    start = head.lstrip("\ufeff \t\r\n")
+    return bool(_XMI.match(start) or _JSON.match(start))
+
+
+def key(path: Path) -> str:
+    """The name of the document. Exports of projects name the file after the annotator, and its
+    folder after the document.
+    """
+    folder = path.parent
+    return f"{folder.name}/{path.stem}" if folder.suffix.lower() in _FOLDERS else path.stem
+
+
+def points_of_units(text: str) -> list[int] | None:
+    """The code point at each UTF-16 unit and at the end; None if both counts are equal."""
+    if max(text, default="") <= "\uffff":
+        return None
+    found = []
+    for point, character in enumerate(text):
+        found += [point] * (2 if character > "\uffff" else 1)
+    return [*found, len(text)]
