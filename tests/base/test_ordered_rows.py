@@ -36,6 +36,7 @@ def test_added_changed_and_removed_rows_are_found_in_order(rows):
     assert made.by_id == {2: Row(2, 1), 3: Row(3, 5), 4: Row(4, 7)}
     assert [made.number_of(id) for id in (2, 3, 4, 1)] == [0, 1, 2, None]
     assert rows == (Row(1, 5), Row(3, 5), Row(2, 9))
+    assert rows.by_id == {1: Row(1, 5), 2: Row(2, 9), 3: Row(3, 5)}
 
 
 def test_the_change_is_known_from_the_rows_before_only(rows):

@@ -22,7 +22,7 @@ from workbench.base.registry import registry
 from workbench.jobs.spec import JobSpec
 from workbench.operations import corpus_index, predict, results
 from workbench.operations.background import Background, here
-from workbench.storage import documents, labels, listing, runs
+from workbench.storage import documents, listing, runs
 from workbench.storage.listing import Filter
 from workbench.storage.queue import TO_DO
 from workbench.storage.values import now
@@ -127,9 +127,9 @@ def vector_models(settings: Settings | None = None) -> tuple[Choice, ...]:
     return tuple(choice for choice in inspect.choices(None, settings) if "states" in choice.gives)
 
 
-def layers(project: Project) -> tuple[Layer, ...]:
-    """The layers whose documents can be ordered."""
-    return tuple(layer for layer in labels.layers(project.db) if tasks.fitting(layer))
+def can_order(layer: Layer) -> bool:
+    """Whether documents can be ordered by a layer: a task learns it."""
+    return bool(tasks.fitting(layer))
 
 
 def check(project: Project, wanted: Wanted) -> None:

@@ -5,6 +5,7 @@ A light background with a square in the label's colour, its name and key; outlin
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
@@ -30,6 +31,12 @@ PICTURES = 600  # of chips that are kept, about 20 KB each
 _pictures: dict[tuple[object, ...], QPixmap] = {}
 
 
+@lru_cache(maxsize=2_000)
+def _advance(text: str, kind: str, weight: int, _family: str, _percent: int) -> int:
+    """Width of a text; layouts ask for that of each chip many times per edit."""
+    return QFontMetrics(theme.font(kind, weight)).horizontalAdvance(text)
+
+
 class _Drawing:
     """The drawing of a chip, shared by Chip and ChipButton."""
 
@@ -39,7 +46,7 @@ class _Drawing:
         self.text, self.label, self.key, self.tone = text, label, key, tone
 
     def size(self) -> QSize:
-        width = QFontMetrics(theme.font("small", 600)).horizontalAdvance(self.text)
+        width = _advance(self.text, "small", 600, theme.family(), theme.percent())
         return QSize(
             width + 24 + theme.px(8) + (self._cap() + theme.px(1) + 4 if self.key else 0),
             theme.px(28 if self.key else 24),
@@ -50,7 +57,7 @@ class _Drawing:
         square = theme.px(17)
         if len(self.key) < 2:
             return square
-        text = QFontMetrics(theme.font("tiny", 500)).horizontalAdvance(self.key)
+        text = _advance(self.key, "tiny", 500, theme.family(), theme.percent())
         return max(square, text + theme.px(8))
 
     def colours(self) -> theme.LabelColours:

@@ -71,8 +71,14 @@ class LabelAndText(QStyledItemDelegate):
         below_of: Callable[[Any], str] | None = None,
         *,
         cross_tip: str = "",
+        depends_on: Callable[[], object] | None = None,
     ) -> None:
+        """depends_on: what the texts of a row are made of, beside the row itself; while it is
+        equal, they are made once. None: they are made for every paint.
+        """
         super().__init__(table)
+        self._depends_on, self._basis = depends_on, object()
+        self._known: dict[int, tuple[object, Shown]] = {}  # by the identity of the row
         self._cross_tip = cross_tip or _("Delete the span (Del)")
         self._chip_of, self._text_of, self._on_cross = chip_of, text_of, on_cross
         self._below_of = below_of
@@ -138,6 +144,18 @@ class LabelAndText(QStyledItemDelegate):
         painter.drawPixmap(box.topLeft(), picture)
 
     def _shown(self, item: Any) -> Shown:
+        if self._depends_on is None:
+            return self._made(item)
+        basis = self._depends_on()
+        if basis != self._basis or len(self._known) > PICTURES:
+            self._known.clear()
+        self._basis = basis
+        known = self._known.get(id(item))
+        if known is None or known[0] is not item:
+            known = self._known[id(item)] = item, self._made(item)
+        return known[1]
+
+    def _made(self, item: Any) -> Shown:
         name, label = self._chip_of(item)
         score = item.score if getattr(item, "kind", "") else None
         below = self._below_of(item) if self._below_of is not None else ""

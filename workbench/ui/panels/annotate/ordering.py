@@ -104,9 +104,10 @@ class OrderState(QueueState):
     @property
     def ordered_layers(self) -> tuple[Layer, ...]:
         """The selected layers whose documents can be ordered."""
-        fitting = {layer.id for layer in queue_orders.layers(self.project)}
         return tuple(
-            layer for layer in self.layers if layer.id in fitting and layer.id not in self.off
+            layer
+            for layer in self.layers
+            if layer.id not in self.off and queue_orders.can_order(layer)
         )
 
     def order_choices(self, layer_id: int) -> OrderChoices:

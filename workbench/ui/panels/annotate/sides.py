@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
@@ -211,11 +212,23 @@ class RightSide(QFrame):
         text_of: Callable[[Any], str] | None = None,
     ) -> None:
         table.horizontalHeader().hide()
-        table.setItemDelegateForColumn(
-            0, LabelAndText(table, self._chip_of, text_of or self._text_of, on_cross, below_of)
+        delegate = LabelAndText(
+            table,
+            self._chip_of,
+            text_of or self._text_of,
+            on_cross,
+            below_of,
+            depends_on=self._basis,
         )
+        table.setItemDelegateForColumn(0, delegate)
 
     # ------------------------------------------------------------ rows
+
+    def _basis(self) -> tuple[object, ...]:
+        """What the texts of rows depend on: labels, text, questions, notes, the time of day."""
+        state, minute = self.state, time.time() // 60
+        doc = state.shown_doc
+        return state.layers, doc.document, doc.questions, state.remarks.found, minute
 
     def _chip_of(self, span: SpanRow | SuggestionRow) -> tuple[str, Any]:
         if asked := self.state.question_number(span):
