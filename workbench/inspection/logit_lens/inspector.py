@@ -19,6 +19,8 @@ from workbench.inspection.subject import Subject
 from workbench.models.generate import MASKED, LanguageModel, padded
 from workbench.text.document import Document
 
+LEAST = -1e4  # below the maximum: exp is 0 in float32
+
 
 class LogitLensInspector:
     """The head of the model reads the states of every layer, after the final norm if there is one.
@@ -65,14 +67,19 @@ def _layers(
     """The best tokens, their probabilities, those of the last layer's tokens, and entropies."""
     with torch.inference_mode():
         where = torch.tensor([positions], device=model.device)
-        logits = model.encoder.layer_logits_at(padded([ids], model.encoder), where)
-        logs = logits.float().log_softmax(-1)  # (L + 1, K, V)
-        values, best = logs.max(-1)
-        final = logs.gather(-1, best[-1].expand(len(logs), -1).unsqueeze(-1))[..., 0]
-        entropy = -(logs.exp() * logs).nan_to_num(0.0).sum(-1) / np.log(2)
+        scores = model.encoder.layer_logits_at(padded([ids], model.encoder), where).float()
+        top, best = scores.max(-1)  # (L + 1, K) of (L + 1, K, V)
+        below = scores.sub_(top.unsqueeze(-1))
+        last = best[-1].expand(len(below), -1).unsqueeze(-1)
+        final = below.gather(-1, last)[..., 0].exp()
+        # -Σ p log p without the logarithms of all p: log Z - Σ e (x - max) / Z, where 0 · -inf is 0
+        weights = below.exp()
+        total = weights.sum(-1)
+        mean = torch.linalg.vecdot(weights, below.clamp_(min=LEAST)) / total
+        entropy = (total.log() - mean) / np.log(2)
     names = {number: _name(model, number) for number in set(best.flatten().tolist())}
     pieces = tuple(tuple(names[number] for number in layer) for layer in best.tolist())
-    return pieces, _array(values.exp()), _array(final.exp()), _array(entropy)
+    return pieces, _array(1 / total), _array(final / total), _array(entropy)
 
 
 def _name(model: LanguageModel, number: int) -> str:

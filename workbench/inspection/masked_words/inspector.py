@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from workbench.base.errors import ModelError, WorkbenchError
 from workbench.base.i18n import _
@@ -29,6 +30,7 @@ from workbench.text.document import TEXT, TEXT_B, Document
 
 BUDGET = 12_000  # tokens that are processed to score a text, about a second
 BATCH_TOKENS = 2048
+TOGETHER = 4  # chosen tokens that are scored in one pass with the text
 PAIRS = "pretraining"  # the head of masked words and next sentences
 
 
@@ -40,9 +42,19 @@ class _Text:
     words: tuple[WordRow, ...]
     rows: Sequence[TokenRow]
     tokens: Mapping[int, tuple[int, ...]]
-    bits: tuple[float, ...]
-    scored: int
+    mask: int
     cut: bool
+    bits: tuple[float, ...] = ()
+    scored: int = 0
+
+    def places(self, words: Sequence[int]) -> list[tuple[int, int]]:
+        """(word, position) of the tokens of these words."""
+        return [(word, at) for word in words for at in self.tokens.get(word, ())]
+
+    def hidden(self, places: Sequence[tuple[int, int]]) -> list[int]:
+        """The ids with the tokens at these places masked."""
+        hidden = {at for _word, at in places}
+        return [self.mask if at in hidden else id for at, id in enumerate(self.piece.ids.tolist())]
 
 
 class MaskedWordsInspector:
@@ -60,12 +72,16 @@ class MaskedWordsInspector:
     ) -> MaskedWords:
         """Raises WorkbenchError for a word that does not exist."""
         (document,) = documents
-        text = self._read(subject, document)
         chosen = read_words(options["words"])
+        text, scores = self._read(subject, document, chosen)
         if chosen and chosen[-1] >= len(text.words):
             message = _("There is no word {number}: the text has {count}, counted from 0.")
             raise WorkbenchError(message.format(number=chosen[-1], count=len(text.words)))
-        positions = _expected(subject.language_model, text, chosen, options["top"])
+        model = subject.language_model
+        places = text.places(chosen)
+        if places and scores is None:
+            scores = model.logits([text.hidden(places)], [[at for _word, at in places]])[0]
+        positions = () if scores is None else _expected(model, text, places, scores, options["top"])
         encoder = self._pair_encoder(subject)
         second, follows = options["second"].strip(), None
         if second and encoder is not None:
@@ -74,11 +90,16 @@ class MaskedWordsInspector:
             text.words, positions, text.bits, text.scored, encoder is not None, follows, text.cut
         )
 
-    def _read(self, subject: Subject, document: Document) -> _Text:
+    def _read(
+        self, subject: Subject, document: Document, chosen: Sequence[int]
+    ) -> tuple[_Text, Tensor | None]:
+        """The text, and the scores (K, V) at the places of the chosen words if it was read now."""
         key = (id(subject), document.texts, dict(document.tokens))
-        if self._text is None or self._text[0] != key:
-            self._text = key, _read(subject.language_model, document)
-        return self._text[1]
+        if self._text is not None and self._text[0] == key:
+            return self._text[1], None
+        text, scores = _read(subject.language_model, document, chosen)
+        self._text = key, text
+        return text, scores
 
     def _pair_encoder(self, subject: Subject) -> Encoder | None:
         """The model with its head for pairs, loaded once; None if its weights have none."""
@@ -93,7 +114,13 @@ class MaskedWordsInspector:
         return self._pairs
 
 
-def _read(model: LanguageModel, document: Document) -> _Text:
+def _read(
+    model: LanguageModel, document: Document, chosen: Sequence[int]
+) -> tuple[_Text, Tensor | None]:
+    """The text with the bits of its words, and the scores (K, V) at the chosen words.
+
+    A few chosen words are scored in the same pass, one row for each; the scores are None otherwise.
+    """
     texts = tuple(content for _name, content in document.texts[:1])
     piece, cut = next(iter(model.tokenizer.whole([texts], model.max_length)))
     words = words_of(document, 1)
@@ -102,44 +129,58 @@ def _read(model: LanguageModel, document: Document) -> _Text:
     for at, row in enumerate(rows):
         if row.word is not None:
             tokens[row.word] = (*tokens.get(row.word, ()), at)
+    text = _Text(piece, words, rows, tokens, model.mask, bool(cut))
     room, scored = max(8, BUDGET // max(1, len(piece))), 0
-    chosen: list[int] = []
+    known: list[int] = []
     for word in range(len(words)):
         if word in tokens and scored + len(tokens[word]) > room:
             break
-        chosen.append(word)
+        known.append(word)
         scored += len(tokens.get(word, ()))
-    own = _own_bits(model, piece, [at for word in chosen for at in tokens.get(word, ())])
-    bits = tuple(sum(own[at] for at in tokens.get(word, ())) for word in chosen)
-    return _Text(piece, words, rows, tokens, bits, scored, bool(cut))
+    own = [at for _word, at in text.places(known)]
+    asked = [(text.hidden([(0, at)]), at) for at in own]
+    places = text.places(chosen)
+    if len(places) > TOGETHER:
+        places = []
+    asked += [(text.hidden(places), at) for _word, at in places]
+    bits, scores = _scored(model, piece, asked, len(own))
+    found = tuple(sum(bits[at] for at in tokens.get(word, ())) for word in known)
+    return replace(text, bits=found, scored=scored), scores if places else None
 
 
-def _own_bits(
-    model: LanguageModel, piece: EncodedInput, positions: Sequence[int]
-) -> dict[int, float]:
-    """position → -log2 P(token | all others), each token masked alone."""
-    found: dict[int, float] = {}
-    ids = piece.ids.tolist()
-    for chosen in batches_by_length(np.full(len(positions), len(ids)), BATCH_TOKENS):
-        batch = [positions[number] for number in chosen]
-        rows = [[*ids[:at], model.mask, *ids[at + 1 :]] for at in batch]
-        logs = model.logits(rows, [[at] for at in batch])[:, 0].float().log_softmax(-1)  # (B, V)
-        for number, at in enumerate(batch):
-            found[at] = -float(logs[number, ids[at]]) / math.log(2)
-    return found
+def _scored(
+    model: LanguageModel, piece: EncodedInput, asked: Sequence[tuple[list[int], int]], own: int
+) -> tuple[dict[int, float], Tensor]:
+    """Of the first `own` inputs: position → -log2 P(token | all others); the scores of the rest.
+
+    asked: ids with masks, and the position whose score is computed.
+    """
+    found, more, ids = dict[int, float](), list[Tensor](), piece.ids.tolist()
+    for chosen in batches_by_length(np.full(len(asked), len(ids)), BATCH_TOKENS):
+        batch = [asked[number] for number in chosen]
+        scores = model.logits([row for row, _at in batch], [[at] for _row, at in batch])[:, 0]
+        logs = scores.float().log_softmax(-1)  # (B, V)
+        for turn, (number, (_row, at)) in enumerate(zip(chosen, batch, strict=True)):
+            if number < own:
+                found[at] = -float(logs[turn, ids[at]]) / math.log(2)
+            else:
+                more.append(scores[turn])
+    return found, torch.stack(more) if more else torch.empty(0)
 
 
 def _expected(
-    model: LanguageModel, text: _Text, chosen: Sequence[int], top: int
+    model: LanguageModel,
+    text: _Text,
+    places: Sequence[tuple[int, int]],
+    logits: Tensor,
+    top: int,
 ) -> tuple[MaskedPosition, ...]:
-    """What the model expects at the tokens of the chosen words, all of them masked at once."""
-    places = [(word, at) for word in chosen for at in text.tokens.get(word, ())]
-    if not places:
-        return ()
+    """What the model expects at the tokens of the chosen words, all of them masked at once.
+
+    logits (K, V): at these places.
+    """
     ids = text.piece.ids.tolist()
-    hidden = {at for _word, at in places}
-    row = [model.mask if at in hidden else id for at, id in enumerate(ids)]
-    scores = model.logits([row], [[at for _word, at in places]])[0].float().softmax(-1)  # (K, V)
+    scores = logits.float().softmax(-1)
     values, best = scores.topk(min(top, scores.shape[-1]), dim=-1)
     found = []
     for number, (word, at) in enumerate(places):
