@@ -6,6 +6,7 @@ A detected encoding comes with its reason; an undetectable one is refused.
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -198,7 +199,7 @@ def _western(path: Path, raw: bytes) -> Encoding:
     word = next(
         (
             word
-            for word in text.split()
+            for word in re.findall(r"\w+", text)
             if any(letter > "\x7f" and letter.isalpha() for letter in word)
         ),
         wide[0],

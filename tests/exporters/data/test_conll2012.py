@@ -37,6 +37,15 @@ def test_chains_and_nested_spans_come_back(tmp_path):
     assert set(rows[0].record.spans["coreference"]) == set(spans)
 
 
+def test_documents_that_are_not_labelled_are_counted():
+    document, plan = Document("k", (("text", "Ada met her"),)), Plan((LAYER,))
+    records = [Record(document), Record(document, {"coreference": "submitted"})]
+
+    Conll2012Exporter().write(records, plan, io.StringIO())
+
+    assert plan.warnings == ("1 document is not labelled in this layer and has no chains.",)
+
+
 def test_spans_without_chain_or_in_several_parts_are_counted():
     spans = span(0, 3, None), span(0, 11, 2, parts=((0, 3), (8, 11)))
     record = Record(Document("k", (("text", "Ada met her"),)), spans={"coreference": spans})

@@ -14,6 +14,7 @@ from workbench.exporters.data.base import (
     COMMON,
     LOOKS,
     Plan,
+    labelled,
     links_lost,
     main_layer,
     no_tokens,
@@ -52,6 +53,7 @@ class Conll2012Exporter:
                 plan.count(no_tokens)
                 continue
             spans = record.spans.get(layer.name, ()) if layer else ()
+            plan.count(_not_labelled, int(layer is not None and not labelled(record, layer.name)))
             name, brackets = "_".join(document.key.split()) or "-", _brackets(spans, tokens, plan)
             out.write(f"#begin document ({name}); part 000\n")
             for line in _lines(name, document.text, tokens, brackets):
@@ -91,6 +93,14 @@ def _brackets(spans: Iterable[Span], tokens: Sequence[tuple[int, int]], plan: Pl
         if end - start > 1:
             found[end - 1].append(f"{chain})")
     return ["|".join(pieces) or "-" for pieces in found]
+
+
+def _not_labelled(n: int) -> str:
+    return ngettext(
+        "{n} document is not labelled in this layer and has no chains.",
+        "{n} documents are not labelled in this layer and have no chains.",
+        n,
+    )
 
 
 def _not_written(n: int) -> str:

@@ -5,6 +5,7 @@ import pytest
 from workbench.operations import annotate, label_groups, labels, suggestion_edits
 from workbench.operations.annotate import NewSuggestion
 from workbench.project.project import Project
+from workbench.storage import labels as stored_labels
 from workbench.storage import listing, runs
 from workbench.text.fields import ClassScores, Prediction, SpanScores
 from workbench.text.spans import Span
@@ -477,6 +478,14 @@ def test_where_only_class_layers_are_shown_their_keys_are_digits(state):
 
     state.switch_layer(layer_id(state, "names"), True)
     assert [label.key for label in state.with_keys(mood)] == ["q", "w"]
+
+
+def test_a_key_of_two_labels_is_shown_and_works_for_the_first_alone(state):
+    per, loc = label_id(state, "PER"), label_id(state, "LOC")
+    with state.project.edit("as an older version imported it"):
+        stored_labels.update_label(state.project.db, loc, key="1")
+
+    assert state.keys["1"] == per and loc not in state.shown_keys
 
 
 def test_a_pair_has_no_spans_so_its_classes_have_digits(state):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from workbench.text.labels import CLASS_KEYS, NUMBER, TOKENS, Label, Layer, keys_without_spans
@@ -16,6 +16,15 @@ def steps(layer: Layer) -> bool:
     Not for tags of tokens: after each, the next token is selected.
     """
     return layer.traits.takes_labels and layer.traits.editor != TOKENS
+
+
+def _stored(labels: Iterable[Label]) -> Mapping[str, int]:
+    """Key → label id; a key of several labels, as in older projects, is that of the first."""
+    found: dict[str, int] = {}
+    for label in labels:
+        if label.key:
+            found.setdefault(label.key, row_id(label))
+    return found
 
 
 class LabelKeys(InstantState):
@@ -51,10 +60,8 @@ class LabelKeys(InstantState):
 
         A stored key works in addition to the displayed one.
         """
-        stored = {
-            label.key: row_id(label) for layer in self.active for label in layer.labels if label.key
-        }
-        return {**stored, **{key: id for id, key in self.shown_keys.items()}}
+        shown = [label for layer in self.active for label in layer.labels]
+        return {**_stored(shown), **{key: id for id, key in self.shown_keys.items()}}
 
     @property
     def shown_keys(self) -> Mapping[int, str]:
@@ -62,7 +69,7 @@ class LabelKeys(InstantState):
         shown = [label for layer in self.active for label in layer.labels]
         digits = any(layer.traits.in_text or layer.traits.editor == NUMBER for layer in self.active)
         if not self.doc or digits:
-            return {row_id(label): label.key for label in shown if label.key}
+            return {id: key for key, id in _stored(shown).items()}
         texts = self.doc.document.form
         together = [layer for layer in self.layers if layer.texts == texts]
         count = sum(len(layer.labels) for layer in together if layer.traits.on_document)

@@ -272,10 +272,10 @@ class _Choices(QFrame):
         self._split = combo(name=_("Assign to split"))
         self._split.activated.connect(lambda _i: state.set_option(split=self._split.currentData()))
         choices = (
-            ("skip", _("Skip records whose key also exists")),
-            ("skip-text", _("Skip records regardless of their key")),
-            ("suggest", _("Add labels as suggestions if the key also exists")),
-            ("suggest-text", _("Add labels as suggestions regardless of the key")),
+            ("skip", _("Skip if key and text are equal")),
+            ("skip-text", _("Skip if the text is equal")),
+            ("suggest", _("Add labels as suggestions if key and text are equal")),
+            ("suggest-text", _("Add labels as suggestions if the text is equal")),
             ("add", _("Import under a new key")),
         )
         self._duplicates = combo(choices, name=_("Duplicates"))
@@ -295,7 +295,7 @@ class _Choices(QFrame):
         near = Field(
             _("Near-duplicates"),
             self._near,
-            _("“Skip records regardless of their key” skips them too."),
+            _("“Skip if the text is equal” skips them too."),
         )
         self._segmenter = combo(name=_("Word segmenter"))
         self._segmenter.activated.connect(

@@ -197,8 +197,8 @@ class LabelsState(State):
             of = span_layer(layer.layer)
             rules = sum(bool(pairs(layer.layer, name)) for name in layer.layer.names)
             message = ngettext(
-                "Connects spans of {layer}; {n} label has allowed pairs.",
-                "Connects spans of {layer}; {n} labels have allowed pairs.",
+                "Connects spans of the layer {layer}; {n} label has rules.",
+                "Connects spans of the layer {layer}; {n} labels have rules.",
                 rules,
             ).format(layer=of, n=formats.count(rules))
             self.update(
