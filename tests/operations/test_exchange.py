@@ -9,6 +9,7 @@ from workbench.operations import labels as edit_labels
 from workbench.operations.import_handle import SameTexts
 from workbench.storage import documents, labels
 
+WEBANNO = "#id=1\n#text=Ada met\n1\tAda\t_\tB-PER\n2\tmet\t_\tO\n"  # TSV 1, which is not read
 LINES = (
     {"id": "a", "text": "Ada met Bob", "label": [[0, 3, "PER"]]},
     {"id": "b", "text": "in Rome", "label": [[3, 7, "LOC"]]},
@@ -439,13 +440,13 @@ def test_markup_needs_the_format_to_be_chosen(project, bring):
 
 def test_a_file_of_another_program_changes_nothing(project, bring):
     with pytest.raises(ImportFailed, match="WebAnno TSV"):
-        bring("#FORMAT=WebAnno TSV 3.3\n\n#Text=Ada\n1-1\t0-3\tAda\t_\n", "a.tsv")
+        bring(WEBANNO, "a.tsv")
 
     assert corpus.info(project)["documents"] == 0
 
 
 def test_a_chosen_format_that_does_not_fit_is_a_warning(bring):
-    result = bring("#FORMAT=WebAnno TSV 3.3\n1-1\t0-3\tAda\n", "a.tsv", format="tsv")
+    result = bring(WEBANNO, "a.tsv", format="tsv")
 
     assert any("WebAnno TSV" in warning for warning in result.warnings)
 
