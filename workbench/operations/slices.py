@@ -103,7 +103,10 @@ def _whole(given: Evidence, score: str) -> Slice:
 
 
 def members(given: Evidence, patterns: Sequence[str] = ()) -> dict[str, np.ndarray]:
-    """Name of each slice that is neither too small nor the whole → positions of its documents."""
+    """Name of each slice that is neither too small nor the whole → positions of its documents.
+
+    Positions int (K,) in `given`.
+    """
     n = len(given)
     return {name: rows for name, rows in _members(given, patterns) if LEAST <= len(rows) < n}
 

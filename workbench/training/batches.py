@@ -19,8 +19,9 @@ def bucketed(
 ) -> Iterator[np.ndarray]:
     """Every item once, in ceil(n / batch_size) batches of similar length, in random order.
 
-    Items are shuffled, sorted by length within groups of several batches, cut into batches, and the
-    batches are shuffled. Small data sets use small groups, so that batches differ between epochs.
+    lengths int (N,). Yields positions int (B,), B at most batch_size. Items are shuffled, sorted by
+    length within groups of several batches, cut into batches, and the batches are shuffled. Small
+    data sets use small groups, so that batches differ between epochs.
     """
     count = len(lengths)
     groups = int(np.clip(np.ceil(count / batch_size) // 3, 1, MEGA))
@@ -77,6 +78,7 @@ class CheapDropout(nn.Module):
         self.rng = rng
 
     def forward(self, x: Tensor) -> Tensor:
+        """x of any shape; the same shape with elements set to 0 and the others scaled."""
         level = round(256 * self.p)
         if not self.training or not level:
             return x
@@ -103,7 +105,7 @@ def use_cheap_dropout(model: nn.Module, seed: int) -> int:
 
 
 def weighted(losses: Mapping[str, Loss], usual: Mapping[str, float | None]) -> Tensor:
-    """The loss to minimize: every target has the same weight in every batch.
+    """The loss to minimize, a scalar: every target has the same weight in every batch.
 
     `usual`: target → its usual count in a batch, see `Task.usual_counts`.
     """

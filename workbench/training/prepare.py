@@ -112,6 +112,7 @@ def settle(seed: int, device: torch.device) -> int:
 
 
 def bundles(batches: Iterator[np.ndarray], size: int) -> Iterator[list[np.ndarray]]:
+    """The batches, each int (B,), in lists of `size`; the last list may be shorter."""
     bundle: list[np.ndarray] = []
     for batch in batches:
         bundle.append(batch)

@@ -49,6 +49,7 @@ class Outputs(Place):
     over: str = LABELS
 
     def score(self, logits: Mapping[str, Tensor], *, probability: bool) -> Tensor:
+        """logits (B, T, outputs), or (B, outputs) if the positions are None. Returns (B,)."""
         given = logits[LOGITS].float()
         if probability:
             given = _PROBABILITY[self.over](given)
@@ -71,6 +72,7 @@ class SpanPlace(Place):
     scorer: SpanScorer
 
     def score(self, logits: Mapping[str, Tensor], *, probability: bool) -> Tensor:
+        """starts, ends (B, T, D) of the units. Returns (B,)."""
         starts, ends = (logits[name].float() for name in (STARTS, ENDS))
         widths, weight, bias = (
             torch.from_numpy(item).to(starts.device)

@@ -82,7 +82,10 @@ def _parts(rows: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def principal(every: np.ndarray, rows: np.ndarray) -> Components:
-    """Of the covariance matrix, read in parts. Each axis points to its largest coefficient."""
+    """Of the covariance matrix, read in parts. Each axis points to its largest coefficient.
+
+    every (N, W) may be memory-mapped; rows int (K,): the vectors of it that are counted.
+    """
     total, products = np.zeros(every.shape[1]), np.zeros((every.shape[1],) * 2)
     for part in _parts(rows):
         values = every[part].astype(np.float32)

@@ -32,7 +32,10 @@ def centroid_predictions(vectors: np.ndarray, senses: np.ndarray) -> np.ndarray:
 
 
 def macro_f1(gold: np.ndarray, predicted: np.ndarray, count: int) -> float:
-    """Mean F1 over the senses 0 … count - 1; 0 where a sense is never right."""
+    """Mean F1 over the senses 0 … count - 1; 0 where a sense is never right.
+
+    gold, predicted int (N,).
+    """
     found = []
     for sense in range(count):
         right = int(((gold == sense) & (predicted == sense)).sum())
@@ -42,7 +45,10 @@ def macro_f1(gold: np.ndarray, predicted: np.ndarray, count: int) -> float:
 
 
 def same_among_nearest(vectors: np.ndarray, senses: np.ndarray) -> float:
-    """Mean share of the own sense among the NEAREST other uses by cosine."""
+    """Mean share of the own sense among the NEAREST other uses by cosine.
+
+    vectors (N, W) of length 1; senses int (N,). N is at least 2.
+    """
     x = np.asarray(vectors, np.float32)
     most = min(NEAREST, len(x) - 1)
     similar = x @ x.T
@@ -52,7 +58,7 @@ def same_among_nearest(vectors: np.ndarray, senses: np.ndarray) -> float:
 
 
 def same_at_random(senses: np.ndarray) -> float:
-    """The same share where all uses are equally near."""
+    """The same share where all uses are equally near. senses int (N,), N at least 2."""
     counts = np.bincount(senses)
     return float((counts * (counts - 1)).sum() / (len(senses) * (len(senses) - 1)))
 
@@ -60,7 +66,8 @@ def same_at_random(senses: np.ndarray) -> float:
 def pair_accuracy(vectors: np.ndarray, senses: np.ndarray) -> float:
     """Accuracy of "same sense" for pairs of uses, half of them the same, by a cosine threshold.
 
-    The threshold is the best one on half of the pairs and scored on the other half, both ways.
+    vectors (N, W) of length 1; senses int (N,). The threshold is the best one on half of the pairs
+    and scored on the other half, both ways.
     Source: Pilehvar and Camacho-Collados 2019, section 4 (threshold baseline of WiC).
     """
     first, second, same = _pairs(senses)
