@@ -106,7 +106,7 @@ def _framed(ids: np.ndarray, groups: np.ndarray, part: slice, frame: Frame) -> U
 
 
 def word_count(groups: np.ndarray) -> int:
-    """Words that begin in a block."""
+    """Words that begin in a block. groups int (T,): of each unit its word, or SEPARATOR."""
     return int(np.count_nonzero(np.diff(groups, prepend=SEPARATOR)[groups != SEPARATOR]))
 
 

@@ -85,7 +85,10 @@ def with_sentinels(
 
 
 def infilled(ids: np.ndarray, spans: Sequence[Span], mask: int) -> np.ndarray:
-    """Each span is replaced by one mask, also an empty one."""
+    """Each span is replaced by one mask, also an empty one.
+
+    ids int (T,); spans in order, without overlaps.
+    """
     parts: list[Part] = []
     last = 0
     for start, end in spans:
@@ -102,6 +105,7 @@ def replaced(ids: np.ndarray, chosen: np.ndarray, others: np.ndarray | int) -> n
 
 
 def deleted(ids: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Without the chosen units. ids int (T,), chosen bool (T,)."""
     found: np.ndarray = ids[~chosen]
     return found
 
@@ -119,7 +123,7 @@ def permuted(ids: np.ndarray, ends: np.ndarray, rng: np.random.Generator) -> np.
 
 
 def rotated(ids: np.ndarray, start: int) -> np.ndarray:
-    """The text from `start` on, then what precedes it."""
+    """The text, ids int (T,), from `start` on, then what precedes it."""
     found: np.ndarray = np.roll(ids, -start)
     return found
 

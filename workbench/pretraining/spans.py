@@ -101,7 +101,10 @@ def replaced(
 
 
 def boundaries(found: Sequence[Span]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For every unit of the spans: the position before its span, after it, and its place in it."""
+    """For every unit of the spans: the position before its span, after it, and its place in it.
+
+    Three arrays int64 (M,), M units in all spans.
+    """
     sizes = [end - start for start, end in found]
     left = np.repeat(np.array([start - 1 for start, _end in found], np.int64), sizes)
     right = np.repeat(np.array([end for _start, end in found], np.int64), sizes)

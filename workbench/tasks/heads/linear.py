@@ -20,6 +20,7 @@ class TokenHead(nn.Module):
         self.dropout, self.linear = nn.Dropout(dropout), nn.Linear(width, outputs)
 
     def forward(self, states: States) -> dict[str, Tensor]:
+        """`logits` (B, T, outputs)."""
         return {"logits": self.linear(self.dropout(states.layers[-1]))}
 
 
@@ -47,4 +48,5 @@ class SequenceHead(nn.Module):
         self.dropout, self.linear = nn.Dropout(dropout), nn.Linear(width, outputs)
 
     def forward(self, states: States) -> dict[str, Tensor]:
+        """`logits` (B, outputs)."""
         return {"logits": self.linear(self.dropout(self.pooling(states)))}

@@ -44,9 +44,11 @@ class Pooling(nn.Module):
         self.directions, self.pool = directions, kinds[kind]
 
     def forward(self, states: States) -> Tensor:
+        """(B, H), or (B, 3 · H) for concat."""
         return self.pool(states)
 
     def last(self, states: States) -> Tensor:
+        """(B, H): the state of the unit that the encoder reads last."""
         hidden = states.layers[-1]
         first = hidden[:, 0]
         if self.directions == ("previous",):
@@ -60,6 +62,7 @@ class Pooling(nn.Module):
         return torch.cat([final[:, :half], first[:, half:]], 1)
 
     def concat(self, states: States) -> Tensor:
+        """(B, 3 · H): last, maximum and mean."""
         return torch.cat([self.last(states), maximum(states), mean(states)], 1)
 
 
@@ -80,6 +83,7 @@ class ConcatHead(nn.Module):
         self.linear2 = nn.Linear(HIDDEN, outputs, bias=False)
 
     def forward(self, states: States) -> dict[str, Tensor]:
+        """`logits` (B, outputs), float32."""
         pooled = self.pooling(states).float()  # normalization of few documents needs float32
         hidden = F.relu(self.linear1(self.dropouts[0](self.norms[0](pooled))))
         return {"logits": self.linear2(self.dropouts[1](self.norms[1](hidden)))}
@@ -89,6 +93,7 @@ class BatchNorm(nn.BatchNorm1d):
     """Normalizes a batch of one document, which has no variance, by the running statistics."""
 
     def forward(self, values: Tensor) -> Tensor:
+        """values (B, H). Returns (B, H)."""
         if not self.training or len(values) > 1:
             return super().forward(values)
         running = (self.running_mean, self.running_var)
