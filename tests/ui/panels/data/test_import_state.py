@@ -215,10 +215,12 @@ def test_a_file_without_any_readable_record_cannot_be_imported(choose):
 
 def test_files_after_the_first_are_looked_at_too(context, tmp_path):
     (tmp_path / "a.txt").write_text("fine\n")
-    (tmp_path / "b.xmi").write_text('<?xml version="1.0"?>\n<xmi:XMI xmlns:xmi="x">\n')
-    state = ImportState(context, [tmp_path / "a.txt", tmp_path / "b.xmi"])
+    (tmp_path / "b.xml").write_text(
+        '<?xml version="1.0"?>\n<collection>\n<source>PubMed</source>\n'
+    )
+    state = ImportState(context, [tmp_path / "a.txt", tmp_path / "b.xml"])
     try:
-        assert "b.xmi is a UIMA XMI file" in state.obstacle
+        assert "b.xml is a BioC XML file" in state.obstacle
         assert not state.can_start and not state.can_override
     finally:
         state.close()
