@@ -224,6 +224,15 @@ def test_a_run_is_renamed_in_the_list(panel, qtbot):
     assert [run.name for run in panel.state.runs] == ["best", "first"]
 
 
+def test_the_keys_of_the_review_work_after_a_click_on_the_tab_of_errors(panel, qtbot):
+    tabs = panel.view._tabs
+    qtbot.mouseClick(tabs, Qt.MouseButton.LeftButton, pos=tabs.tabRect(1).center())
+    errors = named(panel, "Errors", QTableView)
+    qtbot.waitUntil(lambda: errors.model().rowCount() == 3)
+
+    assert panel.context.app.window.focusWidget() is errors
+
+
 def test_enter_on_an_error_opens_annotate_there(panel, qtbot, monkeypatch):
     gone = []
     monkeypatch.setattr(panel.context.app, "visit", lambda page, **args: gone.append((page, args)))

@@ -170,9 +170,11 @@ class LabelErrorsView(QFrame):
         _fill(self._layer, names, state.layer.name if state.layer else "")
         models = [(title, value) for value, title in state.models]
         _fill(self._model, models, self._model.currentData())
+        self._wait.setVisible(state.share is not None)
+        if self._measure.hasFocus() and not state.can_measure:
+            self._cancel.setFocus()  # Qt would move the focus to the first button of the window
         self._measure.setEnabled(state.can_measure)
         self._measure.set_text(_("Measure again") if found is not None else _("Measure"))
-        self._wait.setVisible(state.share is not None)
         self._progress.set(state.share)
         share = formats.points(state.share or 0.0)
         self._running.setText(_("Training the folds: {share} %").format(share=share))

@@ -198,6 +198,7 @@ class ResultsView(WatchingView):
         for name in PARTS.values():
             self._tabs.addTab(_(name))
         self._tabs.currentChanged.connect(lambda at: state.update(part=tuple(PARTS)[at]))
+        self._tabs.tabBarClicked.connect(self._clicked, Qt.ConnectionType.QueuedConnection)
         return column(
             head,
             self._asked,
@@ -221,6 +222,11 @@ class ResultsView(WatchingView):
     def _fill_tab(self, number: int) -> None:
         if self.state.run is not None:
             cast(_Part, self._pages.widget(number)).render_part(ALL)
+
+    def _clicked(self, tab: int) -> None:
+        """The keys of the review work at once after a click on the tab of errors."""
+        if tab == ERRORS:
+            self.take_focus()
 
     def take_focus(self) -> None:
         """The list of errors where it is shown, as the user returns to it from a document."""
