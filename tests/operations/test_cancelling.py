@@ -13,9 +13,16 @@ from workbench.operations import corpus, splits
 from workbench.operations import labels as schema
 from workbench.project.check import check
 from workbench.project.project import Project
-from workbench.storage import labels
+from workbench.storage import labels, replay
 
 COUNT = 3000  # documents: three pieces of each act
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch):
+    """Restoring in pieces of 1,000 rows, too, of which there are several here."""
+    monkeypatch.setattr(replay, "LARGE_PIECE", replay.PIECE)
+
 
 ACTS = {
     "delete documents": lambda project, ids, layer, watch: corpus.delete_documents(

@@ -23,7 +23,7 @@ class Walk:
         from tests.inline import InlineQueue
         from tests.ui.panels.inspect.test_state import Host
         from workbench.base import settings
-        from workbench.operations import inspect as inspecting
+        from workbench.operations import inspect_host as inspecting
         from workbench.ui.app import App, make_qt
 
         self.seen, self.host = seen, Host()

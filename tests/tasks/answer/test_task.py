@@ -34,7 +34,11 @@ from workbench.training import loop  # noqa: E402
 from workbench.training.spec import TrainSpec  # noqa: E402
 
 CPU = torch.device("cpu")
-ABOUT_ANSWERS = {"attributions", "smallest_change"}  # there is none without a question
+ABOUT_ANSWERS = {
+    "attributions",
+    "smallest_change",
+    "words_left_out",
+}  # there is none without a question
 TEXT = "ada met bob in paris"
 DOCUMENT = asked("a", TEXT, ["the driver ?", "from the gate ?"])
 

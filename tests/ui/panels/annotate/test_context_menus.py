@@ -133,3 +133,14 @@ def test_long_chosen_text_is_cut_in_the_middle_of_the_line(view):
     assert "Label “Ada met Bob in Paris.” as" in open_menu(view.first, at(view, 3))
 
     assert _cut("one two three " * 9) == "one two three on…e one two three"
+
+
+@pytest.mark.parametrize(("score", "text"), [(None, "Accept all"), (0.9, "Accept ≥")])
+def test_a_limit_is_offered_only_where_suggestions_have_scores(view, state, score, text):
+    names = ids(state, "names")
+    layer = next(layer.id for layer in state.layers if layer.name == "names")
+    row = NewSuggestion(state.document_id, layer, names["PER"], 0, 3, "text", score)
+    suggestion_edits.add_suggestions(state.project, None, [row], kind="rule", ref="test")
+
+    assert view.right._accept.text().strip() == text
+    assert view.right._sure.isVisibleTo(view.right) == (score is not None)

@@ -69,6 +69,13 @@ def test_choosing_another_run_shows_its_scores_and_errors(panel, qtbot):
     assert named(panel, "All scores", QTableView).model().index(0, 1).data() == "66.7"
 
 
+def test_without_a_selected_run_the_page_says_so(panel):
+    panel.state.choose(())
+
+    shown = {label.text() for label in panel.view._right.findChildren(QLabel)}
+    assert "No run selected" in shown and "No runs yet" not in shown
+
+
 def compared(panel, qtbot):
     named(panel, "Runs", QTableView).selectAll()
     qtbot.waitUntil(lambda: panel.state.comparing.pair is not None, timeout=30_000)

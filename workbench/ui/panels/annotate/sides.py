@@ -315,6 +315,9 @@ class RightSide(QFrame):
         self._fit_suggestions()
         for part in (self._accept, self._reject):
             part.setEnabled(state.can_edit)
+        scored = any(row.score is not None for row in suggestions)
+        self._accept.setText(_("Accept ≥") if scored else _("Accept all"))
+        self._sure.setVisible(scored)
         every = len(state.every_suggestion)
         self._from.setText(formats.count(every) if every else "")
         filtered = state.source is not None or state.scores != EVERY

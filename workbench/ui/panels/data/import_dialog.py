@@ -182,7 +182,8 @@ class _File(QFrame):
         self._format_field = Field(_("Format"), self._format)
         self._encoding_field = Field(_("Encoding"), self._encoding)
         self._delimiter_field = Field(_("Delimiter"), self._delimiter)
-        self._form, self._settings = Form(()), column(gap=0)
+        self._form = Form(())
+        self._settings = column(self._form, gap=0)
         body = card(
             row(words(_("1  File and format"), weight=600), None, self.choose),
             self._name,
@@ -239,8 +240,9 @@ class _File(QFrame):
             fill(self._delimiter, [(GUESS, label), *DELIMITERS], state.delimiter)
             self._delimiter_field.setVisible(state.used_format in (*TABULAR, "conll"))
             self._show_settings()
-        for part in (self._format, self._encoding, self._delimiter, self.choose):
-            part.setEnabled(not running and (part is self.choose or bool(state.files)))
+        for part in (self._format, self._encoding, self._delimiter):
+            part.setEnabled(not running and bool(state.files))
+        self.choose.setEnabled(state.phase != "importing")
 
     def _show_settings(self) -> None:
         """Fields for the options of the importer; kept while they are the same ones."""

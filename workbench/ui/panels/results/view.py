@@ -119,6 +119,7 @@ class ResultsView(WatchingView):
         self._runs = self._left.table
         self.first = self._runs
         self._head: QBoxLayout | None = None
+        self._nothing: EmptyState | None = None
         self._right = LaterStack(self._no_run, self._one_run, self._several_runs)
         frame = row(self._left, (self._right, 1), gap=0)
         others = lambda: BoardView(state), lambda: LabelErrorsView(state)  # noqa: E731
@@ -135,7 +136,8 @@ class ResultsView(WatchingView):
         train = lambda: self.state.context.go("train")  # noqa: E731
         lead = Button(_("Train a model"), "play", "primary", on=train)
         hint = _("A run is one training. Its scores, errors and model are shown here.")
-        return EmptyState("chart-column", _("No runs yet"), hint, lead)
+        self._nothing = EmptyState("chart-column", _("No runs yet"), hint, lead)
+        return self._nothing
 
     def _one_run(self) -> QFrame:
         state = self.state
@@ -276,6 +278,8 @@ class ResultsView(WatchingView):
         self._save.setVisible(on_board)
         several = len(state.chosen) > 1
         self._right.setCurrentIndex(MANY if several else ONE if state.run is not None else NONE)
+        if state.runs and state.run is None and not several and self._nothing is not None:
+            self._nothing.set(_("No run selected"), _("Select a run in the list."))
         self._delete.setEnabled(state.can_delete)
         self._baseline.setEnabled(not state.project.read_only)
         self._compare.setEnabled(bool(state.others()))
