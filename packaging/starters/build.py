@@ -130,7 +130,7 @@ def _worth(name: str, result: dict[str, Any]) -> str:
     if result.get("curve"):
         last = result["curve"][-1]
         found.append(
-            f"Perplexity on 66 held-out articles: {last['perplexity']:,.1f} per unit, "
+            f"Perplexity on 66 held-out articles: {last['perplexity']:,.1f} per {_unit(name)}, "
             f"{last['perplexity_per_word']:,.0f} per word."
         )
     scores = json.loads(SCORES.read_text()).get(name, {}) if SCORES.is_file() else {}
@@ -148,6 +148,17 @@ def _worth(name: str, result: dict[str, Any]) -> str:
             "logistic regression on top."
         )
     return " ".join(found)
+
+
+def _unit(name: str) -> str:
+    """What one prediction of a starter is of."""
+    sys.path.insert(0, str(ROOT))
+    from workbench.models.spec import read_folder
+
+    info = read_folder(MODELS / name, allow_pickle=True)
+    if info.predicts_characters:
+        return "character"
+    return "token"
 
 
 def main(command: str, *given: str) -> None:

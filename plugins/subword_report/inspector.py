@@ -50,7 +50,7 @@ class FertilityInspector:
 
 
 def _subwords(subject: Subject, words: Sequence[str]) -> dict[str, int]:
-    """Number of units of each word after a space."""
+    """Number of subwords of each word after a space."""
     documents = [Document("", (("text", f"a {word}"),)) for word in words]
     prepared = subject.preparer.whole(documents, LONGEST)
     return {

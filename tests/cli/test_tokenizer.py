@@ -42,7 +42,7 @@ def test_a_tokenizer_is_learned_and_compared(ask, call, toy, tmp_path):
     assert result["size"] <= 40 and (out / "tokenizer.json").is_file()
     assert found[0]["fertility"] == 1.0 and found[0]["unknown"] == 0
     assert found[1]["name"] == "starter-bert" and found[1]["cut"]["128"] == 0
-    assert "Units per word" in call("tokenizer", "compare", out, "starter-bert", toy)[1]
+    assert "Tokens per word" in call("tokenizer", "compare", out, "starter-bert", toy)[1]
     code, _out, err = call("tokenizer", "train", toy, out)
     assert code == 1 and "not an empty folder" in err
 

@@ -44,7 +44,7 @@ def test_models_that_do_not_know_the_words_come_last_with_the_reason():
     words = {row.fit.name: row.words for row in rows if not row.suits}
     assert words == {
         "foreign": "Not suitable: 40% of the words are unknown",
-        "splits": "Not suitable: 3.1 units per word",
+        "splits": "Not suitable: 3.1 tokens per word",
         "broken": "It cannot be read.",
     }
     assert "None of the measured" in recommendation([row for row in rows if not row.suits])

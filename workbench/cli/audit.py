@@ -16,7 +16,7 @@ from workbench.cli.session import project_argument, reading, session
 @click.option("--layer", "layer_name", required=True, help=_("Name of the layer."))
 @click.option("--model", required=True, help=_("Name or folder of the model."))
 @click.option("--task", default="", help=_("Task to train. [default: the first of the layer]"))
-@click.option("--max-length", type=click.IntRange(min=8), help=_("Maximum length in units."))
+@click.option("--max-length", type=click.IntRange(min=8), help=_("Maximum length in tokens."))
 @click.option("--fix", is_flag=True, help=_("Move labels to word boundaries, as one undo step."))
 @as_json
 def audit(

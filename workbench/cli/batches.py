@@ -11,7 +11,7 @@ from workbench.cli.output import say
 
 def show_rows(rows: Sequence[Mapping[str, Any]]) -> None:
     """Each input as a line, its predicted units in brackets and spans in braces."""
-    say(_("Predicted units as [input→target], spans in braces."))
+    say(_("Predictions as [input→target], spans in braces."))
     for number, row in enumerate(rows, 1):
         notes = ", ".join(f"{name}: {value}" for name, value in row["notes"].items())
         titled = _("Input {n}: {notes}") if notes else _("Input {n}")

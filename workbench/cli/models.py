@@ -192,7 +192,7 @@ def _published_row(published: Published) -> tuple[str | int | None, ...]:
 def suit(source: Path, names: tuple[str, ...], count: int, seed: int, as_json: bool) -> None:
     """Measure which installed model suits the texts of a project.
 
-    Unknown words, units per word, truncated texts and perplexity on a sample. Perplexity is
+    Unknown words, tokens per word, truncated texts and perplexity on a sample. Perplexity is
     compared within one kind only.
     """
     from workbench.cli.session import failed, reading, session
@@ -225,7 +225,7 @@ def _show_suit(rows: tuple[Ranked, ...]) -> None:
     from workbench.operations import suit as suiting
 
     share, number = _("{share:.1%}"), _("{n:,.1f}")
-    head = (_("Model"), _("Family"), _("Unknown"), _("Units per word"), _("Cut"), _("Limit"))
+    head = (_("Model"), _("Family"), _("Unknown"), _("Tokens per word"), _("Cut"), _("Limit"))
     table(
         (*head, _("Perplexity"), _("95 % interval"), _("Kind"), _("Recommendation")),
         [

@@ -52,7 +52,7 @@ def perplexity(
     """Evaluate language models on held-out text: perplexity per token and per word.
 
     TEXTS are text files, folders with such files, or projects. Texts are read in pieces of 120
-    words. Masked models: pseudo-perplexity, one unit masked at a time. Only perplexities of one
+    words. Masked models: pseudo-perplexity, one token masked at a time. Only perplexities of one
     kind can be compared, those per word also between tokenizers.
     """
     from workbench.operations import lm_evaluation, models, suit

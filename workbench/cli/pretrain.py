@@ -43,9 +43,7 @@ from workbench.pretraining.spec import GENERAL, PretrainSpec, objective, objecti
 @click.option(
     "--show-batch",
     is_flag=True,
-    help=_(
-        "Show the first batch of the run (inputs and predicted units) without training. No OUTDIR."
-    ),
+    help=_("Show the first batch of the run (inputs and targets) without training. No OUTDIR."),
 )
 @click.option(
     "--options", "list_them", is_flag=True, help=_("List objectives and settings, then exit.")

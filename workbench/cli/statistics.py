@@ -31,7 +31,7 @@ MOST_PAIRS = 10  # pairs of labels that are printed, the most frequent ones
     "--tokenizer",
     default="",
     metavar="MODEL",
-    help=_("Also count the units of this model: a name from `models list`, or a folder."),
+    help=_("Also count the tokens of this model: a name from `models list`, or a folder."),
 )
 @as_json
 def statistics(file: Path, layer: str, where: str, tokenizer: str, as_json: bool) -> None:
@@ -143,5 +143,5 @@ def _show_lengths(found: dict[str, Any], tokenizer: str) -> None:
     ]
     table(head, rows)
     for limit, share in found.get("cut", {}).items():
-        message = _("Longer than {limit} units: {share:.1%}")
+        message = _("Longer than {limit} tokens: {share:.1%}")
         say(message.format(limit=limit, share=share))

@@ -98,7 +98,7 @@ def compare(first: str, second: str, source: Path, as_json: bool) -> None:
     if as_json:
         emit([{"name": name, **fit.to_json()} for name, fit in found.items()])
         return
-    head = (_("Tokenizer"), _("Units per word"), _("Unknown"))
+    head = (_("Tokenizer"), _("Tokens per word"), _("Unknown"))
     limits = [*next(iter(found.values())).cut]
     cut = tuple(_("Cut at {limit}").format(limit=limit) for limit in limits)
     share = _("{share:.1%}")
@@ -199,8 +199,8 @@ def _division(division: Division) -> dict[str, Any]:
 
 def _show_division(division: Division) -> None:
     say(
-        _("{word}: {units}").format(
-            word=plain(division.word), units=" ".join(map(plain, division.units))
+        _("{word}: {tokens}").format(
+            word=plain(division.word), tokens=" ".join(map(plain, division.units))
         )
     )
     for step in division.steps:

@@ -126,7 +126,7 @@ class TaskName(TaskType):
 @click.option(
     "--show-batch",
     is_flag=True,
-    help=_("Show the first batch of the run (inputs and predicted units) without training."),
+    help=_("Show the first batch of the run (inputs and targets) without training."),
 )
 @click.option(
     "--options",

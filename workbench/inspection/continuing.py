@@ -60,7 +60,7 @@ def continuation(subject: Subject, document: Document, direction: str) -> Contin
     """Raises WorkbenchError for a text without units, which some models need to begin."""
     if subject.scores_subwords and subject.language_model.kind == CAUSAL:
         return _Subwords(subject, document)
-    if any(f"{way}_character" in subject.info.gives for way in (NEXT, PREVIOUS)):
+    if subject.info.predicts_characters:
         return _Characters(subject, document, direction)
     if "text_to_text" in subject.info.gives:
         return _Written(subject, document)

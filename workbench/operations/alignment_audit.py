@@ -1,7 +1,7 @@
 """What a model would make of the gold labels: split, lost and cut ones, before a training.
 
-Every label whose boundaries are not those of words or of the model's units, and every document that
-exceeds the maximum length.
+Every label whose boundaries are not those of words or of the model's tokens, and every document
+that exceeds the maximum length.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ KINDS = WORD, SPLIT, LOST, OVERLAP, CUT, LONG = (
 )  # fmt: skip
 TITLES = {
     WORD: N_("Not at word boundaries"),
-    SPLIT: N_("Splits a unit of the model"),
-    LOST: N_("Has no unit of the model"),
+    SPLIT: N_("Splits a token of the model"),
+    LOST: N_("Has no token of the model"),
     OVERLAP: N_("Overlaps a longer label"),
     CUT: N_("After the truncated part"),
     LONG: N_("Document is too long"),
@@ -53,8 +53,8 @@ MEANINGS = {
     WORD: N_(
         "Labels are trained on whole words: the boundaries of this one are moved to those of words."
     ),
-    SPLIT: N_("A boundary lies inside a unit of the tokenizer, and a unit gets a single label."),
-    LOST: N_("A word of the label has no unit of its own, so it is not trained or predicted."),
+    SPLIT: N_("A boundary lies inside a token of the model, and a token gets a single label."),
+    LOST: N_("A word of the label has no token of its own, so it is not trained or predicted."),
     OVERLAP: N_("The task learns labels without overlaps: the longer one is kept."),
     CUT: N_("The label lies beyond the maximum length of the model."),
     LONG: N_("The text exceeds the maximum length and is truncated, or read in several windows."),

@@ -24,7 +24,7 @@ TARGET = "workbench.pretraining.fit:run"
 SAMPLE = 200  # texts
 SECONDS = 6.0  # of the processor at most for scoring a model; loading and counting come on top
 MOST_UNKNOWN = 0.05  # fraction of unknown words of a suitable model
-MOST_UNITS = 2.5  # units per word of a suitable model that reads words or subwords
+MOST_TOKENS = 2.5  # tokens per word of a suitable model that reads words or subwords
 KINDS = {
     PSEUDO: N_("pseudo"),
     CAUSAL: N_("causal"),
@@ -41,7 +41,7 @@ BEST = {
 }
 RULE = N_(
     "A model suits the text if the languages match, as far as they are known, under 5 % of the "
-    "words are unknown, and it needs at most 2.5 units per word. Among suitable models of one "
+    "words are unknown, and it needs at most 2.5 tokens per word. Among suitable models of one "
     "kind, the one with the lowest perplexity per character is recommended."
 )
 
@@ -148,8 +148,8 @@ def _objection(fit: ModelFit) -> str:
         return _other_language(fit)
     if fit.unknown >= MOST_UNKNOWN:
         return _("Not suitable: {share:.0%} of the words are unknown").format(share=fit.unknown)
-    if fit.fertility > MOST_UNITS and fit.kind != CHARACTER:
-        return _("Not suitable: {n:.1f} units per word").format(n=fit.fertility)
+    if fit.fertility > MOST_TOKENS and fit.kind != CHARACTER:
+        return _("Not suitable: {n:.1f} tokens per word").format(n=fit.fertility)
     return ""
 
 
@@ -168,6 +168,6 @@ def recommendation(rows: Sequence[Ranked]) -> str:
     if best is None:
         return _("None of the measured models suits this text.")
     message = _(
-        "{name} suits this text best: {unknown:.1%} unknown words, {units:.2f} units per word."
+        "{name} suits this text best: {unknown:.1%} unknown words, {tokens:.2f} tokens per word."
     )
-    return message.format(name=best.fit.name, unknown=best.fit.unknown, units=best.fit.fertility)
+    return message.format(name=best.fit.name, unknown=best.fit.unknown, tokens=best.fit.fertility)

@@ -141,7 +141,7 @@ def _measured(
     total, units = scored.total, scored.count
     mean = total / units if units else 0.0
     low, high = scored.bounds(params["seed"]) or (None, None)
-    # The mean per unit times the units per word, or per character of the text.
+    # The mean per token times the tokens per word, or per character of the text.
     per_word = words.fertility if kind != CHARACTER else 1.0
     letters = sum(map(len, texts))
     density = words.units / max(1, letters) if kind != CHARACTER else 1.0
@@ -207,8 +207,7 @@ def _scored(
     if not isinstance(encoder, RecurrentModel):
         return "", Tally()
     found = Tally(time.process_time() + seconds)
-    by_character = any(give.endswith("_character") for give in info.gives)
-    kind = CHARACTER if by_character else BOTH if len(wanted) > 1 else CAUSAL
+    kind = CHARACTER if info.predicts_characters else BOTH if len(wanted) > 1 else CAUSAL
     _recurrent(encoder, order, wanted, found)
     return kind, found
 

@@ -150,13 +150,13 @@ def tokens(prepared: Prepared, spec: TrainSpec) -> dict[str, Any] | None:
 
 
 def planned(chosen: Plan) -> str:
-    """Units are subwords, words or characters, whichever the model reads."""
+    """Tokens are subwords or words, whichever the model reads."""
     return ngettext(
         "{epochs} epoch of {steps_per_epoch} steps, batch size {batch_size}, learning rate "
-        "{learning_rate:g}, at most {max_length} units per input, evaluation every "
+        "{learning_rate:g}, at most {max_length} tokens per input, evaluation every "
         "{evaluate_every} steps, best checkpoint by {best_by}",
         "{epochs} epochs of {steps_per_epoch} steps, batch size {batch_size}, learning rate "
-        "{learning_rate:g}, at most {max_length} units per input, evaluation every "
+        "{learning_rate:g}, at most {max_length} tokens per input, evaluation every "
         "{evaluate_every} steps, best checkpoint by {best_by}",
         chosen.epochs,
     ).format(**vars(chosen))

@@ -21,7 +21,8 @@ MIN_COUNT = Option(
 )  # fmt: skip
 DIRECTION = Option(
     "direction", "choice", "forward",
-    N_("Direction of reading: the model predicts the next unit, or the previous one."),
+    N_("Direction of reading: the model predicts the next word (or character), or the "
+       "previous one."),
     choices=("forward", "backward"), choice_titles=(N_("Forward"), N_("Backward")),
     title=N_("Direction"),
 )  # fmt: skip

@@ -85,6 +85,11 @@ class ModelInfo:
         return not self.problems
 
     @property
+    def predicts_characters(self) -> bool:
+        """Whether it is a language model whose perplexity is per character."""
+        return not {"next_character", "previous_character"}.isdisjoint(self.gives)
+
+    @property
     def is_bare(self) -> bool:
         """Whether it is an architecture without weights, created anew by every training."""
         return self.usable and not self.width

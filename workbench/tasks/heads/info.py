@@ -134,7 +134,7 @@ LM_WEIGHT = Option(
     "float",
     0.0,
     N_(
-        "Weight λ of an auxiliary language model loss: the model also predicts the next unit of "
+        "Weight λ of an auxiliary language model loss: the model also predicts the next token of "
         "each text (Radford et al. 2018, L3 = L2 + λ L1, λ = 0.5). For models that predict next "
         "words; 0 for none. Needs a head of Glossbench, which transformers alone cannot load."
     ),

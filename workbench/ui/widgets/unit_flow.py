@@ -16,7 +16,7 @@ from workbench.ui import plain, theme
 GAP, LINE_GAP, PAD = 5, 9, 5  # pixels
 MASKED, RANDOM, KEPT = "masked", "random", "kept"  # what was done to a unit
 MARKS = {MASKED: _("M"), RANDOM: _("R"), KEPT: _("K")}
-TOLD = {MASKED: _("masked"), RANDOM: _("replaced by a random unit"), KEPT: _("kept")}
+TOLD = {MASKED: _("masked"), RANDOM: _("replaced by a random token"), KEPT: _("kept")}
 _MIDDLE = Qt.AlignmentFlag.AlignCenter
 
 

@@ -94,6 +94,17 @@ def test_a_run_shows_loss_and_perplexity_and_its_model_can_be_used(state, contex
     assert not Path(spec["texts"][0]).exists()
 
 
+def test_the_perplexity_of_a_character_model_is_named_per_character(state, context):  # noqa: F811
+    state.choose_model("new:char_lm")
+    state.start()
+    scores = {"perplexity": 6.0, "perplexity_per_word": 900.0}
+    event = Output({"kind": "evaluated", "step": 0, "scores": scores})
+
+    tell(state, context.queue.jobs[-1], event)
+
+    assert list(state.live.scores) == ["per character", "per word"]
+
+
 def test_the_model_of_a_run_can_be_trained_further(state, context, tiny_model):  # noqa: F811
     state.choose_objective("nsp")
     state.set_name("mine")

@@ -74,7 +74,7 @@ def test_both_stages_of_an_adapted_run_have_their_curves(page):
     page.state.changed.emit(frozenset({"run"}))
     right = page.view._right
     assert right._stages.value() == "adapt" and right._perplexity.isVisible()
-    assert list(right._perplexity.curves) == ["per unit"] and live.share == 0.5
+    assert list(right._perplexity.curves) == ["per token"] and live.share == 0.5
 
     follow(live, step(1))
     page.state.changed.emit(frozenset({"run"}))

@@ -21,7 +21,7 @@ INFO = ObjectiveInfo(
     perplexity=True,
     options=(
         Option(
-            "length", "int", 20, N_("Units per batch and stream; the state is carried over."),
+            "length", "int", 20, N_("Words per batch and stream; the state is carried over."),
             group="main", low=2, high=100_000, title=N_("Length"),
         ),
         segmenters.option(),

@@ -23,8 +23,8 @@ INFO = ObjectiveInfo(
     options=(
         Option(
             "length", "int", 128,
-            N_("Units per sequence; recurrent models carry their hidden state over to the next "
-                "one."),
+            N_("Tokens (or characters) per sequence; recurrent models carry their "
+               "hidden state over to the next one."),
             group="main", low=8, high=100_000, title=N_("Length"),
         ),
         Option(

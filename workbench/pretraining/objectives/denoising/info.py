@@ -20,13 +20,13 @@ INFO = ObjectiveInfo(
     perplexity=False,
     options=(
         Option(
-            "length", "int", 128, N_("Units per text before noise, special ones included."),
+            "length", "int", 128, N_("Tokens per text before noise, special ones included."),
             group="main", low=8, high=100_000, title=N_("Length"),
         ),
         Option(
             "noise", "choice", None,
             N_("Sentinels: spans are replaced by numbered sentinels and only they are written. All "
-               "others write the whole text: spans replaced by one mask, or single units masked, "
+               "others write the whole text: spans replaced by one mask, or single tokens masked, "
                "replaced, deleted or inserted."),
             choices=(SENTINELS, INFILL, "mask", "replace", "delete", "insert", "none"),
             choice_titles=(
@@ -37,13 +37,13 @@ INFO = ObjectiveInfo(
             automatic=N_("sentinels if the tokenizer has some, as for T5, else infill"),
         ),
         Option(
-            "noise_share", "float", None, N_("Fraction of the units that are changed."),
-            low=0.0, high=0.9, title=N_("Changed units"),
+            "noise_share", "float", None, N_("Fraction of the tokens that are changed."),
+            low=0.0, high=0.9, title=N_("Changed tokens"),
             automatic=N_("0.15 for sentinels, 0.3 for all others"),
         ),
         Option(
             "noise_length", "float", 3.0,
-            N_("Mean number of units of a span, for sentinels and infill."),
+            N_("Mean number of tokens of a span, for sentinels and infill."),
             low=1.0, high=100.0, title=N_("Mean span length"),
         ),
         Option(
@@ -52,7 +52,7 @@ INFO = ObjectiveInfo(
             title=N_("Permute sentences"),
         ),
         Option(
-            "rotate", "bool", False, N_("Begin the text at a random unit as well."),
+            "rotate", "bool", False, N_("Begin the text at a random token as well."),
             title=N_("Rotate"),
         ),
     ),

@@ -53,7 +53,7 @@ class MaskedLm(Objective):
                 _("mask_share {mask} and random_share {random} add up to more than 1.").format(
                     mask=self.rates.masked, random=self.rates.random
                 ),
-                hint=_("The remaining units are kept unchanged."),
+                hint=_("The remaining tokens are kept unchanged."),
             )
         self.tokenizer, self.mask = _tokenizer(encoder)
         self.frame = blocks.Frame.of(encoder.preparer)

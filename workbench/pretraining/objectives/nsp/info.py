@@ -9,7 +9,7 @@ INFO = ObjectiveInfo(
     id="nsp",
     title=N_("Next sentence and masked language model"),
     definition=N_(
-        "Predict masked units of two segments, and whether the second follows the first in its "
+        "Predict masked tokens of two segments, and whether the second follows the first in its "
         "document (Devlin et al. 2018)."
     ),
     needs=(frozenset({"masked_lm"}),),

@@ -9,8 +9,8 @@ INFO = ObjectiveInfo(
     id="span_masking",
     title=N_("Span masking with boundaries"),
     definition=N_(
-        "Predict contiguous spans of words from both sides, and each unit of a span from the two "
-        "units beside the span and its position in it (SpanBERT, Joshi et al. 2020)."
+        "Predict contiguous spans of words from both sides, and each token of a span from the two "
+        "tokens beside the span and its position in it (SpanBERT, Joshi et al. 2020)."
     ),
     needs=(frozenset({"masked_lm"}),),
     heads=("mask",),

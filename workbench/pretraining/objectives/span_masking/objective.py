@@ -39,7 +39,7 @@ class SpanMasking(MaskedLm):
             )  # fmt: skip
         if not len(self.frame.before) or not len(self.frame.after):
             raise SpecError(
-                _("{model} has no special units around a text, so that spans at its ends have no "
+                _("{model} has no special tokens around a text, so that spans at its ends have no "
                   "boundary.").format(model=encoder.info.name),
                 hint=_("Set boundary to no."),
             )  # fmt: skip
@@ -50,7 +50,7 @@ class SpanMasking(MaskedLm):
     def masked(self, batch: Sequence[blocks.Units], done: float) -> TextBatch:
         """As for masked language modelling, with left, right and places (B, K), see SpanBoundary.
 
-        boundary_labels (B, K): the units to predict from boundaries.
+        boundary_labels (B, K): the tokens to predict from boundaries.
         """
         self.found: list[list[tuple[int, int]]] = []
         made = super().masked(batch, done)

@@ -154,7 +154,7 @@ class StatisticsState(State):
     # ------------------------------------------------------------ what is shown
 
     def choose_tokenizer(self, name: str) -> None:
-        """Count the units of another model; stored in the settings."""
+        """Count the tokens of another model; stored in the settings."""
         self.context.settings.window[TOKENIZER] = name
         self.context.settings.save()
         self.update(tokenizer=name, lengths=None)
@@ -198,7 +198,7 @@ class StatisticsState(State):
         self.data.set_filter(text=text if query in text else f"{text} {query}".strip())
 
     def find_lengths(self, number: int) -> None:
-        """Show the documents of a bin of the histogram, by units if they are counted."""
+        """Show the documents of a bin of the histogram, by tokens if they are counted."""
         if self.lengths is None:
             return
         edges, words, units = self.lengths.histogram(BINS)

@@ -341,9 +341,9 @@ class StatisticsView(View):
         if units:
             curves.insert(0, Steps(state.tokenizer, tuple(units)))
             limits = [(limit, _cut(limit, lengths.cut(limit))) for limit in LIMITS]
-            message = _("median in units (solid): {units}, in words (dashed): {words}; {cut}")
+            message = _("median in tokens (solid): {tokens}, in words (dashed): {words}; {cut}")
             below = message.format(
-                units=_short(summary["units"]["median"]),
+                tokens=_short(summary["units"]["median"]),
                 words=median,
                 cut=", ".join(text for _limit, text in limits),
             )

@@ -33,7 +33,7 @@ KINDS, RULE = suit.KINDS, suit.RULE
 
 @dataclass(frozen=True)
 class Histogram:
-    """Texts by their number of units: `counts[i]` of them have i · width to (i + 1) · width."""
+    """Texts by their number of tokens: `counts[i]` of them have i · width to (i + 1) · width."""
 
     width: int
     counts: tuple[int, ...]
@@ -169,7 +169,7 @@ class SuitState(State):
 
 
 def per_token(row: Ranked) -> float | None:
-    """The perplexity per unit of the model."""
+    """The perplexity per token, of a character language model per character."""
     fit = row.fit
     return math.exp(fit.total / fit.scored) if fit.scored else None
 
@@ -216,5 +216,5 @@ def length_words(fit: ModelFit) -> str:
     if not fit.lengths:
         return ""
     ordered = sorted(fit.lengths)
-    message = _("{name}: units per text: median {median}, longest {longest}")
+    message = _("{name}: tokens per text: median {median}, longest {longest}")
     return message.format(name=fit.name, median=ordered[len(ordered) // 2], longest=ordered[-1])

@@ -67,7 +67,7 @@ COLUMNS = (
         hint=_("Words with a letter that the vocabulary does not have"),
     ),
     Column(
-        _("Units per word"),
+        _("Tokens per word"),
         lambda row: formats.significant(row.fit.fertility, 3),
         122,
         right=True,
@@ -103,7 +103,7 @@ COLUMNS = (
         84,
         right=True,
         sort=per_token,
-        hint=_("Perplexity per unit of the model; units differ between tokenizers"),
+        hint=_("Of character models per character. Tokens differ between tokenizers"),
     ),
     Column(_("Kind"), kind_words, 108, sort=kind_words),
     Column(
@@ -116,7 +116,7 @@ COLUMNS = (
 )
 SPLIT = (
     Column(_("Word"), lambda row: row[0], 130),
-    Column(_("Units"), lambda row: " · ".join(row[1]), prose=True),
+    Column(_("Tokens"), lambda row: " · ".join(row[1]), prose=True),
     Column(_("Count"), lambda row: formats.count(row[2]), 64, right=True, sort=lambda row: row[2]),
     Column(_("Texts"), lambda row: formats.count(row[3]), 64, right=True, sort=lambda row: row[3]),
 )
@@ -172,7 +172,7 @@ class SuitView(QFrame):
     def _empty(self) -> EmptyState:
         self._go = Button(_("Measure installed models"), "gauge", "primary", on=self.state.measure)
         hint = _(
-            "Unknown words, units per word, truncated texts and perplexity of every installed "
+            "Unknown words, tokens per word, truncated texts and perplexity of every installed "
             "model on a sample of the project."
         )
         return EmptyState("gauge", _("Which model suits my text?"), hint, self._go)
@@ -263,7 +263,7 @@ class SuitView(QFrame):
 
 
 class _Lengths(QFrame):
-    """Histogram of the units per text, with the fraction that common limits cut."""
+    """Histogram of the tokens per text, with the fraction that common limits cut."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -335,5 +335,5 @@ class _Lengths(QFrame):
             axis.setPen(self._pg.mkPen(theme.colour("line")))
             axis.setTextPen(self._pg.mkPen(theme.colour("muted")))
             axis.setStyle(tickLength=-4, tickFont=theme.font("caption"))
-        self.view.setLabel("bottom", _("Units per text"), color=theme.colour("muted"))
+        self.view.setLabel("bottom", _("Tokens per text"), color=theme.colour("muted"))
         self.view.showGrid(y=True, alpha=0.15)

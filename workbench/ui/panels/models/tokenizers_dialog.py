@@ -37,7 +37,7 @@ def _cut(limit: str) -> Column:
 COMPARED = (
     Column(_("Tokenizer"), lambda row: row[0]),
     Column(
-        _("Units per word"), lambda row: formats.significant(row[1].fertility, 3), 130, right=True
+        _("Tokens per word"), lambda row: formats.significant(row[1].fertility, 3), 130, right=True
     ),
     Column(_("Unknown, %"), lambda row: formats.points(row[1].unknown), 104, right=True),
     *(_cut(limit) for limit in ("128", "256", "512")),
@@ -62,7 +62,7 @@ class Tokenizers(Dialog):
     """Four tabs; each shows its result at once or says what it needs."""
 
     def __init__(self, parent: QWidget, state: TokenizersState) -> None:
-        hint = _("How text is divided into the units that a model reads.")
+        hint = _("How text is divided into the tokens that a model reads.")
         super().__init__(parent, _("Tokenizers"), hint, width=980)
         self.state = state
         self._tabs = QTabBar()
@@ -108,8 +108,8 @@ class Tokenizers(Dialog):
         self._fits = Table(COMPARED, name=_("Compared tokenizers"), key=lambda row: row[0])
         self._fits.fit_height(3)
         note = _(
-            "Units per word: without special ones. Unknown: words with a letter that the "
-            "vocabulary does not have. Cut: texts with more units than the limit."
+            "Tokens per word: without special ones. Unknown: words with a letter that the "
+            "vocabulary does not have. Cut: texts with more tokens than the limit."
         )
         return column(
             row((self._first, 1), (self._second, 1), gap=12),
@@ -134,7 +134,7 @@ class Tokenizers(Dialog):
             lambda _at: self._start_divide()
         )
         self._units = Elided("", "mono")
-        self._units.setAccessibleName(_("Units"))
+        self._units.setAccessibleName(_("Tokens"))
         self._steps = Table(STEPS, name=_("Steps of longest match"), key=id)
         self._steps_note = words("", "small", "muted", wrap=True)
         return column(
@@ -239,5 +239,5 @@ class Tokenizers(Dialog):
         self._units.setText(" · ".join(found.units) if found else "")
         self._steps.set_rows(found.steps if found else ())
         message = _("At each position the longest entry of the vocabulary is taken.")
-        other = _("This tokenizer does not use longest match: only its units are shown.")
+        other = _("This tokenizer does not use longest match: only its tokens are shown.")
         self._steps_note.setText(other if found and not found.steps else message)

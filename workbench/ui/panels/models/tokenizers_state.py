@@ -131,7 +131,7 @@ class TokenizersState(State):
         if job.status == "done":
             size, output = job.result["size"], job.result["output"]
             template = ngettext(
-                "{size:,} unit, saved in {output}.", "{size:,} units, saved in {output}.", size
+                "{size:,} token, saved in {output}.", "{size:,} tokens, saved in {output}.", size
             )
             self.update(
                 learning=False,

@@ -1,4 +1,4 @@
-"""The first batches of a run: original text, units of the input, and targets of the loss."""
+"""The first batches of a run: original text, tokens of the input, and targets of the loss."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from workbench.ui.widgets.words import words
 
 MOST = 32  # inputs that are shown of a batch
 LEGEND = _(
-    "Outlined units are predicted; the target is below. M: masked (dashed outline). R: replaced by "
-    "a random unit (thick outline). K: kept. A line above units marks a span."
+    "Outlined: predicted, with the target below. M: masked (dashed outline). R: replaced by a "
+    "random token (thick outline). K: kept. A line above tokens marks a span."
 )
 
 
@@ -64,8 +64,8 @@ class BatchDialog(Dialog):
         inputs = state.shown
         predicted = sum(input_.predicted for input_ in inputs)
         message = ngettext(
-            "Batch {number} of the run: {inputs} inputs, loss at {n} unit.",
-            "Batch {number} of the run: {inputs} inputs, loss at {n} units.",
+            "Batch {number} of the run: {inputs} inputs, loss at {n} position.",
+            "Batch {number} of the run: {inputs} inputs, loss at {n} positions.",
             predicted,
         ).format(
             number=formats.count(state.number + 1),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.i18n import _
 from workbench.jobs.events import Finished, Log, Output, Started, recorded
 from workbench.jobs.steps import curves
+from workbench.models import spec as models
 from workbench.operations import results
 from workbench.tasks import spec as tasks
 from workbench.training.results import TrainResult
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.storage.runs import Run
 
-# Display names of the scores of a language model.
-PERPLEXITIES = {"perplexity": _("per unit"), "perplexity_per_word": _("per word")}
 LOG_LINES = 400
 TONES = ("accent", "warn", "good", "bad")  # colours of the curves of a loss with components
 MESSAGE_TONES = {
@@ -82,6 +81,7 @@ class Live:
     hint: str = ""
     details: str = ""
     epochs: bool = False  # `steps` are epochs
+    by_character: bool = False  # the perplexity of a character language model
     adaptation: Live | None = None  # first stage: the language model on the project's texts
     earlier: bool = False  # read from the worker's log file instead of live events
 
@@ -109,6 +109,16 @@ def follow(live: Live, event: object) -> None:
         live.step = live.step if result.steps is None else result.steps
     elif isinstance(event, Output):
         _TAKE.get(str(event.payload.get("kind")), _ignore)(live, event.payload)
+
+
+def add_perplexities(live: Live, scores: Mapping[str, float]) -> None:
+    """Add a point to each curve of a language model on held-out text."""
+    names = {
+        "perplexity": _("per character") if live.by_character else _("per token"),
+        "perplexity_per_word": _("per word"),
+    }
+    for name, value in scores.items():
+        live.scores.setdefault(names.get(name, name), []).append(value)
 
 
 def ended(live: Live, event: Finished) -> None:
@@ -177,15 +187,14 @@ def _adapting(live: Live, message: Mapping[str, Any]) -> None:
 
 def _stage(live: Live) -> Live:
     if live.adaptation is None:
-        live.adaptation = Live(live.run_id, live.name, live.title)
+        live.adaptation = Live(live.run_id, live.name, live.title, by_character=live.by_character)
     return live.adaptation
 
 
 def _adapted(live: Live, message: Mapping[str, Any]) -> None:
     stage = _stage(live)
     stage.seen.append(message["step"])
-    for name, score in message["scores"].items():
-        stage.scores.setdefault(PERPLEXITIES.get(name, name), []).append(score)
+    add_perplexities(stage, message["scores"])
     if (value := message["scores"].get("perplexity")) is not None:
         line = _("language model, step {step}: perplexity {value:,.2f} on dev")
         add_line(live, line.format(step=message["step"], value=value))
@@ -225,7 +234,9 @@ def new_live(run: Run) -> Live:
     spec = run.spec
     model = spec.get("model_name") or spec.get("model", "")
     title = " · ".join((run.layer or spec.get("layer", ""), model))
-    return Live(run.id, run.name, title, spec.get("task", ""))
+    card = models.card(spec.get("model", ""), allow_pickle=spec.get("allow_pickle", False))
+    by_character = card.predicts_characters
+    return Live(run.id, run.name, title, spec.get("task", ""), by_character=by_character)
 
 
 def latest_ended(project: Project) -> Run | None:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
 from workbench.jobs.events import Finished, Output
+from workbench.models import spec as models
 from workbench.pretraining import spec
 from workbench.training.vectors import spec as vectors
 from workbench.ui import formats
-from workbench.ui.panels.train.live import PERPLEXITIES, Live, add_line, ended, follow
+from workbench.ui.panels.train.live import Live, add_line, add_perplexities, ended, follow
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job
@@ -20,11 +21,18 @@ if TYPE_CHECKING:
 def new_live(job: Job) -> Live:
     """The run of a job; its id is that of the job."""
     method = job.spec.params.get("method", "")
-    objectives = {info.id: info.title for info in spec.objectives()}
-    objective = (job.spec.params.get("spec") or {}).get("objective", "")
-    name = _(vectors.METHODS[method]) if method else _(objectives[objective])
     title = Path(str(job.spec.params.get("out") or job.spec.params.get("output", ""))).name
-    return Live(job.id, name, title, epochs=bool(method))
+    if method:
+        return Live(job.id, _(vectors.METHODS[method]), title, epochs=True)
+    pretraining = spec.PretrainSpec.from_json(job.spec.params["spec"])
+    created = pretraining.created
+    card = (
+        models.card(pretraining.model, allow_pickle=pretraining.allow_pickle)
+        if created is None
+        else created.card()
+    )
+    name = _(pretraining.info.title)
+    return Live(job.id, name, title, by_character=card.predicts_characters)
 
 
 def follow_pretraining(live: Live, event: object) -> None:
@@ -42,8 +50,7 @@ def follow_pretraining(live: Live, event: object) -> None:
 
 def _evaluated(live: Live, message: Mapping[str, Any]) -> None:
     live.seen.append(message["step"])
-    for name, value in message["scores"].items():
-        live.scores.setdefault(PERPLEXITIES.get(name, name), []).append(value)
+    add_perplexities(live, message["scores"])
     line = _("step {step}: perplexity {value}")
     value = formats.significant(message["scores"]["perplexity"], 4)
     add_line(live, line.format(step=formats.count(message["step"]), value=value))

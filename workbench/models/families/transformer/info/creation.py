@@ -96,7 +96,7 @@ _SIZES = (
         low=1, high=65536, title=N_("Feed-forward width"), automatic=N_("four times the width"),
     ),
     size(
-        "positions", 512, N_("Maximum number of units per input."), title=N_("Positions"), low=8,
+        "positions", 512, N_("Maximum number of tokens per input."), title=N_("Positions"), low=8,
         high=1_000_000,
     ),
     vocabulary(8192, N_("Maximum vocabulary size of the tokenizer.")),
