@@ -179,8 +179,9 @@ def test_formulas_in_a_table_are_warned_of_and_can_be_escaped(ask, call, file, t
 
     answer = ask("export-data", "export-data", file, out, "--format", "csv")
     assert any("formulas" in warning for warning in answer["warnings"])
+    assert any("Colours" in sentence for sentence in answer["lost"])
     code, _out, err = call("export-data", file, out, "--format", "csv")
-    assert code == 0 and "formulas" in err
+    assert code == 0 and "formulas" in err and "Not kept: Colours" in err
 
     answer = ask("export-data", "export-data", file, out, "--format", "csv", "--escape-formulas")
     assert answer["warnings"] == [] and ",'=1+1," in out.read_text()

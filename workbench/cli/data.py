@@ -111,10 +111,21 @@ def export_data(
             run=chosen,
             escape_formulas=escape_formulas,
         )
+        lost = corpus.what_is_lost(format, opened, source=source, run=chosen)
+    for sentence in lost:
+        note(_("Not kept: {sentence}").format(sentence=sentence))
     for warning in outcome.warnings:
-        note(_("Warning: {warning}").format(warning=warning))
+        if warning not in lost:
+            note(_("Warning: {warning}").format(warning=warning))
     if as_json:
-        emit({"path": str(out), "documents": outcome.documents, "warnings": list(outcome.warnings)})
+        emit(
+            {
+                "path": str(out),
+                "documents": outcome.documents,
+                "lost": list(lost),
+                "warnings": list(outcome.warnings),
+            }
+        )
     else:
         n = outcome.documents
         message = ngettext("{n} document written to {out}.", "{n} documents written to {out}.", n)

@@ -33,6 +33,7 @@ from workbench.importers.base import (
     split_name,
     unique_spans,
 )
+from workbench.importers.record_checks import STATES as LABELLED_STATES
 from workbench.importers.source import Source
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT, Document
@@ -41,6 +42,7 @@ from workbench.text.relations import Relation
 from workbench.text.spans import Span
 
 Region = tuple[str, Span]  # its layer, and what it covers
+OWN = "glossbench_states"  # of an annotation: the state of each layer of Glossbench
 _SPANS = ("labels", "hypertextlabels")  # types of results that are spans
 _CLASSES = ("choices",)
 _FIELDS = ("text", "content", "sentence", "document", "body", "title", "html", "dialogue")
@@ -270,7 +272,16 @@ def _names(value: object) -> list[str]:
 def _states(
     task: Mapping[str, Any], chosen: Mapping[str, Any] | None, marks: Mapping[str, Any], form: _Form
 ) -> dict[str, str]:
-    """Submitted with spans (also none) or with a class; cancelled annotations are discarded."""
+    """Submitted with spans (also none) or with a class; cancelled annotations are discarded.
+
+    Glossbench's own export says which layers were labelled: Label Studio submits whole tasks.
+    """
+    own = (chosen or next(iter(_annotations(task)), {})).get(OWN)
+    if isinstance(own, dict):
+        layers = {name: layer for (_kind, name), layer in form.layers.items()}
+        return {
+            layer: own[name] for name, layer in layers.items() if own.get(name) in LABELLED_STATES
+        }
     if chosen is None:
         return dict.fromkeys(form.layers.values(), "discarded") if _annotations(task) else {}
     span_layers = [layer for (kind, _name), layer in form.layers.items() if kind == SPANS]

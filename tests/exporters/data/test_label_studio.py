@@ -1,6 +1,7 @@
 """Label Studio's tasks: read back by the importer, and in the form of its own exports."""
 
 import json
+from dataclasses import replace
 
 from tests.exporters.data.conftest import NER, TOPIC
 from workbench.text.dataset import Record
@@ -11,6 +12,7 @@ from workbench.text.spans import Span
 
 LINKS = Layer("relations", "relation", (Label("knows"),), options={"spans": "spans"})
 ROLES = Layer("roles", "span", (Label("AGENT"),))
+ADA_FIRST = Span(0, 3, "PER")
 ADA, BOB = Span(4, 7, "PER"), Span(12, 15, "PER")
 
 
@@ -68,6 +70,23 @@ def test_discarded_empty_and_pending_documents_stay_so(back, ada):
 
     expected = [{"spans": "submitted"}, {"spans": "submitted"}, {}, {"spans": "discarded"}]
     assert [item.states for item in found] == expected
+
+
+def test_layers_that_are_pending_or_drafts_beside_a_submitted_one_stay_so(back):
+    chains = Layer("coreference", "cluster", (Label("m"),))
+    given = [
+        Record(
+            Document("k", (("text", "Ada ran"),)),
+            {"spans": "submitted", "coreference": "draft"},
+            spans={"spans": (ADA_FIRST,), "coreference": (replace(ADA_FIRST, label="m"),)},
+        ),
+        Record(Document("p", (("text", "none"),)), {"spans": "submitted"}),
+        Record(Document("x", (("text", "skip"),)), {"coreference": "discarded"}),
+    ]
+
+    found = back("label-studio", given, (NER, chains))
+
+    assert [item.states for item in found] == [item.states for item in given]
 
 
 def test_a_task_has_the_form_of_label_studios_export(write):

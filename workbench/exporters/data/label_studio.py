@@ -28,6 +28,7 @@ from workbench.text.relations import Relation, directed
 from workbench.text.spans import Place
 
 Result = dict[str, Any]
+OWN = "glossbench_states"  # of an annotation: states of layers; Label Studio ignores the key
 
 
 class LabelStudioExporter:
@@ -55,10 +56,13 @@ def _task(record: Record, plan: Plan) -> dict[str, Any]:
     data = dict(document.texts) | {name: value for name, value in more.items() if value}
     task: dict[str, Any] = {"id": document.key, "data": data, "annotations": []}
     shown = [layer for layer in plan.layers if layer.traits.has_labels]
+    annotation: dict[str, Any] = {"result": [], "was_cancelled": True}
     if any(labelled(record, layer.name) for layer in shown) or record.relations:
-        task["annotations"] = [{"result": list(_results(record, plan)), "was_cancelled": False}]
-    elif "discarded" in record.states.values():
-        task["annotations"] = [{"result": [], "was_cancelled": True}]
+        annotation = {"result": list(_results(record, plan)), "was_cancelled": False}
+    if not annotation["was_cancelled"] or "discarded" in record.states.values():
+        names = {layer.name for layer in plan.layers}
+        annotation[OWN] = {name: state for name, state in record.states.items() if name in names}
+        task["annotations"] = [annotation]
     if document.meta:
         task["meta"] = dict(document.meta)
     return task
