@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -49,11 +49,21 @@ WIDEST = 420  # of the list of completions, pixels at 100 %
 
 
 class QueryBar(QWidget):
-    """Writes into a `QueryText`; `render` shows it."""
+    """Writes into a `QueryText`; `render` shows it.
 
-    def __init__(self, query: QueryText, *, placeholder: str = "") -> None:
+    `into`: moves the focus to what was found; Down and Enter call it. Without it, Down shows
+    completions, as Ctrl+Space does.
+    """
+
+    def __init__(
+        self,
+        query: QueryText,
+        *,
+        placeholder: str = "",
+        into: Callable[[], None] | None = None,
+    ) -> None:
         super().__init__()
-        self.query = query
+        self.query, self._into = query, into
         self.line = QLineEdit()
         self.line.setClearButtonEnabled(True)
         self.line.setPlaceholderText(placeholder)
@@ -120,6 +130,8 @@ class QueryBar(QWidget):
     def _entered(self) -> None:
         self._tell()
         self._show_problem()
+        if self._into is not None and self.query.problem is None:
+            self._into()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.FocusIn:
@@ -128,7 +140,12 @@ class QueryBar(QWidget):
             asked = event.key() == Qt.Key.Key_Space and (
                 event.modifiers() == Qt.KeyboardModifier.ControlModifier
             )
-            if asked or event.key() == Qt.Key.Key_Down:
+            down = event.key() == Qt.Key.Key_Down
+            if down and self._into is not None:
+                self._tell()
+                self._into()
+                return True
+            if asked or down:
                 self.offer()
                 return True
         return super().eventFilter(watched, event)

@@ -6,6 +6,7 @@ from tests.inline import InlineHost, InlineQueue
 from tests.ui.panels.annotate.test_state import key_of, label_id
 from workbench.operations import annotate, labels, provenance, queue_orders
 from workbench.operations.inspect import of_folder
+from workbench.project.project import Project
 from workbench.storage import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
@@ -147,3 +148,25 @@ def test_keeping_again_replaces_those_kept_before(learned):
 
     stored = [annotate.view(learned.project, id).suggestions for id in learned.ids]
     assert sum(map(len, stored)) == 5
+
+
+def test_in_a_read_only_project_the_instant_model_is_off_and_says_why(
+    context, filled, tiny_model, monkeypatch
+):
+    from workbench.ui.panels.annotate.acts import AnnotateActs
+    from workbench.ui.panels.annotate.instant import _ON
+
+    models = (of_folder(str(tiny_model)),)
+    monkeypatch.setattr(queue_orders, "vector_models", lambda _settings=None: models)
+    said = []
+    context.note = lambda text, **_more: said.append(text)
+    context.settings.window[_ON] = {filled.uid: labels.layers(filled)[0].uid}
+    context.project = other = Project.open(filled.path, read_only=True)
+
+    state = AnnotateActs(context)
+    state.toggle_instant()
+
+    assert state.instant is None and "read-only" in state.instant_line
+    assert said == [state.instant_line]
+    state.close()
+    other.close()

@@ -621,6 +621,28 @@ def test_keys_and_labels_are_completed_in_the_search_bar(panel, qtbot):
     assert "Did you mean label:?" in bar._problem.text()
 
 
+def test_down_and_enter_lead_from_the_search_to_the_first_row_found(panel, qtbot):
+    table, line = panel.view.table, panel.view._filters.search
+    window = table.window()
+    for key, written in ((Qt.Key.Key_Down, "k2"), (Qt.Key.Key_Return, "k1")):
+        line.setFocus()
+        line.clear()
+        qtbot.keyClicks(line, written)
+        panel.view._filters.bar._offers._list.hide()
+        qtbot.keyClick(line, key)
+
+        qtbot.waitUntil(lambda: window.focusWidget() is table, timeout=30_000)
+        assert shown(panel) == [written]
+        assert table.current_id() == panel.state.ids[0]
+
+    line.setFocus()
+    line.clear()
+    qtbot.keyClicks(line, "nowhere")
+    qtbot.keyClick(line, Qt.Key.Key_Return)
+    settled(qtbot, panel)
+    assert not panel.state.ids and window.focusWidget() is line
+
+
 def test_one_document_of_another_page_becomes_the_current_row_and_several_are_selected(
     panel, qtbot
 ):

@@ -81,13 +81,14 @@ def test_a_file_written_a_minute_ago_is_of_today(app, project_file):
     assert app.window.panel("welcome").state.recent[0].when.startswith("today")
 
 
-def test_what_is_new_are_the_newest_entries_of_the_newest_version():
+def test_what_is_new_are_the_highlights_of_the_newest_version():
     from workbench.ui.panels.welcome.news import read
 
-    newer = "## 2.0\n\nWords.\n\n- One.\n- Two: more\n  words. Rest.\n- Three\n"
-    text = f"# Changes\n\n{newer}\n## 1.0\n\n- Old.\n"
+    newer = "### Highlights\n\n- **One**.\n- Two: more\n  words\n- Three\n\n### All\n\n- Rest\n"
+    text = f"# Changes\n\n## 2.0\n\nWords.\n\n{newer}\n## 1.0\n\n### Highlights\n\n- Old.\n"
 
-    assert read(text, 2) == ("2.0", ("Three", "Two: more words"))
+    assert read(text, 2) == ("2.0", ("One", "Two: more words"))
+    assert read("## 2.0\n\n- Detail\n") == ("2.0", ())
     assert read("", 2) == ("", ())
 
 
@@ -101,7 +102,8 @@ def test_the_page_shows_what_is_new_and_leads_to_all_changes(app, monkeypatch):
 
     state = app.window.panel("welcome").state
     assert len(state.news) == 6 and state.version
-    assert all(len(entry.split()) > 4 for entry in state.news), state.news
+    assert all(4 < len(entry.split()) < 16 for entry in state.news), state.news
+    assert not any("glossbench" in entry or "--" in entry for entry in state.news)
     assert "Changes" in shown[0] and state.version in shown[0]
 
 

@@ -42,11 +42,12 @@ class InstantState(AheadState):
     def __init__(self, context: PanelContext) -> None:
         self.instant: Instant | None = None
         self.follows = False
-        self.instant_line = self._instant_text()
+        self.instant_line = ""
         self.chosen: tuple[str, int] | None = None
         self.live: Mapping[int, SuggestionRow] = {}
         self._counted: Mapping[int, Sequence[Sequence[Any]]] = {}
         super().__init__(context)
+        self.instant_line = self._instant_text()
 
     def close(self) -> None:
         if self.instant is not None:
@@ -72,6 +73,9 @@ class InstantState(AheadState):
         if self.instant is not None:
             self._keep_on(None)
             self._turn_off()
+            return
+        if self.project.read_only:
+            self.context.note(self.instant_line)
             return
         layer, models = self.instant_layer, queue_orders.vector_models(self.context.settings)
         if layer is None:
@@ -113,6 +117,8 @@ class InstantState(AheadState):
             None,
         )
         if layer is None or self.instant is not None or not instant.fits(layer):
+            return
+        if self.project.read_only:
             return
         models = queue_orders.vector_models(self.context.settings)
         if models:
@@ -160,6 +166,8 @@ class InstantState(AheadState):
     def _instant_text(self) -> str:
         """What the instant model does, as sentences."""
         model = self.instant
+        if model is None and self.project.read_only:
+            return _("Off: the project is read-only, so there are no new labels to learn from.")
         if model is None:
             return _("Learns from your labels while you work, without a run.")
         if model.status == FAILED:

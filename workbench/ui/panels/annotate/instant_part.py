@@ -55,5 +55,6 @@ class InstantPart(QFrame):
         self._state.setText(_("on") if is_on else _("off"))
         self._line.setText(state.instant_line)
         self._switch.set_text(_("Turn off") if is_on else _("Turn on"))
+        self._switch.setVisible(is_on or not state.project.read_only)
         self._curve.setVisible(is_on)
         self._keep.setVisible(state.can_keep_instant)

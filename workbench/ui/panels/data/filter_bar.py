@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
@@ -34,10 +36,10 @@ OTHER = "?"  # a condition that the choices beside the query cannot show
 class FilterBar(QWidget):
     """Search, states, splits, labels; and a caption for documents sent from another page."""
 
-    def __init__(self, state: DataState):
+    def __init__(self, state: DataState, into: Callable[[], None]) -> None:
         super().__init__()
         self.state = state
-        self.bar = QueryBar(state.query)
+        self.bar = QueryBar(state.query, into=into)
         self.search = self.bar.line
         self.search.setMinimumWidth(theme.px(180))
         self._states = Segments(("", _("All")), *STATES, name=_("State"))

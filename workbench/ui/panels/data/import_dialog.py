@@ -50,7 +50,7 @@ ENCODINGS = (
     "euc-kr",
 )
 DELIMITERS = ((",", _("Comma")), (";", _("Semicolon")), ("\t", _("Tab")), ("|", _("Vertical bar")))
-SIDE = 300  # pixels at 100 %: width of the column with file, format and options
+SIDE = 330  # pixels at 100 %: width of the column with file, format and options
 SHOWN = 2000  # maximum number of skipped records listed; their count is always shown
 
 
@@ -191,7 +191,7 @@ class _File(QFrame):
             self._encoding_field,
             self._delimiter_field,
             self._settings,
-            gap=10,
+            gap=8,
         )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -305,7 +305,7 @@ class _Choices(QFrame):
         )
         self._words_field = Field(_("Word segmenter"), self._segmenter)
         self._fields = column(
-            self._split_field, self._words_field, self._duplicates_field, near, gap=10
+            self._split_field, self._words_field, self._duplicates_field, near, gap=8
         )
         self._meter, self._step = Meter(0.0, name=_("Import progress")), words("", "small", "muted")
         self._progress = column(self._meter, self._step, gap=6)
@@ -315,7 +315,7 @@ class _Choices(QFrame):
             self._fields,
             self._progress,
             words(hint, "caption", "muted", wrap=True),
-            gap=10,
+            gap=8,
         )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

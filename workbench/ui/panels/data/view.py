@@ -82,7 +82,8 @@ class DataView(View):
             self._export,
             self._import,
         )
-        self._filters = FilterBar(state)
+        self._filters = FilterBar(state, self.enter_results)
+        self._filters.search.textEdited.connect(lambda: setattr(self, "_enters", False))
         self.table = DocumentTable(state.rows, lambda: state.labels, _("Documents"))
         self.table.opened.connect(state.open)
         self.table.chosen.connect(lambda: state.choose(self.table.chosen_ids()))
@@ -93,6 +94,7 @@ class DataView(View):
         self._acts = _Acts(state, self.delete_chosen)
         self.first = self.table
         self._wants_focus = False
+        self._enters = False  # whether the focus moves to the first row found
         self._followed: tuple[int, ...] = ()  # that are not shown yet
         self._stack = QStackedLayout()
         hint = _(
@@ -187,6 +189,20 @@ class DataView(View):
         self._filters.search.setFocus()
         self._filters.search.selectAll()
 
+    def enter_results(self) -> None:
+        """Move the focus from the search field to the first row, as soon as one is found."""
+        self._enters = True
+        self._enter()
+
+    def _enter(self) -> None:
+        state = self.state
+        if not self._enters or (state.searching and not state.partial):
+            return
+        self._enters = False
+        if state.ids and self.window().focusWidget() is self._filters.search:
+            self.table.show_id(state.ids[0])
+            self.table.setFocus()
+
     def take_focus(self) -> None:
         self._wants_focus = (
             self.state.counts is None
@@ -246,6 +262,7 @@ class DataView(View):
         if concerns(fields, "followed"):
             self._followed = state.followed
         self._show_followed()
+        self._enter()
         if concerns(fields, "labels"):
             self.table.viewport().update()
         self._import.setEnabled(state.editable)

@@ -1,4 +1,4 @@
-"""What's new: the newest entries of the change list, one sentence each."""
+"""What's new: the highlights of the newest version in the change list."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from workbench.base import paths
 
 CHANGES = "help/changes.md"
 MOST = 6  # number of entries on the Welcome page
+HIGHLIGHTS = "### Highlights"  # the section of a version that the Welcome page shows
 
 
 def newest() -> tuple[str, tuple[str, ...]]:
@@ -19,24 +20,28 @@ def newest() -> tuple[str, tuple[str, ...]]:
 
 
 def read(text: str, most: int = MOST) -> tuple[str, tuple[str, ...]]:
-    """The newest version in a change list, and the first sentences of its newest entries.
+    """The newest version in a change list, and its highlights.
 
-    Entries are lines that start with "- ", the newest last; indented lines continue an entry.
+    They are the entries below "### Highlights"; a version without that section has none. Entries
+    are lines that start with "- "; indented lines continue an entry.
     """
-    version, entries = "", []
+    version, section, entries = "", "", list[str]()
     for line in text.splitlines():
         if line.startswith("## "):
             if version:
                 break
             version = line[3:].strip()
+        elif line.startswith("### "):
+            section = line.strip()
+        elif section != HIGHLIGHTS:
+            continue
         elif line.startswith("- "):
             entries.append(line[2:].strip())
         elif line.startswith("  ") and entries:
             entries[-1] += " " + line.strip()
-    return version, tuple(_first_sentence(entry) for entry in entries[: -most - 1 : -1])
+    return version, tuple(_plain(entry) for entry in entries[:most])
 
 
-def _first_sentence(entry: str) -> str:
-    """Without the marks of Markdown, as it is shown as plain text."""
-    plain = re.sub(r"[`*]", "", entry)
-    return re.split(r"(?<=[.;])\s", plain, maxsplit=1)[0].rstrip(".;")
+def _plain(entry: str) -> str:
+    """Without the marks of Markdown."""
+    return re.sub(r"[`*]", "", entry).rstrip(".;")
