@@ -14,6 +14,13 @@ def own_registry():
     registry.registry.cache_clear()
 
 
+@pytest.fixture(autouse=True)
+def in_process(request):
+    """Plugins are checked in this process, as workers take a second to start."""
+    if request.node.get_closest_marker("process") is None:
+        request.getfixturevalue("jobs_in_process")
+
+
 def test_a_plugin_is_listed_checked_enabled_and_disabled(tmp_path, ask):
     folder = a_plugin.make(tmp_path)
     assert ask("plugins-list", "plugins", "list") == []
@@ -44,6 +51,22 @@ def test_a_check_that_fails_shows_the_traceback_and_ends_with_1(tmp_path, call):
     code, out, _err = call("plugins", "check", a_plugin.make(tmp_path, code="1 / 0"))
 
     assert code == 1 and "ZeroDivisionError" in out and "code.py" in out
+
+
+def test_a_plugin_that_exits_when_it_is_imported_fails_its_check(tmp_path, call):
+    code, out, _err = call("plugins", "check", a_plugin.make(tmp_path, code="raise SystemExit(0)"))
+
+    assert code == 1 and "importer lines.all: SystemExit: 0" in out
+
+
+@pytest.mark.process
+def test_a_plugin_that_ends_its_process_does_not_end_the_command(tmp_path, call):
+    folder = a_plugin.make(tmp_path, code="import os\nos._exit(0)")
+
+    code, _out, err = call("plugins", "enable", folder, "--yes")
+
+    assert code == 1 and "was not enabled" in err and "return code 0" in err
+    assert str(folder / "code.py") in err and "must not exit" in err
 
 
 def test_a_check_warns_of_a_misspelled_key_and_passes(tmp_path, call):

@@ -182,6 +182,14 @@ def test_a_segmentation_fault_is_reported_with_return_code_and_the_end_of_the_lo
     assert after.status == "done"  # the queue goes on
 
 
+def test_a_silent_target_is_ended_and_the_line_that_it_was_running_is_told(queue, tmp_path):
+    job = queue.add(replace(spec("hangs", tmp_path), silent=0.2))
+
+    assert queue.wait(job, 20)
+    assert job.status == "crashed" and "no progress for 0.2 s" in job.message
+    assert 'job_targets.py", line' in job.details and "in hangs" in job.details
+
+
 def test_a_target_that_calls_exit_is_a_failure_and_no_silence(queue, tmp_path):
     job = queue.add(spec("leaves", tmp_path))
 

@@ -1,6 +1,7 @@
 """Plugins are listed, enabled and checked; their code runs only after that was permitted."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -229,7 +230,19 @@ def test_a_check_in_a_worker_knows_the_package_of_an_installed_plugin(tmp_path, 
     *shown, found = run(plugin_checks.check_job(plugin_checks.check_spec(plugin).params, tmp_path))
 
     assert [item.error for item in plugin_checks.PluginCheck.from_json(found).checked] == [""]
-    assert [payload["text"] for payload in shown] == ["Importing Lines (1 of 1)…"]
+    assert [payload["text"] for payload in shown[:1]] == ["Importing Lines (1 of 1)…"]
+    assert [payload["kind"] for payload in shown] == ["progress", "checked"]
+
+
+def test_a_crash_names_the_line_of_the_plugin_that_was_running(tmp_path):
+    plugin = plugins.find(str(a_plugin.make(tmp_path)))
+    code = plugin.folder / "code.py"
+    details = f'Timeout\n  File "{__file__}", line 1 in f\n  File "{code}", line 7 in wait'
+    job = SimpleNamespace(status="crashed", message="Ended.", details=details, events=[])
+
+    (found,) = plugin_checks.outcome(plugin, job).checked
+
+    assert found.error.startswith(f"Ended. Last imported: {code}, line 7. A plugin must not exit")
 
 
 def run(job):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,7 +13,8 @@ from workbench.cli.output import Progress, as_json, emit, note, plain, say, tabl
 
 if TYPE_CHECKING:
     from workbench.base.plugins import Plugin
-    from workbench.operations.plugin_checks import Checked
+    from workbench.jobs.queue import Job
+    from workbench.operations.plugin_checks import Checked, PluginCheck
 
 
 @click.group()
@@ -74,8 +75,7 @@ def enable(name: str, yes: bool, as_json: bool) -> None:
         note(message.format(name=plain(plugin.name)))
         click.confirm(_("Enable it?"), abort=True, err=True)
     if not plugin.fault:
-        found = plugin_checks.PluginCheck(tuple(_checks(plugin)))
-        plugin_checks.ensure_checked(plugin, found)
+        plugin_checks.ensure_checked(plugin, _check(plugin, quiet=as_json))
     operations.enable(plugin)
     _warn(plugin.warnings)
     status = next(status for status in operations.all_plugins() if status.plugin.key == plugin.key)
@@ -103,47 +103,55 @@ def disable(name: str, as_json: bool) -> None:
 @as_json
 @click.pass_context
 def check(context: click.Context, name: str, as_json: bool) -> None:
-    """Import everything that PLUGIN contributes and check it against the contracts. Runs its code.
+    """Import everything that PLUGIN contributes and check it against the contracts.
 
+    Runs its code in a process of its own. A contribution whose import takes more than 120 s fails.
     PLUGIN is an id or a folder. Names in plugin.toml that nothing reads are reported as warnings.
     The exit code is 1 if a check fails.
     """
+    from workbench.operations import plugin_checks
     from workbench.operations import plugins as operations
 
     plugin = operations.find(name)
     _warn(plugin.warnings)
     if plugin.fault and not as_json:
         say(plain(plugin.fault))
-    found = []
-    for checked in _checks(plugin) if not plugin.fault else ():
-        found.append(checked)
-        if not as_json:
-            _show(checked)
+    found = plugin_checks.PluginCheck()
+    if not plugin.fault:
+        found = _check(plugin, quiet=as_json)
+    for checked in found.checked if not as_json else ():
+        _show(checked)
     if as_json:
         emit(
             {
                 "id": plugin.id,
                 "error": plugin.fault,
                 "warnings": list(plugin.warnings),
-                "checked": [asdict(checked) for checked in found],
+                "checked": [asdict(checked) for checked in found.checked],
             }
         )
-    if plugin.fault or any(checked.error for checked in found):
+    if plugin.fault or found.first_error:
         context.exit(1)
 
 
-def _checks(plugin: Plugin) -> Iterator[Checked]:
-    """The checks of a plugin, with progress: the import of a large library takes seconds."""
+def _check(plugin: Plugin, *, quiet: bool) -> PluginCheck:
+    """Check a plugin in a worker, whose end is not that of the command. Ctrl+C cancels."""
+    from workbench.cli.session import failed, session
     from workbench.operations import plugin_checks
 
-    progress = Progress(_("Checking"))
-    results = plugin_checks.check(plugin)
-    for n, contribution in enumerate(plugin.contributions):
-        shown = plugin_checks.progress(plugin, n, contribution)
-        progress.show(n / shown["total"], plain(shown["text"]))
-        checked = next(results)
-        progress.end()
-        yield checked
+    progress = Progress(_("Checking"), quiet=quiet)
+
+    def heard(payload: Mapping[str, Any], _job: Job) -> None:
+        if text := payload.get("text"):
+            progress.show(payload["done"] / payload["total"], plain(text))
+
+    with session(None) as opened:
+        job = opened.queue.add(plugin_checks.check_spec(plugin))
+        opened.wait(job, heard)
+    progress.end()
+    if job.status == "cancelled":
+        raise failed(job, _("The check"))
+    return plugin_checks.outcome(plugin, job)
 
 
 def _show(checked: Checked) -> None:

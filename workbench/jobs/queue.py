@@ -26,6 +26,8 @@ from workbench.jobs.process import Child, Grace, last_lines
 from workbench.jobs.spare import Spare, Warm
 from workbench.jobs.spec import ENDINGS, JobSpec
 
+TIMED_OUT = "Timeout ("  # how faulthandler begins its report of a child that exits when silent
+DUMP_LINES = 400
 Dispatch = Callable[[Callable[[], None]], None]
 
 
@@ -376,6 +378,8 @@ def _without_result(job: Job, code: int | None) -> events.Finished:
             hint=_("Results saved before that are in its folder."),
             details=log,
         )
+    if timed_out := _timed_out(job):
+        return timed_out
     hint = _("Try again. If memory was low, close other programs first.")
     if log:
         text = _("The last lines of the log are shown in the details. Full log: {file}.").format(
@@ -389,6 +393,20 @@ def _without_result(job: Job, code: int | None) -> events.Finished:
         ),
         hint=hint,
         details=log,
+    )
+
+
+def _timed_out(job: Job) -> events.Finished | None:
+    """The final event for a child that exited because its target was silent for too long."""
+    dump = last_lines(job.log_file, DUMP_LINES) if job.spec.silent else ""
+    if TIMED_OUT not in dump:
+        return None
+    message = _("The worker made no progress for {seconds:g} s and was ended.")
+    return events.Finished(
+        "crashed",
+        message=message.format(seconds=job.spec.silent),
+        hint=_("The details show what it was running."),
+        details=dump[dump.rindex(TIMED_OUT) :],
     )
 
 

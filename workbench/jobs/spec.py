@@ -33,8 +33,9 @@ class JobSpec:
     `target(params)` that loads the model and returns `answer(request) -> dict`; an `answer` that
     is a generator sends what it yields to the parent as parts, and what it returns as the answer.
     `device` names the queue: jobs of one device run one after another; "" means no device, start
-    at once. A `short` job need not wait for a long one on the CPU (`jobs.turns`); `threads` is then
-    set by the queue.
+    at once. `silent`: the worker exits if the target yields nothing for so many seconds, and its
+    log shows what it was running; 0 for no limit. A `short` job need not wait for a long one on the
+    CPU (`jobs.turns`); `threads` is then set by the queue.
     """
 
     target: str
@@ -47,6 +48,7 @@ class JobSpec:
     project: str = ""  # path of the project file, "" if the job needs none
     stoppable: bool = False  # "stop" keeps a usable result; other jobs can only be cancelled
     limits: Limits | None = None  # of a host
+    silent: float = 0.0
     short: bool = False
     threads: int = 0  # maximum number of compute threads; 0: one per physical core
 

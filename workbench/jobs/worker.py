@@ -8,6 +8,7 @@ means stop).
 
 from __future__ import annotations
 
+import faulthandler
 import importlib
 import json
 import os
@@ -29,6 +30,7 @@ from workbench.jobs.channel import Channel, Commands, take_over
 from workbench.jobs.spec import JobSpec
 
 NICE = 10
+Send = Callable[[events.Event], None]
 
 
 def main(arguments: list[str]) -> int:
@@ -91,7 +93,8 @@ def _record(folder: Path) -> Path | None:
 
 def _job(folder: Path, channel: Channel, commands: Commands) -> int:
     channel.send(events.Started(os.getpid(), datetime.now(UTC).isoformat(timespec="seconds")))
-    finished = run_target(folder, channel.send, commands)
+    finished = run_target(folder, channel.send, commands, limited=_exits_when_silent)
+    faulthandler.cancel_dump_traceback_later()
     with suppress(OSError):
         write_result(folder, finished)
     channel.send(finished)
@@ -109,16 +112,38 @@ class Asked(Protocol):
         ...
 
 
+def _exits_when_silent(send: Send, seconds: float) -> Send:
+    """`send`; the process exits if it is not called for so many seconds.
+
+    The lines that its threads are running are then in its log. This works without the GIL, so it
+    ends a target that waits in a library as well.
+    """
+
+    def sent(event: events.Event) -> None:
+        send(event)
+        faulthandler.dump_traceback_later(seconds, exit=True)
+
+    faulthandler.dump_traceback_later(seconds, exit=True)
+    return sent
+
+
 def run_target(
-    folder: Path, send: Callable[[events.Event], None], commands: Asked
+    folder: Path,
+    send: Send,
+    commands: Asked,
+    *,
+    limited: Callable[[Send, float], Send] = lambda send, _seconds: send,
 ) -> events.Finished:
     """Run the job of `folder` to its end; every exception becomes a Finished event.
-    `commands.ending` is checked after each object.
+
+    `commands.ending` is checked after each object. `limited(send, seconds)` applies the time limit
+    of the job, if it has one.
     """
     try:
         spec = JobSpec.read(folder / "job.json")
         if spec.threads:
             os.environ["OMP_NUM_THREADS"] = str(spec.threads)
+        send = limited(send, spec.silent) if spec.silent else send
         return _drive(resolve(spec.target)(spec.params, folder), send, commands)
     # includes SystemExit raised by a library: the parent must be informed
     except BaseException as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import inspect
+import re
 import sys
 import traceback
 from collections.abc import Generator, Iterator, Mapping
@@ -16,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from workbench import __version__
 from workbench.base import plugins
@@ -27,10 +28,16 @@ from workbench.base.options import Option
 from workbench.base.plugins import Plugin
 from workbench.base.records import from_plain, to_plain
 from workbench.base.settings import Settings
+from workbench.jobs.events import Output
 from workbench.jobs.spec import JobSpec
 from workbench.operations import plugin_options
 
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job
+
 TARGET = "workbench.operations.plugin_checks:check_job"
+LONGEST = 120.0  # seconds for the import of one contribution, large libraries included
+CHECKED = "checked"  # kind of the event after each contribution
 HEAVY = ("torch", "transformers", "onnxruntime", "sklearn", "scipy")
 # Kind of contribution → attributes that its object must have.
 PARTS: Mapping[str, tuple[str, ...]] = {
@@ -111,7 +118,7 @@ def _checked(plugin: Plugin, contribution: Contribution) -> Checked:
         fault = fault or _fault(contribution)
     except ModuleNotFoundError as error:
         fault, details = _missing_module(error), traceback.format_exc()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         fault, details = f"{type(error).__name__}: {error}", traceback.format_exc()
     return Checked(contribution.kind, contribution.id, contribution.title, fault, details)
 
@@ -223,27 +230,68 @@ def check_spec(plugin: Plugin) -> JobSpec:
     """The job that checks the plugin in a worker; its events are those of `check_job`."""
     title = _("Check plugin {name}").format(name=plugin.name)
     params = {"folder": str(plugin.folder), "package": plugin.package}
-    return JobSpec(TARGET, params, device="", title=title)
+    return JobSpec(TARGET, params, device="", title=title, silent=LONGEST)
 
 
 def check_job(
     params: Mapping[str, Any], folder: Path
 ) -> Generator[dict[str, Any], None, dict[str, Any]]:
-    """Job target: yields progress before each contribution, returns a PluginCheck as JSON."""
+    """Job target: yields progress before each contribution and its result after it.
+
+    Returns a PluginCheck as JSON.
+    """
     plugin = plugins.describe(Path(params["folder"]), str(params["package"]))
     results, found = check(plugin), []
     for n, contribution in enumerate(plugin.contributions):
-        yield progress(plugin, n, contribution)
+        yield _progress(plugin, n, contribution)
         found.append(next(results))
+        yield {"kind": CHECKED, "checked": to_plain(found[-1])}
     return PluginCheck(tuple(found)).to_json()
 
 
-def progress(plugin: Plugin, done: int, contribution: Contribution) -> dict[str, Any]:
+def _progress(plugin: Plugin, done: int, contribution: Contribution) -> dict[str, Any]:
     """What is to be shown before a contribution is imported: done, total and text."""
     total = len(plugin.contributions)
     message = _("Importing {title} ({n} of {total})…")
     text = message.format(title=contribution.title, n=done + 1, total=total)
     return {"kind": "progress", "done": done, "total": total, "text": text}
+
+
+def checked_in(payload: Mapping[str, Any]) -> Checked | None:
+    """The contribution that a job reports as checked; None for other events."""
+    return from_plain(Checked, payload["checked"]) if payload.get("kind") == CHECKED else None
+
+
+def outcome(plugin: Plugin, job: Job) -> PluginCheck:
+    """What a job of `check_spec` that is over has found.
+
+    If its worker crashed, this ends with the contribution that it was importing.
+    """
+    if job.status == "done":
+        return PluginCheck.from_json(job.result)
+    payloads = (event.payload for event in job.events if isinstance(event, Output))
+    found = [checked for payload in payloads if (checked := checked_in(payload))]
+    entry = plugin.contributions[min(len(found), len(plugin.contributions) - 1)]
+    error = _("{reason} Last imported: {place}.").format(
+        reason=job.message, place=_place(plugin, entry, job.details)
+    )
+    if job.status == "crashed":
+        advice = _(
+            "A plugin must not exit or wait while it is imported: move such code into a function."
+        )
+        error = f"{error} {advice}"
+    crashed = Checked(entry.kind, entry.id, entry.title, error, job.details)
+    return PluginCheck((*found, crashed))
+
+
+def _place(plugin: Plugin, entry: Contribution, details: str) -> str:
+    """File and line of the plugin that was running, else the file that was to be imported."""
+    for path, line in re.findall(r'File "([^"]+)", line (\d+)', details):
+        if plugin.folder in Path(path).parents:
+            return _("{file}, line {line}").format(file=path, line=line)
+    module = entry.object.partition(":")[0].removeprefix(plugin.package).strip(".")
+    file = plugin.folder / f"{module.replace('.', '/')}.py"
+    return str(file if file.is_file() else plugin.folder)
 
 
 # ---------------------------------------------------------------- remembering what passed

@@ -55,7 +55,10 @@ class PluginWatch:
         self._job = None
         self._app.queue.forget(job)
         if job.status != "cancelled":
-            self._record(plugin, [checked for checked in _results(plugin, job) if checked.error])
+            from workbench.operations import plugin_checks
+
+            found = plugin_checks.outcome(plugin, job).checked
+            self._record(plugin, [checked for checked in found if checked.error])
         self.check()
 
     def _record(self, plugin: Plugin, failed: Sequence[Checked]) -> None:
@@ -70,16 +73,6 @@ class PluginWatch:
             self._app.registry.report(checked.kind, checked.id, _error(plugin, checked))
         message = _("{error} Settings ▸ Plugins shows the traceback.")
         self._app.window.tell(message.format(error=_error(plugin, failed[0]).message))
-
-
-def _results(plugin: Plugin, job: Job) -> tuple[Checked, ...]:
-    """What was checked; after a crash, the contribution that was being imported."""
-    from workbench.operations.plugin_checks import Checked, PluginCheck
-
-    if job.status == "done":
-        return PluginCheck.from_json(job.result).checked
-    entry = plugin.contributions[int(job.progress.get("done", 0))]
-    return (Checked(entry.kind, entry.id, entry.title, job.message, job.details),)
 
 
 def _error(plugin: Plugin, checked: Checked) -> PluginError:

@@ -13,7 +13,6 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.i18n import _, ngettext
 from workbench.operations import plugin_checks, plugins
-from workbench.operations.plugin_checks import PluginCheck
 from workbench.operations.plugins import DISABLED, ENABLED, ERROR, Status
 from workbench.ui import formats
 
@@ -176,7 +175,7 @@ class PluginsState:
         if job.status == "cancelled":
             self.changed.emit()
             return
-        failed = _failure(job)
+        failed = _failure(plugin, job)
         if failed is None:
             self._failed.pop(plugin.key, None)
             try:
@@ -192,11 +191,9 @@ def _quoted(titles: Mapping[str, str], ids: Collection[str]) -> str:
     return ", ".join(_("“{title}”").format(title=titles[id]) for id in titles if id in ids)
 
 
-def _failure(job: Job) -> tuple[str, str] | None:
+def _failure(plugin: Plugin, job: Job) -> tuple[str, str] | None:
     """The error of a plugin that a job has checked, with traceback; None if the check succeeded."""
-    if job.status != "done":
-        return f"{job.message} {job.hint}".strip(), job.details
-    first = PluginCheck.from_json(job.result).first_error
+    first = plugin_checks.outcome(plugin, job).first_error
     if first is None:
         return None
     template = _("{title} cannot be used. {reason} The plugin was not enabled ({time}).")
