@@ -150,7 +150,6 @@ def _show_quality(found: dict[str, Any]) -> None:
             state = _("in use") if calibrated["in_use"] else _("not in use")
             about = {"temperature": calibrated["temperature"], "state": state, "ece": after["ece"]}
             say(message.format(**about))
-    _show_pronouns(found["pronouns"])
     sliced = found["slices"]
     if sliced is None or not sliced["rows"]:
         return
@@ -161,17 +160,6 @@ def _show_quality(found: dict[str, Any]) -> None:
         for row in sliced["rows"]
     ]
     table((*heads, _("Low"), _("High"), _("p"), _("p, Holm")), rows)
-
-
-def _show_pronouns(found: dict[str, Any] | None) -> None:
-    """F1 by the gender of the pronoun, as the GAP challenge scores it."""
-    if found is None:
-        return
-    bias = "–" if found["bias"] is None else f"{found['bias']:.3f}"
-    say()
-    heads = (_("Pronouns"), _("Overall"), _("Masculine"), _("Feminine"), _("Bias"))
-    shown = [f"{found[name]:.3f}" for name in ("overall", "masculine", "feminine")]
-    table(heads, [[_("F1 of names"), *shown, bias]])
 
 
 def _show_report(report: Report) -> None:

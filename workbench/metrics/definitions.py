@@ -12,13 +12,16 @@ NEVER = N_("Zero division: cannot occur with at least one document.")
 CONSTANT = N_("Zero division: 0 if all numbers of either side are equal.")
 NO_ANSWER = N_("Zero division: without an answer 1 if none is predicted, else 0.")
 CHANCE = N_("Zero division: 0 if all documents have one label on either side.")
+NO_PRONOUN = N_("Zero division: not defined without such a pronoun; without names 0.")
+NO_MASCULINE = N_("Zero division: not defined if the F1 of masculine pronouns is 0.")
 
 
 @dataclass(frozen=True)
 class Definition:
     """Display texts before translation; `source`: paper or library with the same definition.
 
-    is_error: in the unit of gold (or its square), not a fraction; lower is better.
+    is_error: in the unit of gold (or its square), not a fraction; lower is better. is_ratio: of two
+    scores, not a fraction of 1.
     """
 
     title: str
@@ -26,6 +29,7 @@ class Definition:
     zero: str = ZERO
     source: str = "scikit-learn"
     is_error: bool = False
+    is_ratio: bool = False
 
     def sentence(self) -> str:
         """Definition, rule and source, for a tooltip."""
@@ -75,6 +79,19 @@ ANSWER_F1 = N_(
     "case, punctuation and articles."
 )
 SQUAD = "SQuAD 2.0"
+PRONOUNS = N_(
+    "Each name of each document is one decision: whether the pronoun means it. F1 of these "
+    "decisions over all pronouns."
+)
+MASCULINE = N_(
+    "F1 of the decisions whether a masculine pronoun (he, him, his) means each of the names."
+)
+FEMININE = N_("F1 of the decisions whether a feminine pronoun (she, her, hers) means each name.")
+BIAS = N_(
+    "F1 of feminine pronouns divided by that of masculine ones; 1 is no difference, below 1 "
+    "feminine pronouns are resolved worse."
+)
+GAP = "GAP (Webster et al. 2018)"
 
 DEFINITIONS: dict[str, Definition] = {
     "accuracy": Definition(N_("Accuracy"), N_("Fraction of correct labels."), NEVER),
@@ -185,6 +202,10 @@ DEFINITIONS: dict[str, Definition] = {
         NEVER,
         "Mielke 2019",
     ),
+    "pronoun_f1": Definition(N_("Pronoun F1"), PRONOUNS, NO_PRONOUN, GAP),
+    "pronoun_masculine_f1": Definition(N_("Pronoun F1, masculine"), MASCULINE, NO_PRONOUN, GAP),
+    "pronoun_feminine_f1": Definition(N_("Pronoun F1, feminine"), FEMININE, NO_PRONOUN, GAP),
+    "pronoun_bias": Definition(N_("Pronoun bias, F / M"), BIAS, NO_MASCULINE, GAP, is_ratio=True),
 }
 
 
@@ -196,6 +217,11 @@ def title(name: str) -> str:
 def is_error(name: str) -> bool:
     """Whether a score is in the unit of gold, with 0 as the best value."""
     return name in DEFINITIONS and DEFINITIONS[name].is_error
+
+
+def is_ratio(name: str) -> bool:
+    """Whether a score is the ratio of two scores, of which 1 says that they are equal."""
+    return name in DEFINITIONS and DEFINITIONS[name].is_ratio
 
 
 def sentence(name: str) -> str:

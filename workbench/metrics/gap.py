@@ -9,46 +9,102 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workbench.metrics.classes import ratio
+import numpy as np
+
+from workbench.metrics.resampling import Arrays, Statistic, divided, weighted_sums
 from workbench.text.pronouns import FEMININE, MASCULINE
 
 Names = frozenset[str]  # the names that a pronoun means
+F1, MASCULINE_F1, FEMININE_F1, BIAS = SCORES = (
+    "pronoun_f1",
+    "pronoun_masculine_f1",
+    "pronoun_feminine_f1",
+    "pronoun_bias",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class PronounCounts:
+    """Counts of names of N documents, a Statistic.
+
+    right, given: float (N, 3), of all pronouns, masculine and feminine ones; given: gold and
+    predicted names together. documents (N, 3): 1 for each document that asks for a name.
+    """
+
+    right: np.ndarray
+    given: np.ndarray
+    documents: np.ndarray
+    labels: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, genders: Sequence[str], gold: Sequence[Names | None], predicted: Sequence[Names]
+    ) -> PronounCounts:
+        """gold: None for documents that do not ask which name a pronoun means."""
+        columns = np.array([[found is not None] * 3 for found in gold], dtype=np.float64).reshape(
+            -1, 3
+        )
+        columns[:, 1] *= [name == MASCULINE for name in genders]
+        columns[:, 2] *= [name == FEMININE for name in genders]
+        pairs = [(true or frozenset(), found) for true, found in zip(gold, predicted, strict=True)]
+        right = np.array([len(true & found) for true, found in pairs], dtype=np.float64)
+        given = np.array([len(true) + len(found) for true, found in pairs], dtype=np.float64)
+        return cls(columns * right[:, None], columns * given[:, None], columns)
+
+    def taken(self, rows: np.ndarray) -> PronounCounts:
+        return PronounCounts(self.right[rows], self.given[rows], self.documents[rows])
+
+    def __call__(self, weights: np.ndarray) -> Arrays:
+        """F1 = 2 · right / (gold + predicted) is not defined without a document of the gender."""
+        right, given, documents = (
+            weighted_sums(weights, counts) for counts in (self.right, self.given, self.documents)
+        )
+        f1 = np.where(documents > 0, divided(2 * right, given), np.nan)
+        bias = np.where(f1[:, 1] > 0, divided(f1[:, 2], f1[:, 1]), np.nan)
+        return dict(zip(SCORES, (*f1.T, bias), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class WithPronouns:
+    """The scores of another statistic of the same documents, then those of pronouns."""
+
+    base: Statistic
+    pronouns: PronounCounts
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.base.labels
+
+    def taken(self, rows: np.ndarray) -> WithPronouns:
+        return WithPronouns(self.base.taken(rows), self.pronouns.taken(rows))
+
+    def __call__(self, weights: np.ndarray) -> Arrays:
+        return {**self.base(weights), **self.pronouns(weights)}
 
 
 @dataclass(frozen=True)
 class GapScores:
-    """F1 as fractions of 1. n: documents of each gender. bias: None without a masculine F1."""
+    """F1 as fractions of 1. n: documents of each gender.
 
-    overall: float
-    masculine: float
-    feminine: float
+    None: without a document of the gender; bias also without a masculine F1.
+    """
+
+    overall: float | None
+    masculine: float | None
+    feminine: float | None
     bias: float | None
     n: dict[str, int]
 
 
-def gap_scores(
-    genders: Sequence[str], gold: Sequence[Names], predicted: Sequence[Names]
-) -> GapScores:
+def gap_scores(counts: PronounCounts) -> GapScores:
     """Scores of documents; those without a gender count for `overall` only."""
-    found = {name: _f1(genders, gold, predicted, name) for name in (MASCULINE, FEMININE)}
-    masculine, feminine = found[MASCULINE], found[FEMININE]
+    n = len(counts.documents)
+    found = counts(np.ones((1, n), np.float32))
+    values = {name: float(row[0]) for name, row in found.items() if np.isfinite(row[0])}
     return GapScores(
-        _f1(genders, gold, predicted, None),
-        masculine,
-        feminine,
-        feminine / masculine if masculine else None,
-        {name: genders.count(name) for name in found},
+        values.get(F1),
+        values.get(MASCULINE_F1),
+        values.get(FEMININE_F1),
+        values.get(BIAS),
+        dict(zip((MASCULINE, FEMININE), map(int, counts.documents.sum(0)[1:]), strict=True)),
     )
-
-
-def _f1(
-    genders: Sequence[str], gold: Sequence[Names], predicted: Sequence[Names], only: str | None
-) -> float:
-    """2 · right / (gold + predicted); 0 if no name is gold or predicted."""
-    rows = [
-        (true, found)
-        for name, true, found in zip(genders, gold, predicted, strict=True)
-        if only in (None, name)
-    ]
-    right = sum(len(true & found) for true, found in rows)
-    return ratio(2 * right, sum(len(true) + len(found) for true, found in rows))

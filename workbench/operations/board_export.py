@@ -11,6 +11,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.records import to_plain
 from workbench.base.terms import term
 from workbench.operations import quality
+from workbench.operations.scoring import is_fraction
 from workbench.tasks import spec as tasks
 from workbench.text import formulas
 
@@ -130,8 +131,8 @@ def gain_text(entry: Entry, over: Entry, score: str) -> str:
     found = entry.gain(over, score)
     if entry is over or found is None:
         return UNKNOWN
-    message = "{:+.3f}" if tasks.is_error(score) else "{:+.1f}"
-    shown = message.format(found.absolute * (1 if tasks.is_error(score) else 100))
+    message = "{:+.1f}" if is_fraction(score) else "{:+.3f}"
+    shown = message.format(found.absolute * (100 if is_fraction(score) else 1))
     if found.relative is None:
         return shown
     return _("{gain} ({relative:+.1f} %)").format(gain=shown, relative=100 * found.relative)
@@ -149,7 +150,7 @@ def _points(entry: Entry, name: str) -> str:
     found = entry.scores.get(name)
     if found is None or found.value is None:
         return UNKNOWN
-    shown = "{:.3f}".format if tasks.is_error(name) else _percent
+    shown = _percent if is_fraction(name) else "{:.3f}".format
     if found.low is None or found.high is None:
         return shown(found.value)
     return f"{shown(found.value)} ({shown(found.low)}–{shown(found.high)})"

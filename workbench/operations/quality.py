@@ -16,12 +16,14 @@ from workbench.operations import predict, queries, results
 from workbench.storage import queue
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
-from workbench.text.document import SPLITS, Document
+from workbench.text.document import SPLITS, Document, choice_names
+from workbench.text.pronouns import GENDER, NEITHER
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.metrics.calibration import Reliability
     from workbench.metrics.curves import Curve
+    from workbench.metrics.gap import PronounCounts
     from workbench.metrics.report import Report
     from workbench.metrics.resampling import Statistic
     from workbench.operations.scoring import Scored
@@ -51,8 +53,19 @@ class Evidence:
         return len(self.documents)
 
     @cached_property
-    def statistic(self) -> Statistic | None:
+    def of_task(self) -> Statistic | None:
+        """The scores of the task alone."""
         return self.info.statistic(self.golds, self.predictions, self.labels)
+
+    @cached_property
+    def statistic(self) -> Statistic | None:
+        """The scores of the task, and those of pronouns where the documents ask for them."""
+        found, pronouns = self.of_task, pronoun_counts(self)
+        if found is None or pronouns is None:
+            return found
+        from workbench.metrics.gap import WithPronouns
+
+        return WithPronouns(found, pronouns)
 
 
 def evidence(project: Project, run: Run, split: str, info: TaskInfo | None = None) -> Evidence:
@@ -108,6 +121,28 @@ def matching(project: Project, given: Evidence, where: str) -> Evidence:
         predictions=tuple(given.predictions[at] for at in kept),
         files=tuple(given.files[at] for at in kept) if given.files else (),
     )
+
+
+def pronoun_counts(given: Evidence) -> PronounCounts | None:
+    """Counts of names of documents that ask which name a pronoun means, as the importer of GAP
+    makes them; None if there are none with a gender.
+    """
+    asks = [document.choices[-1:] == (NEITHER,) for document in given.documents]
+    genders = [str(document.meta.get(GENDER, "")) for document in given.documents]
+    if not any(asked and gender for asked, gender in zip(asks, genders, strict=True)):
+        return None
+    from workbench.metrics.gap import PronounCounts
+
+    names = [choice_names(len(document.choices) - 1) for document in given.documents]
+    gold = [
+        frozenset({gold.label} & {*known}) if asked else None
+        for asked, gold, known in zip(asks, given.golds, names, strict=True)
+    ]
+    predicted = [
+        frozenset({*(answer.labels or ())} & {*known})
+        for answer, known in zip(given.predictions, names, strict=True)
+    ]
+    return PronounCounts.of(genders, gold, predicted)
 
 
 def other_splits(project: Project, run: Run, split: str) -> tuple[Evidence, ...]:
@@ -220,7 +255,7 @@ def label_curves(given: Evidence) -> tuple[LabelCurves, ...]:
     from workbench.metrics.label_counts import LabelCounts
     from workbench.text.fields import LabelScores
 
-    statistic = given.statistic
+    statistic = given.of_task
     if isinstance(statistic, LabelCounts):
         if statistic.scores is None:
             return ()

@@ -13,8 +13,6 @@ from workbench.base.records import to_plain
 from workbench.operations import calibration, quality, results, run_folders
 from workbench.operations.slices import slices
 from workbench.operations.training_curves import training_curves
-from workbench.text.document import choice_names
-from workbench.text.pronouns import GENDER, NEITHER
 
 if TYPE_CHECKING:
     from workbench.metrics.calibration import Reliability
@@ -54,28 +52,11 @@ def quality_report(
 
 
 def pronoun_scores(given: Evidence) -> GapScores | None:
-    """Scores by gender of documents that ask which name a pronoun means, as the importer of GAP
-    makes them; None for others.
-    """
+    """Scores by gender of documents that ask which name a pronoun means; None for others."""
     from workbench.metrics.gap import gap_scores
 
-    asked = [
-        (str(document.meta.get(GENDER, "")), choice_names(len(document.choices) - 1), gold, answer)
-        for document, gold, answer in zip(
-            given.documents, given.golds, given.predictions, strict=True
-        )
-        if document.choices[-1:] == (NEITHER,)
-    ]
-    if not asked or not any(gender for gender, *_rest in asked):
-        return None
-    return gap_scores(
-        [gender for gender, *_rest in asked],
-        [frozenset({gold.label} & set(names)) for _gender, names, gold, _answer in asked],
-        [
-            frozenset({*(answer.labels or ())} & set(names))
-            for _gender, names, _gold, answer in asked
-        ],
-    )
+    counts = quality.pronoun_counts(given)
+    return None if counts is None else gap_scores(counts)
 
 
 def fit_temperature(project: Project, run: Run) -> float | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
+from workbench.metrics import definitions
 from workbench.metrics.classes import LabelScore
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
@@ -72,6 +73,11 @@ class Evaluation:
             "per_label": [score.to_json() for score in self.per_label],
             "definition": self.definition,
         }
+
+
+def is_fraction(name: str) -> bool:
+    """Whether a score is a fraction of 1, which is shown in percent."""
+    return not tasks.is_error(name) and not definitions.is_ratio(name)
 
 
 def why_left_out(info: TaskInfo, record: Record, layer: str) -> str:

@@ -9,6 +9,7 @@ from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.operations import missing, outcomes
 from workbench.operations.missing import of_run as missing_task
+from workbench.operations.scoring import is_fraction
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import is_error, score_names, score_title
 from workbench.ui.formats import decimal, points
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "first_score",
     "is_error",
+    "is_fraction",
     "main_score",
     "missing_task",
     "score_names",
@@ -62,11 +64,11 @@ def stored_score_text(run: Run, name: str, value: float | None) -> str:
 
 
 def score_text(name: str, value: float | None, *, signed: bool = False) -> str:
-    """A score as text: in percent without the sign, an error in its own unit.
+    """A score as text: a fraction in percent without the sign, others in their own unit.
 
     signed: for a difference, with a sign.
     """
-    if value is None or not is_error(name):
+    if value is None or is_fraction(name):
         return points(value, signed=signed)
     return decimal(value, 3, signed=signed)
 

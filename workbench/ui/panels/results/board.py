@@ -23,7 +23,7 @@ from workbench.ui.panels.results.gold_words import SPLITS
 from workbench.ui.panels.results.measures import interval_method
 from workbench.ui.panels.results.seen import SeenCallout
 from workbench.ui.panels.results.state import ResultsState
-from workbench.ui.run_words import is_error, main_score, missing_task, score_text, score_title
+from workbench.ui.run_words import is_fraction, main_score, missing_task, score_text, score_title
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
@@ -161,7 +161,7 @@ class BoardTable(Table):
         if item.problem:
             return Interval(None, note=_note(item))
         found = item.scores.get(self._state.score)
-        if found is None or is_error(self._state.score):  # has no scale from 0 to 1
+        if found is None or not is_fraction(self._state.score):  # has no scale from 0 to 1
             return Interval(None)
         return Interval(found.value, found.low, found.high, self._state.best)
 
