@@ -10,6 +10,7 @@ from workbench.operations import (
     predict,
     results,
     run_folders,
+    run_list,
     train,
 )
 from workbench.storage import documents, runs
@@ -110,8 +111,38 @@ def test_an_ensemble_has_no_weights_and_needs_every_member(project, queue, train
     with pytest.raises(SpecError, match="averages first, second"):
         train.model_folder(project, run)
     results.delete(project, second.id)
-    with pytest.raises(WorkbenchError, match="'second' of the ensemble"):
+    with pytest.raises(WorkbenchError, match="its run 'second' was deleted") as caught:
         ensemble.members_of(project, run)
+    assert "use the remaining run first" in caught.value.hint
+    with pytest.raises(WorkbenchError, match="'second' was deleted"):
+        train.model_folder(project, run)
+
+
+def test_an_ensemble_says_why_it_cannot_predict(project, queue, trained, second, monkeypatch):
+    run = make(project, queue, trained, second)
+    assert "weights of run" in ensemble.lacking(project, run)  # neither has a folder
+    assert ensemble.lacking(project, trained) == ""
+
+    monkeypatch.setattr(run_folders, "existing_model", lambda *_of: project.path.parent)
+    assert ensemble.lacking(project, run) == "" and inspect.refused(project) == ()
+    results.delete(project, trained.id, second.id)
+
+    reason = ensemble.lacking(project, run)
+    assert "its runs 'first', 'second' were deleted" in reason and "train runs" in reason
+    assert inspect.refused(project) == ((run, reason),)
+    assert inspect.refusal(project, run) == reason
+
+
+def test_an_archived_run_of_an_ensemble_still_predicts(
+    project, queue, trained, second, monkeypatch
+):
+    run = make(project, queue, trained, second)
+    monkeypatch.setattr(run_folders, "existing_model", lambda *_of: project.path.parent)
+
+    run_list.archive(project, [second.id])
+
+    assert ensemble.lacking(project, run) == ""
+    assert [member.name for member in ensemble.members_of(project, run)] == ["first", "second"]
 
 
 def test_an_ensemble_is_inspected_through_its_members(project, queue, trained, second, monkeypatch):

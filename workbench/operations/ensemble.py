@@ -7,11 +7,10 @@ and Ruder 2018, section 3.3, average a classifier on a forward and one on a back
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.operations import missing, predict, results, run_folders, scoring
 from workbench.operations.background import Background, here
 from workbench.operations.outcomes import ENSEMBLE, TRAINING
@@ -136,21 +135,64 @@ def names_of(run: Run) -> tuple[str, ...]:
 
 
 def members_of(project: Project, run: Run) -> tuple[Run, ...]:
-    """The runs that an ensemble averages. Raises WorkbenchError if one was deleted."""
-    found = []
-    for member in run.spec["members"]:
-        with suppress(KeyError):
-            known = runs.get(project.db, int(member["id"]))
-            if known.uid == member["uid"]:
-                found.append(known)
-                continue
-        raise WorkbenchError(
-            _("Run {member!r} of the ensemble {name!r} was deleted.").format(
-                member=member["name"], name=run.name
-            ),
-            hint=_("The stored predictions stay; new ones need every member."),
+    """The runs that an ensemble averages. Raises WorkbenchError if some were deleted."""
+    pairs = [(str(member["name"]), _existing(project, member)) for member in run.spec["members"]]
+    if not all(known for _name, known in pairs):
+        raise _incomplete(run, pairs)
+    return tuple(known for _name, known in pairs if known is not None)
+
+
+def lacking(project: Project, run: Run) -> str:
+    """Why an ensemble cannot predict new texts and what to do, in sentences; "" for other runs and
+    if it can.
+    """
+    if not is_one(run):
+        return ""
+    try:
+        for member in members_of(project, run):
+            run_folders.existing_model(project, member)
+    except WorkbenchError as error:
+        return str(error)
+    return ""
+
+
+def _existing(project: Project, member: Mapping[str, Any]) -> Run | None:
+    """A run that an ensemble averages; None if it was deleted."""
+    try:
+        found = runs.get(project.db, int(member["id"]))
+    except KeyError:
+        return None
+    return found if found.uid == member["uid"] else None
+
+
+def _incomplete(run: Run, pairs: Sequence[tuple[str, Run | None]]) -> WorkbenchError:
+    """pairs: (name, run or None if deleted) of every member."""
+    left = [known.name for _name, known in pairs if known is not None]
+    deleted = [repr(name) for name, known in pairs if known is None]
+    message = ngettext(
+        "The ensemble {name!r} cannot predict new texts: its run {deleted} was deleted.",
+        "The ensemble {name!r} cannot predict new texts: its runs {deleted} were deleted.",
+        len(deleted),
+    )
+    if len(left) > 1:
+        hint = _(
+            "Its stored predictions and scores stay. For new ones, make an ensemble of the "
+            "remaining runs: {names}."
         )
-    return tuple(found)
+    elif left:
+        hint = _(
+            "Its stored predictions and scores stay. For new ones, use the remaining run {names}, "
+            "or train another run and make a new ensemble."
+        )
+    else:
+        hint = _(
+            "Its stored predictions and scores stay. For new ones, train runs and make a new "
+            "ensemble."
+        )
+    return WorkbenchError(
+        message.format(name=run.name, deleted=", ".join(deleted)),
+        hint=hint.format(names=", ".join(left)),
+    )
 
 
 def mean(answers: Sequence[Prediction]) -> Prediction:

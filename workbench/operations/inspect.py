@@ -86,17 +86,24 @@ def choices(project: Project | None, settings: Settings | None = None) -> tuple[
 
 
 def _trained(project: Project) -> list[Choice]:
-    found = (of_run(project, run) for run in results.all_runs(project) if not refusal(run))
+    runs = (run for run in results.all_runs(project) if not refusal(project, run))
+    found = (of_run(project, run) for run in runs)
     return [choice for choice in found if choice is not None]
 
 
-def refusal(run: Run) -> str:
-    """Why a run cannot be inspected even if its files are there, "" if it can."""
+def refused(project: Project) -> tuple[tuple[Run, str], ...]:
+    """Ensembles that cannot be inspected, as some of their runs are missing, with the reason."""
+    found = ((run, ensemble.lacking(project, run)) for run in results.all_runs(project))
+    return tuple((run, reason) for run, reason in found if reason)
+
+
+def refusal(project: Project, run: Run) -> str:
+    """Why a run cannot be inspected even if its own files are there, "" if it can."""
     if run.status not in ("done", "stopped"):
         return _("Only finished runs can be inspected.")
     if run.kind == PROMPT:
         return _("A prompt has no model of its own: the Prompts page shows its answers.")
-    return missing.of_run(run)
+    return missing.of_run(run) or ensemble.lacking(project, run)
 
 
 _TITLES = {
@@ -132,7 +139,7 @@ def named_run(project: Project, name: str) -> Choice:
     """Raises WorkbenchError if there is no such run, its files are missing, or it is a prompt."""
     run = results.run_named(project, name)
     if run.kind == PROMPT:
-        raise WorkbenchError(refusal(run))
+        raise WorkbenchError(refusal(project, run))
     return _of_run(project, run)
 
 

@@ -63,13 +63,28 @@ def choices(project: Project, layer: Layer) -> tuple[Run, ...]:
     return queue_orders.runs_for(project, layer)
 
 
+def refused(project: Project, layer: Layer) -> dict[int, str]:
+    """Id → reason of the runs of `choices` that cannot predict: ensembles that lack some runs."""
+    from workbench.operations import ensemble
+
+    found = {run.id: ensemble.lacking(project, run) for run in choices(project, layer)}
+    return {id: reason for id, reason in found.items() if reason}
+
+
+def newest(project: Project, layer: Layer) -> Run | None:
+    """The newest run that can predict a layer."""
+    cannot = refused(project, layer)
+    return next((run for run in choices(project, layer) if run.id not in cannot), None)
+
+
 def resolved(project: Project, chosen: Mapping[int, int]) -> tuple[Run, ...]:
     """The chosen runs, by id of the layer; those that do not exist are left out."""
     found = []
     for layer in labels.layers(project.db):
         id = chosen.get(row_id(layer))
-        fitting = choices(project, layer) if id is not None else ()
-        run = next((run for run in fitting if id in (run.id, NEWEST)), None)
+        fitting = choices(project, layer) if id not in (None, NEWEST) else ()
+        run = next((run for run in fitting if id == run.id), None)
+        run = newest(project, layer) if id == NEWEST else run
         if run is not None:
             found.append(run)
     return tuple(found)

@@ -414,5 +414,9 @@ def model_folder(project: Project, run: Run) -> Path:
         from workbench.operations import published
 
         return published.model_of(run)
+    if run.kind == ENSEMBLE:
+        from workbench.operations import ensemble
+
+        ensemble.members_of(project, run)  # first of all, some may have been deleted
     _check_trained(run)
     return run_folders.existing_model(project, run)

@@ -30,7 +30,7 @@ class Choice:
     """One entry of a context menu or submenu; `choices` make it a submenu.
 
     `title` may contain a mnemonic. The shortcut shown is that of the command whose id is `command`,
-    or `key`. An entry with `on` (True or False) is checkable.
+    or `key`. An entry with `on` (True or False) is checkable. `tip`: why it is disabled, on hover.
     """
 
     title: str
@@ -40,6 +40,7 @@ class Choice:
     key: str = ""
     on: bool | None = None
     choices: tuple[Choice | None, ...] = ()
+    tip: str = ""
 
 
 SEPARATOR = None  # a separator

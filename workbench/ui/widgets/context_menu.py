@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QAbstractItemView, QAbstractScrollArea, QMenu, QWidget
 
+from workbench.ui import plain
 from workbench.ui.commands import Choice
 
 Choices = Sequence[Choice | None]
@@ -16,6 +17,7 @@ Choices = Sequence[Choice | None]
 def fill(menu: QMenu, choices: Choices) -> None:
     """Replace the entries of a menu. None is a separator."""
     menu.clear()
+    menu.setToolTipsVisible(any(choice is not None and choice.tip for choice in choices))
     for choice in choices:
         if choice is None:
             menu.addSeparator()
@@ -31,6 +33,7 @@ def _add(menu: QMenu, choice: Choice) -> None:
     key = choice.key or _shortcut(menu, choice.command)
     action = menu.addAction(f"{choice.title}\t{key}" if key else choice.title)
     action.setEnabled(choice.enabled)
+    plain.set_tip(action, choice.tip)
     if choice.on is not None:
         action.setCheckable(True)
         action.setChecked(choice.on)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.operations.conftest import HeldQueue
 from tests.ui.panels.annotate.test_state import add_run, key_of, layer_id
-from workbench.operations import annotate, labels, provenance, run_folders
+from workbench.operations import annotate, labels, preannotate, provenance, run_folders
 from workbench.storage import runs
 from workbench.text.fields import ClassScores, Prediction
 from workbench.ui.widgets.button import Button
@@ -116,6 +116,24 @@ def test_the_menu_names_the_runs_and_the_line_says_how_far_it_is(ahead, open_vie
     assert part.line.text() == "next 5 pre-annotated" and part.line.isVisible()
     next(action for action in part.menu.actions() if action.text() == "No run").trigger()
     assert not part.line.isVisible() and key_of(ahead) == "k0"
+
+
+def test_an_ensemble_without_one_of_its_runs_is_listed_with_the_reason(ahead, open_view, qtbot):
+    layer = labels.layers(ahead.project)[0]
+    spec = {"task": "classify", "members": [{"id": 99, "uid": "x", "name": "gone"}]}
+    with ahead.project.write():
+        made = runs.add(
+            ahead.project.db, "both", "ensemble", layer_id=layer.id, spec=spec, status="done"
+        )
+    part = open_view(ahead).queue.ahead
+
+    part.menu.aboutToShow.emit()
+
+    listed = {action.text(): action for action in part.menu.actions()}
+    assert [*listed] == ["No run", "Newest run (first)", "both", "first"]
+    assert not listed["both"].isEnabled() and "gone" in listed["both"].toolTip()
+    refused = ahead.order_choices(layer.id).refused
+    assert [*refused] == [made.id] and preannotate.newest(ahead.project, layer).name == "first"
 
 
 def test_the_header_offers_to_train_again_once_there_is_a_run(state, open_view):

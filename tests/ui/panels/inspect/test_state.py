@@ -105,6 +105,17 @@ def test_it_opens_with_the_latest_run_and_the_first_document_of_dev(state, host)
     assert state.view == host.asked[0].inspector == "token_scores"
 
 
+def test_an_ensemble_that_cannot_be_inspected_says_why(state, monkeypatch):
+    run = SimpleNamespace(id=7, name="both")
+    monkeypatch.setattr(operations, "refused", lambda project: ((run, "Its run was deleted."),))
+    state.refresh()
+
+    state.choose_run(7)
+
+    assert [str(error) for error in state.went] == ["Its run was deleted."]
+    assert state.choice == TAGGER
+
+
 def test_gold_and_predicted_spans_are_compared_for_a_document(state, host):
     gold = operations.gold(state.project, TAGGER, state.document_id)
     first = gold.spans[0]

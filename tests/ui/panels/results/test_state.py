@@ -4,9 +4,10 @@ import pytest
 
 from workbench.base.events import Signal
 from workbench.base.watch import QUIET
+from workbench.operations import results, run_folders
 from workbench.project.project import Project
 from workbench.storage import runs
-from workbench.ui.panels.results.facts import describe
+from workbench.ui.panels.results.facts import cannot_inspect, describe, note_of
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.run_words import main_score, score_text, short_title, title_of
 
@@ -201,8 +202,24 @@ def test_two_runs_are_averaged_into_a_third_that_is_chosen(state):
 
     assert state.context.faults == [] and state.run.kind == "ensemble" and state.busy == ""
     assert ("Averaged runs", "first, second") in state.settings_rows()
-    assert state.can_answer and not state.usable and not state.can_train_again
+    assert not state.can_answer and "weights of run" in note_of(state)[0]
+    assert not state.usable and not state.can_train_again
     assert "first, second" in state.context.notes[-1]
+
+
+def test_an_ensemble_without_one_of_its_runs_says_so(state, monkeypatch):
+    monkeypatch.setattr(run_folders, "existing_model", lambda *_of: state.folder)
+    state.choose(tuple(run.id for run in state.runs))
+    state.averaging.start()
+    made, member = state.run.id, min(state.run_of(id).id for id in (1, 2))
+    assert state.can_answer and cannot_inspect(state) == "" and note_of(state)[0] == ""
+
+    results.delete(state.project, member)
+    state.choose((made,))
+
+    text, tone = note_of(state)
+    assert "was deleted" in text and "remaining run" in text and tone == "warn"
+    assert cannot_inspect(state) == text and not state.can_answer and not state.can_suggest
 
 
 def test_a_run_without_its_weights_offers_nothing_that_needs_them(state):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
@@ -22,11 +22,15 @@ MOVED = frozenset({"ids", "document_id", "off", "left"})  # what changes the nex
 
 @dataclass(frozen=True)
 class AheadChoice:
-    """The runs that can predict a layer: (id, title), None for none. `chosen`: one of the ids."""
+    """The runs of a layer: (id, title), None for none. `chosen`: one of the ids.
+
+    refused: id → why the run cannot predict.
+    """
 
     layer: str
     runs: tuple[tuple[int | None, str], ...]
     chosen: int | None
+    refused: Mapping[int, str] = field(default_factory=dict)
 
 
 class AheadState(OrderState):
@@ -73,10 +77,14 @@ class AheadState(OrderState):
         for layer in self.ordered_layers:
             fitting = preannotate.choices(self.project, layer)
             if fitting:
-                newest = _("Newest run ({name})").format(name=fitting[0].name)
-                runs = [(None, _("No run")), (NEWEST, newest)]
+                newest = preannotate.newest(self.project, layer)
+                runs: list[tuple[int | None, str]] = [(None, _("No run"))]
+                if newest is not None:
+                    runs += [(NEWEST, _("Newest run ({name})").format(name=newest.name))]
                 runs += [(run.id, run.name) for run in fitting]
-                found.append(AheadChoice(layer.name, tuple(runs), chosen.get(row_id(layer))))
+                refused = preannotate.refused(self.project, layer)
+                now = chosen.get(row_id(layer))
+                found.append(AheadChoice(layer.name, tuple(runs), now, refused))
         return tuple(found)
 
     @property

@@ -45,7 +45,9 @@ class AheadPart:
                 Choice(
                     plain.menu_text(title),
                     partial(self.state.choose_ahead, choice.layer, run),
+                    enabled=run not in choice.refused,
                     on=run == choice.chosen,
+                    tip=choice.refused.get(run or 0, ""),
                 )
                 for run, title in choice.runs
             )

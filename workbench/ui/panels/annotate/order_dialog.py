@@ -30,6 +30,7 @@ class OrderDialog(Dialog):
             width=480,
         )
         self._state = state
+        self._ready = 0  # number of runs that can be chosen
         self._layer = combo(
             [(layer.id, layer.name) for layer in state.ordered_layers], name=_("Layer")
         )
@@ -69,8 +70,13 @@ class OrderDialog(Dialog):
         now = self._state.queue_order
         chosen = self._order.currentData() or (now.strategy if now is not None else FILES)
         fill(self._order, [(FILES, _("File order")), *choices.strategies], chosen)
-        fill(self._run, [*self._state.instant_run, *choices.runs])
-        fill(self._other, [*choices.runs[1:], *choices.runs[:1]])
+        refused = choices.refused
+        able = [run for run in choices.runs if run[0] not in refused]
+        cannot = [run for run in choices.runs if run[0] in refused]
+        ready = [*self._state.instant_run, *able]
+        self._ready = len(ready)
+        fill(self._run, [*ready, *cannot], refused=refused)
+        fill(self._other, [*able[1:], *able[:1], *cannot], refused=refused)
         fill(self._model, choices.models)
         self._show()
 
@@ -82,9 +88,9 @@ class OrderDialog(Dialog):
             self._fields[name].setVisible(name in needs)
         self._fields["share"].setVisible(bool(needs))
         missing = ""
-        if RUN in needs and not self._run.count():
+        if RUN in needs and not self._ready:
             missing = _("This layer has no run yet. Train one, or choose another order.")
-        elif OTHER in needs and self._run.count() < 2:
+        elif OTHER in needs and self._ready < 2:
             missing = _("This order compares two runs; the layer has only one.")
         elif VECTORS in needs and not self._model.count():
             missing = _("No model is installed that gives vectors.")

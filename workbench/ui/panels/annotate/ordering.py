@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.i18n import _, ngettext
-from workbench.operations import queue_orders
+from workbench.operations import preannotate, queue_orders
 from workbench.operations.annotate import TO_DO, Filter
 from workbench.text.rows import row_id
 from workbench.ui import formats
@@ -27,11 +27,15 @@ FILES = "file"  # the order without a strategy
 
 @dataclass(frozen=True)
 class OrderChoices:
-    """(value, title) of orders of a layer, and of the runs and models of vectors they can read."""
+    """(value, title) of orders of a layer, and of the runs and models of vectors they can read.
+
+    refused: run → why it cannot predict.
+    """
 
     strategies: tuple[tuple[str, str], ...]
     runs: tuple[tuple[int, str], ...]
     models: tuple[tuple[str, str], ...]
+    refused: Mapping[int, str] = field(default_factory=dict)
 
 
 class OrderState(QueueState):
@@ -117,6 +121,7 @@ class OrderState(QueueState):
             tuple((strategy.id, _(strategy.title)) for strategy in queue_orders.strategies(layer)),
             tuple((run.id, run.name) for run in queue_orders.runs_for(self.project, layer)),
             tuple((model.key, model.title) for model in models),
+            preannotate.refused(self.project, layer),
         )
 
     def order_needs(self, strategy: str) -> frozenset[str]:

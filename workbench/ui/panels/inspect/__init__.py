@@ -112,7 +112,7 @@ class InspectPanel(Panel):
     ) -> None:
         self.state.refresh()
         if run is not None:
-            self.state.choose(f"run {run}")
+            self.state.choose_run(run)
         elif model:
             self.state.choose_model(model)
         if document is not None:

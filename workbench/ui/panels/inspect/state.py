@@ -21,6 +21,7 @@ from workbench.ui.panels.inspect.shown import Shown
 if TYPE_CHECKING:
     from workbench.project.changes import Changes
     from workbench.storage.documents import DocumentRow
+    from workbench.storage.runs import Run
     from workbench.text.document import Document
     from workbench.ui.panel import PanelContext
 
@@ -43,6 +44,7 @@ class InspectState(Kept):
         super().__init__(context)
         self.project = opened(context)
         self.choices: tuple[Choice, ...] = ()
+        self.refused: tuple[tuple[Run, str], ...] = ()  # ensembles without some of their runs
         self.offers: tuple[Offer, ...] = ()
         self.document_id: int | None = None
         self.view, self.second, self.pane = "", "", 0
@@ -82,7 +84,7 @@ class InspectState(Kept):
         """Read runs and models again; select the latest finished run if nothing is selected."""
         found = inspect.choices(self.project, self.context.settings)
         keys = [choice.key for choice in found]
-        self.update(choices=found)
+        self.update(choices=found, refused=inspect.refused(self.project))
         if self.choice is None or self.choice.key not in keys:
             if found:
                 self.choose(found[0].key)
@@ -109,6 +111,13 @@ class InspectState(Kept):
         else:
             self.update(gold=self._gold(), chosen_token=None)
             self.ask()
+
+    def choose_run(self, run_id: int) -> None:
+        """Select a run; a message says why an ensemble cannot be inspected."""
+        self.choose(f"run {run_id}")
+        for run, reason in self.refused:
+            if run.id == run_id:
+                self.context.fail(WorkbenchError(reason))
 
     def choose_model(self, model: str) -> None:
         """Select a pretrained model by name or folder."""

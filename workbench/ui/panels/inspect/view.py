@@ -218,7 +218,7 @@ class InspectView(View):
 
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
-        if concerns(fields, "choices", "choice", "compared"):
+        if concerns(fields, "choices", "refused", "choice", "compared"):
             self._show_models()
         if concerns(fields, "offers", "view", "second", "compared", "pane"):
             second = "" if state.compared is not None else state.second
@@ -236,7 +236,9 @@ class InspectView(View):
     def _show_models(self) -> None:
         state = self.state
         found = [(choice.key, choice.title) for choice in state.choices]
-        fill(self._model, found, state.choice.key if state.choice else None)
+        refused = {f"run {run.id}": reason for run, reason in state.refused}
+        found += [(f"run {run.id}", run.name) for run, _reason in state.refused]
+        fill(self._model, found, state.choice.key if state.choice else None, refused=refused)
         others = [(choice.key, choice.title) for choice in state.comparable]
         compared = state.compared.choice if state.compared is not None else None
         none = _("No comparison") if compared is not None else _("Compare with…")

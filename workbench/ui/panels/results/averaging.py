@@ -37,6 +37,10 @@ class Averaging:
         """Whether a run has no weights of its own: a prompt, an ensemble, a published model."""
         return run.kind in (PROMPT, PUBLISHED) or ensemble.is_one(run)
 
+    def borrows_all(self, run: Run) -> bool:
+        """Whether a run has no weights of its own and everything that it predicts with is there."""
+        return self.borrows(run) and not ensemble.lacking(self._state.project, run)
+
     def start(self) -> None:
         """Add an ensemble of the selected runs, and select it."""
         if self.problem:

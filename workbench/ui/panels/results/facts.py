@@ -13,6 +13,7 @@ from workbench.prompting.results import PromptResult
 from workbench.training.results import TrainResult
 from workbench.training.spec import all_options
 from workbench.ui import formats
+from workbench.ui.panels.results.details import again_text
 from workbench.ui.run_words import layer_mixes, title_of
 
 if TYPE_CHECKING:
@@ -109,6 +110,16 @@ def cannot_inspect(state: ResultsState) -> str:
     run = state.run
     if run is None:
         return _("Select one run.")
-    if reason := inspect.refusal(run):
+    if reason := inspect.refusal(state.project, run):
         return reason
     return "" if state.can_answer else _("The files of the run are missing.")
+
+
+def note_of(state: ResultsState) -> tuple[str, str]:
+    """A sentence above the tabs of the selected run with its tone; "" without one.
+
+    Why an ensemble cannot predict, or what training again has changed.
+    """
+    if state.run is not None and (reason := ensemble.lacking(state.project, state.run)):
+        return reason, "warn"
+    return again_text(state.details.again) if state.details else "", "accent"

@@ -222,7 +222,7 @@ class ResultsState(State):
         run = self.run
         if run is None or run.status not in FINISHED or missing_task(run):
             return False
-        return self.averaging.borrows(run) or self.weights_here
+        return self.averaging.borrows_all(run) or self.weights_here
 
     @property
     def usable(self) -> bool:

@@ -24,9 +24,8 @@ from workbench.ui.formats import size
 from workbench.ui.panel import WatchingView
 from workbench.ui.panels.results.board import BoardView
 from workbench.ui.panels.results.comparison import ComparisonView
-from workbench.ui.panels.results.details import again_text
 from workbench.ui.panels.results.errors import ErrorsView
-from workbench.ui.panels.results.facts import cannot_inspect
+from workbench.ui.panels.results.facts import cannot_inspect, note_of
 from workbench.ui.panels.results.label_errors import LabelErrorsView
 from workbench.ui.panels.results.quality import QualityView
 from workbench.ui.panels.results.run_table import RunTable
@@ -186,7 +185,7 @@ class ResultsView(WatchingView):
             _("Suggest for these"), "sparkles", small=True, on=state.suggest_asked
         )
         self._asked = Callout("", "accent", self._for_these, leave)
-        self._again_text = Callout("", "accent", icon="rotate-ccw")
+        self._note = Callout()
         self._seen = SeenCallout(state.comparing.open_documents)
         self._busy = words("", "small", "accent")
         self._waiting = WaitLine(Waits(state.context.queue, of_project(state.project, "predict")))
@@ -205,7 +204,7 @@ class ResultsView(WatchingView):
             head,
             self._asked,
             self._message,
-            self._again_text,
+            self._note,
             self._seen,
             row((self._tabs, 1), self._busy, self._waiting),
             (self._pages, 1),
@@ -315,7 +314,7 @@ class ResultsView(WatchingView):
         if state.details is not None:
             title = f"{title}  {formats.count(state.details.results.mistakes)}"
         self._tabs.setTabText(ERRORS, title)
-        self._again_text.set(again_text(state.details.again) if state.details else "")
+        self._note.set(*note_of(state))
         details = state.details
         self._seen.show_systems(details.seen(state.splits_shown) if details is not None else ())
         self._busy.setText(state.busy)
