@@ -136,7 +136,7 @@ def test_a_form_can_be_searched_and_shows_errors_at_their_field(look, qtbot):
     qtbot.addWidget(form)
 
     assert form.filter("passes") == 1
-    form.set_error("epochs", "not a number")
+    form.set_errors({"epochs": "not a number"})
     assert form._fields["epochs"].error() == "not a number"
     assert isinstance(form.control("balanced"), QCheckBox)
 

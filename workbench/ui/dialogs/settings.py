@@ -269,12 +269,12 @@ class SettingsDialog(Dialog):
             value: Any = text == "true"
         elif isinstance(before, int):
             if not text.isdigit():
-                form.set_error(name, _("Enter a whole number."))
+                form.set_errors({name: _("Enter a whole number.")})
                 return
             value = int(text)
         else:
             value = text
-        form.set_error(name, "")
+        form.set_errors({})
         setattr(settings, name, value)
         if name in ("theme", "text_size", "font"):
             self._app.restyle()

@@ -106,11 +106,11 @@ class Form(QFrame):
         for name, option in self._options.items():
             self._show(name, values.get(name, option.default))
 
-    def set_error(self, name: str, message: str) -> None:
-        """Show an error at a field; "" for name or message clears it."""
-        for its_name, widget in self._fields.items():
+    def set_errors(self, errors: Mapping[str, str]) -> None:
+        """Show errors (name of an option → message) at their fields, and none at the others."""
+        for name, widget in self._fields.items():
             if isinstance(widget, Field):
-                widget.set_error(message if its_name == name else "")
+                widget.set_error(errors.get(name, ""))
 
     def filter(self, text: str) -> int:
         """Show only options whose name or help contains `text`; returns their number."""

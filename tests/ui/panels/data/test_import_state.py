@@ -279,6 +279,19 @@ def test_options_that_the_importer_declares_change_the_preview_and_the_import(
     assert state.settings == {} and state.importer_options == ()
 
 
+def test_a_wrong_value_of_an_importer_is_an_error_of_its_option(choose, monkeypatch):
+    option = Option("first", "int", 1, "Line to begin with.", low=1)
+    monkeypatch.setattr(PlainImporter, "options", (option,), raising=False)
+    state = choose("t.txt", "one\ntwo\n")
+
+    state.set_settings({"first": "0"})
+    assert state.errors == {"first": "first is '0', expected a whole number from 1."}
+    assert state.preview is not None and state.error == "" and not state.can_start
+
+    state.set_settings({"first": "2"})
+    assert state.errors == {} and state.can_start
+
+
 def test_segmenters_are_offered_for_texts_without_spaces_and_store_their_words(choose, context):
     plain, thai = choose("a.csv", "text\nlate again\n"), choose("t.csv", "text\nรถไฟสาย\nรถเมล์\n")
 

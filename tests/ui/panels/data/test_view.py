@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QSpinBox
 
+from workbench.base.options import Option
 from workbench.operations import annotate, corpus
 from workbench.ui.widgets.button import Segments
 from workbench.ui.widgets.document_table import (
@@ -154,6 +155,32 @@ def test_the_import_dialog_imports_with_two_clicks(panel, qtbot, app, tmp_path):
 test_the_import_dialog_imports_with_two_clicks = pytest.mark.process(
     test_the_import_dialog_imports_with_two_clicks
 )
+
+
+def test_a_wrong_value_of_an_importer_is_shown_at_its_field(
+    panel, qtbot, app, tmp_path, monkeypatch
+):
+    from workbench.importers.plain import PlainImporter
+    from workbench.ui.panels.data.import_dialog import ImportDialog
+    from workbench.ui.panels.data.import_state import ImportState
+
+    option = Option("first", "int", 1, "Line to begin with.", low=1)
+    monkeypatch.setattr(PlainImporter, "options", (option,), raising=False)
+    (tmp_path / "t.txt").write_text("one\ntwo\n")
+    state = ImportState(panel.context, [tmp_path / "t.txt"])
+    dialog = ImportDialog(app.window, state)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitUntil(lambda: state.phase == "ready")
+
+    state.set_settings({"first": "none"})
+
+    form = dialog._file._form
+    assert "expected a whole number" in form._fields["first"].error()
+    assert dialog.focusWidget() is form.control("first") and not dialog._fault.isVisible()
+    assert not named(dialog, QPushButton, "Import").isEnabled()
+    dialog.reject()
+    state.close()
 
 
 def test_the_next_import_begins_in_the_folder_of_the_last(panel, qtbot, app, tmp_path, monkeypatch):

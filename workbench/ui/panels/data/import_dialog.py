@@ -203,7 +203,9 @@ class _File(QFrame):
         if concerns(fields, "files"):
             names = ", ".join(file.name for file in state.files)
             self._name.setText(names or _("Drag files here or choose them"))
-        if concerns(fields, "preview", "format", "encoding", "delimiter", "phase", "error"):
+        if concerns(
+            fields, "preview", "format", "encoding", "delimiter", "phase", "error", "errors"
+        ):
             titles = dict(state.formats)
             guessed = titles.get(preview.format, "") if preview and not state.format else ""
             fill(
@@ -245,7 +247,10 @@ class _File(QFrame):
         self.choose.setEnabled(state.phase != "importing")
 
     def _show_settings(self) -> None:
-        """Fields for the options of the importer; kept while they are the same ones."""
+        """Fields for the options of the importer; kept while they are the same ones.
+
+        A wrong value is shown at its field, which gets the focus unless the user is in another one.
+        """
         options = self.state.importer_options
         if tuple(option.name for option in options) != self._form.names():
             clear(layout_of(self._settings))
@@ -256,6 +261,9 @@ class _File(QFrame):
             layout_of(self._settings).addWidget(self._form)
         self._settings.setVisible(bool(options))
         self._form.setEnabled(self.state.phase not in ("importing", "done"))
+        self._form.set_errors(self.state.errors)
+        if self.state.errors and not self._form.focused():
+            self._form.focus(next(iter(self.state.errors)))
 
 
 def _first_upper(text: str) -> str:

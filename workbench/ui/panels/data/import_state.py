@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import registry
-from workbench.base.errors import ImportFailed, WorkbenchError
+from workbench.base.errors import ImportFailed, SpecError, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.base.options import Option
@@ -28,6 +28,7 @@ GUESS = ""
 class ImportState(State):
     """`phase`: choosing, looking, ready, importing, done. After an error other choices can be made.
 
+    `errors`: importer option → what is wrong with its value; nothing is read until it is corrected.
     `refused`: why files after the first cannot be imported. `anyway`: the user wants the readable
     records of a file with mostly invalid records.
     """
@@ -38,6 +39,7 @@ class ImportState(State):
         self.files: tuple[Path, ...] = ()
         self.format = self.encoding = self.delimiter = GUESS
         self.settings: dict[str, str] = {}  # of the importer, where they are not the defaults
+        self.errors: dict[str, str] = {}
         self.mapping: tuple[tuple[str, str], ...] | None = None  # None: detected automatically
         self.split, self.duplicates = "", "skip"
         self.near: float | None = None
@@ -180,6 +182,16 @@ class ImportState(State):
         self.update(mapping=None, anyway=False, settings=dict(settings))
         self.refresh()
 
+    def _wrong_settings(self) -> dict[str, str]:
+        errors = {}
+        known = {option.name: option for option in self.importer_options if self.settings}
+        for name in known.keys() & self.settings.keys():
+            try:
+                known[name].parse(self.settings[name])
+            except SpecError as error:
+                errors[name] = error.message
+        return errors
+
     def set_role(self, column: str, role: str) -> None:
         """Set the role of a column ("" leaves it out); others may change with it."""
         roles = self._roles.changed(column, role)
@@ -208,11 +220,14 @@ class ImportState(State):
             self.update(phase="choosing", preview=None, refused=())
             return
         self._asked += 1
+        if errors := self._wrong_settings():
+            self.update(phase="choosing", error="", errors=errors)
+            return
         asked, path, others = self._asked, self.files[0], self.files[1:]
         format, encoding = self.format or None, self.encoding or None
         delimiter = self.delimiter or None
         mapping, layers, settings = self.mapping, self.layers, self.settings
-        self.update(phase="looking", error="")
+        self.update(phase="looking", error="", errors={})
 
         def work() -> tuple[corpus.Preview, tuple[str, ...]]:
             refused = corpus.refused(others, format=format, encoding=encoding)

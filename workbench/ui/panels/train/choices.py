@@ -252,10 +252,7 @@ class Choices(QFrame):
             name: value for name, value in self.state.values.items() if name not in FIRST
         }:
             self._form.set_values(self.state.values)
-        self._form.set_error("", "")
-        for name, message in self.state.errors.items():
-            if name not in FIRST:
-                self._form.set_error(name, message)
+        self._form.set_errors(self.state.errors)
 
     def _show_plan(self) -> None:
         state, plan = self.state, self.state.plan

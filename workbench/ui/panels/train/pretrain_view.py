@@ -308,9 +308,7 @@ class PretrainChoices(QFrame):
             own = {name: text for name, text in state.values.items() if name in form.names()}
             if form.values() != own:
                 form.set_values(own)
-            form.set_error("", "")
-            for name, message in state.errors.items():
-                form.set_error(name, message) if name in form.names() else None
+            form.set_errors(state.errors)
 
     def _show_source(self) -> None:
         state = self.state
