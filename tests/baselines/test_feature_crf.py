@@ -11,11 +11,12 @@ from workbench.base.errors import ModelError
 from workbench.baselines import job
 from workbench.baselines.base import LEAST, prepared
 from workbench.baselines.feature_crf.baseline import SETTINGS, FeatureCrf
-from workbench.baselines.feature_crf.features import shape, short_shape, word_features
+from workbench.baselines.feature_crf.features import described, shape, short_shape, word_features
 from workbench.runtime.decoding import bio_tags
 from workbench.tasks import spec as tasks
 from workbench.tasks.heads.info import SpanGold
 from workbench.text.document import Document
+from workbench.text.segment import tokens_of
 from workbench.text.spans import Span
 
 TAGGED = (
@@ -78,6 +79,19 @@ def test_the_features_of_a_word_are_its_form_and_its_neighbours():
     }
     assert "begin" in line[0] and "end" in line[3]
     assert shape("Öl-7") == "Xx-d" and short_shape("McDonald's") == "XxXx'x"
+
+
+def test_every_feature_of_a_word_is_described():
+    given = document("Ada's A380 met x-ray , 7 .")
+    names = {name for row in word_features(given, tokens_of(given)) for name in row}
+
+    found = {name: described(name) for name in names}
+
+    assert not [text for text in found.values() if "=" in text or ":word" in text]
+    assert found["word=met"] == "word met" and found["bias"] == "every word"
+    assert described("-2:short=Xx") == "2 words before: short shape Xx"
+    assert described("+1:title") == "1 word after: capitalized"
+    assert described("pair+1=a:b c") == "this and the next word: a:b c"
 
 
 def test_neighbours_end_with_the_sentence():

@@ -7,6 +7,7 @@ from tests.baselines.test_job import CLASSES, marked, trained
 from tests.baselines.test_job import layer as layer_of
 from workbench.base.errors import ModelError, WorkbenchError
 from workbench.baselines import job
+from workbench.baselines.base import prepared
 from workbench.inspection import serve, spec
 from workbench.inspection.predicting import BaselineSubject, load
 from workbench.inspection.spec import Answer
@@ -157,3 +158,96 @@ def test_a_baseline_refuses_what_only_a_model_has(tmp_path):
     for inspector in ("subwords", "attributions", "word_weights"):
         with pytest.raises(ModelError, match="does not provide"):
             asked({"model": folder}, inspector, TEXT)
+
+
+TAGGED = [
+    ("Ada met Bob", {}, {"layer": (Span(0, 3, "PER"), Span(8, 11, "PER"))}),
+    ("Ada ran", {}, {"layer": (Span(0, 3, "PER"),)}),
+    ("Eve Smith ran", {}, {"layer": (Span(0, 9, "PER"),)}),
+    ("the boat ran", {}, {"layer": ()}),
+]
+
+
+@pytest.fixture
+def crf(tmp_path):
+    folder = baseline(tmp_path, "feature_crf", "tag", TAGGED, layer_of("span", ("PER",)))
+    return {"model": folder}
+
+
+def test_the_weights_of_the_features_of_a_word_add_up_to_what_the_crf_decodes_with(crf):
+    subject = BaselineSubject(crf["model"])
+    document = Document("", (("text", "Ada Smith ran"),))
+    own = subject.trained.baseline
+    (scores,) = own.logits(prepared(subject.task, [document]))
+
+    names = subject.task.output_names(subject.labels)
+    for word in range(3):
+        for at, tag in enumerate(names):
+            result = asked(crf, "tag_features", "Ada Smith ran", word=word, tag=tag)
+            total = sum(feature.weight for feature in result.features)
+            assert result.score == pytest.approx(total) == pytest.approx(scores[word, at])
+    assert [word.tag for word in result.words] == ["B-PER", "I-PER", "O"]
+    assert result.tags == names and [step.after for step in result.steps] == ["I-PER"]
+
+
+def test_the_first_word_with_a_tag_is_explained_with_its_transitions(crf):
+    result = asked(crf, "tag_features", "the Ada ran")
+
+    assert (result.word, result.tag) == (1, "B-PER")
+    assert "word ada" in {feature.text for feature in result.features}
+    step = BaselineSubject(crf["model"]).trained.baseline.steps
+    assert [item.weight for item in result.steps] == [step[0, 1], step[1, 0]]
+    forbidden = asked(crf, "tag_features", "the Ada ran", tag="I-PER").steps[0]
+    assert (forbidden.before, forbidden.allowed) == ("O", False)
+
+
+def test_the_strongest_features_of_a_tag_are_the_highest_and_lowest_weights_of_the_model(crf):
+    weights = BaselineSubject(crf["model"]).trained.baseline.weights
+    for column, tag in enumerate(("O", "B-PER")):
+        own = sorted(weights.values[weights.columns == column], reverse=True)
+
+        result = asked(crf, "tag_features", "Ada", tag=tag, top=2)
+
+        assert result.of == len(own)
+        expected = [value for value in own[:2] if value > 0] + [v for v in own[-2:] if v < 0]
+        assert [item.weight for item in result.strongest] == expected
+
+
+def test_what_the_crf_cannot_explain_is_refused(crf):
+    for text, options, reason in (
+        ("Ada", {"tag": "B-LOC"}, "does not predict the tag"),
+        ("Ada", {"word": 1}, "no word number 1"),
+        (" ", {}, "no words"),
+    ):
+        with pytest.raises(WorkbenchError, match=reason):
+            asked(crf, "tag_features", text, **options)
+
+
+def test_transitions_of_a_crf_on_features_are_those_that_it_decodes_with(crf):
+    result = asked(crf, "transitions", "Ada")
+
+    step = BaselineSubject(crf["model"]).trained.baseline.steps
+    assert result.tags == ("O", "B-PER", "I-PER")
+    assert result.no_start.tolist() == [False, False, True] and result.no_step[0, 2]
+    assert result.step[1, 2] == step[1, 2] and result.step[0, 2] == 0
+
+
+def test_a_crf_that_tags_every_token_has_transitions_too(tmp_path):
+    records = [
+        (
+            text,
+            {},
+            {"layer": tuple(Span(*spot, tag) for spot, tag in zip(words, tags, strict=True))},
+        )
+        for text, words, tags in (
+            ("a b", ((0, 1), (2, 3)), ("X", "Y")),
+            ("b a", ((0, 1), (2, 3)), ("Y", "X")),
+        )
+    ]
+    folder = baseline(tmp_path, "feature_crf", "token", records, layer_of("tag", ("X", "Y")))
+
+    result = asked({"model": folder}, "transitions", "a b")
+    words = asked({"model": folder}, "tag_features", "a b").words
+
+    assert result.tags == ("X", "Y") and not result.no_step.any()
+    assert [word.tag for word in words] == ["X", "Y"]

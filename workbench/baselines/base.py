@@ -11,6 +11,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 import numpy as np
 
 from workbench.baselines.spec import BaselineInfo
+from workbench.runtime.crf import Transitions
 from workbench.runtime.inputs import EncodedInput, Prepared, prepared_windows
 from workbench.tasks.spec import TaskInfo
 from workbench.text.document import Document
@@ -93,6 +94,42 @@ class CountsTags(Protocol):
 
     def total(self) -> Mapping[int, int]:
         """The same for all words of the training documents."""
+
+
+@runtime_checkable
+class WeighsTagFeatures(Protocol):
+    """A baseline that scores tags of words by weights of binary features and transitions, with
+    TAG_FEATURES and "transitions" in `BaselineInfo.gives`.
+
+    seen bool (L,): outputs that occur in training. steps (L, L): learned scores of transitions,
+    from → to.
+    """
+
+    @property
+    def seen(self) -> np.ndarray: ...
+
+    @property
+    def steps(self) -> np.ndarray: ...
+
+    def word_scores(self, document: Document, words: Sequence[tuple[int, int]]) -> np.ndarray:
+        """The sums of the weights of each word (W, L)."""
+
+    def path(self, scores: np.ndarray, chain: Transitions) -> np.ndarray:
+        """The predicted output (W,) of each word, from the sums of its weights (W, L)."""
+
+    def names(self, document: Document, words: Sequence[tuple[int, int]]) -> list[list[str]]:
+        """The features of each word that have a weight."""
+
+    def described(self, feature: str) -> str:
+        """A feature for display."""
+
+    def weight(self, feature: str, output: int) -> float:
+        """Its learned weight for an output; 0 for none."""
+
+    def strongest(self, output: int, most: int) -> tuple[list[str], int]:
+        """The features with the highest and the lowest weights, at most `most` of each, highest
+        first; and the number of all features with a weight for this output.
+        """
 
 
 def prepared(task: TaskInfo, documents: Sequence[Document]) -> Prepared:

@@ -15,9 +15,12 @@ LABELS = ("ClassScores", "LabelScores", "WordTags", "SpanScores")  # fields with
 PREFIX = "baseline:"  # of their ids where a model is expected
 DESCRIPTION = "glossbench.json"  # in the folder of a trained baseline
 FEATURE_WEIGHTS, TAG_COUNTS = "feature_weights", "tag_counts"
+TAG_FEATURES = "tag_features"
+TRANSITIONS = "transitions"
 GIVES = {  # what `BaselineInfo.gives` can name, for display
     FEATURE_WEIGHTS: N_("weights of words and word pairs"),
     TAG_COUNTS: N_("counts of the tags of words"),
+    TAG_FEATURES: N_("weights of features of words"),
 }
 
 
@@ -30,7 +33,7 @@ class BaselineInfo(ABC):  # noqa: B024 (a plugin sets the attributes)
     do not fit tasks that predict numbers.
     fits_decoder: whether decoding parameters (thresholds) are fitted on dev, as for trained models.
     gives: what inspectors can show besides predictions, of GIVES: `base.WeighsFeatures`,
-    `base.CountsTags`.
+    `base.CountsTags`, `base.WeighsTagFeatures`.
     """
 
     id: str

@@ -11,14 +11,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from workbench.baselines import spec as baselines
 from workbench.inspection import spec
 from workbench.runtime.averaging import mean
+from workbench.runtime.crf import Transitions
 from workbench.tasks.spec import TaskInfo
 from workbench.text.document import CHOICES, Document
 from workbench.text.fields import Prediction
+
+if TYPE_CHECKING:
+    from workbench.baselines.base import WeighsTagFeatures
 
 
 class Predicting(ABC):
@@ -54,6 +60,10 @@ class Predicting(ABC):
         """The prediction for one document."""
         (found,) = self.predict([document])
         return found
+
+    def transitions(self) -> Transitions | None:
+        """The learned transition scores of tags; None without."""
+        return None
 
     @property
     def asks(self) -> bool:
@@ -121,6 +131,20 @@ class BaselineSubject(Predicting):
 
     def predict(self, documents: Sequence[Document]) -> list[Prediction]:
         return self.trained.predict(documents)
+
+    def transitions(self) -> Transitions | None:
+        from workbench.baselines.base import WeighsTagFeatures
+
+        baseline = self.trained.baseline
+        return self.chain(baseline) if isinstance(baseline, WeighsTagFeatures) else None
+
+    def chain(self, baseline: WeighsTagFeatures) -> Transitions:
+        """The transition scores of a baseline, without those that the task does not allow."""
+        found = self.task.transitions(self.labels, self.trained.baseline.decoder)
+        if found is not None:
+            return found
+        names, edge = self.task.output_names(self.labels), np.zeros(len(baseline.steps))
+        return Transitions(names, edge, baseline.steps, edge)
 
     def refresh(self) -> None:
         from workbench.baselines.job import Trained

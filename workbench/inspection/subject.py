@@ -18,6 +18,7 @@ from workbench.models import spec as models
 from workbench.models.base import Encoder, LoadOptions
 from workbench.models.generate import LanguageModel
 from workbench.models.loading import family_of
+from workbench.runtime.crf import Transitions
 from workbench.runtime.inputs import Prepared, Preparer
 from workbench.tasks.base import Features
 from workbench.tasks.predictor import Logits, Predictor, infer
@@ -106,6 +107,11 @@ class Subject(Predicting):
         if self.scores_subwords:
             return self.language_model.encoder
         return self._load("sdpa")
+
+    def transitions(self) -> Transitions | None:
+        if not self.is_run:
+            return None
+        return self.predictor.task.info.transitions(self.labels, self.predictor.decoder)
 
     @property
     def scores_subwords(self) -> bool:

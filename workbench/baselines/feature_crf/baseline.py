@@ -17,7 +17,7 @@ import numpy as np
 
 from workbench.base import scratch
 from workbench.baselines.base import LEAST, Baseline, prepared
-from workbench.baselines.feature_crf.features import word_features
+from workbench.baselines.feature_crf.features import described, word_features
 from workbench.baselines.feature_crf.info import INFO
 from workbench.runtime.crf import Transitions
 from workbench.runtime.inputs import Prepared
@@ -111,6 +111,40 @@ class FeatureCrf(Baseline):
         chain = Transitions(tuple(map(str, range(len(edge)))), edge, self.weights.step, edge)
         found: np.ndarray = np.log(np.maximum(chain.marginals(scores), np.exp(LEAST)))
         return found
+
+    @property
+    def seen(self) -> np.ndarray:
+        return self.weights.seen
+
+    @property
+    def steps(self) -> np.ndarray:
+        return self.weights.step
+
+    def word_scores(self, document: Document, words: Sequence[tuple[int, int]]) -> np.ndarray:
+        return self.emissions(word_features(document, words))
+
+    def path(self, scores: np.ndarray, chain: Transitions) -> np.ndarray:
+        return chain.best(scores) if self.sequence else chain.marginals(scores).argmax(axis=1)
+
+    def names(self, document: Document, words: Sequence[tuple[int, int]]) -> list[list[str]]:
+        return [
+            [name for name in row if name in self.features]
+            for row in word_features(document, words)
+        ]
+
+    def described(self, feature: str) -> str:
+        return described(feature)
+
+    def weight(self, feature: str, output: int) -> float:
+        return float(self._table[self.features[feature], output])
+
+    def strongest(self, output: int, most: int) -> tuple[list[str], int]:
+        own = self.weights.columns == output
+        rows, values = self.weights.rows[own], self.weights.values[own]
+        order, names = np.argsort(-values, kind="stable"), [*self.features]
+        highest = [at for at in order[:most] if values[at] > 0]
+        lowest = [at for at in order[-most:] if values[at] < 0]
+        return [names[rows[at]] for at in (*highest, *lowest)], len(values)
 
     def save(self, folder: Path) -> None:
         raw = {"features": [*self.features], "sequence": self.sequence}

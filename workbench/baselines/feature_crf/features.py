@@ -11,6 +11,7 @@ from functools import lru_cache
 from itertools import groupby, pairwise
 from unicodedata import category
 
+from workbench.base.i18n import N_, _, ngettext
 from workbench.text.document import Document
 from workbench.text.sentences import SENTENCE, unit_at, units_of
 
@@ -18,6 +19,27 @@ AFFIX = 4  # code points of the longest prefix and suffix
 NEAR = (-2, -1, 1, 2)  # places of the neighbours
 LONG = 12  # code points: the shape of a longer word is written without repetitions only
 CACHED = 100_000  # words
+# Features for display; {text} is what follows "=" in the name.
+_FLAGS = {
+    "upper": N_("in capitals"),
+    "title": N_("capitalized"),
+    "digits": N_("only digits"),
+    "digit": N_("with a digit"),
+    "mark": N_("without letters and digits"),
+    "hyphen": N_("with a hyphen"),
+    "bias": N_("every word"),
+    "begin": N_("first word of a sentence"),
+    "end": N_("last word of a sentence"),
+}
+_VALUES = {
+    "word": N_("word {text}"),
+    "short": N_("short shape {text}"),
+    "shape": N_("shape {text}"),
+    "prefix": N_("prefix {text}"),
+    "suffix": N_("suffix {text}"),
+    "pair+1": N_("this and the next word: {text}"),
+    "pair-1": N_("the word before and this one: {text}"),
+}
 
 
 def word_features(document: Document, words: Sequence[tuple[int, int]]) -> list[list[str]]:
@@ -93,3 +115,16 @@ def _kind(letter: str) -> str:
 def short_shape(word: str) -> str:
     """The shape without repetitions: Xx for "Tram", Xd for "A380"."""
     return "".join(mark for mark, _group in groupby(shape(word)))
+
+
+def described(feature: str) -> str:
+    """A feature for display, such as "suffix am" or "1 word before: capitalized"."""
+    place, mark, rest = feature.partition(":")
+    if mark and place in (f"{step:+}" for step in NEAR):
+        far = abs(int(place))
+        message = ngettext("{n} word after: {feature}", "{n} words after: {feature}", far)
+        if place.startswith("-"):
+            message = ngettext("{n} word before: {feature}", "{n} words before: {feature}", far)
+        return message.format(n=far, feature=described(rest))
+    name, _equals, text = feature.partition("=")
+    return _(_VALUES[name]).format(text=text) if name in _VALUES else _(_FLAGS.get(name, name))

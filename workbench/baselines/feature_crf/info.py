@@ -1,7 +1,7 @@
 """A linear-chain CRF over features of words."""
 
 from workbench.base.i18n import N_
-from workbench.baselines.spec import BaselineInfo
+from workbench.baselines.spec import TAG_FEATURES, TRANSITIONS, BaselineInfo
 
 
 class FeatureCrfInfo(BaselineInfo):
@@ -12,6 +12,7 @@ class FeatureCrfInfo(BaselineInfo):
         "neighbours on each side (CRFsuite, c1 = c2 = 0.1)."
     )
     unit = "token"
+    gives = (TAG_FEATURES, TRANSITIONS)
 
 
 INFO = FeatureCrfInfo()

@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
-from workbench.inspection.subject import Subject
+from workbench.inspection.predicting import Predicting
 from workbench.inspection.transitions.info import INFO, TransitionScores
 from workbench.text.document import Document
 
@@ -20,15 +20,14 @@ class TransitionsInspector:
     info = INFO
 
     def run(
-        self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
+        self, subject: Predicting, documents: Sequence[Document], options: Mapping[str, Any]
     ) -> TransitionScores:
         """Raises ModelError for a run without transitions."""
-        predictor = subject.predictor
-        found = predictor.task.info.transitions(predictor.labels, predictor.decoder)
+        found = subject.transitions()
         if found is None:
             raise ModelError(_("This run has no learned transition scores."))
         no_start, no_step = np.isneginf(found.start), np.isneginf(found.step)
         start, step = np.where(no_start, 0, found.start), np.where(no_step, 0, found.step)
         return TransitionScores(
-            found.tags, predictor.labels, start, step, found.end, no_start, no_step
+            found.tags, subject.labels, start, step, found.end, no_start, no_step
         )

@@ -10,12 +10,14 @@ from workbench.inspection.attributions.info import OCCLUSION, Attributions, Targ
 from workbench.inspection.members.info import Members, MemberScores
 from workbench.inspection.spec import WordRow
 from workbench.inspection.tag_counts.info import TagCounts, WordCounts
+from workbench.inspection.tag_features.info import Step, TagFeature, TagFeatures, TaggedWord
 from workbench.inspection.word_weights.info import FeatureWeight, WordWeights
 from workbench.text.labels import Label
 from workbench.ui.panels.inspect.shown import Shown
 from workbench.ui.panels.inspect.views.attributions import AttributionsView
 from workbench.ui.panels.inspect.views.members import MembersView
 from workbench.ui.panels.inspect.views.tag_counts import TagCountsView
+from workbench.ui.panels.inspect.views.tag_features import TagFeaturesView
 from workbench.ui.panels.inspect.views.word_weights import WordWeightsView
 
 WORDS = (WordRow(0, 4, "text", "Late"), WordRow(5, 8, "text", "bus"))
@@ -84,6 +86,39 @@ def test_counts_of_unknown_words_are_those_of_all_words(shown):
     assert texts(view._table, 4) == ["B-PER 2, O 1", "all words: O 6, B-PER 3"]
     assert view._note.text() == "1 word is not in the training documents"
     assert view.data()[1:3] == [["Ada", 0, 3, "B-PER", 2, True], ["Ada", 0, 3, "O", 1, True]]
+
+
+def test_a_word_is_explained_by_the_weights_of_its_features_and_its_transitions(shown):
+    words = (TaggedWord(0, 4, "Late", "B-PER", 1.5), TaggedWord(5, 8, "bus", "O", 2.0))
+    own = (TagFeature("word late", 2.0), TagFeature("capitalized", -0.5))
+    steps = (Step("B-PER", "O", 0.25),)
+    tags, strongest = ("O", "B-PER"), (TagFeature("suffix am", 3.0),)
+    result = TagFeatures(words, 0, "B-PER", tags, own, 1.5, steps, strongest, 1200)
+    view = shown(TagFeaturesView, "tag_features", result)
+
+    assert [word.caption for word in view._strip.words] == ["B-PER", ""]
+    assert texts(view._own, 1) == ["+2.000", "-0.500"] and texts(view._strongest, 0) == [
+        "suffix am"
+    ]
+    assert [value for _name, value in view._figures.values] == ["+1.500", "+0.250", "+1.750"]
+    assert view._count.text() == "1,200 features"
+    assert view.data()[1:] == [
+        ["Late", "B-PER", "word late", 2.0],
+        ["Late", "B-PER", "capitalized", -0.5],
+        ["Late", "B-PER", "B-PER → O", 0.25],
+        ["", "B-PER", "suffix am", 3.0],
+    ]
+
+
+def test_choosing_a_word_asks_for_its_predicted_tag(shown):
+    words = (TaggedWord(0, 4, "Late", "B-PER", 1.5), TaggedWord(5, 8, "bus", "O", 2.0))
+    result = TagFeatures(words, 0, "B-PER", ("O", "B-PER"), (), 1.5, (), (), 0)
+    view = shown(TagFeaturesView, "tag_features", result)
+    view.state.options = {"word": 0, "tag": "O"}
+
+    view._strip.chosen.emit(1)
+
+    assert (view.state.options["word"], view.state.options["tag"]) == (1, "")
 
 
 def test_words_left_out_have_no_method_to_choose(shown):

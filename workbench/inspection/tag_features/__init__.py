@@ -1,0 +1,1 @@
+"""What the features of each word add to a tag of a CRF."""
