@@ -370,11 +370,35 @@ def _check_more(more: Mapping[str, Any]) -> None:
 
 
 def _fits(record: Record, layers: Mapping[str, Layer]) -> None:
+    _are_declared(record, layers)
+    for name in record.spans:
+        if not layers[name].traits.in_text:
+            raise Fault(
+                _("there are spans for the layer {name!r}, which is of kind {kind}").format(
+                    name=name, kind=layers[name].kind
+                )
+            )
+    _connect_spans(record, layers)
+    for name in record.questions:
+        if not layers[name].traits.asks:
+            raise Fault(
+                _("there are questions for the layer {name!r}, which is of kind {kind}").format(
+                    name=name, kind=layers[name].kind
+                )
+            )
+    for part, values in ((NUMBERS, record.numbers), (WRITTEN, record.written)):
+        for name in values:
+            if layers[name].traits.record != part:
+                message = _("the value for the layer {name!r} does not fit its kind {kind}")
+                raise Fault(message.format(name=name, kind=layers[name].kind))
+    for name, number in record.numbers.items():
+        check_scale(number, name, layers[name])
+    _classes_fit(record, layers)
+
+
+def _are_declared(record: Record, layers: Mapping[str, Layer]) -> None:
+    """Raises Fault for a layer that the file does not declare, or not for such documents."""
     form = record.document.form
-    parts = {
-        NUMBERS: record.numbers,
-        WRITTEN: record.written,
-    }
     names = {*record.states, *record.marks, *record.spans, *record.relations, *record.questions}
     names |= {*record.numbers, *record.written}
     for name in names:
@@ -392,13 +416,9 @@ def _fits(record: Record, layers: Mapping[str, Layer]) -> None:
                     layers[name].texts,
                 ).format(name=name, texts=layers[name].texts, count=form)
             )
-    for name in record.spans:
-        if not layers[name].traits.in_text:
-            raise Fault(
-                _("there are spans for the layer {name!r}, which is of kind {kind}").format(
-                    name=name, kind=layers[name].kind
-                )
-            )
+
+
+def _connect_spans(record: Record, layers: Mapping[str, Layer]) -> None:
     for name, relations in record.relations.items():
         of = span_layer(layers[name])
         places = {span.place for span in record.spans.get(of, ())}
@@ -411,20 +431,9 @@ def _fits(record: Record, layers: Mapping[str, Layer]) -> None:
                     name=name, of=of
                 )
             )
-    for name in record.questions:
-        if not layers[name].traits.asks:
-            raise Fault(
-                _("there are questions for the layer {name!r}, which is of kind {kind}").format(
-                    name=name, kind=layers[name].kind
-                )
-            )
-    for part, values in parts.items():
-        for name in values:
-            if layers[name].traits.record != part:
-                message = _("the value for the layer {name!r} does not fit its kind {kind}")
-                raise Fault(message.format(name=name, kind=layers[name].kind))
-    for name, number in record.numbers.items():
-        check_scale(number, name, layers[name])
+
+
+def _classes_fit(record: Record, layers: Mapping[str, Layer]) -> None:
     for name, labels in record.marks.items():
         if not layers[name].traits.on_document or (
             len(labels) > 1 and not layers[name].traits.several

@@ -146,45 +146,30 @@ def _stream(text: str, *, listed: bool, cut: bool) -> Iterator[tuple[int, object
             return
         yield line, value
         position = _skip(text, position)
-        if not listed:
-            continue
-        sign = text[position : position + 1]
-        if sign == "]":
-            rest = text[position + 1 :].strip()
-            if rest:
-                yield (
-                    line,
-                    Fault(
-                        _(
-                            "the list ends here, but more follows ({rest!r}); it was not read"
-                        ).format(rest=rest[:20])
-                    ),
-                )
-            return
-        if cut and not sign:
-            return
-        if sign != ",":
-            yield (
-                line,
-                Fault(
-                    _("the list is not closed; the file may be truncated")
-                    if not sign
-                    else _("a comma is missing before {sign!r}").format(sign=sign)
-                ),
-            )
-            return
-        position = _skip(text, position + 1)
-        if text[position : position + 1] == "]":
-            yield (
-                line,
-                Fault(
-                    _(
-                        "there is a comma before the end of the list; the records before "
-                        "it were read"
-                    )
-                ),
-            )
-            return
+        if listed:
+            sign = text[position : position + 1]
+            if cut and not sign:
+                return
+            after = _skip(text, position + 1)
+            if sign != "," or text[after : after + 1] == "]":
+                if wrong := _fault_at_end(text, position):
+                    yield line, Fault(wrong)
+                return
+            position = after
+
+
+def _fault_at_end(text: str, position: int) -> str:
+    """What is wrong where a list ends, after its last value; "" if nothing is."""
+    sign = text[position : position + 1]
+    if sign == "]":
+        rest = text[position + 1 :].strip()
+        message = _("the list ends here, but more follows ({rest!r}); it was not read")
+        return message.format(rest=rest[:20]) if rest else ""
+    if sign == ",":
+        return _("there is a comma before the end of the list; the records before it were read")
+    if sign:
+        return _("a comma is missing before {sign!r}").format(sign=sign)
+    return _("the list is not closed; the file may be truncated")
 
 
 def _skip(text: str, position: int) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from workbench.base.i18n import _
 from workbench.text.dataset import Record
-from workbench.text.document import SPLITS, TEXT
+from workbench.text.document import SPLITS, TEXT, Document
 from workbench.text.labels import LONGEST_NAME
 from workbench.text.questions import Question
 from workbench.text.relations import Relation, layer_of_ends
@@ -41,30 +41,7 @@ def show(value: object, length: int = 40) -> str:
 def check(record: Record) -> None:
     """Raises Fault if a record cannot be stored unchanged."""
     document = record.document
-    lengths: dict[str, int] = {}
-    if not document.texts:
-        raise Fault(_("the record has no text"))
-    for name, content in document.texts:
-        if name != TEXT:
-            _check_name(name)
-        if not content or not content.isascii() or content.isspace() or "\0" in content:
-            message = _("the text") if name == TEXT else _("the text {name!r}").format(name=name)
-            check_text(content, message)
-        lengths[name] = len(content)
-    if len(document.key) > LONGEST_NAME:
-        raise Fault(
-            _("the key is too long: {count:,} of at most {most:,} characters").format(
-                count=len(document.key), most=LONGEST_NAME
-            )
-        )
-    if not document.key.isascii() or "\0" in document.key:
-        check_text(document.key or "-", _("the key"))
-    if document.split is not None and document.split not in SPLITS:
-        raise Fault(
-            _("the split is {split!r}, expected train, dev or test").format(split=document.split)
-        )
-    for name, offsets in document.tokens.items():
-        _check_tokens(name, offsets, lengths)
+    lengths = _check_document(document)
     for layer, state in record.states.items():
         if state not in STATES:
             raise Fault(
@@ -89,6 +66,35 @@ def check(record: Record) -> None:
             _check_question(question, lengths[document.texts[0][0]])
     for name, content in record.written.items():
         check_text(content, _("the text of the layer {name!r}").format(name=name))
+
+
+def _check_document(document: Document) -> dict[str, int]:
+    """Check texts, key, split and tokens; returns the lengths of the texts by name."""
+    lengths: dict[str, int] = {}
+    if not document.texts:
+        raise Fault(_("the record has no text"))
+    for name, content in document.texts:
+        if name != TEXT:
+            _check_name(name)
+        if not content or not content.isascii() or content.isspace() or "\0" in content:
+            message = _("the text") if name == TEXT else _("the text {name!r}").format(name=name)
+            check_text(content, message)
+        lengths[name] = len(content)
+    if len(document.key) > LONGEST_NAME:
+        raise Fault(
+            _("the key is too long: {count:,} of at most {most:,} characters").format(
+                count=len(document.key), most=LONGEST_NAME
+            )
+        )
+    if not document.key.isascii() or "\0" in document.key:
+        check_text(document.key or "-", _("the key"))
+    if document.split is not None and document.split not in SPLITS:
+        raise Fault(
+            _("the split is {split!r}, expected train, dev or test").format(split=document.split)
+        )
+    for name, offsets in document.tokens.items():
+        _check_tokens(name, offsets, lengths)
+    return lengths
 
 
 def _check_name(name: str) -> None:

@@ -299,6 +299,42 @@ def copy_documents(
     return copied["doc"], copied["span"]
 
 
+_PAIRED = (
+    "join temp.pair p on p.seq = s.seq join temp.layer_id y on y.n = s.layer"
+    " join staging.doc d on d.seq = s.seq join temp.file_source f on f.file = d.file"
+)
+_LABELLED = f"{_PAIRED} join temp.label_id l on l.n = s.label"
+_SUGGEST_CLASSES = (
+    "insert into suggestion(document_id, layer_id, label_id, kind, source_id, status, at)"
+    f" select p.id, y.id, l.id, 'class', f.source, 'open', ? from staging.mark s {_LABELLED}"
+    " where not exists (select 1 from main.mark m where m.document_id = p.id and "
+    "m.label_id = l.id)"
+    " and not exists (select 1 from main.suggestion o where o.document_id = p.id and "
+    "o.label_id = l.id and o.kind = 'class' and o.status = 'open')"
+)
+_SUGGEST_NUMBERS = (
+    "insert into suggestion(document_id, layer_id, kind, value, source_id, status, at)"
+    f" select p.id, y.id, 'class', s.value, f.source, 'open', ? from staging.number s {_PAIRED}"
+    " where not exists (select 1 from main.mark m where m.document_id = p.id and "
+    "m.layer_id = y.id)"
+    " and not exists (select 1 from main.suggestion o where o.document_id = p.id and "
+    "o.layer_id = y.id and o.status = 'open')"
+)
+_SAME_SPAN = (
+    "o.document_id = p.id and o.label_id = l.id and o.field = s.field and o.start = "
+    's.start and o."end" = s."end"'
+)
+_SUGGEST_SPANS = (
+    "insert into suggestion(document_id, layer_id, label_id, kind, field, start, "
+    '"end", source_id, status, at)'
+    f" select p.id, y.id, l.id, 'span', s.field, s.start, s.\"end\", f.source, "
+    f"'open', ? from staging.span s {_LABELLED}"
+    f" where not exists (select 1 from main.span o where {_SAME_SPAN})"
+    f" and not exists (select 1 from main.suggestion o where {_SAME_SPAN} and o.kind = "
+    f"'span' and o.status = 'open')"
+)
+
+
 def suggest(db: Database, targets: Targets, pairs: list[tuple[int, int]], *, at: str) -> int:
     """Add the labels of staged documents to existing documents, as open suggestions.
 
@@ -310,49 +346,11 @@ def suggest(db: Database, targets: Targets, pairs: list[tuple[int, int]], *, at:
     conn.execute("create temp table if not exists pair(seq integer primary key, id integer)")
     conn.execute("delete from temp.pair")
     conn.executemany("insert into temp.pair values(?, ?)", pairs)
-    joined = (
-        "join temp.pair p on p.seq = s.seq join temp.layer_id y on y.n = s.layer join "
-        "temp.label_id l on l.n = s.label"
-        " join staging.doc d on d.seq = s.seq join temp.file_source f on f.file = d.file"
-    )
-    conn.execute(
-        "insert into suggestion(document_id, layer_id, label_id, kind, source_id, status, at)"
-        f" select p.id, y.id, l.id, 'class', f.source, 'open', ? from staging.mark s {joined}"
-        " where not exists (select 1 from main.mark m where m.document_id = p.id and "
-        "m.label_id = l.id)"
-        " and not exists (select 1 from main.suggestion o where o.document_id = p.id and "
-        "o.label_id = l.id and o.kind = 'class' and o.status = 'open')",
-        (at,),
-    )
-    count: int = conn.execute("select changes()").fetchone()[0]
-    conn.execute(
-        "insert into suggestion(document_id, layer_id, kind, value, source_id, status, at)"
-        " select p.id, y.id, 'class', s.value, f.source, 'open', ? from staging.number s"
-        " join temp.pair p on p.seq = s.seq join temp.layer_id y on y.n = s.layer"
-        " join staging.doc d on d.seq = s.seq join temp.file_source f on f.file = d.file"
-        " where not exists (select 1 from main.mark m where m.document_id = p.id and "
-        "m.layer_id = y.id)"
-        " and not exists (select 1 from main.suggestion o where o.document_id = p.id and "
-        "o.layer_id = y.id and o.status = 'open')",
-        (at,),
-    )
-    count += conn.execute("select changes()").fetchone()[0]
-    same = (
-        "o.document_id = p.id and o.label_id = l.id and o.field = s.field and o.start = "
-        's.start and o."end" = s."end"'
-    )
-    conn.execute(
-        "insert into suggestion(document_id, layer_id, label_id, kind, field, start, "
-        '"end", source_id, status, at)'
-        f" select p.id, y.id, l.id, 'span', s.field, s.start, s.\"end\", f.source, "
-        f"'open', ? from staging.span s {joined}"
-        f" where not exists (select 1 from main.span o where {same})"
-        f" and not exists (select 1 from main.suggestion o where {same} and o.kind = "
-        f"'span' and o.status = 'open')",
-        (at,),
-    )
-    changed: int = conn.execute("select changes()").fetchone()[0]
-    return count + changed
+    count = 0
+    for statement in (_SUGGEST_CLASSES, _SUGGEST_NUMBERS, _SUGGEST_SPANS):
+        conn.execute(statement, (at,))
+        count += conn.execute("select changes()").fetchone()[0]
+    return count
 
 
 def not_suggested(db: Database) -> int:

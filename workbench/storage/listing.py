@@ -202,6 +202,20 @@ def condition(db: Database, wanted: Filter) -> tuple[str, list[object]]:
         parts.append(part)
         values.extend(more)
 
+    _add_document(add, db, wanted)
+    _add_labels(add, db, wanted)
+    _add_queue(add, db, wanted)
+    if wanted.query.nodes:
+        layers = wanted.queue_layers or _layers(db, None)
+        part, more = conditions.condition(db, wanted.query, layers)
+        add(part, *more)
+    if wanted.ids is not None:
+        add("d.id in (select value from json_each(?))", ids_in(wanted.ids))
+    return " and ".join(parts[1:] or parts), values
+
+
+def _add_document(add: queue.Add, db: Database, wanted: Filter) -> None:
+    """Conditions on the text, the split and the number of texts."""
     if wanted.text.strip():
         few = wanted.ids is not None and len(wanted.ids) <= FEW
         text_search.add_text(add, wanted.text, ids_in(wanted.ids or ()) if few else "")
@@ -213,22 +227,28 @@ def condition(db: Database, wanted: Filter) -> tuple[str, list[object]]:
         forms = {state_keys.parsed(key)[0] for key in state_keys.distinct(db)}
         if forms != {wanted.texts}:
             add("d.texts = ?", wanted.texts)
+
+
+def _add_labels(add: queue.Add, db: Database, wanted: Filter) -> None:
+    """Conditions on a label, and on the annotation or the state of a layer."""
     if wanted.label_id is not None:
         group = ids_in([wanted.label_id, *labels.sublabels(db, [wanted.label_id])])
         in_group = "label_id in (select value from json_each(?))"
         labelled = [f"select document_id from {item} where {in_group}" for item in WITH_LABEL]
         add(f"d.id in ({' union '.join(labelled)})", *[group] * len(labelled))
-    if wanted.layer_id is None:
-        if wanted.state:
-            queue.add_state(add, queue.state_matches(db, wanted.state, None))
-    elif wanted.state:
-        queue.add_state(add, queue.state_matches(db, wanted.state, [wanted.layer_id]))
-    else:
+    if wanted.state:
+        layers = None if wanted.layer_id is None else [wanted.layer_id]
+        queue.add_state(add, queue.state_matches(db, wanted.state, layers))
+    elif wanted.layer_id is not None:
         annotated = [
             f"select document_id from {label_table} where layer_id = ?"
             for label_table in LABEL_TABLES
         ]
         add(f"d.id in ({' union '.join(annotated)})", *[wanted.layer_id] * len(annotated))
+
+
+def _add_queue(add: queue.Add, db: Database, wanted: Filter) -> None:
+    """Conditions on the work state, on open suggestions, and on where documents come from."""
     if wanted.queued:
         queue.add_state(add, queue.state_matches(db, wanted.queued, wanted.queue_layers))
     if wanted.suggested:
@@ -240,13 +260,6 @@ def condition(db: Database, wanted: Filter) -> tuple[str, list[object]]:
         )
     if wanted.origin is not None:
         queue.add_origin(add, wanted.origin)
-    if wanted.query.nodes:
-        layers = wanted.queue_layers or _layers(db, None)
-        part, more = conditions.condition(db, wanted.query, layers)
-        add(part, *more)
-    if wanted.ids is not None:
-        add("d.id in (select value from json_each(?))", ids_in(wanted.ids))
-    return " and ".join(parts[1:] or parts), values
 
 
 # ---------------------------------------------------------------- rows of a table
@@ -268,37 +281,22 @@ def rows(
     (`columns`) for `cells`.
     """
     document_ids, layers = list(ids), _layers(db, layer_ids)
-    these, shown = (ids_in(document_ids),), (ids_in(document_ids), ids_in(layers))
-    unknown = ids_in([id for id in document_ids if id not in known])
-    read = db.reader().execute
+    unknown = [id for id in document_ids if id not in known]
     length = SEARCHED if found_by.strip() else 4 * PREVIEW
-    texts = _beginnings(db, (unknown,), length)
+    texts = _beginnings(db, (ids_in(unknown),), length)
     texts.update((id, _joined(item.texts, length)) for id, item in known.items())
-    classes: dict[int, list[tuple[str, str]]] = {}
-    marks = (
-        "select m.document_id, l.name, b.name from mark m join layer l on l.id = m.layer_id"
-        f" join label b on b.id = m.label_id where m.{_THESE} and m.{_IN_LAYERS}"
-    )
-    for id, layer, label in read(f"{marks} order by m.layer_id, m.id", shown).fetchall():
-        classes.setdefault(id, []).append((layer, label))
-    count = "select document_id, count(*) from {} where {} and {} group by document_id"
+    classes = _classes(db, document_ids, layers)
     spans = {id: item.spans for id, item in known.items()}
-    of_unknown = unknown, ids_in(layers)
-    spans.update(read(count.format("span", _THESE, _IN_LAYERS), of_unknown).fetchall())
-    open_suggestions = count.format("suggestion", f"status = 'open' and {_THESE}", _IN_LAYERS)
-    suggestions = dict(read(open_suggestions, shown).fetchall())
+    spans.update(_counts(db, "span", unknown, layers))
+    suggestions = _counts(db, "suggestion", document_ids, layers, "status = 'open' and ")
     in_layers = states.of_documents(db, document_ids, layers)
     cells = columns.cells(db, document_ids, more)
-    flagged, noted = dict[int, dict[str, None]](), dict[int, list[str]]()
-    for flag in flags.of_documents(db, document_ids):
-        flagged.setdefault(flag.document_id, {})[flag.name] = None
-    for note in notes.of_documents(db, document_ids):
-        noted.setdefault(note.document_id, []).append(" ".join(note.body.split()))
+    flagged, noted = _flags_and_notes(db, document_ids)
     rows = {}
-    for id, key, split, length in read(
-        "select id, key, split, length from document where id in (select value from json_each(?))",
-        these,
-    ).fetchall():
+    wanted = (
+        "select id, key, split, length from document where id in (select value from json_each(?))"
+    )
+    for id, key, split, length in db.reader().execute(wanted, (ids_in(document_ids),)).fetchall():
         rows[id] = DocumentRow(
             id,
             key,
@@ -314,6 +312,44 @@ def rows(
             cells.get(id, ()),
         )
     return tuple(rows[id] for id in document_ids if id in rows)
+
+
+def _classes(
+    db: Database, ids: Sequence[int], layers: Sequence[int]
+) -> dict[int, list[tuple[str, str]]]:
+    """Document id → (layer, label) of each class, by name."""
+    marks = (
+        "select m.document_id, l.name, b.name from mark m join layer l on l.id = m.layer_id"
+        f" join label b on b.id = m.label_id where m.{_THESE} and m.{_IN_LAYERS}"
+        " order by m.layer_id, m.id"
+    )
+    found: dict[int, list[tuple[str, str]]] = {}
+    for id, layer, label in db.reader().execute(marks, (ids_in(ids), ids_in(layers))).fetchall():
+        found.setdefault(id, []).append((layer, label))
+    return found
+
+
+def _counts(
+    db: Database, table: str, ids: Sequence[int], layers: Sequence[int], also: str = ""
+) -> dict[int, int]:
+    """Document id → number of rows of a table in the layers."""
+    count = (
+        f"select document_id, count(*) from {table} where {also}{_THESE} and {_IN_LAYERS}"
+        " group by document_id"
+    )
+    return dict(db.reader().execute(count, (ids_in(ids), ids_in(layers))).fetchall())
+
+
+def _flags_and_notes(
+    db: Database, ids: Sequence[int]
+) -> tuple[dict[int, dict[str, None]], dict[int, list[str]]]:
+    """Document id → names of its flags in order, each once; and its notes, each in one line."""
+    flagged, noted = dict[int, dict[str, None]](), dict[int, list[str]]()
+    for flag in flags.of_documents(db, ids):
+        flagged.setdefault(flag.document_id, {})[flag.name] = None
+    for note in notes.of_documents(db, ids):
+        noted.setdefault(note.document_id, []).append(" ".join(note.body.split()))
+    return flagged, noted
 
 
 def _beginnings(db: Database, these: tuple[str], length: int) -> dict[int, str]:

@@ -138,16 +138,20 @@ class RecordWriter:
             ]
         for table, more in document_values.rows_of(record, id, self._layers, (annotator, source)):
             rows[table] += more
-        placed = dict(known or {})
         for name, asked in record.questions.items():
             for question in asked:
                 rows["answer"] += answers.rows_of(
                     question, id, self._layers[name], annotator, source
                 )
+        placed = {**(known or {}), **self._spans(rows, id, record)}
+        self._relations(rows, id, record, placed)
+
+    def _spans(self, rows: dict[str, list[Row]], id: int, record: Record) -> dict[Place, int]:
+        """Add the spans; returns the id of each by its place."""
+        placed = {}
         for name, spans in record.spans.items():
             layer = self._layers[name]
             for span in spans:
-                label = self._labels[name, span.label]
                 self._last_span += 1
                 placed[span.place] = self._last_span
                 rows["span"].append(
@@ -156,23 +160,29 @@ class RecordWriter:
                         id,
                         span.field,
                         layer,
-                        label,
+                        self._labels[name, span.label],
                         span.start,
                         span.end,
-                        annotator,
-                        source,
+                        self._annotator,
+                        self._source,
                         span.score,
                         json_in(span.parts),
                         span.chain,
                         self._last_span,
                     )
                 )
+        return placed
+
+    def _relations(
+        self, rows: dict[str, list[Row]], id: int, record: Record, placed: Mapping[Place, int]
+    ) -> None:
+        """`placed`: ids of the spans that they connect, by place."""
         for name, relations in record.relations.items():
             rows["relation"] += [
                 (
                     new_uid(), id, self._layers[name], self._labels[name, relation.label],
                     placed[relation.from_span.place], placed[relation.to_span.place],
-                    annotator, source, relation.score,
+                    self._annotator, self._source, relation.score,
                 )
                 for relation in relations
             ]  # fmt: skip

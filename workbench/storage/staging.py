@@ -22,7 +22,7 @@ from workbench.storage.staged_rows import remark_rows, span_rows
 from workbench.storage.staging_tables import INSERTS, SHORT_INSERTS, STATE_NUMBERS, TABLES
 from workbench.storage.values import Row, json_in, json_out, name_in, offsets_in, text_in
 from workbench.text.dataset import Record
-from workbench.text.document import CHOICES, TEXT, choice_names
+from workbench.text.document import CHOICES, TEXT, Document, choice_names
 from workbench.text.labels import (
     ANSWER,
     CLASS,
@@ -104,16 +104,28 @@ class StagingWriter:
 
         `text_hash`: that of the document, if it is known.
         """
-        document = record.document
         self.documents += 1
-        seq = self.documents
-        rows = self._rows
+        seq, texts = self.documents, record.document.form
+        self._document(seq, record.document, texts, (key, file, line, text_hash))
+        self._annotations(seq, record, texts)
+        self._values(seq, record, texts)
+        self._states(seq, record, texts)
+        self._buffered += 1
+        if self._buffered >= _BATCH:
+            self.flush()
+
+    def _document(
+        self, seq: int, document: Document, texts: int, known: tuple[str, int, int, str]
+    ) -> None:
+        """`known`: key, file, line and hash of the text, as of `add`."""
+        rows, (key, file, line, text_hash) = self._rows, known
         group = None if document.group is None else name_in(document.group)
         length = 0
-        for _field, content in document.texts:
+        bodies = rows["body"]
+        for field, content in document.texts:
             length += len(content)
-        meta = json_in(document.meta)
-        texts = document.form
+            body = seq, text_in(content)
+            bodies.append(body if field == TEXT else (*body, field))
         rows["doc"].append(
             (
                 seq,
@@ -122,23 +134,22 @@ class StagingWriter:
                 name_in(key),
                 document.split,
                 group,
-                meta,
+                json_in(document.meta),
                 text_hash or document.text_hash,
                 length,
                 texts,
             )
         )
-        bodies = rows["body"]
-        for field, content in document.texts:
-            body = seq, text_in(content)
-            bodies.append(body if field == TEXT else (*body, field))
         for field, offsets in document.tokens.items():
             rows["tokens"].append((seq, field, offsets_in(offsets)))
-        whole = ONE_OF if texts == CHOICES else CLASS
+
+    def _annotations(self, seq: int, record: Record, texts: int) -> None:
+        """Classes, spans, relations, and the notes and flags on them."""
+        whole = _whole(texts)
         for name, labels in record.marks.items():
             layer = self._layer(name, whole, texts)
             if whole.in_choices:
-                self._number(layer, len(document.choices))
+                self._number(layer, len(record.document.choices))
             self._marks(seq, layer, labels)
         for name, spans in record.spans.items():
             self._spans(seq, self._layer(name, self._kinds.get(name, SPAN), texts), spans)
@@ -146,9 +157,13 @@ class StagingWriter:
             self._relations(seq, record, self._span_rows + 1, texts)
         if record.remarks:
             for table, row in remark_rows(record, seq, self._span_rows + 1):
-                rows[table].append(row)
+                self._rows[table].append(row)
         if record.spans:
             self._span_rows += record.span_count
+
+    def _values(self, seq: int, record: Record, texts: int) -> None:
+        """Questions with their answers, numbers, and texts of layers."""
+        rows = self._rows
         for name, asked in record.questions.items():
             layer = self._layer(name, ANSWER, texts)
             for question in asked:
@@ -161,16 +176,15 @@ class StagingWriter:
         for name, content in record.written.items():
             layer = self._layer(name, WRITTEN_TEXT, texts)
             rows["written"].append((seq, layer, name_in(content)))
-        states = rows["state"]
+
+    def _states(self, seq: int, record: Record, texts: int) -> None:
+        states = self._rows["state"]
         for name, state in record.states.items():
             if state != "pending":
                 layer = self._declared.get(name) or self._layer(
-                    name, self._kind_of(name, record, whole), texts
+                    name, self._kind_of(name, record, texts), texts
                 )
                 states.append((seq, layer, STATE_NUMBERS.get(state)))
-        self._buffered += 1
-        if self._buffered >= _BATCH:
-            self.flush()
 
     def skip(self, file: int, line: int, reason: str) -> None:
         self.skipped += 1
@@ -180,15 +194,17 @@ class StagingWriter:
     def warn(self, message: str) -> None:
         self._rows["warning"].append((message,))
 
-    def _kind_of(self, name: str, record: Record, whole: LayerKind) -> LayerKind:
-        """The kind of a layer that has a state in this record. `whole`: of layers with classes."""
+    def _kind_of(self, name: str, record: Record, texts: int) -> LayerKind:
+        """The kind of a layer that has a state in this record."""
         if name in record.relations:
             return RELATION
         if name in record.questions:
             return ANSWER
         if name in record.numbers or name in record.written:
             return SCORE if name in record.numbers else WRITTEN_TEXT
-        return whole if name in record.marks else self._kinds.get(name, SPAN)
+        if name in record.marks:
+            return _whole(texts)
+        return self._kinds.get(name, SPAN)
 
     def _spans(self, seq: int, layer: int, spans: Iterable[Span]) -> None:
         known, add = self._labels, self._rows["span"].append
@@ -377,23 +393,7 @@ def examine(path: Path) -> Staged:
     """Read a staging file. Raises WorkbenchError if it cannot be read or is not complete."""
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as conn:
-            labels: dict[int, list[tuple[int, Label]]] = {}
-            for n, layer, name, colour, key, description, parent in conn.execute(
-                "select * from label order by n"
-            ).fetchall():
-                label = Label(name, colour, key, description, parent=parent)
-                labels.setdefault(layer, []).append((n, label))
-            layers = tuple(
-                StagedLayer(
-                    n,
-                    Layer(name, kind, (), texts, guideline, json_out(options)),
-                    tuple(labels.get(n, ())),
-                    bool(declared),
-                )
-                for n, name, kind, texts, guideline, options, declared in conn.execute(
-                    "select * from layer order by n"
-                ).fetchall()
-            )
+            layers = _staged_layers(conn)
             connected = tuple(ConnectedLabels(*row) for row in conn.execute(_CONNECTED).fetchall())
             complete = conn.execute("select documents from complete").fetchone()
             skipped = tuple(
@@ -415,3 +415,28 @@ def examine(path: Path) -> Staged:
             hint=_("Import the file again."),
         )
     return Staged(path, complete[0], layers, skipped, warnings, connected)
+
+
+def _whole(texts: int) -> LayerKind:
+    """The kind of undeclared layers of whole documents of this form."""
+    return ONE_OF if texts == CHOICES else CLASS
+
+
+def _staged_layers(conn: sqlite3.Connection) -> tuple[StagedLayer, ...]:
+    labels: dict[int, list[tuple[int, Label]]] = {}
+    for n, layer, name, colour, key, description, parent in conn.execute(
+        "select * from label order by n"
+    ).fetchall():
+        label = Label(name, colour, key, description, parent=parent)
+        labels.setdefault(layer, []).append((n, label))
+    return tuple(
+        StagedLayer(
+            n,
+            Layer(name, kind, (), texts, guideline, json_out(options)),
+            tuple(labels.get(n, ())),
+            bool(declared),
+        )
+        for n, name, kind, texts, guideline, options, declared in conn.execute(
+            "select * from layer order by n"
+        ).fetchall()
+    )
