@@ -120,16 +120,7 @@ class TableImporter:
         escaped = place.get(ESCAPED_COLUMN)
         used = {ESCAPED_COLUMN, *(role.column for role in mapped)}
         if unused := [name for name in form.columns if name not in used]:
-            template = ngettext(
-                "{name}: column {names} was not imported.",
-                "{name}: columns {names} were not imported.",
-                len(unused),
-            )
-            yield Remark(
-                template.format(
-                    name=source.name, names=", ".join(name[:40] for name in unused[:10])
-                )
-            )
+            yield _left_out(source.name, unused)
         swallowed = Swallowed(source.name, form.delimiter, len(form.columns))
         for line, row in form.rows(source):
             try:
@@ -137,12 +128,7 @@ class TableImporter:
                     raise row
                 swallowed.look_at(line, row)
                 if len(row) != len(form.columns):
-                    template = ngettext(
-                        "the row has {n} column, expected {wanted}",
-                        "the row has {n} columns, expected {wanted}",
-                        len(row),
-                    )
-                    raise Fault(template.format(n=len(row), wanted=len(form.columns)))
+                    raise _wrong_width(row, form.columns)
                 record = _record(_unescaped(row, place, escaped), places)
                 check(record)
                 yield Row(line, record)
@@ -164,6 +150,25 @@ def _name(delimiter: str) -> str:
 
 
 # ---------------------------------------------------------------- one row
+
+
+def _left_out(name: str, columns: Sequence[str]) -> Remark:
+    template = ngettext(
+        "{name}: column {names} was not imported.",
+        "{name}: columns {names} were not imported.",
+        len(columns),
+    )
+    names = ", ".join(column[:40] for column in columns[:10])
+    return Remark(template.format(name=name, names=names))
+
+
+def _wrong_width(row: Sequence[str], columns: Sequence[str]) -> Fault:
+    template = ngettext(
+        "the row has {n} column, expected {wanted}",
+        "the row has {n} columns, expected {wanted}",
+        len(row),
+    )
+    return Fault(template.format(n=len(row), wanted=len(columns)))
 
 
 def _record(row: list[str], places: list[tuple[roles.Role, int]]) -> Record:

@@ -52,6 +52,7 @@ TOKENIZERS = (
 )
 MOST_HITS = 20  # models that a search returns of each format
 BLOCK = 1 << 20  # bytes per read
+NETWORK = ("httpx", "httpx2", "httpcore", "httpcore2", "huggingface_hub")  # modules of its errors
 
 
 def look_up(
@@ -158,6 +159,18 @@ def download(
 # ---------------------------------------------------------------- repository contents
 
 
+def _supported(model_id: str, architecture: str) -> str:
+    """The architecture, "" if it is unknown. Raises ModelError if no family loads it."""
+    if architecture and architecture not in (known := spec.known_architectures()):
+        raise ModelError(
+            _("{model} is a {family} model, which is not supported.").format(
+                model=model_id, family=architecture
+            ),
+            hint=_("Supported families: {families}.").format(families=", ".join(sorted(known))),
+        )
+    return architecture
+
+
 def _described(model_id: str, revision: str | None) -> Repository:
     from huggingface_hub import HfApi
 
@@ -179,16 +192,7 @@ def _described(model_id: str, revision: str | None) -> Repository:
             hint=_("Choose a model in the format of the transformers library or of Flair."),
         )
     config = about.config if isinstance(about.config, dict) else {}
-    family = of_family or str(config.get("model_type") or "")
-    if not of_family and family and family not in spec.known_architectures():
-        raise ModelError(
-            _("{model} is a {family} model, which is not supported.").format(
-                model=model_id, family=family
-            ),
-            hint=_("Supported families: {families}.").format(
-                families=", ".join(sorted(spec.known_architectures()))
-            ),
-        )
+    family = of_family or _supported(model_id, str(config.get("model_type") or ""))
     card = about.card_data.to_dict() if about.card_data else {}
     return Repository(
         id=about.id or model_id,
@@ -360,48 +364,40 @@ class _explained:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if isinstance(error, Exception) and not isinstance(error, WorkbenchError):
+            explained = self._explained(error)
+            if explained is not None:
+                raise explained from error
+
+    def _explained(self, error: Exception) -> ModelError | None:
+        """The error in words for the user; None for one that is not of the hub or the network."""
         from huggingface_hub import errors
 
-        if (
-            error is None
-            or isinstance(error, (WorkbenchError, GeneratorExit))
-            or not isinstance(error, Exception)
-        ):
-            return
         if isinstance(error, errors.GatedRepoError):
-            raise ModelError(
+            return ModelError(
                 _("{model} is available only to users who accepted its terms on the hub.").format(
                     model=self.model_id
                 ),
                 hint=_("Accept the terms there and log in with `hf auth login`."),
-            ) from error
+            )
         if isinstance(error, errors.RevisionNotFoundError):
-            raise ModelError(
-                _("{model} has no such revision.").format(model=self.model_id)
-            ) from error
+            return ModelError(_("{model} has no such revision.").format(model=self.model_id))
         if isinstance(error, (errors.RepositoryNotFoundError, errors.HFValidationError)):
-            raise ModelError(
+            return ModelError(
                 _("There is no model {model!r} on {endpoint}.").format(
                     model=self.model_id, endpoint=_endpoint()
                 ),
                 hint=_("Check the spelling: an id looks like distilbert/distilbert-base-uncased."),
-            ) from error
+            )
         if isinstance(error, errors.OfflineModeIsEnabled):
-            raise ModelError(
-                _("Offline mode is on (HF_HUB_OFFLINE): downloads are disabled.")
-            ) from error
-        if isinstance(error, OSError) or type(error).__module__.split(".")[0] in (
-            "httpx",
-            "httpx2",
-            "httpcore",
-            "httpcore2",
-            "huggingface_hub",
-        ):
-            raise ModelError(
+            return ModelError(_("Offline mode is on (HF_HUB_OFFLINE): downloads are disabled."))
+        if isinstance(error, OSError) or type(error).__module__.split(".")[0] in NETWORK:
+            return ModelError(
                 _("{model} could not be downloaded from {endpoint}: {error}").format(
                     model=self.model_id,
                     endpoint=_endpoint(),
                     error=str(error)[:200] or type(error).__name__,
                 ),
                 hint=_("Check the network connection and try again. Finished files are kept."),
-            ) from error
+            )
+        return None

@@ -5,7 +5,7 @@ Everything is computed from stored predictions against the current gold labels; 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -126,16 +126,7 @@ def board(
     archived: archived runs as well. where: a query, only the documents that match it. Raises
     WorkbenchError if there is no such layer, QueryError.
     """
-    names = layers_with_runs(project)
-    known = [layer.name for layer in labels.layers(project.db)]
-    layer = layer or next(iter(names), "")
-    if layer not in known:
-        raise WorkbenchError(
-            _("The project has no layer {name!r}.").format(name=layer)
-            if layer
-            else _("The project has no finished run."),
-            hint=_("Layers: {known}.").format(known=", ".join(known)),
-        )
+    layer = _chosen_layer(project, layer)
     chosen = [
         run
         for run in results.all_runs(project)
@@ -155,26 +146,54 @@ def board(
         )
         found = tuple(scored for scored in found if scored.document.id in ids)
     fingerprint = scoring.fingerprint(found)
-    entries: list[Entry] = []
-    others: list[Entry] = []
-    texts = TrainingTexts(project)
-    own = _OwnTestSets(project, split)
+    is_whole = not where.strip()
+    every = list(_entries(project, chosen, info, split, found, is_whole=is_whole, watch=watch))
+    entries = [entry for entry in every if not entry.problem]
+    others = [entry for entry in every if entry.problem]
+    names = dict.fromkeys(name for entry in entries for name in entry.scores)
+    made = Board(
+        layer, split, len(found), fingerprint, info.main, info.definition,
+        tasks.score_names(names, info.id), tuple(entries), tuple(others), where.strip(),
+    )  # fmt: skip
+    return replace(made, entries=made.sorted_by(info.main))
+
+
+def _chosen_layer(project: Project, layer: str) -> str:
+    """The layer, by default that of the newest run. Raises WorkbenchError if there is none."""
+    known = [item.name for item in labels.layers(project.db)]
+    layer = layer or next(iter(layers_with_runs(project)), "")
+    if layer not in known:
+        raise WorkbenchError(
+            _("The project has no layer {name!r}.").format(name=layer)
+            if layer
+            else _("The project has no finished run."),
+            hint=_("Layers: {known}.").format(known=", ".join(known)),
+        )
+    return layer
+
+
+def _entries(
+    project: Project,
+    chosen: Sequence[Run],
+    info: TaskInfo,
+    split: str,
+    found: Sequence[Scored],
+    *,
+    is_whole: bool,
+    watch: Watch,
+) -> Iterator[Entry]:
+    """The entry of each run on `found`. is_whole: these are all documents of the split."""
+    texts, own = TrainingTexts(project), _OwnTestSets(project, split)
     for at, run in enumerate(chosen):
         watch.at(at / len(chosen))
         entry = _entry(project, run, info, split, found)
-        if not entry.problem and not where.strip():  # the run was scored on the whole split
+        if entry.problem:
+            yield entry
+            continue
+        if is_whole:
             entry = replace(entry, changed=own.changed(run))
-        if not entry.problem:
-            seen = texts.among(run, split, [scored.document for scored in found])
-            entry = replace(entry, trained_on=seen)
-        (others if entry.problem else entries).append(entry)
-    every = dict.fromkeys(name for entry in entries for name in entry.scores)
-    ordered = tasks.score_names(every, info.id)
-    made = Board(
-        layer, split, len(found), fingerprint, info.main, info.definition, ordered,
-        tuple(entries), tuple(others), where.strip(),
-    )  # fmt: skip
-    return replace(made, entries=made.sorted_by(info.main))
+        seen = texts.among(run, split, [scored.document for scored in found])
+        yield replace(entry, trained_on=seen)
 
 
 def _unknown(project: Project, chosen: Iterable[Run]) -> tuple[Entry, ...]:

@@ -86,23 +86,11 @@ def compare(
         given = quality.evidence(project, run, split, info)
         evidence.append(quality.matching(project, given, where))
     fingerprint = _one_test_set(chosen, evidence, split)
-    systems = []
-    texts = TrainingTexts(project)
-    for at, run in enumerate(chosen):
-        given = evidence[at]
-        part = watch.part(0.1 + 0.2 * at / len(chosen), 0.1 + 0.2 * (at + 1) / len(chosen))
-        seen = texts.among(run, split, given.documents)
-        systems.append(replace(pairs.system(run, given, part), trained_on=seen))
+    systems = _systems(project, chosen, evidence, split, watch.part(0.1, 0.3))
     info, first = evidence[0].info, systems[0]
-    tested = score or info.main
-    if tested not in first.scores:
-        raise WorkbenchError(
-            _("There is no score {score!r} of this task.").format(score=tested),
-            hint=_("Scores: {names}.").format(names=", ".join(first.scores)),
-        )
+    tested = _tested(first, score or info.main)
     by_slice = slices.ACCURACY if slices.ACCURACY in first.scores else info.main
-    found = []
-    both = list(combinations(systems, 2))
+    found, both = [], list(combinations(systems, 2))
     for at, (left, right) in enumerate(both):
         part = watch.part(0.3 + 0.7 * at / len(both), 0.3 + 0.7 * (at + 1) / len(both))
         found.append(pairs.pair(left, right, tested, by_slice, part))
@@ -117,6 +105,28 @@ def compare(
         pairs.corrected(found),
         run_settings.differing(chosen),
     )
+
+
+def _systems(
+    project: Project, chosen: Sequence[Run], evidence: Sequence[Evidence], split: str, watch: Watch
+) -> list[System]:
+    """The runs with their scores, and what they were trained on of the test set."""
+    systems, texts, count = [], TrainingTexts(project), len(chosen)
+    for at, (run, given) in enumerate(zip(chosen, evidence, strict=True)):
+        part = watch.part(at / count, (at + 1) / count)
+        seen = texts.among(run, split, given.documents)
+        systems.append(replace(pairs.system(run, given, part), trained_on=seen))
+    return systems
+
+
+def _tested(first: System, score: str) -> str:
+    """The score. Raises WorkbenchError if the task does not have it."""
+    if score not in first.scores:
+        raise WorkbenchError(
+            _("There is no score {score!r} of this task.").format(score=score),
+            hint=_("Scores: {names}.").format(names=", ".join(first.scores)),
+        )
+    return score
 
 
 def check_comparable(chosen: Sequence[Run]) -> None:

@@ -6,7 +6,7 @@ A child process parses it; copying into the project is one undo step.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,22 +69,7 @@ def import_files(
     from workbench.importers import detect, roles
 
     chosen = [Path(file).absolute() for file in files]
-    for path in chosen:
-        if not path.exists():
-            raise ImportFailed(
-                _("There is no file {path}.").format(path=path), hint=_("Check the path.")
-            )
-    if project.read_only:
-        raise ImportFailed(
-            _("{name} is open read-only: {reason}.").format(
-                name=project.path.name, reason=project.read_only_reason
-            )
-        )
-    if duplicates not in DUPLICATES:
-        raise ImportFailed(
-            _("{value!r} is not a valid value for duplicates.").format(value=duplicates),
-            hint=_("Known: {all}.").format(all=", ".join(DUPLICATES)),
-        )
+    _check(project, chosen, duplicates)
     near_duplicates.check(near)
     mapping = tuple(mapping or ())
     roles.parse(mapping, asks=True)  # the importer of the format asks for choices
@@ -110,18 +95,37 @@ def import_files(
     act = _Act(project, chosen, duplicates, folder, near)
     handle = ImportHandle(lambda self: act.store(self, background), queue.dispatch)
     handle.changed.connect(lambda: scratch.remove(folder) if handle.ended else None)
-    title = _("Import {name}").format(
-        name=chosen[0].name
-        if len(chosen) == 1
-        else ngettext(
-            "{n} file",
-            "{n} files",
-            len(chosen),
-        ).format(n=len(chosen))
-    )
+    title = _("Import {name}").format(name=_named(chosen))
     spec = JobSpec(TARGET, params, str(folder), device="", title=title, project=str(project.path))
     handle.follow(queue.add(spec))
     return handle
+
+
+def _check(project: Project, files: Sequence[Path], duplicates: str) -> None:
+    """Raises ImportFailed if these files cannot be imported into the project in this way."""
+    for path in files:
+        if not path.exists():
+            raise ImportFailed(
+                _("There is no file {path}.").format(path=path), hint=_("Check the path.")
+            )
+    if project.read_only:
+        raise ImportFailed(
+            _("{name} is open read-only: {reason}.").format(
+                name=project.path.name, reason=project.read_only_reason
+            )
+        )
+    if duplicates not in DUPLICATES:
+        raise ImportFailed(
+            _("{value!r} is not a valid value for duplicates.").format(value=duplicates),
+            hint=_("Known: {all}.").format(all=", ".join(DUPLICATES)),
+        )
+
+
+def _named(files: Sequence[Path]) -> str:
+    """The name of a single file, else their number."""
+    if len(files) == 1:
+        return files[0].name
+    return ngettext("{n} file", "{n} files", len(files)).format(n=len(files))
 
 
 def _splits(files: Sequence[Path], split: str | None) -> dict[str, str]:
@@ -129,6 +133,16 @@ def _splits(files: Sequence[Path], split: str | None) -> dict[str, str]:
     if split == BY_NAME:
         return {str(path): split_of(path) for path in files}
     return {"all": split} if split else {}
+
+
+@dataclass(frozen=True)
+class _Copied:
+    """Numbers of what a copy into the project added."""
+
+    documents: int = 0
+    spans: int = 0
+    questions: int = 0
+    suggestions: int = 0
 
 
 class _Act:
@@ -173,47 +187,44 @@ class _Act:
         if not staged.documents and not any(layer.declared for layer in staged.layers):
             return ImportOutcome(0, 0, tuple(skipped), tuple(warnings))
         project = self.project
-        name = (
-            self.files[0].name
-            if len(self.files) == 1
-            else ngettext(
-                "{n} file",
-                "{n} files",
-                len(self.files),
-            ).format(n=len(self.files))
-        )
         with intake.attached(project.db, staged.path):
-            title, sealing = _("Import {name}").format(name=name), watch.part(0.8, 1.0)
-            with project.edit(title, bulk=True, watch=sealing):
+            title = _("Import {name}").format(name=_named(self.files))
+            with project.edit(title, bulk=True, watch=watch.part(0.8, 1.0)):
                 found = Duplicates.find(project.db, self.files, self.duplicates, self.near)
                 skipped = sorted(
                     [*skipped, *found.skipped], key=lambda record: (record.file, record.line)
                 )
-                documents = spans = questions = suggestions = 0
-                wanted = found.skip
-                new = staged.documents > len(wanted) or not staged.documents
+                copied = _Copied()
+                new = staged.documents > len(found.skip) or not staged.documents
                 if new or self.duplicates.startswith("suggest"):
-                    targets = self._targets(staged, warnings)
-                    last = places.last_document(project.db)
-                    documents, spans = intake.copy_documents(
-                        project.db,
-                        targets,
-                        annotator_id=project.annotator_id,
-                        at=now(),
-                        skip=wanted,
-                        keys=found.keys,
-                        watch=watch.part(0.0, 0.7),
-                    )
-                    questions = intake.questions(project.db)
-                    suggestions = found.suggest(project.db, targets, now())
-                    made, fault = patterns.apply_to_new(project, last, watch=watch.part(0.7, 0.8))
-                    suggestions += made
-                    warnings += [fault] if fault else []
+                    copied = self._copy_documents(staged, found, warnings, watch)
                 warnings += found.warnings
         return ImportOutcome(
-            documents, spans, tuple(skipped), tuple(warnings), suggestions, found.same_texts,
-            questions=questions,
+            copied.documents, copied.spans, tuple(skipped), tuple(warnings), copied.suggestions,
+            found.same_texts, questions=copied.questions,
         )  # fmt: skip
+
+    def _copy_documents(
+        self, staged: staging.Staged, found: Duplicates, warnings: list[str], watch: Watch
+    ) -> _Copied:
+        """Copy the new documents, and suggest labels for them and for known ones."""
+        project = self.project
+        targets = self._targets(staged, warnings)
+        last = places.last_document(project.db)
+        documents, spans = intake.copy_documents(
+            project.db,
+            targets,
+            annotator_id=project.annotator_id,
+            at=now(),
+            skip=found.skip,
+            keys=found.keys,
+            watch=watch.part(0.0, 0.7),
+        )
+        questions = intake.questions(project.db)
+        suggestions = found.suggest(project.db, targets, now())
+        made, fault = patterns.apply_to_new(project, last, watch=watch.part(0.7, 0.8))
+        warnings += [fault] if fault else []
+        return _Copied(documents, spans, questions, suggestions + made)
 
     def _targets(self, staged: staging.Staged, warnings: list[str]) -> intake.Targets:
         layer_ids: dict[int, int] = {}

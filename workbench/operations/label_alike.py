@@ -50,6 +50,14 @@ class _Part:
     layers: list[int] = field(default_factory=list)
 
 
+def _members(project: Project, groups: Sequence[Group]) -> Iterator[list[Record]]:
+    """The records of each group, without documents that no longer exist."""
+    ids = [id for group in groups for id in group.ids]
+    records = {row_id(record.document): record for record in documents.records(project.db, ids=ids)}
+    for group in groups:
+        yield [records[id] for id in group.ids if id in records]
+
+
 def label_alike(
     project: Project,
     groups: Sequence[Group],
@@ -77,13 +85,8 @@ def label_alike(
     with project.edit(title, origin=origin, watch=watch.part(0.9, 1.0)):
         made_by = None if suggest else project.source("rule", REF, annotator=False)
         for page in watch.part(0.0, 0.9).over(groups, PAGE):
-            ids = [id for group in page for id in group.ids]
-            records = {
-                row_id(record.document): record for record in documents.records(project.db, ids=ids)
-            }
             parts: dict[int, _Part] = {}
-            for group in page:
-                members = [records[id] for id in group.ids if id in records]
+            for members in _members(project, page):
                 parts |= _copies(members, source, layers, copied, overwrite or suggest)
             copied.documents += len(parts)
             if made_by is None:

@@ -136,6 +136,19 @@ def create(
     return started[0] if started else None
 
 
+def _scored(card: ModelInfo, found: Sequence[Scored], given: Sequence[Prediction]) -> TrainResult:
+    """The result of a model on dev, without scores if nothing was predicted."""
+    if not found:
+        return TrainResult(parameters=card.parameters)
+    scored = scoring.evaluate(card.task, "dev", found, given)
+    return TrainResult(
+        scores={"dev": dict(scored.scores)},
+        used={"dev": len(found)},
+        evaluations={"dev": {**scored.to_row(), "at": now()}},
+        parameters=card.parameters,
+    )
+
+
 def _add(
     project: Project,
     card: ModelInfo,
@@ -147,17 +160,7 @@ def _add(
     is_other: bool,
 ) -> Run:
     """is_other: the task is not the model's own."""
-    result, scores = TrainResult(parameters=card.parameters), dict[str, Any]()
-    if found:
-        scored = scoring.evaluate(card.task, "dev", found, given)
-        scores = {"dev": dict(scored.scores)}
-        evaluations = {"dev": {**scored.to_row(), "at": now()}}
-        result = TrainResult(
-            scores=scores,
-            used={"dev": len(found)},
-            evaluations=evaluations,
-            parameters=card.parameters,
-        )
+    result = _scored(card, found, given)
     spec = {
         "task": card.task,
         "layer": layer.name,
@@ -176,7 +179,7 @@ def _add(
             spec=spec,
             status="done",
             result={k: v for k, v in result.to_json().items() if k not in ("scores", "versions")},
-            scores=scores,
+            scores=dict(result.scores),
         )
         rows = [
             (row_id(scored.document), scored.document.text_hash, answer.to_json())
