@@ -146,6 +146,14 @@ def test_escapes_are_read(imported):
     assert record.spans["NamedEntity"][0].label == "x|y_[1]"
 
 
+def test_a_label_that_ends_in_a_backslash_does_not_join_the_next(imported):
+    line = r"1-1	0-3	Ada	*[1]|*[2]	a\\[1]|b\\[2]	"
+
+    record = the_record(imported((NER,), "#Text=Ada", line))
+
+    assert [span.label for span in record.spans["NamedEntity"]] == ["a\\", "b\\"]
+
+
 def test_documents_of_a_project_are_named_after_their_folder(imported):
     items = imported((), "#Text=Ada", "1-1\t0-3\tAda\t", name="letter.txt/admin.tsv")
 

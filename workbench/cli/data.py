@@ -54,7 +54,8 @@ def labels(file: Path, as_json: bool) -> None:
     type=click.Choice(FORMATS),
     required=True,
     help=_(
-        "Output format. Only glossbench is lossless; other formats omit what they cannot represent."
+        "Output format. Only glossbench is lossless; other formats omit what they cannot "
+        "represent. For brat and webanno, OUT is a new folder with files for each document."
     ),
 )
 @click.option("--split", type=click.Choice(SPLITS), help=_("Export only documents of this split."))

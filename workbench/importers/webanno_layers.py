@@ -24,6 +24,7 @@ from workbench.text.document import TEXT, Document
 from workbench.text.relations import Relation
 from workbench.text.spans import Span
 
+CUSTOM, LINK = "webanno.custom.", "Link"  # INCEpTION adds Link to the name of a layer of chains
 MENTION = "mention"  # label of a span of a chain without a type
 SLOTS, RELATIONS, LINKS = "slots", "relations", "links"  # what is counted, not imported
 _LINK = re.compile(r"(.*)->(\d{1,9})-(\d{1,9})$", re.S)
@@ -92,6 +93,8 @@ class Reading:
         """The short name of the layer if that is enough, else with its feature or package."""
         same = [other for other in self._layers if other.short == layer.short]
         first = layer.short if len(same) == 1 else layer.type
+        if layer.kind == CHAIN and layer.type.startswith(CUSTOM):
+            first = first.removesuffix(LINK) or first
         return first if len(used) < 2 else f"{first}.{feature}"
 
     # ------------------------------------------------------------ spans

@@ -19,8 +19,8 @@ _BASE, _ROLE = "BT_", "ROLE_"
 _LAYER = re.compile(r"#T_(SP|RL|CH)=(.+)$")
 _UNIT = re.compile(r"(\d{1,9}-\d{1,9})(\.\d{1,9})?$")
 _RANGE = re.compile(r"(\d{1,12})-(\d{1,12})$")
-_NUMBER = re.compile(r"(?<!\\)\[(\d{1,9})\]$")
-_BAR = re.compile(r"(?<!\\)\|")
+_STACKED = re.compile(r"(?:\\.|[^\\|])+", re.S)  # a value between bars that are not escaped
+_NUMBERED = re.compile(r"((?:\\.|[^\\])*)\[(\d{1,9})\]", re.S)
 _ESCAPED = re.compile(r"\\(->|.)", re.S)
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "b": "\b"}
 
@@ -90,10 +90,9 @@ def values(cell: str) -> tuple[Value, ...]:
     if cell == NONE:
         return ()
     found = []
-    for piece in _BAR.split(cell):
-        match = _NUMBER.search(piece)
-        raw = piece[: match.start()] if match else piece
-        number = int(match[1]) if match else 0
+    for piece in _STACKED.findall(cell):
+        match = _NUMBERED.fullmatch(piece)
+        raw, number = (match[1], int(match[2])) if match else (piece, 0)
         found.append(Value("" if raw in (NONE, UNSET) else plain(raw), number, raw))
     return tuple(found)
 

@@ -5,18 +5,16 @@ Files are written atomically.
 
 from __future__ import annotations
 
-import os
-import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, cast
 
 from workbench.base import registry
 from workbench.base.errors import ExportFailed
 from workbench.base.i18n import _, ngettext
+from workbench.operations import export_files
 from workbench.storage import documents, labels, runs
-from workbench.storage.header import is_project
 from workbench.text.dataset import Record
 from workbench.text.document import SPLITS
 from workbench.text.labels import Layer
@@ -24,7 +22,7 @@ from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.base.manifest import Contribution
-    from workbench.exporters.data.base import DataExporter, Plan
+    from workbench.exporters.data.base import DataExporter, FolderExporter, Plan
     from workbench.project.project import Project
     from workbench.storage.runs import Run
     from workbench.text.fields import Answers, Prediction
@@ -42,19 +40,24 @@ class ExportOutcome:
 def formats() -> tuple[Contribution, ...]:
     """Formats for data export;
 
-    `options` has `suffix` and `several` (supports gold and predictions together).
+    `options` has `suffix`, `several` (supports gold and predictions together), and `folder` if
+    each document has files of its own.
     """
     return registry.registry().all("exporter")
 
 
-def _exporter(format: str) -> DataExporter:
+def _options(format: str) -> Mapping[str, Any]:
+    return registry.registry().entry("exporter", format).options
+
+
+def _exporter(format: str) -> DataExporter | FolderExporter:
     known = [format_.id for format_ in formats()]
     if format not in known:
         raise ExportFailed(
             _("There is no export format {format!r}.").format(format=format),
             hint=_("Known: {known}.").format(known=", ".join(known)),
         )
-    found: DataExporter = registry.registry().get("exporter", format)()
+    found: DataExporter | FolderExporter = registry.registry().get("exporter", format)()
     return found
 
 
@@ -75,7 +78,7 @@ def what_is_lost(
 def _lost(format: str, layers: Sequence[Layer]) -> tuple[str, ...]:
     found = _exporter(format).lost(layers)
     asking = ", ".join(layer.name for layer in layers if layer.traits.asks)
-    if not asking or registry.registry().entry("exporter", format).options.get("questions"):
+    if not asking or _options(format).get("questions"):
         return found
     message = _("Questions and answers are not written ({names}); the format SQuAD holds them.")
     return (*found, message.format(names=asking))
@@ -118,7 +121,8 @@ def export_data(
     from workbench.exporters.data.base import Plan
 
     exporter = _exporter(format)
-    path = _target(Path(path), project)
+    is_folder = _options(format).get("folder", False)
+    path = export_files.target(Path(path), project, is_folder=is_folder)
     _check(format, split, source, run)
     layers = labels.layers(project.db)
     wanted = None if split is None else [None if split == "none" else split]
@@ -130,7 +134,11 @@ def export_data(
         )
     if progress is not None:
         records = _counted(records, progress)
-    count = _write(path, lambda out: exporter.write(records, plan, out))
+    if is_folder:
+        count = export_files.write_folder(path, cast("FolderExporter", exporter), records, plan)
+    else:
+        writer = cast("DataExporter", exporter)
+        count = export_files.write_file(path, lambda out: writer.write(records, plan, out))
     if source == "predictions" and run is not None:
         for sentence in _left_out(layers, run):
             plan.warn(sentence)
@@ -143,33 +151,6 @@ def _counted(records: Iterable[Record], progress: Callable[[int], None]) -> Iter
     for number, record in enumerate(records, 1):
         yield record
         progress(number)
-
-
-def _target(path: Path, project: Project) -> Path:
-    """The target path with links resolved. Raises ExportFailed if it must not be replaced."""
-    try:
-        there = path.resolve()
-        if there.is_dir():
-            raise ExportFailed(
-                _("{path} is a folder.").format(path=path), hint=_("Choose a file name in it.")
-            )
-        # for example /dev/null, which would be replaced by a file
-        if there.exists() and not there.is_file():
-            raise ExportFailed(
-                _("{path} is a pipe or a device, not a file.").format(path=path),
-                hint=_("Choose a file name."),
-            )
-        if there.exists() and (there.samefile(project.path) or is_project(there)):
-            raise ExportFailed(
-                _("{path} is a project.").format(path=path), hint=_("Choose another name.")
-            )
-    except (OSError, RuntimeError) as error:  # RuntimeError: circular links
-        reason = getattr(error, "strerror", None) or str(error)
-        hint = _("Check that the folder exists and that you may write to it.")
-        raise ExportFailed(
-            _("{path} could not be written: {reason}.").format(path=path, reason=reason), hint=hint
-        ) from error
-    return there
 
 
 def _check(format: str, split: str | None, source: str, run: Run | None) -> None:
@@ -185,39 +166,11 @@ def _check(format: str, split: str | None, source: str, run: Run | None) -> None
         )
     if source != "gold" and run is None:
         raise ExportFailed(_("No run was specified for the predictions."))
-    if source == "both" and not registry.registry().entry("exporter", format).options.get(
-        "several"
-    ):
+    if source == "both" and not _options(format).get("several"):
         raise ExportFailed(
             _("{format} cannot hold gold labels and predictions together.").format(format=format),
             hint=_("Export one of them, or choose another format."),
         )
-
-
-def _write(path: Path, write: Callable[[TextIO], int]) -> int:
-    """Call `write(file)` on a temporary file beside the target, then replace the target with it."""
-    draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
-    try:
-        # Lone surrogates are written as they are in the text.
-        with open(draft, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
-            count = write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, path)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        full = getattr(error, "errno", 0) == 28
-        hint = (
-            _("Free up disk space, then try again.")
-            if full
-            else _("Check that the folder exists and that you may write to it.")
-        )
-        raise ExportFailed(
-            _("{path} could not be written: {reason}.").format(path=path, reason=reason), hint=hint
-        ) from error
-    finally:
-        draft.unlink(missing_ok=True)
-    return count
 
 
 # ---------------------------------------------------------------- predictions

@@ -62,6 +62,25 @@ class DataExporter(Protocol):
         ...
 
 
+File = tuple[str, str]  # name and text
+
+
+class FolderExporter(Protocol):
+    """A format with files for each document, in a folder. Its contribution has `folder = true`."""
+
+    def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
+        """As in `DataExporter`."""
+        ...
+
+    def shared(self, plan: Plan) -> Iterable[File]:
+        """Files beside those of the documents, such as a configuration."""
+        ...
+
+    def files(self, record: Record, name: str, plan: Plan) -> Sequence[File]:
+        """The files of a document, () to omit it. `name`: of a file, unique, without suffix."""
+        ...
+
+
 COMMON = N_("Suggestions, runs, history, and who did what and when are not written.")
 LOOKS = N_("Colours, keys, descriptions and guidelines are not written.")
 STATES = N_("Drafts and submitted documents are not distinguished.")
@@ -94,6 +113,24 @@ def links_lost(
         message = _("A span in several parts is written from its first to its last character.")
         found.append(message)
     return tuple(found)
+
+
+def only_spans(layers: Sequence[Layer], *, notes: bool = False) -> tuple[str, ...]:
+    """Sentences of a format that holds texts and spans: values, classes, choices, second texts.
+
+    notes: whether it holds the notes and flags of spans.
+    """
+    found = [_("Splits, groups, states and metadata are not written.")]
+    found.append(
+        _("Notes and flags of documents are not written.")
+        if notes
+        else _("Notes and flags are not written.")
+    )
+    if names := ", ".join(layer.name for layer in layers if layer.traits.on_document):
+        found.append(_("Classes of documents are not written: {names}.").format(names=names))
+    if any(layer.texts != 1 for layer in layers):
+        found.append(_("Of documents with several texts only the first is written."))
+    return (*found, *values_lost(layers))
 
 
 def labelled(record: Record, layer: str) -> bool:

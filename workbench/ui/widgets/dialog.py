@@ -62,11 +62,12 @@ class Dialog(QDialog):
 
         shrink: also take away what is not needed, after parts were hidden.
         """
-        layout_of(self).activate()
-        needed = layout_of(self).totalHeightForWidth(self.width())
         room = self.screen().availableGeometry().height() - 40
-        if needed > self.height() or shrink:
-            self.resize(self.width(), min(needed, room))
+        for _step in range(2):  # widgets that were shown or hidden are measured in the first
+            layout_of(self).activate()
+            needed = layout_of(self).totalHeightForWidth(self.width())
+            if needed > self.height() or shrink:
+                self.resize(self.width(), min(needed, room))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if (

@@ -265,6 +265,32 @@ def test_a_typed_name_never_replaces_a_file_without_a_question(panel, qtbot, app
     dialog.reject()
 
 
+def test_a_format_with_files_for_each_document_writes_a_folder(
+    panel, qtbot, app, tmp_path, monkeypatch
+):
+    from workbench.ui.panels.data import export_dialog
+
+    dialog = export_dialog.ExportDialog(app.window, panel.context)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    dialog._format.setCurrentIndex(dialog._format.findData("brat"))
+    dialog._format_changed()
+    name = dialog._path.text()
+    assert name.endswith("small") and "Classes" in dialog._lost.text()
+    (tmp_path / "other.txt").write_text("keep")
+    monkeypatch.setattr(
+        export_dialog.QFileDialog, "getExistingDirectory", lambda *_args: str(tmp_path)
+    )
+
+    dialog._browse()
+    dialog.start()
+    qtbot.waitUntil(lambda: "3 documents written" in dialog._message.text())
+
+    files = {path.name for path in (tmp_path / "small").iterdir()}
+    assert {"annotation.conf", "k0.ann", "k0.txt"} <= files
+    dialog.reject()
+
+
 class _Row:
     def __init__(self, id):
         self.id, self.key, self.text = id, f"k{id}", f"text {id}"

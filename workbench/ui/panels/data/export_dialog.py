@@ -152,6 +152,7 @@ class ExportDialog(Dialog):
             self._source.set("gold")
         self._run_field.setVisible(self._source.value() != "gold")
         self._escape.setVisible(format in TABLES)
+        self._path_field.set_title(_("Folder") if self._is_folder else _("File"))
         self._lost.set(
             "\n".join(
                 corpus.what_is_lost(
@@ -160,20 +161,40 @@ class ExportDialog(Dialog):
             )
         )
         self._message.set("")
-        self.adjustSize()
+        if self.isVisible():
+            self.fit_height(shrink=True)
 
     def _chosen_run(self) -> Run | None:
         """The run whose predictions are exported; None for gold only."""
         chosen = self._run.currentData() if self._source.value() != "gold" else None
         return next((run for run in self._runs if run.id == chosen), None)
 
+    @property
+    def _is_folder(self) -> bool:
+        """Whether the format has files for each document."""
+        return bool(self._formats[self._format.currentData()].options.get("folder"))
+
     def _browse(self) -> None:
+        if self._is_folder:
+            self._browse_folder()
+            return
         found, _kind = QFileDialog.getSaveFileName(
             self, _("Export data"), self._path.text(), f"*{self._suffix()};;" + _("All files (*)")
         )
         if found:
             self._replaceable = Path(found)
             self._path.setText(found)
+            self._path_field.set_error("")
+
+    def _browse_folder(self) -> None:
+        """A folder that is not empty gets a new one in it."""
+        above = Path(self._path.text().strip() or paths.documents_folder()).parent
+        found = QFileDialog.getExistingDirectory(self, _("Export data"), str(above))
+        if found:
+            chosen = Path(found)
+            if any(chosen.iterdir()):
+                chosen = chosen / Path(self._path.text().strip() or self._project.name).name
+            self._path.setText(str(chosen))
             self._path_field.set_error("")
 
     # ------------------------------------------------------------ writing
@@ -249,6 +270,7 @@ class ExportDialog(Dialog):
         good = found.documents and not found.warnings
         self._message.set("\n".join((text, *found.warnings)), "good" if good else "warn")
         self._open.show()
+        self.fit_height()
 
     def _failed(self, error: Exception) -> None:
         self._end()
@@ -258,5 +280,6 @@ class ExportDialog(Dialog):
             self._context.fail(error)
 
     def _open_folder(self) -> None:
-        if self._written is not None:
-            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._written.absolute().parent)))
+        if (written := self._written) is not None:
+            folder = written if written.is_dir() else written.absolute().parent
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))

@@ -1,0 +1,172 @@
+"""brat's standoff annotations: NAME.txt and NAME.ann for each document, and annotation.conf.
+
+Offsets are code points. Relations are `R` lines, chains are equivalences, notes of spans are
+annotator notes, and flags of spans are attributes. Source: brat.nlplab.org/standoff.html.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from workbench.base.i18n import _, ngettext
+from workbench.exporters.data.base import (
+    COMMON,
+    LOOKS,
+    File,
+    Plan,
+    in_second_texts,
+    only_spans,
+)
+from workbench.text import relations as rules
+from workbench.text.dataset import Record
+from workbench.text.document import TEXT
+from workbench.text.labels import Layer
+from workbench.text.remarks import FLAG, Remark
+from workbench.text.spans import Place, Span
+
+TEXTS, ANNOTATIONS, CONFIGURATION = ".txt", ".ann", "annotation.conf"
+_SPACE = re.compile(r"\s")
+_NOT_IN_NAMES = re.compile(r"[\s:;,|<>\[\]]+")  # of types, in annotation.conf and .ann
+Ids = dict[tuple[str, Place], str]  # layer and place of a span → its id
+
+
+class BratExporter:
+    def __init__(self) -> None:
+        self._flags: dict[str, None] = {}  # of spans, which are attributes
+
+    def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
+        found = [_(COMMON), _(LOOKS), _("Tokens are not written.")]
+        found += only_spans(layers, notes=True)
+        if len(several := [layer.name for layer in layers if layer.traits.in_text]) > 1:
+            message = _("Spans of all layers are written together; their layer is lost: {names}.")
+            found.append(message.format(names=", ".join(several)))
+        changed = [
+            name for layer in _written(layers) for name in layer.names if _type(name) != name
+        ]
+        if changed:
+            message = _("Labels are written without spaces and punctuation of brat: {names}.")
+            found.append(message.format(names=", ".join(dict.fromkeys(changed))))
+        return tuple(found)
+
+    def shared(self, plan: Plan) -> Iterator[File]:
+        attributes = (f"{name}\tArg:<ENTITY>" for name in self._flags)
+        yield CONFIGURATION, "\n".join((*_configuration(plan.layers), *attributes, ""))
+
+    def files(self, record: Record, name: str, plan: Plan) -> Sequence[File]:
+        lines = "".join(f"{line}\n" for line in _lines(record, plan))
+        flags = (item for item in record.remarks if item.kind == FLAG and item.place is not None)
+        self._flags.update(dict.fromkeys(_type(flag.text) for flag in flags))
+        return (name + TEXTS, record.document.text), (name + ANNOTATIONS, lines)
+
+
+def _written(layers: Iterable[Layer]) -> list[Layer]:
+    """The layers whose labels are types of brat."""
+    return [layer for layer in layers if layer.traits.in_text or layer.traits.between_spans]
+
+
+def _type(label: str) -> str:
+    """A label as the name of a type."""
+    return _NOT_IN_NAMES.sub("_", label)
+
+
+def _lines(record: Record, plan: Plan) -> Iterator[str]:
+    ids: Ids = {}
+    chains: dict[tuple[str, int], list[str]] = {}
+    for layer in plan.layers:
+        for span in record.spans.get(layer.name, ()):
+            if span.field != TEXT:
+                plan.count(in_second_texts)
+                continue
+            if span.start == span.end:
+                plan.count(_empty)
+                continue
+            id = ids[layer.name, span.place] = f"T{len(ids) + 1}"
+            if span.chain is not None:
+                chains.setdefault((layer.name, span.chain), []).append(id)
+            yield _span(id, span, record.document.text)
+    for members in chains.values():
+        if len(members) > 1:
+            yield f"*\tEquiv {' '.join(members)}"
+    yield from _relations(record, plan, ids)
+    yield from _remarks(record.remarks, ids)
+
+
+def _span(id: str, span: Span, text: str) -> str:
+    """Its line; line breaks in the quoted text are spaces."""
+    offsets = ";".join(f"{start} {end}" for start, end in span.ranges)
+    quoted = " ".join(_SPACE.sub(" ", text[start:end]) for start, end in span.ranges)
+    return f"{id}\t{_type(span.label)} {offsets}\t{quoted}"
+
+
+def _relations(record: Record, plan: Plan, ids: Ids) -> Iterator[str]:
+    number = 0
+    for layer in plan.layers:
+        for relation in record.relations.get(layer.name, ()):
+            ends = relation.from_span.place, relation.to_span.place
+            of = next(
+                (name for name in record.spans if all((name, end) in ids for end in ends)), ""
+            )
+            if not of:
+                plan.count(_without_ends)
+                continue
+            number += 1
+            first, second = ids[of, ends[0]], ids[of, ends[1]]
+            yield f"R{number}\t{_type(relation.label)} Arg1:{first} Arg2:{second}"
+
+
+def _remarks(remarks: Iterable[Remark], ids: Ids) -> Iterator[str]:
+    flags = notes = 0
+    for remark in remarks:
+        id = ids.get((remark.layer, remark.place)) if remark.place is not None else None
+        if id is None:
+            continue
+        if remark.kind == FLAG:
+            flags += 1
+            yield f"A{flags}\t{_type(remark.text)} {id}"
+        else:
+            notes += 1
+            yield f"#{notes}\tAnnotatorNotes {id}\t{_SPACE.sub(' ', remark.text)}"
+
+
+# ---------------------------------------------------------------- annotation.conf
+
+
+def _configuration(layers: Sequence[Layer]) -> Iterator[str]:
+    """The types that brat offers, from the labels and rules of the layers."""
+    spans = [layer for layer in layers if layer.traits.in_text]
+    yield "[entities]"
+    yield from dict.fromkeys(_type(name) for layer in spans for name in layer.names)
+    yield from ("", "[relations]")
+    if any(layer.traits.in_chains for layer in layers):
+        yield "Equiv\tArg1:<ENTITY>, Arg2:<ENTITY>, <REL-TYPE>:symmetric-transitive"
+    yield "<OVERLAP>\tArg1:<ENTITY>, Arg2:<ENTITY>, <OVL-TYPE>:<ANY>"
+    for layer in layers:
+        if layer.traits.between_spans:
+            yield from _rules(layer)
+    yield from ("", "[events]", "", "[attributes]")
+
+
+def _rules(layer: Layer) -> Iterator[str]:
+    """A line for each pair of labels that a relation may connect, or one for all."""
+    for name in layer.names:
+        kind = "" if rules.directed(layer, name) else ", <REL-TYPE>:symmetric"
+        for pair in rules.pairs(layer, name) or ((rules.ANY, rules.ANY),):
+            first, second = (_type(label) if label != rules.ANY else "<ENTITY>" for label in pair)
+            yield f"{_type(name)}\tArg1:{first}, Arg2:{second}{kind}"
+
+
+def _empty(n: int) -> str:
+    return ngettext(
+        "{n} span without characters was omitted.",
+        "{n} spans without characters were omitted.",
+        n,
+    )
+
+
+def _without_ends(n: int) -> str:
+    return ngettext(
+        "{n} relation of omitted spans was omitted.",
+        "{n} relations of omitted spans were omitted.",
+        n,
+    )

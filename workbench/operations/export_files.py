@@ -1,0 +1,165 @@
+"""The files of an export: where they may be written, and how they take the place of old ones."""
+
+from __future__ import annotations
+
+import os
+import re
+import uuid
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from workbench.base.errors import ExportFailed
+from workbench.base.i18n import _, ngettext
+from workbench.storage.header import is_project
+
+if TYPE_CHECKING:
+    from workbench.exporters.data.base import File, FolderExporter, Plan
+    from workbench.project.project import Project
+    from workbench.text.dataset import Record
+
+LONGEST = 200  # bytes of a file name without its suffix; file systems allow 255 with it
+_NOT_IN_NAMES = re.compile(r'[\x00-\x1f<>:"/\\|?*\ud800-\udfff]+')
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.I)  # on Windows
+
+
+def target(path: Path, project: Project, *, is_folder: bool = False) -> Path:
+    """The target path with links resolved. Raises ExportFailed if it must not be replaced.
+
+    is_folder: a folder is written; it must be new or empty.
+    """
+    try:
+        there = path.resolve()
+        if is_folder:
+            _check_folder(there)
+            return there
+        if there.is_dir():
+            raise ExportFailed(
+                _("{path} is a folder.").format(path=path), hint=_("Choose a file name in it.")
+            )
+        # for example /dev/null, which would be replaced by a file
+        if there.exists() and not there.is_file():
+            raise ExportFailed(
+                _("{path} is a pipe or a device, not a file.").format(path=path),
+                hint=_("Choose a file name."),
+            )
+        if there.exists() and (there.samefile(project.path) or is_project(there)):
+            raise ExportFailed(
+                _("{path} is a project.").format(path=path), hint=_("Choose another name.")
+            )
+    except (OSError, RuntimeError) as error:  # RuntimeError: circular links
+        reason = getattr(error, "strerror", None) or str(error)
+        hint = _("Check that the folder exists and that you may write to it.")
+        raise ExportFailed(
+            _("{path} could not be written: {reason}.").format(path=path, reason=reason), hint=hint
+        ) from error
+    return there
+
+
+def _check_folder(path: Path) -> None:
+    if path.is_dir():
+        if any(path.iterdir()):
+            raise ExportFailed(
+                _("{path} is not empty.").format(path=path),
+                hint=_("Choose a new or an empty folder; the format has files for each document."),
+            )
+    elif path.exists():
+        raise ExportFailed(
+            _("{path} is a file.").format(path=path),
+            hint=_("Choose a folder; the format has files for each document."),
+        )
+
+
+def write_file(path: Path, write: Callable[[TextIO], int]) -> int:
+    """Call `write(file)` on a temporary file beside the target, then replace the target with it."""
+    draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
+    try:
+        # Lone surrogates are written as they are in the text.
+        with open(draft, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
+            count = write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    except OSError as error:
+        raise _failed(path, error) from error
+    finally:
+        draft.unlink(missing_ok=True)
+    return count
+
+
+def write_folder(
+    path: Path, exporter: FolderExporter, records: Iterable[Record], plan: Plan
+) -> int:
+    """Write a folder with the files of each document; returns the number of documents.
+
+    The folder appears when all files are written. Raises ExportFailed.
+    """
+    draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
+    names: dict[str, str] = {}
+    written: list[Path] = []
+    count = 0
+    try:
+        draft.mkdir()
+        for record in records:
+            name = file_name(record.document.key, names)
+            files = exporter.files(record, name, plan)
+            if files:
+                plan.count(_renamed, int(name != record.document.key))
+                count += 1
+            _write_all(draft, files, written)
+        _write_all(draft, exporter.shared(plan), written)
+        if path.is_dir():
+            path.rmdir()
+        os.replace(draft, path)
+        written.clear()
+    except OSError as error:
+        raise _failed(path, error) from error
+    finally:
+        for file in written:  # nothing but what was written here is deleted
+            file.unlink(missing_ok=True)
+        if draft.is_dir():
+            draft.rmdir()
+    return count
+
+
+def _write_all(folder: Path, files: Iterable[File], written: list[Path]) -> None:
+    for name, text in files:
+        written.append(folder / name)
+        with open(folder / name, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
+            file.write(text)
+
+
+def file_name(key: str, taken: dict[str, str]) -> str:
+    """A name for the files of a document that every system allows, unique without regard to case.
+
+    taken: names in lower case → keys; the new one is added.
+    """
+    short = _NOT_IN_NAMES.sub("_", key).strip(" .") or "document"
+    short = short.encode("utf-8")[:LONGEST].decode("utf-8", "ignore")
+    short = f"_{short}" if _RESERVED.match(short) else short
+    name, again = short, 2
+    while name.casefold() in taken:
+        name, again = f"{short}-{again}", again + 1
+    taken[name.casefold()] = key
+    return name
+
+
+def _renamed(n: int) -> str:
+    return ngettext(
+        "{n} document is named differently, as its key is no file name or not unique.",
+        "{n} documents are named differently, as their keys are no file names or not unique.",
+        n,
+    )
+
+
+def _failed(path: Path, error: OSError) -> ExportFailed:
+    reason = error.strerror or str(error)
+    full = getattr(error, "errno", 0) == 28
+    hint = (
+        _("Free up disk space, then try again.")
+        if full
+        else _("Check that the folder exists and that you may write to it.")
+    )
+    return ExportFailed(
+        _("{path} could not be written: {reason}.").format(path=path, reason=reason), hint=hint
+    )
