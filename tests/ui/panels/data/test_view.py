@@ -679,9 +679,7 @@ def test_down_and_enter_lead_from_the_search_to_the_first_row_found(panel, qtbot
     window = table.window()
     for key, written in ((Qt.Key.Key_Down, "k2"), (Qt.Key.Key_Return, "k1")):
         line.setFocus()
-        line.clear()
-        qtbot.keyClicks(line, written)
-        panel.view._filters.bar._offers._list.hide()
+        line.setText(written)  # keys would open the list of completions, a window of its own
         qtbot.keyClick(line, key)
 
         qtbot.waitUntil(lambda: window.focusWidget() is table, timeout=30_000)
@@ -689,8 +687,7 @@ def test_down_and_enter_lead_from_the_search_to_the_first_row_found(panel, qtbot
         assert table.current_id() == panel.state.ids[0]
 
     line.setFocus()
-    line.clear()
-    qtbot.keyClicks(line, "nowhere")
+    line.setText("nowhere")
     qtbot.keyClick(line, Qt.Key.Key_Return)
     settled(qtbot, panel)
     assert not panel.state.ids and window.focusWidget() is line
