@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from workbench.base.i18n import _
 from workbench.cli.output import as_json, emit, plain, say, table
 from workbench.cli.session import project_argument, reading, session
+
+if TYPE_CHECKING:
+    from workbench.operations.alignment_audit import Audit
 
 
 @click.command()
@@ -47,26 +51,39 @@ def audit(
     if fix:
         with session(file) as opened:
             moved = operations.snap(opened.project, found.findings)
-    counts = {kind: found.counts[kind] for kind in operations.KINDS if found.counts[kind]}
     if as_json:
-        emit(
-            {
-                "layer": layer_name,
-                "model": card.name,
-                "task": found.task,
-                "documents": found.documents,
-                "labels": found.labels,
-                "max_length": found.max_length,
-                "kinds": counts,
-                "fixed": moved,
-                "findings": [finding.to_json() for finding in found.findings],
-            }
-        )
+        emit({"layer": layer_name, "model": card.name, "fixed": moved, **_report(found)})
         return
+    _show(found)
+    if fix:
+        say(_("Labels moved to word boundaries: {n}").format(n=moved))
+
+
+def _counts(found: Audit) -> dict[str, int]:
+    """Kind of finding → number, without those that were not found."""
+    from workbench.operations import alignment_audit as operations
+
+    return {kind: found.counts[kind] for kind in operations.KINDS if found.counts[kind]}
+
+
+def _report(found: Audit) -> dict[str, object]:
+    return {
+        "task": found.task,
+        "documents": found.documents,
+        "labels": found.labels,
+        "max_length": found.max_length,
+        "kinds": _counts(found),
+        "findings": [finding.to_json() for finding in found.findings],
+    }
+
+
+def _show(found: Audit) -> None:
+    from workbench.operations import alignment_audit as operations
+
     message = _("Documents: {documents}, labels: {labels}, maximum length: {length}")
     about = {"documents": found.documents, "labels": found.labels, "length": found.max_length}
     say(message.format(**about))
-    for kind, count in counts.items():
+    for kind, count in _counts(found).items():
         say(f"  {_(operations.TITLES[kind])}: {count}")
     rows = [
         (
@@ -79,5 +96,3 @@ def audit(
     ]
     if rows:
         table((_("What"), _("Key"), _("Label"), _("Text")), rows)
-    if fix:
-        say(_("Labels moved to word boundaries: {n}").format(n=moved))

@@ -170,7 +170,13 @@ def import_data(
             segmenter=segmenter,
         )
         outcome = _wait(opened, handle, as_json)
-    found = {
+    found = _report(outcome, offer if as_json else "")
+    emit(found) if as_json else _show_import(found)
+
+
+def _report(outcome: ImportOutcome, offer: str) -> dict[str, Any]:
+    """`offer`: another warning, "" for none."""
+    return {
         "documents": outcome.documents,
         "spans": outcome.spans,
         "questions": outcome.questions,
@@ -178,11 +184,10 @@ def import_data(
             {"file": str(record.file), "line": record.line, "reason": record.reason}
             for record in outcome.skipped
         ],
-        "warnings": [*outcome.warnings, *([offer] if offer and as_json else [])],
+        "warnings": [*outcome.warnings, *([offer] if offer else [])],
         "suggestions": outcome.suggestions,
         "same_texts": asdict(outcome.same_texts),
     }
-    emit(found) if as_json else _show_import(found)
 
 
 def _offered_splits(data: tuple[Path, ...]) -> str:

@@ -13,6 +13,7 @@ from workbench.cli.output import Progress, as_json, emit, note, say
 from workbench.cli.session import PROJECT, reading, session
 
 if TYPE_CHECKING:
+    from workbench.operations.embed import Embedding
     from workbench.operations.inspect import Choice
     from workbench.text.document import Document
 
@@ -110,7 +111,11 @@ def embed(
         progress.end()
     if as_json:
         emit({**found.to_json(), "unit": unit, "stateful": stateful})
-        return
+    else:
+        _show(found)
+
+
+def _show(found: Embedding) -> None:
     message = ngettext(
         "{path} ({size}): {rows} rows of {n} document, {layers}, width {width}",
         "{path} ({size}): {rows} rows of {n} documents, {layers}, width {width}",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +12,9 @@ from workbench.base.i18n import _, ngettext
 from workbench.cli.output import as_json, emit, plain, say, table
 from workbench.cli.session import project_argument, reading
 from workbench.text.mistakes import KINDS, TITLES
+
+if TYPE_CHECKING:
+    from workbench.operations.errors import ErrorItem
 
 SORTS = ("confidence", "loss", "kind", "document")
 
@@ -78,13 +83,16 @@ def errors(
             }
         )
         return
-    say(
-        ngettext(
-            "{run}: {n} of {total} error on {split}",
-            "{run}: {n} of {total} errors on {split}",
-            len(every),
-        ).format(run=chosen.name, n=len(found), total=len(every), split=split)
+    message = ngettext(
+        "{run}: {n} of {total} error on {split}",
+        "{run}: {n} of {total} errors on {split}",
+        len(every),
     )
+    say(message.format(run=chosen.name, n=len(found), total=len(every), split=split))
+    _show(found[:limit])
+
+
+def _show(found: Sequence[ErrorItem]) -> None:
     head = (_("Kind"), _("Key"), _("Text"), _("Gold"), _("Predicted"), _("Confidence"), _("Loss"))
     rows = [
         (
@@ -96,7 +104,7 @@ def errors(
             item.mistake.confidence,
             item.mistake.loss,
         )
-        for item in found[:limit]
+        for item in found
     ]
     if rows:
         table(head, rows)

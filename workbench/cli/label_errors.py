@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +12,9 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.cli.output import Progress, as_json, emit, plain, say, table
 from workbench.cli.session import project_argument, session
+
+if TYPE_CHECKING:
+    from workbench.operations.label_errors import Ranking, Suspect
 
 
 @click.command("label-errors")
@@ -64,29 +69,35 @@ def label_errors(
         )
     suspects = found.suspects[:limit]
     if as_json:
-        emit(
-            {
-                "layer": layer_name,
-                "task": found.measured.task,
-                "model": found.measured.model,
-                "folds": found.measured.folds,
-                "at": found.measured.at,
-                "documents": found.documents,
-                "units": found.units,
-                "share": found.share,
-                "interval": [found.low, found.high],
-                "changed": found.changed,
-                "agreement": found.agreement,
-                "suspects": [suspect.to_json() for suspect in suspects],
-            }
-        )
-        return
+        emit(_report(layer_name, found, suspects))
+    else:
+        _show(layer_name, found, suspects)
+
+
+def _report(layer: str, found: Ranking, suspects: Sequence[Suspect]) -> dict[str, object]:
+    return {
+        "layer": layer,
+        "task": found.measured.task,
+        "model": found.measured.model,
+        "folds": found.measured.folds,
+        "at": found.measured.at,
+        "documents": found.documents,
+        "units": found.units,
+        "share": found.share,
+        "interval": [found.low, found.high],
+        "changed": found.changed,
+        "agreement": found.agreement,
+        "suspects": [suspect.to_json() for suspect in suspects],
+    }
+
+
+def _show(layer: str, found: Ranking, suspects: Sequence[Suspect]) -> None:
     message = _(
         "{layer}, {folds}-fold cross-validation with {model}: suspected label errors: "
         "{n}, expected share of wrong labels: {share:.1%} ({low:.1%} – {high:.1%})"
     )
     about: dict[str, object] = {"share": found.share, "low": found.low, "high": found.high}
-    about |= {"layer": layer_name, "n": len(found.suspects)}
+    about |= {"layer": layer, "n": len(found.suspects)}
     say(message.format(folds=found.measured.folds, model=found.measured.model, **about))
     head = (_("Key"), _("Text"), _("Gold"), _("Out of fold"), _("Confidence"), _("Margin"))
     rows = [

@@ -297,19 +297,13 @@ def predict(
         raise click.UsageError(_("--where requires --project FILE."))
     if second and len(second) != len(texts):
         raise click.UsageError(_("--text-b is required once for each --text."))
+    given = _read_inputs(source) if source is not None else ()
+    models = _models(run_or_model, file)
     if source is not None:
-        asked, skipped = predict_files.read_inputs(source)
-        for item in skipped:
-            note(
-                _("Skipped {file}, line {line}: {reason}").format(
-                    file=item.file, line=item.line, reason=item.reason
-                )
-            )
-        models = _models(run_or_model, file)
+        asked = given
     elif where is not None and file is not None:
-        models, asked = _models(run_or_model, file), _matching_documents(file, where)
+        asked = _matching_documents(file, where)
     else:
-        models = _models(run_or_model, file)
         asked = predict_files.texts_to_documents(
             list(zip(texts, second, strict=True)) if second else texts,
             form=predict_files.form_of(models[0][0]),
@@ -430,3 +424,17 @@ def suggest(file: Path, run: str, split: str | None, where: str, as_json: bool) 
     emit(report) if as_json else say(
         _("Suggestions: {suggestions}. Documents: {documents}.").format(**report)
     )
+
+
+def _read_inputs(source: Path) -> tuple[Document, ...]:
+    """The documents of a file; lines that cannot be read are noted."""
+    from workbench.operations import predict_files
+
+    documents, skipped = predict_files.read_inputs(source)
+    for item in skipped:
+        note(
+            _("Skipped {file}, line {line}: {reason}").format(
+                file=item.file, line=item.line, reason=item.reason
+            )
+        )
+    return documents
