@@ -39,6 +39,8 @@ def press(key, text="", modifiers=NO) -> QKeyEvent:
         ({"annotate.enter": ["+"]}, press(Key.Key_Plus, "+", SHIFT), (Key.Key_Return, "")),
         ({"annotate.delete": ["D"]}, press(Key.Key_Backspace), None),
         ({"annotate.accept": []}, press(Key.Key_A, "a"), None),
+        ({"annotate.tag-next": ["J"]}, press(Key.Key_J, "j"), (Key.Key_Down, "")),
+        ({"annotate.tag-next": ["J"]}, press(Key.Key_Down, "", SHIFT), None),
         ({"annotate.accept": ["L"]}, press(Key.Key_L, "l"), (Key.Key_L, "l")),  # a label's key
         ({"annotate.jump-extend": ["J"]}, press(Key.Key_J, "j"), '"'),
         ({"annotate.start-left": ["H"]}, press(Key.Key_H, "", CTRL), (Key.Key_BracketLeft, "")),

@@ -138,6 +138,33 @@ def test_tags_that_are_not_stored_yet_are_accepted_and_rejected(tagging, monkeyp
     assert tagging.suggested_tags() == {} and tags(tagging) == {first: "NOUN"}
 
 
+def given(state):
+    """The tag of the selected token."""
+    return [state.label_of[row.label_id][1].name for row in state.token_tags()]
+
+
+def test_steps_lead_through_the_tags_by_probability_and_then_in_order(tagging, monkeypatch):
+    verb, noun = label(tagging, "VERB").id, label(tagging, "NOUN").id
+    monkeypatch.setattr(tagging, "tag_chances", lambda *_place: [(verb, 0.7), (noun, 0.2)])
+    found = []
+    for way in (1, 1, 1, 1, -1):
+        tagging.step_tag(way)
+        found += given(tagging)
+        monkeypatch.setattr(tagging, "tag_chances", lambda *_place: [])  # it has a tag
+
+    assert found == ["VERB", "NOUN", "DET", "VERB", "DET"] and tagging.token == 0
+    tagging.project.undo()
+    assert given(tagging) == ["VERB"]
+
+
+def test_without_suggestions_steps_follow_the_order_of_the_layer(tagging):
+    tagging.step_tag(-1)
+    assert given(tagging) == ["DET"]
+    tagging.choose_token(1)
+    tagging.step_tag(1)
+    assert given(tagging) == ["NOUN"]
+
+
 def test_a_tag_chosen_in_the_list_chooses_its_token(tagging):
     tagging.choose_token(1)
     tagging.label(label(tagging, "NOUN").id)
@@ -184,6 +211,20 @@ def test_the_tokens_stand_in_place_of_the_text_and_take_the_keys(view, qtbot):
     qtbot.keyClick(grid, Key.Key_Backspace)
 
     assert tags(state) == {} and grid.number == 0
+
+
+def test_shift_with_up_and_down_steps_through_tags_and_alone_they_move(view, qtbot):
+    state, grid = view.state, view.paper.tokens.grid
+    suggest_tags(state, (0, "VERB", 0.9))
+
+    qtbot.keyClick(grid, Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
+    assert given(state) == ["VERB"] and grid.number == 0
+    qtbot.keyClick(grid, Key.Key_Up, Qt.KeyboardModifier.ShiftModifier)
+    assert given(state) == ["DET"] and grid.number == 0
+    count = len(state.spans)
+    qtbot.keyClick(grid, Key.Key_Down)
+
+    assert grid.number > 0 and len(state.spans) == count
 
 
 def test_shift_a_accepts_the_tags_of_all_other_tokens(view, qtbot):

@@ -28,6 +28,7 @@ _AWAY = (QEvent.Type.FocusOut, QEvent.Type.MouseButtonPress)
 _COMMAND = _Mod.ControlModifier | _Mod.AltModifier | _Mod.MetaModifier
 _NONE: dict[str, list[str]] = {}
 _CLEAR = (_Key.Key_Backspace, _Key.Key_Delete)
+_LINES = (_Key.Key_Down, _Key.Key_Up)
 _BRACKETS = {
     "[": _Key.Key_BracketLeft,
     "]": _Key.Key_BracketRight,
@@ -62,7 +63,9 @@ class Keys(QObject):
             if self._jump.reading and self._jump.press(event):
                 return True
             meant = self._own.meant(event, self._state.keys)
-            return meant is None or self._pressed(watched, meant)
+            if meant is None:
+                return event.key() not in _LINES  # of a changed key; texts have lines as well
+            return self._pressed(watched, meant)
         if event.type() in _AWAY:
             self._jump.leave()
         return super().eventFilter(watched, event)
@@ -105,6 +108,9 @@ class Keys(QObject):
             return self._stretch(event.key() == _Key.Key_Right)
         if in_tokens and not modifiers and event.key() in _CLEAR:
             self._state.clear_tag()
+            return True
+        if in_tokens and event.key() in _LINES and modifiers == _Mod.ShiftModifier:
+            self._state.step_tag(1 if event.key() == _Key.Key_Down else -1)
             return True
         if in_tokens and event.key() == _Key.Key_A and modifiers == _Mod.ShiftModifier:
             if not event.isAutoRepeat():

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QVBoxLayout
 from workbench.base.i18n import _
 from workbench.ui import formats, plain, theme
 from workbench.ui.widgets.chip import ChipButton
+from workbench.ui.widgets.key_cap import CommandCap
 from workbench.ui.widgets.layout import clear, line, row
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import Elided, words
@@ -41,6 +42,14 @@ class TokenSide(QFrame):
         layout.addWidget(row((self._title, 1), self._place, margins=(14, 12, 14, 0)))
         layout.addWidget(row((self._message, 1), margins=(14, 0, 14, 4)))
         layout.addLayout(self._offers)
+        settings = state.context.settings
+        caps = (
+            CommandCap(settings, "annotate.tag-next", "Shift+Down"),
+            CommandCap(settings, "annotate.tag-previous", "Shift+Up"),
+        )
+        hint = words(_("next, previous tag"), "caption", "muted")
+        plain.set_tip(hint, _("The most probable tags first, then those of the layer in order"))
+        layout.addWidget(row(*caps, hint, None, gap=6, margins=(14, 0, 14, 8)))
         layout.addWidget(line())
 
     def render(self) -> None:

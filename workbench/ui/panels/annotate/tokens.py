@@ -37,6 +37,7 @@ class TokenState(AnnotateState):
 
     token = 0
     _tokens: tuple[object, Sequence[Place]] = (None, ())
+    _ranked: tuple[object, tuple[int, ...]] = (None, ())  # for which token, ids of labels
 
     @property
     def tag_layers(self) -> tuple[Layer, ...]:
@@ -189,6 +190,33 @@ class TokenState(AnnotateState):
                 annotate.add_span, self.project, self.document_id, *place, label.id, origin=self
             )
         self.choose_token(self.token + 1)
+
+    def step_tag(self, way: int) -> None:
+        """Give the selected token the next (1) or previous (-1) tag and stay there.
+
+        The most probable tags come first, then the others in the order of the layer.
+        """
+        place, layer = self.token_place, next(iter(self.tag_layers), None)
+        if not self.can_edit or place is None or layer is None or not layer.labels:
+            return
+        ranked = self._ranked_tags(layer)
+        tags = [row.label_id for row in self.token_tags() if row.layer_id == layer.id]
+        at = ranked.index(tags[0]) if tags else min(0, -way)
+        label_id = ranked[(at + way) % len(ranked)]
+        self.context.attempt(
+            annotate.add_span, self.project, self.document_id, *place, label_id, origin=self
+        )
+
+    def _ranked_tags(self, layer: Layer) -> Sequence[int]:
+        """The labels of a layer by probability; they keep their order while the token is selected,
+        as its suggestions go when it gets a tag.
+        """
+        ids = [row_id(label) for label in layer.labels]
+        key = self.document_id, self.token, *ids
+        if self._ranked[0] != key:
+            offered = [offer.label_id for offer in self.token_offers() if offer.label_id in ids]
+            self._ranked = key, tuple(dict.fromkeys((*offered, *ids)))
+        return self._ranked[1]
 
     def clear_tag(self) -> None:
         """Clear the tags of the selected token, or reject its suggestion if it has none."""

@@ -200,7 +200,8 @@ class DataView(View):
             return
         self._enters = False
         if state.ids and self.window().focusWidget() is self._filters.search:
-            self.table.show_id(state.ids[0])
+            self.table.choose_rows(0, 0)
+            self.table.scrollToTop()
             self.table.setFocus()
 
     def take_focus(self) -> None:
