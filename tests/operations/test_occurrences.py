@@ -130,3 +130,30 @@ def test_a_class_label_and_an_empty_text_are_refused(project, stop):
         occurrences.find_occurrences(project, Wanted("Elm", topic))
     with pytest.raises(SpecError, match="no text to search for"):
         occurrences.find_occurrences(project, Wanted(" ", stop))
+
+
+def test_occurrences_of_a_tag_are_tokens_and_a_gold_tag_replaces_the_one_there(project, add_texts):
+    layer = labels.add_layer(project, "pos", "tag")
+    noun, verb = (labels.add_label(project, layer, name) for name in ("NOUN", "VERB"))
+    first, second = add_texts(["Old Dock, Old", "an Old Dock"])
+    annotate.add_span(project, first, 4, 8, verb)
+    annotate.add_span(project, second, 3, 6, noun)
+    wanted = Wanted("Old Dock", noun)
+
+    found = occurrences.find_occurrences(project, wanted)
+
+    assert [(row.document_id, row.text, row.status) for row in found.rows] == [
+        (first, "Old", NEW),
+        (first, "Dock", OVERLAPS),
+        (second, "Old", LABELLED),
+        (second, "Dock", NEW),
+    ]
+    rows = [row for row in found.rows if row.may_be_labelled(gold=True)]
+    assert occurrences.label_occurrences(project, wanted, rows, gold=True) == 3
+    tags = [
+        [(span.start, span.label_id) for span in annotate.view(project, id).spans]
+        for id in (first, second)
+    ]
+    assert tags == [[(0, noun), (4, noun)], [(3, noun), (7, noun)]]
+    project.undo()
+    assert [span.label_id for span in annotate.view(project, first).spans] == [verb]

@@ -161,3 +161,49 @@ def test_new_documents_get_suggestions(project, both, add_texts):
         made, fault = patterns.apply_to_new(project, last)
 
     assert (made, fault) == (5, "") and len(places(project, ids)[0]) == 2
+
+
+# ---------------------------------------------------------------- tags of tokens
+
+
+def test_patterns_of_tags_suggest_them_for_each_token_that_a_match_covers(project, add_texts):
+    """By hand: "New York" covers two tokens, "met N" one of its two, "Yor" none."""
+    layer = labels.add_layer(project, "pos", "tag")
+    noun, verb = (labels.add_label(project, layer, name) for name in ("NOUN", "VERB"))
+    (id,) = add_texts(["Ada met New York"])
+    given = [Pattern(WORDS, "New York", noun), Pattern(REGEX, r"m\w+ N?", verb, whole_words=False)]
+    patterns.add(project, [*given, Pattern(WORDS, "Yor", verb, whole_words=False)])
+
+    applied = patterns.apply(project)
+
+    rows = annotate.view(project, id).suggestions
+    assert sorted((row.start, row.end, row.label_id) for row in rows) == [
+        (4, 7, verb),
+        (8, 11, noun),
+        (12, 16, noun),
+    ]
+    assert applied.suggestions == 3
+    assert project.undo() == "Apply patterns"
+    assert annotate.view(project, id).suggestions == ()
+
+
+def test_tokens_with_a_tag_get_no_suggestion_and_imported_tokens_count(project, person):
+    from workbench.storage import documents
+    from workbench.text.dataset import Record
+    from workbench.text.document import Document
+
+    noun = labels.add_label(project, labels.add_layer(project, "pos", "tag"), "NOUN")
+    other = labels.add_label(project, labels.layers(project)[-1].id, "X")
+    document = Document("k", (("text", "Ada's Ada"),), tokens={"text": ((0, 5), (6, 9))})
+    with project.edit("Add"):
+        (id,) = documents.add(project.db, [Record(document)], source_id=project.source("person"))
+    patterns.add(project, [Pattern(WORDS, "Ada", noun), Pattern(WORDS, "Ada", person)])
+
+    patterns.apply(project)
+    rows = annotate.view(project, id).suggestions
+    assert [(row.start, row.end) for row in rows if row.label_id == noun] == [(6, 9)]
+    assert [(row.start, row.end) for row in rows if row.label_id == person] == [(0, 3), (6, 9)]
+
+    annotate.add_span(project, id, 6, 9, other)
+    patterns.apply(project)
+    assert {row.label_id for row in annotate.view(project, id).suggestions} == {person}

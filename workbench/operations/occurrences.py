@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
-from workbench.operations import suggestion_edits
+from workbench.operations import annotate, suggestion_edits
 from workbench.storage import labels, places
 from workbench.storage.listing import Filter
 from workbench.storage.places import Content, Place
 from workbench.storage.suggestions import NewSuggestion
 from workbench.text.find import find
-from workbench.text.labels import TEXT, Layer
+from workbench.text.labels import TEXT, TOKENS, Layer
 from workbench.text.rows import row_id
+from workbench.text.segment import covered, tokens_in
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
@@ -83,14 +84,14 @@ class Occurrences:
 
 
 def span_label(project: Project, label_id: int) -> tuple[Layer, str]:
-    """The layer and the name of a span label. Raises SpecError for any other label."""
+    """The layer and the name of a label of spans or tags. Raises SpecError for any other label."""
     try:
         layer_id, label = labels.label(project.db, label_id)
     except KeyError:
         raise SpecError(_("This label has been deleted.")) from None
     layer = labels.layer(project.db, layer_id)
-    if layer.traits.editor != TEXT:
-        message = _("{label} is not a label for spans: the layer {layer} holds {kind}.")
+    if layer.traits.editor not in (TEXT, TOKENS):
+        message = _("{label} is not a label for spans or tags: the layer {layer} holds {kind}.")
         raise SpecError(
             message.format(label=label.name, layer=layer.name, kind=_(layer.traits.title))
         )
@@ -98,9 +99,10 @@ def span_label(project: Project, label_id: int) -> tuple[Layer, str]:
 
 
 def find_occurrences(project: Project, wanted: Wanted, *, watch: Watch = QUIET) -> Occurrences:
-    """All occurrences, by document. Words are looked up in the full-text index first.
+    """All occurrences, by document. Words are looked up in the full-text index first. Of a label
+    of tags, the tokens that lie within an occurrence.
 
-    Raises SpecError if the text is empty or too long, or the label is not one for spans.
+    Raises SpecError if the text is empty or too long, or the label is one for documents.
     """
     layer, _name = span_label(project, wanted.label_id)
     _check_text(wanted.text)
@@ -109,7 +111,10 @@ def find_occurrences(project: Project, wanted: Wanted, *, watch: Watch = QUIET) 
     ids = places.candidates(project.db, where, phrase)
     rows: list[Occurrence] = []
     for chunk in watch.over(ids, SHARE):
-        found = list(_in_texts(places.contents(project.db, chunk), wanted, MOST - len(rows) + 1))
+        contents = places.contents(project.db, chunk)
+        found = list(_in_texts(contents, wanted, MOST - len(rows) + 1))
+        if layer.traits.editor == TOKENS and found:
+            found = list(_tokens(project, contents, found))
         rows += _with_status(project, layer, wanted.label_id, found) if found else ()
         if len(rows) > MOST:
             return Occurrences(tuple(rows[:MOST]), cut=True)
@@ -135,11 +140,31 @@ def _in_texts(contents: Sequence[Content], wanted: Wanted, most: int) -> Iterato
     for id, key, field, text in contents:
         found = find(text, wanted.text, **options)
         for start, end in zip(found.starts, found.ends, strict=True):
-            before = ("…" if start > AROUND else "") + text[max(0, start - AROUND) : start]
-            after = text[end : end + AROUND] + ("…" if end + AROUND < len(text) else "")
-            yield Occurrence(
-                id, key, field, start, end, _line(before), _line(text[start:end]), _line(after)
-            )
+            yield _occurrence(id, key, field, text, start, end)
+
+
+def _occurrence(id: int, key: str, field: str, text: str, start: int, end: int) -> Occurrence:
+    before = ("…" if start > AROUND else "") + text[max(0, start - AROUND) : start]
+    after = text[end : end + AROUND] + ("…" if end + AROUND < len(text) else "")
+    return Occurrence(
+        id, key, field, start, end, _line(before), _line(text[start:end]), _line(after)
+    )
+
+
+def _tokens(
+    project: Project, contents: Sequence[Content], found: Sequence[Occurrence]
+) -> Iterator[Occurrence]:
+    """The tokens that lie within the occurrences, each as an occurrence."""
+    given = places.tokens(project.db, {row.document_id for row in found})
+    by_text: dict[tuple[int, str], list[Occurrence]] = {}
+    for row in found:
+        by_text.setdefault((row.document_id, row.field), []).append(row)
+    for id, key, field, text in contents:
+        if rows := by_text.get((id, field)):
+            tokens = tokens_in(text, given.get((id, field)))
+            for row in rows:
+                for start, end in covered(tokens, row.start, row.end):
+                    yield _occurrence(id, key, field, text, start, end)
 
 
 def _line(text: str) -> str:
@@ -206,7 +231,8 @@ def label_occurrences(
 ) -> int:
     """Add the label at these places as gold spans or as suggestions; returns their number.
 
-    Places that have the label meanwhile are left out. Documents that were pending become drafts.
+    Places that have the label meanwhile are left out. A gold tag replaces the one that a token has.
+    Documents that were pending become drafts.
     """
     layer, _name = span_label(project, wanted.label_id)
     step = title(project, wanted, len(rows))
@@ -225,6 +251,10 @@ def label_occurrences(
             return suggestion_edits.add_suggestions(
                 project, None, made, title=step, kind=RULE, ref=ref, origin=origin
             )
+        for row in kept:
+            if row.status == OVERLAPS:
+                place = row.start, row.end, row.field
+                annotate.make_room(project, row.document_id, layer, *place)
         if kept:
             places.add_spans(
                 project.db,

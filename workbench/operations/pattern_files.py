@@ -128,7 +128,9 @@ def _pattern(
     label_id = ids.get((str(record.get("layer") or ""), label))
     if label_id is None:
         known = ", ".join(dict.fromkeys(name for _layer, name in ids)) or _("none")
-        sentence = _("the project has no label {label!r} for classes or spans (it has: {known})")
+        sentence = _(
+            "the project has no label {label!r} for classes, spans or tags (it has: {known})"
+        )
         raise _fault(path, number, sentence, label=label, known=known)
     flags = {name: _flag(record, name, path, number) for name in FLAGS}
     pattern = Pattern(kind, body, label_id, note=str(record.get("note") or ""), **flags)

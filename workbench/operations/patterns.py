@@ -7,7 +7,7 @@ rejected ones do not return.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,10 +19,11 @@ from workbench.storage import patterns as stored
 from workbench.storage import suggestions as proposals
 from workbench.storage.listing import Filter
 from workbench.storage.suggestions import NewSuggestion
-from workbench.text.labels import CLASSES, TEXT, Label, Layer
-from workbench.text.pattern_search import PatternSearch
+from workbench.text.labels import CLASSES, TEXT, TOKENS, Label, Layer
+from workbench.text.pattern_search import Hit, PatternSearch
 from workbench.text.patterns import Pattern
 from workbench.text.rows import row_id
+from workbench.text.segment import covered, tokens_in
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
@@ -80,11 +81,11 @@ def all_patterns(project: Project) -> tuple[Pattern, ...]:
 
 
 def label_choices(project: Project) -> tuple[tuple[Layer, Label], ...]:
-    """The labels that patterns can suggest: of classes and of spans."""
+    """The labels that patterns can suggest: of classes, spans and tags."""
     return tuple(
         (layer, label)
         for layer in labels.layers(project.db)
-        if layer.traits.editor in (TEXT, CLASSES)
+        if layer.traits.editor in (TEXT, CLASSES, TOKENS)
         for label in layer.labels
     )
 
@@ -129,7 +130,7 @@ def _check(pattern: Pattern, known: set[int]) -> None:
     if pattern.label_id not in known:
         raise SpecError(
             _("The pattern {pattern} has no label.").format(pattern=pattern.title),
-            hint=_("Choose a label of a layer of classes or spans."),
+            hint=_("Choose a label of a layer of classes, spans or tags."),
         )
 
 
@@ -147,16 +148,49 @@ class _Match(NamedTuple):
 
 
 def _matches(
-    project: Project, patterns: Sequence[Pattern], ids: Sequence[int], watch: Watch
+    project: Project,
+    patterns: Sequence[Pattern],
+    ids: Sequence[int],
+    watch: Watch,
+    tags: Container[int] = frozenset(),
 ) -> Iterator[list[_Match]]:
-    """Matches in the texts of these documents, a list for every few documents."""
+    """Matches in the texts of these documents, a list for every few documents.
+
+    tags: labels of tags; their patterns match each token that lies within a match.
+    """
     search = PatternSearch(patterns)
+    of_tags = {number for number, pattern in enumerate(patterns) if pattern.label_id in tags}
     for chunk in watch.over(ids, CHUNK):
-        yield [
-            _Match(id, field, *hit)
-            for id, key, field, text in places.contents(project.db, chunk)
-            for hit in search.find(text, key)
-        ]
+        given = places.tokens(project.db, chunk) if of_tags else {}
+        found: list[_Match] = []
+        for id, key, name, text in places.contents(project.db, chunk):
+            hits = search.find(text, key)
+            if any(hit.pattern in of_tags for hit in hits):
+                hits = _of_tokens(hits, tokens_in(text, given.get((id, name))), of_tags)
+            found += (_Match(id, name, *hit) for hit in hits)
+        yield found
+
+
+def _of_tokens(
+    hits: Sequence[Hit], tokens: Sequence[tuple[int, int]], of_tags: Container[int]
+) -> list[Hit]:
+    """The hits of patterns for tags, by token; the others as they are."""
+    return [
+        Hit(start, end, hit.pattern)
+        for hit in hits
+        for start, end in (
+            covered(tokens, hit.start, hit.end)
+            if hit.pattern in of_tags
+            else ((hit.start, hit.end),)
+        )
+    ]
+
+
+def _tag_labels(project: Project) -> frozenset[int]:
+    """The labels of layers of tags."""
+    return frozenset(
+        row_id(label) for layer, label in label_choices(project) if layer.traits.editor == TOKENS
+    )
 
 
 def count(
@@ -198,14 +232,16 @@ def apply(
     """Suggest labels for all matches of the active patterns, as one undo step.
 
     Open suggestions of patterns in the documents of the filter, by default in all, are replaced.
-    Omitted are labels that are gold there and suggestions of patterns that were rejected. The texts
-    are searched before the project is changed. Raises SpecError, naming pattern and document, if an
-    expression takes too long; then nothing is changed.
+    Omitted are labels that are gold there, tokens that have a tag, and suggestions of patterns that
+    were rejected. The texts are searched before the project is changed. Raises SpecError, naming
+    pattern and document, if an expression takes too long; then nothing is changed.
     """
     active = [pattern for pattern in all_patterns(project) if pattern.active]
     ids = places.candidates(project.db, where or Filter())
     found = [
-        match for some in _matches(project, active, ids, watch.part(0.0, 0.4)) for match in some
+        match
+        for some in _matches(project, active, ids, watch.part(0.0, 0.4), _tag_labels(project))
+        for match in some
     ]
     with project.edit(_("Apply patterns"), origin=origin, bulk=True, watch=watch.part(0.8, 1.0)):
         proposals.delete_open_of(project.db, RULE, REF, None if where is None else ids)
@@ -222,7 +258,8 @@ def apply_to_new(project: Project, after: int, *, watch: Watch = QUIET) -> tuple
     active = [pattern for pattern in all_patterns(project) if pattern.active]
     ids = places.documents_after(project.db, after) if active else []
     try:
-        some = _matches(project, active, ids, watch.part(0.0, 0.5)) if ids else ()
+        part = watch.part(0.0, 0.5)
+        some = _matches(project, active, ids, part, _tag_labels(project)) if ids else ()
         found = [match for matches in some for match in matches]
     except SpecError as error:
         message = _("The patterns were not applied to the new documents. {error}")
@@ -240,14 +277,15 @@ def _suggest(
     sources: dict[int, int] = {}
     made = 0
     for some in watch.over(found, STORED):
-        shut = proposals.gold_of(project.db, {match.document_id for match in some}) | rejected
+        gold = proposals.gold_of(project.db, {match.document_id for match in some})
+        shut, tagged = gold | rejected, _tagged(layers, gold)
         of_source: dict[int, dict[proposals.What, NewSuggestion]] = {}
         for match in some:
             layer = layers.get(patterns[match.pattern].label_id)
             if layer is None or layer.texts != texts[match.document_id]:
                 continue
             row = _suggestion(layer, patterns[match.pattern].label_id, match)
-            if row.what not in shut:
+            if row.what not in shut and (row.layer_id, *_place(row.what)) not in tagged:
                 shut.add(row.what)
                 of_source.setdefault(match.pattern, {})[row.what] = row
         for number, rows in of_source.items():
@@ -256,6 +294,22 @@ def _suggest(
                 sources[number] = project.source(RULE, ref, annotator=False)
             made += proposals.add_suggestions(project.db, rows.values(), source_id=sources[number])
     return made
+
+
+def _tagged(layers: Mapping[int, Layer], gold: Iterable[proposals.What]) -> set[tuple[object, ...]]:
+    """Layer and place of the tokens that have a tag."""
+    known = ((layers.get(what[1]), what) for what in gold)
+    return {
+        (layer.id, *_place(what))
+        for layer, what in known
+        if layer is not None and layer.traits.editor == TOKENS
+    }
+
+
+def _place(what: proposals.What) -> tuple[object, ...]:
+    """Document, start, end and field."""
+    document, _label, start, end, field, *_question = what
+    return document, start, end, field
 
 
 def _suggestion(layer: Layer, label_id: int, match: _Match) -> NewSuggestion:

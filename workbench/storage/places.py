@@ -11,7 +11,7 @@ from workbench.storage import search
 from workbench.storage.bulk import start_drafts
 from workbench.storage.database import Database
 from workbench.storage.listing import Filter, condition
-from workbench.storage.values import ids_in, new_uid, text_out
+from workbench.storage.values import ids_in, new_uid, offsets_out, text_out
 
 CHUNK = 1000  # documents or spans per statement
 
@@ -81,6 +81,16 @@ def contents(db: Database, ids: Iterable[int]) -> list[Content]:
     )
     rows = db.reader().execute(statement, (ids_in(ids),)).fetchall()
     return [Content(id, key, field, text_out(text)) for id, key, field, text in rows]
+
+
+def tokens(db: Database, ids: Iterable[int]) -> dict[tuple[int, str], tuple[tuple[int, int], ...]]:
+    """(Document, field) → the imported tokens; texts without them are left out."""
+    statement = (
+        "select document_id, field, borders from tokens"
+        " where document_id in (select value from json_each(?))"
+    )
+    rows = db.reader().execute(statement, (ids_in(ids),)).fetchall()
+    return {(id, field): offsets_out(offsets) for id, field, offsets in rows}
 
 
 def gold_spans(db: Database, ids: Iterable[int], layer_id: int) -> list[Place]:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
+
 import regex
 
 from workbench.text.document import TEXT, Document
@@ -37,10 +41,20 @@ def has_spaceless(text: str) -> bool:
 
 def tokens_of(document: Document, field: str = TEXT) -> list[tuple[int, int]]:
     """The imported tokens of a text, without white space and empty ones, else its words."""
-    text, given = document.content(field), document.tokens.get(field)
+    return tokens_in(document.content(field), document.tokens.get(field))
+
+
+def tokens_in(text: str, given: Iterable[tuple[int, int]] | None) -> list[tuple[int, int]]:
+    """The given tokens of a text in order, without white space and empty ones, else its words."""
     if not given:
         return list(words(text))
     return [(start, end) for start, end in sorted(given) if text[start:end].strip()]
+
+
+def covered(tokens: Sequence[tuple[int, int]], start: int, end: int) -> list[tuple[int, int]]:
+    """The tokens that lie within a range as a whole. tokens: in order, apart from each other."""
+    first = bisect_left(tokens, (start, start))
+    return list(takewhile(lambda token: token[1] <= end, tokens[first:]))
 
 
 def graphemes(text: str) -> tuple[tuple[int, int], ...]:

@@ -236,6 +236,19 @@ def test_shift_a_accepts_the_tags_of_all_other_tokens(view, qtbot):
     assert sorted(tags(state).values()) == ["DET", "NOUN"] and grid.number == 0
 
 
+def test_m_lists_the_occurrences_of_the_selected_token_with_its_tag(view, qtbot):
+    state, grid, pane = view.state, view.paper.tokens.grid, view.occurrences
+    state.step_tag(1)
+    state.step_tag(1)
+
+    qtbot.keyClicks(grid, "m")
+
+    assert pane.state.text == "Ada" and pane.state.label_id == label(state, "VERB").id
+    qtbot.waitUntil(lambda: pane.state.share is None)
+    assert [row.text for row in pane.state.found.rows] == ["Ada"]
+    pane.leave()
+
+
 def test_the_side_shows_the_token_with_its_tag_and_what_is_suggested(view, qtbot, monkeypatch):
     state, side = view.state, view.right.token
     suggest_tags(state, (0, "DET", 0.6), (1, "NOUN", 0.9))

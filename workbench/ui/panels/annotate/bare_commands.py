@@ -108,7 +108,7 @@ BARE_COMMANDS = (
     _bare("chain", _("Add the selected text to the current chain"), "="),
     _bare("chain-new", _("Start a chain with the text, or split the span off"), "+"),
     _bare("part", _("Add the selected text to the span selected last"), "&"),
-    _bare("all", _("Label all occurrences of the selected text or span"), "M"),
+    _bare("all", _("Label all occurrences of the selected text, span or token"), "M"),
     _bare("unselect", _("Clear selection"), "Esc", "U"),
 )
 

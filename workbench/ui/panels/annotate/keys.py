@@ -192,7 +192,7 @@ class Keys(QObject):
             self._view.links.new_chain()
         elif self._state.type_number(letter):
             pass
-        elif letter == "m" and not in_tokens:
+        elif letter == "m":
             self._view.occurrences.open()
         elif letter == "c" and self._state.can_link:
             self._state.start_link()

@@ -12,7 +12,7 @@ from workbench.base.watch import Watch
 from workbench.operations import occurrences
 from workbench.operations.annotate import Filter
 from workbench.operations.occurrences import Occurrences, Wanted
-from workbench.text.labels import TEXT
+from workbench.text.labels import TEXT, TOKENS
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ class OccurrencesState(State):
 
     @property
     def labels(self) -> tuple[Label, ...]:
-        """The labels of the span layers that are shown."""
-        layers = [layer for layer in self._page.active if layer.traits.editor == TEXT]
+        """The labels of the layers of spans and tags that are shown."""
+        layers = [layer for layer in self._page.active if layer.traits.editor in (TEXT, TOKENS)]
         return tuple(label for layer in layers for label in layer.labels)
 
     @property

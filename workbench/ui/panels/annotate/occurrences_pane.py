@@ -193,12 +193,16 @@ class OccurrencesPane(QFrame):
     # ------------------------------------------------------------ actions
 
     def open(self) -> None:
-        """All occurrences of the selected span or suggestion, else of the selected words."""
+        """All occurrences of the selected span or suggestion, else of the selected words; where
+        only tags are shown, of the selected token.
+        """
         text = self._paper.text
         chosen = self._page.chosen_span() or self._page.chosen_suggestion()
         if chosen is not None and chosen.start is not None and chosen.end is not None:
             content = self._page.shown_doc.document.content(chosen.field)
             self.state.open(content[chosen.start : chosen.end], chosen.label_id)
+        elif self._page.only_tags or self._paper.tokens.grid.hasFocus():
+            self._open_token()
         elif text.target:
             start, end = text.target
             self.state.open(text.text.text[start:end])
@@ -206,6 +210,15 @@ class OccurrencesPane(QFrame):
             self._page.context.note(_("Select a word or a span first."))
         if self.state.shown:
             self.table.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _open_token(self) -> None:
+        """All occurrences of the selected token, to get its tag or the one suggested first."""
+        page = self._page
+        tags = [row.label_id for row in page.token_tags()]
+        tags += [offer.label_id for offer in page.token_offers()]
+        if word := page.token_text:
+            first = next((label for layer in page.tag_layers for label in layer.labels), None)
+            self.state.open(word, next(iter(tags), first.id if first else None))
 
     def leave(self) -> None:
         self.state.leave()
