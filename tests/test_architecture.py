@@ -134,7 +134,15 @@ TABLE = {
         ("torch", "transformers", "safetensors"),
     ),
     "baselines": Row(
-        ("text", "runtime", "metrics", "tasks.spec", "tasks.answers", "training.results"),
+        (
+            "text",
+            "runtime",
+            "metrics",
+            "tasks.spec",
+            "tasks.answers",
+            "tasks.contract",
+            "training.results",
+        ),
         (),
         ("sklearn", "scipy", "pycrfsuite"),
     ),

@@ -1,10 +1,14 @@
 """The job that orders documents: from predictions, from vectors, at random."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
 from workbench.active import job
+from workbench.active.base import Strategy
+from workbench.base.errors import ModelError
 from workbench.inspection.corpus.index import Writer
 from workbench.inspection.corpus.spec import Files
 from workbench.text.fields import ClassScores, Prediction
@@ -66,3 +70,25 @@ def test_a_random_order_has_every_document_once(tmp_path):
     ids, _scores = ordered(tmp_path, "random", list(range(50)))
 
     assert sorted(ids) == list(range(50)) != ids
+
+
+class Partial(Strategy):
+    """A strategy of a plugin that forgets a document, or gives one no number."""
+
+    needs, given = frozenset({"decisions"}), ()
+
+    def scores(self, pool):
+        return np.array(self.given)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [((1.0,), r"of the shape \(1,\) for 2 documents"), ((1.0, np.nan), "that are not numbers")],
+)
+def test_a_strategy_must_score_every_document(tmp_path, monkeypatch, given, says):
+    monkeypatch.setattr(Partial, "given", given)
+    monkeypatch.setattr(job, "registry", lambda: SimpleNamespace(get=lambda kind, id: Partial))
+    file = predictions(tmp_path / "first.jsonl", 0.9, 0.5)
+
+    with pytest.raises(ModelError, match=f"strategy lines.middle returned scores {says}"):
+        ordered(tmp_path, "lines.middle", [7, 8], predictions=[file])

@@ -51,6 +51,10 @@ SINGLE = {
     "exporters/data/conllu.py": dict.fromkeys(
         ("# newdoc id = ", "# sent_id = ", "# text = "), "lines of the format"
     ),
+    "models/contract.py": dict.fromkeys(
+        ("Two words.", "A longer text, so that the shorter one is padded in a batch of both."),
+        "texts that an encoder is tried with",
+    ),
     "exporters/model/onnx/exporter.py": dict.fromkeys(
         ("A few words to trace with, and more.", "Two words"), "inputs of the trace"
     ),

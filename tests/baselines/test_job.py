@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -109,6 +110,34 @@ def test_every_task_has_a_baseline_and_each_fits_its_unit_alone():
     assert fitting["regress"] == fitting["similarity"] == ["mean_number"]
     assert all(fitting.values())
     assert fitting["tag"] == fitting["token"] == ["frequent_tag", "feature_crf"]
+
+
+def test_a_task_whose_outputs_are_not_its_labels_has_no_baseline_of_labels():
+    class Thresholds(type(tasks.info("classify"))):
+        id = "lines.thresholds"
+
+        def output_names(self, labels):
+            return tuple(labels[:-1])
+
+    found = [info.id for info in baselines.all_baselines() if info.fits(Thresholds())]
+
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("logits", "says"),
+    [([np.zeros(2)], "for 1 of 2 documents"), ([np.zeros(3)] * 2, "that are not 2 numbers")],
+)
+def test_a_baseline_must_give_logits_of_every_label_for_every_document(logits, says):
+    info = SimpleNamespace(id="lines.mean")
+    made = SimpleNamespace(info=info, decoder={}, logits=lambda prepared: logits)
+    trained = job.Trained(made, tasks.info("classify"), ("a", "b"), {})
+    documents = [Document(str(n), (("text", "A tram."),)) for n in range(2)]
+
+    with pytest.raises(ModelError, match=f"lines.mean returned logits {says}") as caught:
+        trained.predict(documents)
+
+    assert "error of the plugin lines" in caught.value.hint
 
 
 def test_a_damaged_folder_is_reported(tmp_path):

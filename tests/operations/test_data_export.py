@@ -4,7 +4,7 @@ import os
 import pytest
 
 from workbench.base.errors import Cancelled, ExportFailed
-from workbench.operations import corpus
+from workbench.operations import corpus, data_export
 from workbench.project.project import Project
 from workbench.storage import documents, runs
 from workbench.text.fields import Prediction, SpanScores
@@ -154,6 +154,20 @@ def test_what_cannot_be_is_reported_and_nothing_is_written(project, topics, tmp_
         with pytest.raises(ExportFailed, match=word):
             corpus.export_data(project, path, **options)
     assert not [path for path in tmp_path.iterdir() if path.name.startswith((".", "x"))]
+
+
+def test_an_exporter_that_returns_no_number_is_refused(project, topics, tmp_path, monkeypatch):
+    class Silent:
+        def write(self, records, plan, out):
+            out.write("something")
+
+    monkeypatch.setattr(data_export, "_exporter", lambda format: Silent())
+    monkeypatch.setattr(data_export, "_options", lambda format: {})
+
+    with pytest.raises(ExportFailed, match="lines.all returned NoneType, expected the number"):
+        data_export.export_data(project, tmp_path / "x", format="lines.all")
+
+    assert not list(tmp_path.glob("*x*"))
 
 
 def test_a_full_disk_leaves_the_old_file_as_it_was(project, topics, tmp_path, monkeypatch):

@@ -22,6 +22,9 @@ from workbench.text.labels import Layer
 TASK = {"id": "lines.t", "title": "T", "object": "lines.code:T", "info": "lines.code:INFO"}
 FAMILY = {"id": "lines.f", "title": "F", "object": "lines.code:F", "info": "lines.code:INFO"}
 
+STRATEGY = {"id": "lines.s", "title": "S", "object": "lines.code:S"}
+EXPORTER = {"id": "lines.e", "title": "E", "object": "lines.code:E"}
+
 
 @pytest.fixture(autouse=True)
 def known():
@@ -114,7 +117,18 @@ def test_a_check_passes_where_everything_is_as_the_contract_asks(tmp_path):
     [
         (a_plugin.ENTRY, "class Lines:\n    pass", "It has no sniff, preview, read"),
         (a_plugin.ENTRY, "import not_there_at_all", "package not_there_at_all is missing"),
+        (a_plugin.ENTRY, "import lines.not_there", "The plugin has no module lines.not_there"),
         (a_plugin.ENTRY, "1 / 0", "ZeroDivisionError"),
+        (
+            {"strategy": [STRATEGY]},
+            "class S:\n  needs, scores = (), 0",
+            "Derive it from workbench.a",
+        ),
+        (
+            {"exporter": [EXPORTER]},
+            "class E:\n  def lost(self): ...\n  def write(self, a, b, c): ...",
+            "`lost` is called with (layers)",
+        ),
         (a_plugin.ENTRY, "x = 1", "has no attribute 'Lines'"),
         ({"task": [TASK]}, "import torch\nINFO = T = object()", "is also imported by the window"),
         (a_plugin.ENTRY, "import torch", "is also imported by the window"),
@@ -138,6 +152,13 @@ def test_a_check_says_what_does_not_fit(tmp_path, entries, code, words):
     result = checked(a_plugin.make(tmp_path, entries=entries, code=code))
 
     assert words in result.error
+
+
+def test_the_traceback_of_a_check_begins_in_the_plugin(tmp_path):
+    result = checked(a_plugin.make(tmp_path, code="def half():\n    return 1 / 0\n\n\nhalf()"))
+
+    assert result.details.splitlines()[1].strip().startswith(f'File "{tmp_path}')
+    assert "in half" in result.details and "plugin_checks" not in result.details
 
 
 def test_a_task_that_cannot_say_what_it_learns_is_left_out_and_its_plugin_reported(tmp_path):

@@ -8,15 +8,20 @@ import random
 import re
 import shlex
 
+import numpy as np
 import pytest
 
 from tests import a_plugin
 from tests.plugins.conftest import FOLDER
+from workbench.active.base import Decisions, Pool
 from workbench.base import registry
+from workbench.baselines.base import prepared
 from workbench.cli.main import main
 from workbench.operations import outcomes, plugin_checks, plugins
 from workbench.project.project import Project
 from workbench.storage import runs
+from workbench.tasks import spec as tasks
+from workbench.tasks.classify.info import ClassGold
 from workbench.text.document import Document
 from workbench.text.segmenters import base as segmenters
 
@@ -74,6 +79,7 @@ def test_the_tutorial_imports_trains_predicts_inspects_and_exports(
     run = ask(
         *("train", project, "--task", "my-plugin.ordered", "--model", model),
         *("--set", "epochs=8", "--set", "batch_size=16", "--set", "device=cpu"),
+        *("--set", "layers=mix"),
     )
     assert run["scores"]["dev"]["accuracy"] > 0.3  # chance is 0.2
 
@@ -138,6 +144,38 @@ def test_the_method_of_the_tutorial_trains_the_biases_and_the_head(
     with contextlib.closing(Project.open(project)) as opened:
         trained = outcomes.trained(runs.by_name(opened.db, run["run"]))
     assert 0 < trained.trained_parameters < trained.parameters / 10
+
+
+def test_its_exporter_writes_class_and_text(tutorial, ask, jobs_in_process, tmp_path):
+    project, file = tmp_path / "p.glossbench", tmp_path / "a.ratings"
+    file.write_text("4 | Good.\n1 | Late.\n", encoding="utf-8")
+    assert main(["project", "new", str(project)]) == 0
+    ask("import", project, file)
+
+    ask("export-data", project, tmp_path / "out.lines", "--format", "my-plugin.lines")
+
+    assert (tmp_path / "out.lines").read_text(encoding="utf-8") == "4\t'Good.'\n1\t'Late.'\n"
+
+
+def test_its_baseline_learns_lengths_and_its_strategy_prefers_the_middle(tutorial, tmp_path):
+    get = registry.registry().get
+    documents = [Document(str(n), (("text", "x" * n),)) for n in (2, 4, 20)]
+    golds = [ClassGold(label) for label in ("short", "short", "long")]
+    fitted = get("baseline", "my-plugin.length").fit(
+        tasks.info("classify"), documents, golds, ("short", "long", "never"), seed=1
+    )
+
+    fitted.save(tmp_path)
+    loaded = get("baseline", "my-plugin.length").load(tmp_path)
+    logits = loaded.logits(prepared(tasks.info("classify"), documents))
+    assert [row.argmax() for row in logits] == [0, 0, 1]
+    assert logits[0].tolist() == [-1.0, -18.0, 2 - 1e6]  # means 3 and 20, no document of the third
+
+    pool = Pool(
+        2, decisions=Decisions.of([np.array([[0.5, 0.0, 0.5]]), np.array([[0.0, 0.0, 1.0]])])
+    )
+    scores = get("strategy", "my-plugin.middle")().scores(pool)
+    assert scores.tolist() == [0.0, -1.0]
 
 
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.M | re.S)
@@ -219,6 +257,9 @@ def test_nothing_outside_its_folder_names_the_plugin(tutorial):
         "inspector",
         "backend",
         "importer",
+        "exporter",
+        "baseline",
+        "strategy",
         "segmenter",
         "method",
         "model_exporter",

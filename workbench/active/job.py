@@ -13,7 +13,9 @@ import numpy as np
 from workbench.active.base import KIND, VECTORS, Pool, Strategy
 from workbench.active.ordering import ordered
 from workbench.active.predicted import decisions_of
-from workbench.base.registry import registry
+from workbench.base.errors import ModelError
+from workbench.base.i18n import _
+from workbench.base.registry import contract_hint, registry
 from workbench.inspection.corpus.index import Index
 from workbench.text.fields import Prediction
 
@@ -38,12 +40,12 @@ def run(params: Mapping[str, Any], folder: Path) -> Messages:
     yield {"kind": "progress", "done": 0, "total": len(ids)}
     seed = int(params["seed"])
     if not strategy.each:
-        scores = strategy.scores(_whole(strategy, params, ids))
+        scores = _scores(strategy, params, _whole(strategy, params, ids))
     else:
         scores = np.zeros(len(ids), np.float32)
         start = 0
         for pool in _parts(params):
-            scores[start : start + pool.size] = strategy.scores(pool)
+            scores[start : start + pool.size] = _scores(strategy, params, pool)
             start += pool.size
             yield {"kind": "progress", "done": start, "total": len(ids)}
     found = ordered(scores, share=float(params["share"]), seed=seed)
@@ -55,6 +57,19 @@ def run(params: Mapping[str, Any], folder: Path) -> Messages:
     )
     yield {"kind": "progress", "done": len(ids), "total": len(ids)}
     return {"documents": len(ids)}
+
+
+def _scores(strategy: Strategy, params: Mapping[str, Any], pool: Pool) -> np.ndarray:
+    """float (N,). Raises ModelError if they are not one number per document."""
+    found = np.asarray(strategy.scores(pool))
+    if found.shape == (pool.size,) and not np.isnan(found).any():
+        return found
+    name = str(params["strategy"])
+    message = _("The strategy {name} returned scores of the shape {shape} for {n} documents.")
+    if found.shape == (pool.size,):
+        message = _("The strategy {name} returned scores that are not numbers.")
+    message = message.format(name=name, shape=found.shape, n=pool.size)
+    raise ModelError(message, hint=contract_hint(name))
 
 
 def _parts(params: Mapping[str, Any]) -> Iterator[Pool]:

@@ -23,7 +23,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {  # kind → keys of its entries besides 
     "inspector": ("info", "view", "question", "questions", "needs", "imports"),
     "backend": ("info",),
     "strategy": ("needs", "layers"),
-    "exporter": ("suffix", "several", "questions"),
+    "exporter": ("suffix", "several", "questions", "folder"),
     "model_exporter": ("info", "default"),
     "panel": ("place", "icon"),
 }

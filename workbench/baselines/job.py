@@ -16,11 +16,13 @@ from workbench.base import owned_folder
 from workbench.base.costs import PredictionCost
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
-from workbench.base.registry import registry
+from workbench.base.registry import contract_hint, registry
 from workbench.baselines.base import Baseline, prepared
 from workbench.baselines.spec import DESCRIPTION, KIND
 from workbench.baselines.spec import info as baseline_info
+from workbench.runtime.inputs import Prepared
 from workbench.tasks import answers as files
+from workbench.tasks import contract
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo, evaluation
 from workbench.text.dataset import Record, read
@@ -47,9 +49,25 @@ class Trained:
         """One prediction for each document, in order."""
         given = prepared(self.task, documents)
         name = next(iter(self.task.logits))
-        logits = [{name: found} for found in self.baseline.logits(given)]
+        logits = [{name: found} for found in self._logits(given)]
         decoder = {**self.baseline.decoder, **self.decoder}
         return self.task.decode(logits, given, self.labels, decoder)
+
+    def _logits(self, given: Prepared) -> list[np.ndarray]:
+        """Those of the baseline. Raises ModelError if they are not one array per document."""
+        found = self.baseline.logits(given)
+        names = self.task.output_names(self.labels)
+        is_wrong = any(np.shape(row)[-1:] != (len(names),) for row in found)
+        if len(found) == len(given.documents) and not is_wrong:
+            return found
+        id = self.baseline.info.id
+        message = _("The baseline {baseline} returned logits for {n} of {count} documents.")
+        if is_wrong:
+            message = _("The baseline {baseline} returned logits that are not {names} numbers.")
+        message = message.format(
+            baseline=id, n=len(found), count=len(given.documents), names=len(names)
+        )
+        raise ModelError(message, hint=contract_hint(id))
 
     @classmethod
     def load(cls, folder: Path) -> Trained:
@@ -101,7 +119,7 @@ def fit(params: Mapping[str, Any], folder: Path) -> Messages:
     with open(folder / PREDICTIONS, "w", encoding="utf-8", newline="\n") as file:
         for split, predictions in scored.items():
             files.write_answers(file, documents[split], predictions, split=split)
-    scores = {split: task.score(golds[split], found) for split, found in scored.items()}
+    scores = {split: contract.score(task, golds[split], found) for split, found in scored.items()}
     evaluations = {
         split: evaluation(task, documents[split], golds[split], found, scores[split])
         for split, found in scored.items()

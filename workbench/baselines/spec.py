@@ -12,6 +12,7 @@ from workbench.tasks.spec import TaskInfo
 
 KIND = "baseline"  # in the registry, and the kind of their runs
 LABELS = ("ClassScores", "LabelScores", "WordTags", "SpanScores")  # fields with labels
+SAMPLE = ("A", "B", "C")  # labels with which a task is asked for its outputs
 PREFIX = "baseline:"  # of their ids where a model is expected
 DESCRIPTION = "glossbench.json"  # in the folder of a trained baseline
 FEATURE_WEIGHTS, TAG_COUNTS = "feature_weights", "tag_counts"
@@ -45,8 +46,13 @@ class BaselineInfo(ABC):  # noqa: B024 (a plugin sets the attributes)
     gives: tuple[str, ...] = ()
 
     def fits(self, task: TaskInfo) -> bool:
+        """A task whose outputs are not its labels, such as thresholds, has no baseline."""
         outputs = (self.output,) if self.output else LABELS
-        return task.logits == {"logits": self.unit} and bool({*outputs} & {*task.outputs})
+        matching = {*outputs} & {*task.outputs}
+        if task.logits != {"logits": self.unit} or not matching:
+            return False
+        by_label = self.unit == "item" and bool(matching & {*LABELS})
+        return not by_label or len(task.output_names(SAMPLE)) == len(SAMPLE)
 
 
 def all_baselines() -> tuple[BaselineInfo, ...]:

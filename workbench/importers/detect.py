@@ -10,8 +10,8 @@ from workbench.base import manifest, registry
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _
 from workbench.base.options import Option, complete
-from workbench.importers import foreign
-from workbench.importers.base import Guess, Importer, Item, Options
+from workbench.importers import contract, foreign
+from workbench.importers.base import Guess, Importer, Item, Options, Table
 from workbench.importers.source import Source
 
 TEXT_FORMAT = "text"
@@ -69,13 +69,8 @@ def read(format: str, source: Source, options: Options) -> Iterator[Item]:
     """The items of a file. Raises ImportFailed if the importer gives something else, or a plugin's
     importer nothing at all, and SpecError for settings that do not fit.
     """
-    found: object = importer(format).read(source, completed(format, options))
-    if not isinstance(found, Iterable):
-        raise _no_items(format, "read", found)
     empty = True
-    for item in found:
-        if not isinstance(item, Item):
-            raise _no_items(format, "yield", item)
+    for item in items(format, source, options):
         empty = False
         yield item
     if empty and registry.needed_plugin(format) and source.head().strip():
@@ -83,6 +78,31 @@ def read(format: str, source: Source, options: Options) -> Iterator[Item]:
         raise ImportFailed(
             message.format(format=format, file=source.name), hint=registry.contract_hint(format)
         )
+
+
+def items(format: str, source: Source, options: Options) -> Iterator[Item]:
+    """As `read`, for a part of a file, which may hold no record."""
+    found = _items(format, importer(format).read(source, completed(format, options)))
+    return contract.checked(format, found) if registry.needed_plugin(format) else found
+
+
+def first_rows(format: str, source: Source, options: Options, limit: int) -> Table:
+    """The preview of an importer. Raises ImportFailed if it is not a table."""
+    found: object = importer(format).preview(source, options, limit)
+    if not isinstance(found, Table):
+        message = _("`preview` of the importer {format} returned {kind}, expected a Table.")
+        message = message.format(format=format, kind=type(found).__name__)
+        raise ImportFailed(message, hint=registry.contract_hint(format))
+    return found
+
+
+def _items(format: str, found: object) -> Iterator[Item]:
+    if not isinstance(found, Iterable):
+        raise _no_items(format, "read", found)
+    for item in found:
+        if not isinstance(item, Item):
+            raise _no_items(format, "yield", item)
+        yield item
 
 
 def _no_items(format: str, act: str, given: object) -> ImportFailed:

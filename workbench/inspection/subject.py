@@ -17,7 +17,7 @@ from workbench.models import precision
 from workbench.models import spec as models
 from workbench.models.base import Encoder, LoadOptions
 from workbench.models.generate import LanguageModel
-from workbench.models.loading import family_of
+from workbench.models.loading import loaded
 from workbench.runtime.crf import Transitions
 from workbench.runtime.inputs import Prepared, Preparer
 from workbench.tasks.base import Features
@@ -150,7 +150,7 @@ class Subject(Predicting):
                 )
             return encoder
         options = LoadOptions(head=TEXT, attention="eager", allow_pickle=self._allow_pickle)
-        found = family_of(self.info).load(self.info, options)
+        found = loaded(self.info, options)
         return found.to(devices.pick(self._device)).eval()
 
     def _load(self, attention: str) -> Encoder:
@@ -165,7 +165,7 @@ class Subject(Predicting):
             allow_pickle=self._allow_pickle,
             bf16=precision.of_weights(self._weights, self.info, device),
         )
-        return family_of(self.info).load(self.info, options).to(device).eval()
+        return loaded(self.info, options).to(device).eval()
 
     @property
     def preparer(self) -> Preparer:

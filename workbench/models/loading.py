@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workbench.base.registry import registry
-from workbench.models import spec
+from workbench.base.registry import needed_plugin, registry
+from workbench.models import contract, spec
 from workbench.models.base import Encoder, Family, LoadOptions
 
 
@@ -17,4 +17,12 @@ def family_of(info: spec.ModelInfo) -> Family:
 def load(folder: Path | str, options: LoadOptions) -> Encoder:
     """The encoder in a model folder. Raises ModelError if it cannot be loaded."""
     info = spec.read_folder(folder, allow_pickle=options.allow_pickle)
-    return family_of(info).load(info, options)
+    return loaded(info, options)
+
+
+def loaded(info: spec.ModelInfo, options: LoadOptions) -> Encoder:
+    """The encoder of a card; one of a plugin is tried once. Raises ModelError."""
+    encoder = family_of(info).load(info, options)
+    if needed_plugin(info.family):
+        contract.ensure(encoder, info.family)
+    return encoder

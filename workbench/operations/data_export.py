@@ -135,16 +135,28 @@ def export_data(
     if progress is not None:
         records = _counted(records, progress)
     if is_folder:
-        count = export_files.write_folder(path, cast("FolderExporter", exporter), records, plan)
+        writes = cast("FolderExporter", exporter)
+        count = export_files.write_folder(path, writes, records, plan)
     else:
         writer = cast("DataExporter", exporter)
-        count = export_files.write_file(path, lambda out: writer.write(records, plan, out))
+        count = export_files.write_file(
+            path, lambda out: _count(format, writer.write(records, plan, out))
+        )
     if source == "predictions" and run is not None:
         for sentence in _left_out(layers, run):
             plan.warn(sentence)
     if not count:
         plan.warn(_("No documents were exported: none matches the selection."))
     return ExportOutcome(count, plan.warnings)
+
+
+def _count(format: str, found: object) -> int:
+    """What an exporter returned. Raises ExportFailed unless it is a number of documents."""
+    if isinstance(found, int):
+        return found
+    message = _("The exporter {format} returned {kind}, expected the number of documents.")
+    message = message.format(format=format, kind=type(found).__name__)
+    raise ExportFailed(message, hint=registry.contract_hint(format))
 
 
 def _counted(records: Iterable[Record], progress: Callable[[int], None]) -> Iterator[Record]:

@@ -16,7 +16,7 @@ from workbench.importers.base import CLASS, PAIRS, SPANS, TAGS, Options, Row, Sk
 from workbench.text import labels
 
 if TYPE_CHECKING:
-    from workbench.importers.base import Importer, TableRow
+    from workbench.importers.base import Item, TableRow
     from workbench.importers.source import Source
     from workbench.text.labels import Layer, LayerKind
 
@@ -92,7 +92,7 @@ def preview(
     `layers`: those of the project, so that detected roles use the layer names of the import.
     `settings`: values of options that the importer declares. Raises ImportFailed, SpecError.
     """
-    from workbench.importers.detect import Detected, chosen, completed, detect, importer
+    from workbench.importers.detect import Detected, chosen, completed, detect, first_rows, items
     from workbench.importers.source import Source
 
     source = Source(Path(path), encoding or "", scan=SCANNED)
@@ -108,9 +108,8 @@ def preview(
         settings=settings or {},
     )
     options = completed(detected.format, options)
-    reader = importer(detected.format)
-    table = reader.preview(source, options, limit)
-    checked = _check(reader, source, options)
+    table = first_rows(detected.format, source, options, limit)
+    checked = _check(items(detected.format, source, options), source)
     return Preview(
         detected.format,
         detected.why,
@@ -203,12 +202,12 @@ class _Checked:
     complete: bool = True
 
 
-def _check(reader: Importer, source: Source, options: Options) -> _Checked:
+def _check(records: Iterable[Item], source: Source) -> _Checked:
     """Read the first records as an import would."""
     found = _Checked()
     begun: Counter[int] = Counter()
     end = None
-    for item in reader.read(source, options):
+    for item in records:
         if not isinstance(item, Row | Skipped):
             continue
         end = end or time.monotonic() + SECONDS

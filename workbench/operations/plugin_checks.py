@@ -30,7 +30,7 @@ from workbench.base.records import from_plain, to_plain
 from workbench.base.settings import Settings
 from workbench.jobs.events import Output
 from workbench.jobs.spec import JobSpec
-from workbench.operations import plugin_options
+from workbench.operations import plugin_contracts, plugin_options
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job
@@ -54,6 +54,16 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "exporter": ("lost", "write"),
     "model_exporter": ("info", "write", "check", "finish"),
     "panel": ("commands", "needs_project", "build", "shown", "close"),
+}
+FOLDER_EXPORTER = ("lost", "shared", "files")
+# Kind of contribution → the class that gives its object the other attributes.
+BASES: Mapping[str, str] = {
+    "task": "workbench.tasks.base.Task",
+    "backend": "workbench.prompting.backends.base.Backend",
+    "baseline": "workbench.baselines.base.Baseline",
+    "strategy": "workbench.active.base.Strategy",
+    "model_exporter": "workbench.exporters.model.base.ModelExporter",
+    "panel": "workbench.ui.panel.Panel",
 }
 WITH_INFO = ("task", "family", "method", "objective", "baseline", "backend", "model_exporter")
 WITH_QT = ("panel",)
@@ -117,14 +127,30 @@ def _checked(plugin: Plugin, contribution: Contribution) -> Checked:
         fault = plugin_options.of_contribution(plugin.folder, contribution)
         fault = fault or _fault(contribution)
     except ModuleNotFoundError as error:
-        fault, details = _missing_module(error), traceback.format_exc()
+        fault, details = _missing_module(plugin, error), _traceback(plugin, error)
     except (Exception, SystemExit) as error:
-        fault, details = f"{type(error).__name__}: {error}", traceback.format_exc()
+        fault, details = f"{type(error).__name__}: {error}", _traceback(plugin, error)
     return Checked(contribution.kind, contribution.id, contribution.title, fault, details)
 
 
-def _missing_module(error: ModuleNotFoundError) -> str:
+def _traceback(plugin: Plugin, error: BaseException) -> str:
+    """From the first line of the plugin on; all of it if none of its lines was running."""
+    frame = error.__traceback__
+    while frame is not None and not _is_inside(plugin.folder, frame.tb_frame.f_code.co_filename):
+        frame = frame.tb_next
+    shown = frame or error.__traceback__
+    return "".join(traceback.format_exception(type(error), error, shown))
+
+
+def _is_inside(folder: Path, file: str) -> bool:
+    return folder in Path(file).parents
+
+
+def _missing_module(plugin: Plugin, error: ModuleNotFoundError) -> str:
     package = (error.name or "?").partition(".")[0]
+    if package == plugin.package.partition(".")[0]:
+        message = _("The plugin has no module {module}.")
+        return message.format(module=error.name)
     if package in HEAVY and importlib.util.find_spec(package) is not None:
         message = _(
             "It imports {package}, but its module is also imported by the window, which must not "
@@ -180,16 +206,32 @@ def _has_qt() -> bool:
 
 def _differs(contribution: Contribution) -> str:
     made = _object(contribution.object)
-    missing = [part for part in PARTS[contribution.kind] if not hasattr(made, part)]
+    parts = PARTS[contribution.kind]
+    if contribution.options.get("folder"):
+        parts = FOLDER_EXPORTER
+    missing = [part for part in parts if not hasattr(made, part)]
     if missing:
-        return _("It has no {names}.").format(names=", ".join(missing))
+        names, base = ", ".join(missing), BASES.get(contribution.kind, "")
+        if base and not _derives(made, base):
+            return _("It has no {names}. Derive it from {base}.").format(names=names, base=base)
+        return _("It has no {names}.").format(names=names)
     if inspect.isabstract(made):
         names = ", ".join(sorted(made.__abstractmethods__))
         return _("It does not implement {names}.").format(names=names)
     options = getattr(made, "options", ()) if contribution.kind == "importer" else ()
     if not all(isinstance(option, Option) for option in options):
         return _("Its `options` are not all of the class Option.")
-    return _unlike_info(contribution, made) if contribution.kind in WITH_INFO else ""
+    info = None
+    if contribution.kind in WITH_INFO:
+        if unlike := _unlike_info(contribution, made):
+            return unlike
+        info = made.info
+    return plugin_contracts.fault(contribution.kind, made, info)
+
+
+def _derives(made: Any, base: str) -> bool:
+    ancestors = getattr(made, "__mro__", ())
+    return base in [f"{ancestor.__module__}.{ancestor.__name__}" for ancestor in ancestors]
 
 
 def _unlike_info(contribution: Contribution, made: Any) -> str:

@@ -82,7 +82,8 @@ def _strings(value: Any) -> str:
 
 
 def _suffix(value: Any) -> str:
-    fits = isinstance(value, str) and value.startswith(".") and "/" not in value
+    """ "" is right for a format that writes a folder."""
+    fits = isinstance(value, str) and value[:1] in ("", ".") and "/" not in value
     return "" if fits else _('Expected a file name suffix such as ".txt".')
 
 
@@ -101,6 +102,6 @@ RULES: Mapping[str, Mapping[str, Rule]] = {  # kind → key → rule
     "segmenter": {"languages": _strings, "package": _package},
     "inspector": {"question": _one_of(tuple(QUESTIONS)), "needs": _strings, "questions": _truth},
     "strategy": {"needs": _strings, "layers": _some_of(tuple(LAYER_KINDS))},
-    "exporter": {"suffix": _suffix, "several": _truth, "questions": _truth},
+    "exporter": {"suffix": _suffix, "several": _truth, "questions": _truth, "folder": _truth},
     "model_exporter": {"default": _truth},
 }

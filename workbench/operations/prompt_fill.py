@@ -205,7 +205,7 @@ class Fillers:
         model = PromptModel(spec.model_name or spec.model, spec.model, pickled=spec.allow_pickle)
         key, known = (spec.backend, model, tuple(options.items())), self._measure
         if known is None or known[0] != key:
-            made = backends.info(spec.backend).measure(model, options)
+            made = backends.measure(spec.backend, model, options)
             known = self._measure = (key, made)
         return known[1]
 

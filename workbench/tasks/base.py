@@ -14,6 +14,7 @@ from torch.nn import functional as F
 
 from workbench.models.base import Encoder, States
 from workbench.runtime.inputs import MASK, EncodedInput, Prepared, pad, stack
+from workbench.tasks import contract
 from workbench.tasks.heads.info import LAYER_L2
 from workbench.tasks.spec import TaskInfo
 
@@ -78,7 +79,9 @@ class Model(nn.Module):
 
     def _headed(self, head: nn.Module, states: States) -> dict[str, Tensor]:
         states = states if self.layers is None else self.layers(states)
-        return {name: found.float() for name, found in head(states).items()}
+        given = head(states)
+        contract.ensure_named(head, given)
+        return {name: found.float() for name, found in given.items()}
 
     def with_losses(
         self, inputs: Mapping[str, Tensor]
@@ -213,7 +216,10 @@ class Task(ABC):
         if not batch.targets:
             return Outputs({}, model(batch.inputs))
         logits, more = model.with_losses(batch.inputs)
-        return Outputs({**self.losses(model, logits, batch.targets), **more}, logits)
+        contract.ensure_logits(self.info, logits, batch.inputs.get(MASK))
+        losses = self.losses(model, logits, batch.targets)
+        contract.ensure_losses(self.info, losses)
+        return Outputs({**losses, **more}, logits)
 
     def decoder(self, model: Model, options: Mapping[str, Any]) -> dict[str, Any]:
         """Decoding parameters for `TaskInfo.decode` (transition scores …), as JSON values."""

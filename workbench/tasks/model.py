@@ -17,7 +17,7 @@ from workbench.base.i18n import _
 from workbench.base.registry import registry
 from workbench.models import spec as models
 from workbench.models.base import Encoder, LoadOptions
-from workbench.models.loading import family_of
+from workbench.models.loading import family_of, loaded
 from workbench.models.spec.places import ADAPTED
 from workbench.tasks.base import Model, Task
 from workbench.tasks.heads.info import BOTH, INPUT_FORM, LAST, LM_WEIGHT
@@ -112,13 +112,13 @@ def build(info: models.ModelInfo, setting: Setting, options: LoadOptions) -> Mod
     Uses the library's own head if it has one for the task, so that the library can load the folder
     of the run. Raises ModelError.
     """
-    family, form = family_of(info), setting.input_form
+    form = setting.input_form
     wanted = form != PLAIN
     options = replace(options, delimited=wanted, both_orders=form == BOTH)
     if native := native_head(info, setting):
-        model = Model(family.load(info, setting.native(options, native)))
+        model = Model(loaded(info, setting.native(options, native)))
     else:
-        encoder = family.load(info, _with_language_head(info, setting, options))
+        encoder = loaded(info, _with_language_head(info, setting, options))
         torch.manual_seed(setting.seed)  # the head is initialized here
         model = _with_head(encoder, setting)
     if wanted and not model.encoder.delimited:
@@ -180,9 +180,9 @@ def load(folder: Path | str, setting: Setting, options: LoadOptions | None = Non
     path = Path(folder) / HEAD
     if not path.is_file() and (native := native_head(info, setting)):
         options = setting.native(options, native)
-        return Model(family_of(info).load(info, options))
+        return Model(loaded(info, options))
     options = _with_language_head(info, setting, options)
-    encoder: Encoder = family_of(info).load(info, options)
+    encoder = loaded(info, options)
     model = _with_head(encoder, setting)
     try:
         load_head(model, path)

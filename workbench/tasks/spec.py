@@ -12,9 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
-from workbench.base.registry import needed_plugin, registry
+from workbench.base.registry import contract_hint, needed_plugin, registry
 from workbench.text.dataset import Record, gold_fingerprint
 from workbench.text.labels import Layer
 from workbench.text.mistakes import LABEL, Mistake, loss_of
@@ -110,8 +111,7 @@ class TaskInfo(ABC):
     (B, 1) of one choice each.
     windows: long texts are processed in overlapping windows; otherwise they are truncated.
     options: settings in addition to the general ones. least_labels: minimum number in a layer.
-    few_steps: number of optimizer updates for a small data set; learning_rate: peak for a model of
-    width 384 and few steps.
+    few_steps: optimizer updates for a small data set; learning_rate: peak at width 384 and these.
     new_units: name of the setting that adds units to the vocabulary unless it is PLAIN, "" if there
     is none.
     asks: documents have questions, which the model answers (`Document.questions`).
@@ -242,9 +242,10 @@ class TaskInfo(ABC):
     def word_outputs(self, gold: Any, words: Sequence[tuple[int, int]]) -> Sequence[str | None]:
         """For tasks on words: the output (`output_names`) that is gold at each word (start, end).
 
-        None: the word has no gold.
+        None: the word has no gold. Raises SpecError for a task that does not define it.
         """
-        raise NotImplementedError(f"{self.id} does not label words")
+        message = _("The task {task} does not tell the gold of each word (`word_outputs`).")
+        raise SpecError(message.format(task=self.id), hint=contract_hint(self.id))
 
     def shifted(self, prepared: Prepared, golds: Sequence[Any]) -> int:
         """Gold spans whose offsets are not word boundaries, so training shifts them."""

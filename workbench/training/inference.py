@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
 from workbench.base.costs import PredictionCost
+from workbench.tasks import contract
 from workbench.tasks.base import Features, Model, Task
 from workbench.tasks.predictor import Logits, LossSum, infer
 from workbench.tasks.spec import Gold
@@ -64,10 +65,15 @@ class Inference:
         self, chunks: Sequence[Features], logits: Sequence[Logits], fitted: Mapping[str, Any]
     ) -> list[Prediction]:
         decoder = {**self.task.decoder(self.model, self.options), **fitted}
+        info = self.task.info
         return [
             prediction
             for features, found in zip(chunks, logits, strict=True)
-            for prediction in self.task.info.decode(found, features.prepared, self.labels, decoder)
+            for prediction in contract.decoded(
+                info,
+                info.decode(found, features.prepared, self.labels, decoder),
+                len(features.prepared.documents),
+            )
         ]
 
     def logits(

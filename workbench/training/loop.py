@@ -20,6 +20,7 @@ from workbench.models import folder as folders
 from workbench.models import precision
 from workbench.models import spec as models
 from workbench.models.base import LoadOptions
+from workbench.tasks import contract
 from workbench.tasks import model as networks
 from workbench.tasks.base import CHUNK, Features, Loss, Model, collate
 from workbench.tasks.predictor import LossSum
@@ -203,13 +204,12 @@ class _Training:
     def encode(self, split: str) -> Generator[Event, str | None, list[Features]]:
         """Features of a split in chunks of documents."""
         records, golds, found = self.records[split], self.golds[split], []
-        encoder = self.model.encoder
-        length = min(self.spec.option("max_length") or 512, encoder.max_length)
+        length = min(self.spec.option("max_length") or 512, self.model.encoder.max_length)
         for start in range(0, len(records), CHUNK):
             part = slice(start, start + CHUNK)
             documents = [record.document for record in records[part]]
-            prepared = self.info.prepare(encoder.preparer, documents, length)
-            targets = self.task.targets(prepared, golds[part], self.labels, self.options)
+            prepared = self.info.prepare(self.model.encoder.preparer, documents, length)
+            targets = contract.targets(self.task, prepared, golds[part], self.labels, self.options)
             found.append(Features(prepared, targets))
             yield from self.yield_tick()
         yield from self.with_features(found, bf16=self.bf16 and split == "train")
@@ -321,7 +321,7 @@ class _Training:
         if not self.dev_set:
             return
         predictions, loss, fitted = yield from self.predict_dev()
-        scores = self.info.score(self.golds["dev"], predictions)
+        scores = contract.score(self.info, self.golds["dev"], predictions)
         yield from self.emit(Evaluated(self.step, "dev", scores, loss))
         value = self.value_of(scores, loss)
         if not checkpoints.better(value, self.best.value):
@@ -381,15 +381,15 @@ class _Training:
         if self.best.value is None:  # no dev, or all scores are NaN: keep the last checkpoint
             self.best.step = self.step
             if self.dev_set:
-                outcome = yield from self.predict_dev()
-                self.best.predictions, _loss, self.best.fitted = outcome
-                self.best.scores = self.info.score(self.golds["dev"], self.best.predictions)
+                predictions, _loss, self.best.fitted = yield from self.predict_dev()
+                self.best.predictions = predictions
+                self.best.scores = contract.score(self.info, self.golds["dev"], predictions)
             yield from self.keep()
         scores = {"dev": self.best.scores} if self.dev_set else {}
         found = {"dev": self.best.predictions} if self.dev_set else {}
         if self.records["test"]:
             found["test"] = yield from self.test()
-            scores["test"] = self.info.score(self.golds["test"], found["test"])
+            scores["test"] = contract.score(self.info, self.golds["test"], found["test"])
             yield from self.emit(Evaluated(self.best.step, "test", scores["test"], None))
         checkpoints.write_predictions(self.folder, self.records, found)
         evaluations = {

@@ -49,6 +49,7 @@ def test_answers_go_to_their_labels():
     [
         ([[-1.0]], "made-up returned 1 of 2 prompts"),
         (None, "made-up returned NoneType, expected a list of lists"),
+        ([-1.0, -2.0], "made-up returned float for a prompt, expected numbers"),
         ([[-1.0], [0.5]], "made-up returned 0.5, which is not a log-probability"),
         ([[-1.0], [math.nan]], "made-up returned nan, which is not a log-probability"),
     ],

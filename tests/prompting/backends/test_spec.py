@@ -65,3 +65,11 @@ def test_a_model_on_this_computer_is_measured_in_subwords_with_its_mask():
 
     assert [measure.mask for measure in measures] == ["[MASK]", ""] and measures[0].limit == 512
     assert measures[0].count([""]) == [2]  # [CLS] [SEP]
+
+
+def test_a_backend_that_returns_no_measure_is_named(monkeypatch):
+    wrong = type("Wrong", (Info,), {"measure": lambda self, model, options: len})()
+    monkeypatch.setattr(spec, "info", lambda backend: wrong)
+
+    with pytest.raises(SpecError, match="of the prompt backend lines.all returned builtin"):
+        spec.measure("lines.all", PromptModel("two", "2"), {})

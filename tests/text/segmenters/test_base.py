@@ -46,6 +46,15 @@ def test_words_that_do_not_fit_the_text_are_refused(monkeypatch, words):
     assert "must not overlap" in caught.value.hint
 
 
+def test_a_segmenter_that_returns_strings_is_refused(monkeypatch):
+    monkeypatch.setattr(base, "load", lambda id: Pairs("地铁", "ok!"))
+
+    with pytest.raises(SpecError, match="my.pairs returned .*, expected pairs") as caught:
+        base.segmented([Document("1", (("text", "地铁 ok"),))], "my.pairs")
+
+    assert "error of the plugin my" in caught.value.hint
+
+
 def test_a_segmenter_that_is_not_installed_is_named_with_what_to_do():
     with pytest.raises(ModelError, match=r"'my\.pairs' is not installed") as caught:
         base.load("my.pairs")

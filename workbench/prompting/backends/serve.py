@@ -133,6 +133,9 @@ def _checked(backend: Backend, answers: Sequence[Sequence[float]], count: int) -
             ).format(name=name, n=len(answers), count=count),
             hint=hint,
         )
+    if wrong := next((kind for kind in map(_kind, answers) if kind), ""):
+        message = _("The prompt backend {name} returned {kind} for a prompt, expected numbers.")
+        raise ModelError(message.format(name=name, kind=wrong), hint=hint)
     numbers = [[float(value) for value in answer] for answer in answers]
     for value in (value for number in numbers for value in number):
         if math.isnan(value) or value > ROUNDING:
@@ -143,6 +146,11 @@ def _checked(backend: Backend, answers: Sequence[Sequence[float]], count: int) -
                 hint=hint,
             )
     return numbers
+
+
+def _kind(answer: object) -> str:
+    """The type of an answer that is not a list, "" for one that is."""
+    return "" if hasattr(answer, "__len__") else type(answer).__name__
 
 
 def _tables(lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Prompt]]:

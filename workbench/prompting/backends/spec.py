@@ -15,7 +15,7 @@ from typing import Any
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.base.options import Option, complete
-from workbench.base.registry import registry
+from workbench.base.registry import contract_hint, registry
 from workbench.models.spec import ModelInfo
 from workbench.text.segment import words
 
@@ -119,6 +119,16 @@ def info(backend: str) -> BackendInfo:
     missing = _("There is no prompt backend {backend!r}.").format(backend=backend)
     found: BackendInfo = registry().info("backend", backend, missing=missing)
     return found
+
+
+def measure(backend: str, model: PromptModel, options: Mapping[str, Any]) -> Measure:
+    """How prompts are measured. Raises SpecError if the backend does not return a Measure."""
+    found = info(backend).measure(model, options)
+    if isinstance(found, Measure):
+        return found
+    message = _("`measure` of the prompt backend {name} returned {kind}, expected a Measure.")
+    message = message.format(name=backend, kind=type(found).__name__)
+    raise SpecError(message, hint=contract_hint(backend))
 
 
 def options(backend: str, asked: Mapping[str, Any]) -> dict[str, Any]:

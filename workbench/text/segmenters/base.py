@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from workbench.base.errors import ModelError, SpecError
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
-from workbench.base.registry import registry
+from workbench.base.registry import contract_hint, registry
 from workbench.text.document import Document
 from workbench.text.language import language_of
 from workbench.text.segment import has_spaceless
@@ -195,7 +195,12 @@ def _with_words(document: Document, segmenter: Segmenter, id: str) -> Document:
 
 def _checked(words: Words, text: str, id: str) -> tuple[tuple[int, int], ...]:
     """Raises SpecError for words outside the text, empty, overlapping or not in order."""
-    last, found = 0, tuple((int(start), int(end)) for start, end in words)
+    try:
+        last, found = 0, tuple((int(start), int(end)) for start, end in words)
+    except (TypeError, ValueError) as error:
+        message = _("The word segmenter {name} returned {words}, expected pairs (start, end).")
+        shown = repr(words)[:60]
+        raise SpecError(message.format(name=id, words=shown), hint=contract_hint(id)) from error
     for start, end in found:
         if not last <= start < end <= len(text):
             raise SpecError(

@@ -1,0 +1,63 @@
+"""Records of plugins' importers are checked as those of the built-in formats are."""
+
+import pytest
+
+from workbench.base.errors import ImportFailed
+from workbench.importers import contract
+from workbench.importers.base import Row, Skipped
+from workbench.text.dataset import Record
+from workbench.text.document import Document
+from workbench.text.labels import Layer
+from workbench.text.spans import Span
+
+TEXT = Document("", (("text", "Ada met Bob."),))
+
+
+def checked(record, *layers):
+    return list(contract.checked("lines.all", [*layers, Row(3, record)]))
+
+
+@pytest.mark.parametrize(
+    ("record", "says"),
+    [
+        (Record(Document("", "Ada")), "`texts` of the document is not a tuple of pairs"),
+        (Record(Document("", TEXT.texts, tokens=((0, 3),))), "`tokens` of the document is tuple"),
+        (Record(TEXT, marks=("4",)), "`marks` of the record is tuple, expected a dict by layer"),
+        (Record(TEXT, marks={"stars": "45"}), "`marks` of the layer 'stars' is not a tuple of str"),
+        (Record(TEXT, spans={"tags": (Span,)}), "`spans` of the layer 'tags' is not a tuple of"),
+        (
+            Record(TEXT, marks={"tags": ("N", "V")}),
+            "layer 'tags' of the kind 'tag' is in `marks`, expected `spans`",
+        ),
+    ],
+)
+def test_a_part_of_the_wrong_type_is_named_with_the_line_and_the_plugin(record, says):
+    with pytest.raises(ImportFailed, match="lines.all does not follow its contract in line 3") as e:
+        checked(record, Layer("tags", "tag"))
+
+    assert says in str(e.value) and "error of the plugin lines" in e.value.hint
+
+
+def test_a_layer_of_an_unknown_kind_is_named_with_the_known_ones():
+    with pytest.raises(ImportFailed, match="the kind 'tags', expected one of class, multi"):
+        checked(Record(TEXT), Layer("pos", "tags"))
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        (Record(TEXT, spans={"names": (Span(0, 99, "PER"),)}), "does not lie within the text"),
+        (Record(TEXT, states={"names": "done"}), "the state of layer 'names' is 'done'"),
+        (Record(Document("", (("text", " "),))), "the text is empty"),
+    ],
+)
+def test_a_record_that_cannot_be_stored_is_skipped(record, reason):
+    (skipped,) = checked(record)
+
+    assert isinstance(skipped, Skipped) and skipped.line == 3 and reason in skipped.reason
+
+
+def test_a_record_as_the_contract_asks_is_passed_on():
+    record = Record(TEXT, marks={"stars": ("4",)}, spans={"names": (Span(0, 3, "PER"),)})
+
+    assert checked(record, Layer("names", "span"))[1] == Row(3, record)

@@ -1,0 +1,123 @@
+"""What the check of a plugin finds in the code of a contribution: signatures and declarations."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from workbench.base.i18n import _
+from workbench.text.labels import LAYER_KINDS
+
+AXES = ("item", "token", "choice")  # of `TaskInfo.logits`
+Calls = Mapping[str, tuple[str, ...]]
+# Kind of contribution → method → the arguments that it is called with; "*name" by its name.
+OBJECT_CALLS: Mapping[str, Calls] = {
+    "importer": {
+        "sniff": ("head", "name"),
+        "preview": ("source", "options", "limit"),
+        "read": ("source", "options"),
+    },
+    "segmenter": {"words": ("text",)},
+    "task": {
+        "head": ("encoder", "labels", "options"),
+        "targets": ("prepared", "golds", "labels", "options"),
+        "losses": ("model", "logits", "targets"),
+    },
+    "family": {"heads": ("info",), "load": ("info", "options"), "save": ("encoder", "folder")},
+    "method": {"prepare": (), "groups": ("rate",)},
+    "inspector": {"run": ("subject", "documents", "options")},
+    "backend": {"score": ("prompts",)},
+    "objective": {"batches": ("texts",)},
+    "baseline": {
+        "fit": ("task", "documents", "golds", "labels", "*seed"),
+        "logits": ("prepared",),
+        "save": ("folder",),
+        "load": ("folder",),
+    },
+    "strategy": {"scores": ("pool",)},
+    "exporter": {
+        "lost": ("layers",),
+        "write": ("records", "plan", "out"),
+        "shared": ("plan",),
+        "files": ("record", "name", "plan"),
+    },
+    "model_exporter": {"write": ("export", "folder"), "check": ("export", "folder", "documents")},
+}
+INFO_CALLS: Mapping[str, Calls] = {
+    "task": {
+        "output_names": ("labels",),
+        "gold": ("record", "layer"),
+        "problem": ("counts", "layer"),
+        "prepare": ("preparer", "documents", "max_length"),
+        "decode": ("logits", "prepared", "labels", "decoder"),
+        "score": ("golds", "predictions"),
+        "per_label": ("golds", "predictions"),
+        "agrees": ("gold", "prediction"),
+        "error": ("document", "gold", "prediction"),
+    },
+    "family": {"match": ("path",), "read": ("path", "*allow_pickle"), "preparer": ("path",)},
+    "backend": {"models": ("at_hand",), "measure": ("model", "options")},
+    "method": {"forecast": ("model", "options")},
+}
+
+
+def fault(kind: str, made: Any, info: Any) -> str:
+    """The first thing that does not conform to the contract, "" if nothing was found.
+
+    made: the class of a contribution. info: its light part, None for a kind without one.
+    """
+    found = next(_uncallable(made, OBJECT_CALLS.get(kind, {})), "")
+    if info is not None:
+        found = found or next(_uncallable(info, INFO_CALLS.get(kind, {})), "")
+        if kind == "task":
+            found = found or next(_undeclared(info, made), "")
+    return found
+
+
+def _uncallable(owner: Any, calls: Calls) -> Iterator[str]:
+    for name, arguments in calls.items():
+        function = getattr(owner, name, None)
+        if not callable(function):
+            continue
+        given = [argument for argument in arguments if not argument.startswith("*")]
+        named = {argument[1:]: None for argument in arguments if argument.startswith("*")}
+        own = [None] if inspect.isclass(owner) and inspect.isfunction(function) else []
+        try:
+            inspect.signature(function).bind(*own, *given, **named)
+        except TypeError as error:
+            call = ", ".join([*given, *(f"{each}=…" for each in named)])
+            yield _("`{name}` is called with ({arguments}): {error}.").format(
+                name=name, arguments=call, error=error
+            )
+        except ValueError:  # a builtin, which has no signature
+            continue
+
+
+def _undeclared(info: Any, made: Any) -> Iterator[str]:
+    """Names in the declarations of a task that do not exist."""
+    from workbench.text import fields  # imports numpy
+
+    scores = [score.name for score in info.scores]
+    for key in ("main", "second"):
+        if (name := getattr(info, key)) not in scores:
+            yield _("`{key}` is {name!r}, expected a name of `scores`: {known}.").format(
+                key=key, name=name, known=", ".join(scores)
+            )
+    for kind in info.layer_kinds:
+        if kind not in LAYER_KINDS:
+            yield _("`layer_kinds` has {name!r}, expected one of {known}.").format(
+                name=kind, known=", ".join(LAYER_KINDS)
+            )
+    for name in info.outputs:
+        if fields.named(name) is None:
+            yield _("`outputs` has {name!r}, which is no class of workbench.text.fields.").format(
+                name=name
+            )
+    for name, axis in info.logits.items():
+        if axis not in AXES:
+            yield _("`logits` gives {axis!r} for {name!r}, expected item, token or choice.").format(
+                axis=axis, name=name
+            )
+    if not isinstance(getattr(made, "loss_targets", None), Mapping):
+        yield _("It has no `loss_targets`: the name of each loss with the name of its targets.")
