@@ -8,6 +8,7 @@ from workbench.operations import (
     label_changes,
     label_moves,
     labels,
+    notes,
     relate,
     relation_rules,
 )
@@ -181,3 +182,53 @@ def test_moved_chains_keep_apart_from_those_that_are_there(project, id):
     assert chains == [(0, 2), (4, 2), (8, 3), (15, 1)] and first
     project.undo()
     assert [span.chain for span in annotate.view(project, id).spans] == [1, 1, 2, 1]
+
+
+def test_mentions_that_become_one_join_their_chains_with_notes_and_flags(project, id):
+    """By hand: chains 1 and 2 share "Ada", 2 and 3 share "Bob", so all three are one; 4 is not."""
+    labels.add_layer(project, "people", "cluster", labels=["name", "mention"])
+    label = by_name(project)
+    for start, end, name, chain in (
+        (0, 3, "name", 1),
+        (4, 7, "name", 1),
+        (0, 3, "mention", 2),
+        (8, 11, "mention", 2),
+        (8, 11, "name", 3),
+        (15, 19, "mention", 4),
+    ):
+        span = annotate.add_span(project, id, start, end, label[name], chain=chain)
+        if (start, name) == (0, "mention"):
+            notes.set_note(project, id, "which Ada?", span_id=span)
+            notes.set_flag(project, [id], "unsure", on=True, span_id=span)
+    before = annotate.view(project, id)
+
+    message = label_changes.merge_text(project, [label["mention"]], label["name"])
+    label_changes.merge(project, [label["mention"]], label["name"])
+
+    assert "2 of them are dropped" in message and "2 chains are joined with others" in message
+    view = annotate.view(project, id)
+    assert [(span.start, span.chain) for span in view.spans] == [(0, 1), (4, 1), (8, 1), (15, 4)]
+    kept = view.spans[0].id
+    read = project.db.reader().execute
+    assert read("select body, span_id from note").fetchall() == [("which Ada?", kept)]
+    assert read("select name, span_id from flag").fetchall() == [("unsure", kept)]
+    assert check_open(project) == []
+    project.undo()
+    assert annotate.view(project, id) == before
+
+
+def test_relations_that_become_equal_are_one_and_the_preview_counts_them(project, id, names):
+    ada, bob = (
+        annotate.add_span(project, id, start, end, names["PER"]) for start, end in ((0, 3), (8, 11))
+    )
+    friend = labels.add_label(project, labels.layers(project)[-1].id, "friend")
+    for label_id in (names["knows"], friend):
+        relate.add_relation(project, ada, bob, label_id)
+
+    message = label_changes.merge_text(project, [friend], names["knows"])
+    label_changes.merge(project, [friend], names["knows"])
+
+    assert "1 of them is dropped, because it would be a duplicate." in message
+    assert linked(project, id) == [("links", "knows")]
+    project.undo()
+    assert linked(project, id) == [("links", "knows"), ("links", "friend")]

@@ -42,6 +42,13 @@ def merge_text(project: Project, label_ids: Sequence[int], into: int) -> str:
             twice,
         )
         message = f"{message} {dropped.format(n=twice)}"
+    if joined := stored.joined_chains(project.db, [*others, into]):
+        chains = ngettext(
+            "{n:,} chain is joined with another one, as both have a mention at the same place.",
+            "{n:,} chains are joined with others, as they have a mention at the same place.",
+            joined,
+        )
+        message = f"{message} {chains.format(n=joined)}"
     if equal := stored.equal_relations(project.db, [*others, into]):
         dropped = ngettext(
             "{n:,} relation of these spans is dropped, because it would connect a span with "

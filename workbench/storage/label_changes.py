@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from workbench.base.watch import QUIET, Watch
+from workbench.storage import label_twins
 from workbench.storage.database import Database
 from workbench.storage.labels import label as label_of
 from workbench.storage.labels import layer as layer_of
 from workbench.storage.labels import rename_in_rules
-from workbench.storage.relations import drop_equal_relations
 from workbench.storage.values import ids_in
 
 CHUNK = 1000  # rows per statement; an operation can be cancelled between two statements
@@ -106,6 +106,13 @@ def twice(db: Database, label_ids: Sequence[int], into: int) -> int:
     return total
 
 
+def joined_chains(db: Database, label_ids: Sequence[int]) -> int:
+    """Number of chains that merging labels would make part of another one: two mentions at the same
+    place become one.
+    """
+    return label_twins.joined_chains(db, label_ids, _COLUMNS["span"])
+
+
 def equal_relations(db: Database, label_ids: Sequence[int]) -> int:
     """Number of relations that merging labels of spans would make equal to another one, or connect
     a span with itself.
@@ -137,8 +144,8 @@ def relabel(
     """Give annotations of a label another label of the same layer; returns their number.
 
     `ids`: only these spans or relations; `document_ids`: only in these documents; suggestions stay
-    then. An annotation that would be equal to one that is there already is deleted; its relations
-    go on with the other one.
+    then. An annotation that would be equal to one that is there already is deleted; its relations,
+    notes and flags go on with the other one, and their chains are joined.
     """
     rows = rows_of(db, label_id, ids, document_ids)
     changed = 0
@@ -187,12 +194,7 @@ def _drop_twins(db: Database, table: str, ids: Sequence[int], to: int) -> None:
     )
     twins = db.writer.execute(statement, (to, ids_in(ids))).fetchall()
     if table == "span":
-        for end in ("from_span", "to_span"):
-            db.writer.executemany(
-                f"update relation set {end} = ? where {end} = ?",
-                [(kept, dropped) for dropped, kept in twins],
-            )
-        drop_equal_relations(db, [kept for _dropped, kept in twins])
+        label_twins.hand_over(db, twins)
     db.writer.execute(
         f"delete from {table} where id in {_IN}", (ids_in(dropped for dropped, _kept in twins),)
     )
