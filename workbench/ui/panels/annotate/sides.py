@@ -99,51 +99,8 @@ class RightSide(QFrame):
 
     def _build_suggestions(self) -> None:
         state, kept = self.state, self.state.context.settings
-        columns = (
-            Column(_("Label and text"), self._words_of, tip=self._tip_of),
-            Column(
-                _("Accept"),
-                lambda _row: _("Accept"),
-                width=34,
-                tip=lambda _row: with_key(_("Accept"), kept, "annotate.accept", "A"),
-            ),
-            Column(
-                _("Reject"),
-                lambda _row: _("Reject"),
-                width=34,
-                tip=lambda _row: with_key(_("Reject"), kept, "annotate.reject", "X"),
-            ),
-        )
-        self.suggestions = Table(columns, name=_("Suggestions"), key=lambda r: r.id)
-        self._plain(self.suggestions, below_of=state.briefly_made)
-        for column_, icon, tone in ((ACCEPT, "check", "good"), (REJECT, "x", "bad")):
-            self.suggestions.setItemDelegateForColumn(column_, Sign(self.suggestions, icon, tone))
-        self.suggestions.chosen.connect(lambda: self._choose(SUGGESTED, self.suggestions))
-        self.suggestions.clicked.connect(self._clicked)
+        self.suggestions = self._suggestion_table()
         self._from = Elided("", "small", "muted")
-        self._sure = QDoubleSpinBox()
-        self._sure.setRange(0.0, 1.0)
-        self._sure.setSingleStep(0.05)
-        self._sure.setDecimals(2)
-        self._sure.setFixedWidth(theme.px(74))
-        self._sure.setValue(state.sure)
-        self._sure.valueChanged.connect(state.set_sure)
-        call(self._sure, _("Minimum score to accept"))
-        self._accept = Button(
-            _("Accept ≥"),
-            small=True,
-            on=state.accept_all,
-            name=_("Accept all confident suggestions"),
-        )
-        self._reject = Button(
-            _("Reject all"),
-            kind="quiet",
-            small=True,
-            on=state.reject_all,
-            name=_("Reject all suggestions"),
-        )
-        follow_tip(self._accept, "", kept, "annotate.accept-all", "Ctrl+Shift+A")
-        follow_tip(self._reject, "", kept, "annotate.reject-all", "Ctrl+Shift+X")
         head = row(
             words(_("Suggested"), weight=600),
             (self._from, 1),
@@ -152,15 +109,9 @@ class RightSide(QFrame):
             gap=6,
             margins=(14, 12, 14, 4),
         )
-        self._menu = QMenu(self)
-        self._more = icon_button("ellipsis", _("More suggestion actions"), self._ask, small=True)
-        acts = row(
-            self._accept, self._sure, self._reject, None, self._more, gap=6, margins=(12, 6, 12, 10)
-        )
-        self._acts = acts
+        self._acts = self._suggestion_acts()
         self._nothing = words("", "small", "muted", wrap=True)
-        none = column(self._nothing, margins=(14, 0, 14, 10))
-        self._none = none
+        self._none = column(self._nothing, margins=(14, 0, 14, 10))
         self._source = combo(name=_("Source of the suggestions"))
         self._source.currentIndexChanged.connect(
             lambda _index: state.show_source(self._source.currentData())
@@ -184,10 +135,67 @@ class RightSide(QFrame):
             gap=6,
             margins=(12, 2, 12, 6),
         )
-        for part in (self._sorting, head, acts):
+        for part in (self._sorting, head, self._acts):
             part.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._suggested_part = column(
-            head, self._sorting, self.suggestions, acts, none, line(), gap=0
+            head, self._sorting, self.suggestions, self._acts, self._none, line(), gap=0
+        )
+
+    def _suggestion_table(self) -> Table:
+        kept = self.state.context.settings
+        columns = (
+            Column(_("Label and text"), self._words_of, tip=self._tip_of),
+            Column(
+                _("Accept"),
+                lambda _row: _("Accept"),
+                width=34,
+                tip=lambda _row: with_key(_("Accept"), kept, "annotate.accept", "A"),
+            ),
+            Column(
+                _("Reject"),
+                lambda _row: _("Reject"),
+                width=34,
+                tip=lambda _row: with_key(_("Reject"), kept, "annotate.reject", "X"),
+            ),
+        )
+        table = Table(columns, name=_("Suggestions"), key=lambda r: r.id)
+        self._plain(table, below_of=self.state.briefly_made)
+        for column_, icon, tone in ((ACCEPT, "check", "good"), (REJECT, "x", "bad")):
+            table.setItemDelegateForColumn(column_, Sign(table, icon, tone))
+        table.chosen.connect(lambda: self._choose(SUGGESTED, table))
+        table.clicked.connect(self._clicked)
+        return table
+
+    def _suggestion_acts(self) -> QFrame:
+        """Buttons that accept the confident suggestions, or reject all."""
+        state, kept = self.state, self.state.context.settings
+        self._sure = QDoubleSpinBox()
+        self._sure.setRange(0.0, 1.0)
+        self._sure.setSingleStep(0.05)
+        self._sure.setDecimals(2)
+        self._sure.setFixedWidth(theme.px(74))
+        self._sure.setValue(state.sure)
+        self._sure.valueChanged.connect(state.set_sure)
+        call(self._sure, _("Minimum score to accept"))
+        self._accept = Button(
+            _("Accept ≥"),
+            small=True,
+            on=state.accept_all,
+            name=_("Accept all confident suggestions"),
+        )
+        self._reject = Button(
+            _("Reject all"),
+            kind="quiet",
+            small=True,
+            on=state.reject_all,
+            name=_("Reject all suggestions"),
+        )
+        follow_tip(self._accept, "", kept, "annotate.accept-all", "Ctrl+Shift+A")
+        follow_tip(self._reject, "", kept, "annotate.reject-all", "Ctrl+Shift+X")
+        self._menu = QMenu(self)
+        self._more = icon_button("ellipsis", _("More suggestion actions"), self._ask, small=True)
+        return row(
+            self._accept, self._sure, self._reject, None, self._more, gap=6, margins=(12, 6, 12, 10)
         )
 
     def _build_spans(self) -> None:

@@ -85,6 +85,37 @@ class DuplicatesView(View):
 
     def _build_top(self) -> None:
         state = self.state
+        self._build_search()
+        self._message = words("", "small", "muted")
+        self._leaks = words("", "small", "warn", weight=600)
+        self._ignored = QCheckBox(_("Ignored groups"))
+        self._ignored.toggled.connect(state.list_ignored)
+        self._build_group_acts()
+        self._top = column(
+            flow(
+                self._near,
+                self._size,
+                self._find,
+                self._overlap,
+                self._message,
+                self._leaks,
+                self._ignored,
+                None,
+                self._more,
+                self._rule,
+                self._fix,
+                gap=8,
+            ),
+            margins=(24, 4, 24, 10),
+        )
+        self._meter = Meter(name=_("Progress of the search"))
+        cancel = Button(_("Cancel"), "x", "quiet", small=True, on=state.cancel)
+        self._wait = row((self._meter, 1), cancel, margins=(24, 0, 24, 8))
+        self._problem = Callout("", "bad")
+
+    def _build_search(self) -> None:
+        """What counts as a near-duplicate, and the buttons that search."""
+        state = self.state
         self._near = combo(
             [(near, _near_text(near)) for near in NEAR_CHOICES], name=_("Similarity")
         )
@@ -112,8 +143,10 @@ class DuplicatesView(View):
             on=self.ask_overlap,
             tip=_("Documents that share many words in a row with other texts"),
         )
-        self._message = words("", "small", "muted")
-        self._leaks = words("", "small", "warn", weight=600)
+
+    def _build_group_acts(self) -> None:
+        """Acts on all groups: fix the leaks, copy labels, keep one of each."""
+        state = self.state
         self._rule = combo(
             [(rule, RULE_TITLES[rule]) for rule in RULES], name=_("How leaks are fixed")
         )
@@ -136,29 +169,6 @@ class DuplicatesView(View):
             menu=self._all,
             tip=_("Labels are copied to documents that have none yet"),
         )
-        self._ignored = QCheckBox(_("Ignored groups"))
-        self._ignored.toggled.connect(state.list_ignored)
-        self._top = column(
-            flow(
-                self._near,
-                self._size,
-                self._find,
-                self._overlap,
-                self._message,
-                self._leaks,
-                self._ignored,
-                None,
-                self._more,
-                self._rule,
-                self._fix,
-                gap=8,
-            ),
-            margins=(24, 4, 24, 10),
-        )
-        self._meter = Meter(name=_("Progress of the search"))
-        cancel = Button(_("Cancel"), "x", "quiet", small=True, on=state.cancel)
-        self._wait = row((self._meter, 1), cancel, margins=(24, 0, 24, 8))
-        self._problem = Callout("", "bad")
 
     def _build_list(self) -> None:
         state = self.state

@@ -38,6 +38,33 @@ class DataView(View):
 
     def __init__(self, state: DataState):
         super().__init__(state)
+        self._build_header()
+        self._parts: dict[str, QWidget] = {}
+        self._filters = FilterBar(state, self.enter_results)
+        self._filters.search.textEdited.connect(lambda: setattr(self, "_enters", False))
+        self.table = DocumentTable(state.rows, lambda: state.labels, _("Documents"))
+        self.table.opened.connect(state.open)
+        self.table.chosen.connect(lambda: state.choose(self.table.chosen_ids()))
+        self.table.removed.connect(self.delete_chosen)
+        self.table.ordered.connect(state.order_by)
+        self.table.copied.connect(lambda: row_menu.copy(state.copied()))
+        RowMenu(self.table, self._row_choices)
+        self._acts = _Acts(state, self.delete_chosen)
+        self.first = self.table
+        self._wants_focus = False
+        self._enters = False  # whether the focus moves to the first row found
+        self._followed: tuple[int, ...] = ()  # that are not shown yet
+        self._build_stack()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._header)
+        layout.addWidget(self._filters)
+        layout.addWidget(line())
+        layout.addLayout(self._stack, 1)
+        layout.addWidget(self._acts)
+
+    def _build_header(self) -> None:
         self._import = Button(_("Import…"), "download", "primary", on=self.ask_import)
         self._export = Button(_("Export…"), "upload", on=self.ask_export)
         self._splits = Button(_("Create splits…"), "filter", "quiet", on=self.ask_splits)
@@ -65,12 +92,11 @@ class DataView(View):
             (DUPLICATES, _("Duplicates")),
             name=_("View"),
         )
-        self._views.chosen.connect(state.show_view)
+        self._views.chosen.connect(self.state.show_view)
         self._save_menu = QMenu(self)
         self._save_menu.addAction(_("Save pictures…"), lambda: self._statistics().save_pictures())
         self._save_menu.addAction(_("Save numbers…"), lambda: self._statistics().save_numbers())
         self._save = Button(_("Save"), "save", menu=self._save_menu, name=_("Save statistics"))
-        self._parts: dict[str, QWidget] = {}
         self._header = PageHeader(
             _("Data"),
             "",
@@ -82,20 +108,9 @@ class DataView(View):
             self._export,
             self._import,
         )
-        self._filters = FilterBar(state, self.enter_results)
-        self._filters.search.textEdited.connect(lambda: setattr(self, "_enters", False))
-        self.table = DocumentTable(state.rows, lambda: state.labels, _("Documents"))
-        self.table.opened.connect(state.open)
-        self.table.chosen.connect(lambda: state.choose(self.table.chosen_ids()))
-        self.table.removed.connect(self.delete_chosen)
-        self.table.ordered.connect(state.order_by)
-        self.table.copied.connect(lambda: row_menu.copy(state.copied()))
-        RowMenu(self.table, self._row_choices)
-        self._acts = _Acts(state, self.delete_chosen)
-        self.first = self.table
-        self._wants_focus = False
-        self._enters = False  # whether the focus moves to the first row found
-        self._followed: tuple[int, ...] = ()  # that are not shown yet
+
+    def _build_stack(self) -> None:
+        """The table, and what is shown instead of it without documents."""
         self._stack = QStackedLayout()
         hint = _(
             "Import text as JSONL, CSV, TSV, CoNLL or plain text, labelled or unlabelled. You "
@@ -103,7 +118,7 @@ class DataView(View):
         )
         self._first_import = Button(_("Import data…"), "download", "primary", on=self.ask_import)
         self._empty = EmptyState("database", _("No documents yet"), hint, self._first_import)
-        clear = Button(_("Clear all filters"), "x", on=state.clear_filters)
+        clear = Button(_("Clear all filters"), "x", on=self.state.clear_filters)
         self._none = EmptyState(
             "search",
             _("No matching documents"),
@@ -112,14 +127,6 @@ class DataView(View):
         )
         for part in (self.table, self._none, self._empty):
             self._stack.addWidget(part)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self._header)
-        layout.addWidget(self._filters)
-        layout.addWidget(line())
-        layout.addLayout(self._stack, 1)
-        layout.addWidget(self._acts)
 
     # ------------------------------------------------------------ dialogs and actions
 

@@ -33,6 +33,36 @@ class Chosen(QFrame):
         self.setProperty("part", "side-right")
         self.setMinimumWidth(min(theme.px(CHOSEN_WIDTH), 320))
         self.setMaximumWidth(460)
+        self._hint = words(
+            _(
+                "Select a label to change its colour or to delete it. "
+                "Double-click or press F2 to edit name, key and description."
+            ),
+            "small",
+            "muted",
+            wrap=True,
+        )
+        self._build_label(ask)
+        self._layer_words = words("", "small", "muted", wrap=True)
+        self._delete_layer = Button(
+            _("Delete layer"), "trash-2", "danger", small=True, on=state.delete_layer
+        )
+        self._kind = KindPart(state)
+        self._layer = card(
+            self._kind,
+            self._layer_words,
+            row(self._delete_layer, None),
+            title=_("This layer"),
+            gap=8,
+        )
+        inner = column(self._hint, self._label, None, self._layer, gap=12, margins=(14, 14, 14, 14))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(scrolled(inner))
+
+    def _build_label(self, ask: Callable[[str], None]) -> None:
+        """The card of the chosen label. `ask` opens the dialog of a change."""
+        state = self.state
         self._chip, self._count = Chip(""), words("", "small", "muted")
         self._swatches = Swatches()
         self._swatches.picked.connect(state.recolour)
@@ -53,15 +83,6 @@ class Chosen(QFrame):
             Button(title, small=True, on=partial(ask, change))
             for title, change in ((_("Merge…"), MERGE), (_("Split…"), SPLIT), (_("Move…"), MOVE))
         )
-        self._hint = words(
-            _(
-                "Select a label to change its colour or to delete it. "
-                "Double-click or press F2 to edit name, key and description."
-            ),
-            "small",
-            "muted",
-            wrap=True,
-        )
         self._label = card(
             flow(self._chip, None, self._count),
             self._parent_part,
@@ -75,22 +96,6 @@ class Chosen(QFrame):
             row(self._delete, None),
             gap=8,
         )
-        self._layer_words = words("", "small", "muted", wrap=True)
-        self._delete_layer = Button(
-            _("Delete layer"), "trash-2", "danger", small=True, on=state.delete_layer
-        )
-        self._kind = KindPart(state)
-        self._layer = card(
-            self._kind,
-            self._layer_words,
-            row(self._delete_layer, None),
-            title=_("This layer"),
-            gap=8,
-        )
-        inner = column(self._hint, self._label, None, self._layer, gap=12, margins=(14, 14, 14, 14))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(scrolled(inner))
 
     def render(self, fields: frozenset[str]) -> None:
         state = self.state

@@ -111,53 +111,11 @@ class ModelCard(QFrame):
         )
 
     def _buttons(self, page: ModelsView, info: ModelInfo) -> list[Button]:
-        name, state = info.name, page.state
         found = []
         if info.usable:
-            train = Button(
-                _("Train with this"),
-                "activity",
-                "primary",
-                small=True,
-                on=lambda: state.train(info),
-                name=_("Train with {name}").format(name=name),
-            )
-            train.setEnabled(state.can_train)
-            plain.set_tip(train, "" if state.can_train else _("Open a project first."))
-            inspect = Button(
-                _("Inspect"),
-                "scan-search",
-                "quiet",
-                small=True,
-                on=lambda: state.inspect(info),
-                name=_("Inspect {name}").format(name=name),
-            )
-            inspect.setEnabled(state.context.project is not None and not info.is_bare)
-            found += [train, inspect]
-            found += [_run_button(state, info, layer) for layer in state.layers_of(info)]
-            if state.has_words(info):
-                found.append(
-                    Button(
-                        _("Word map…"),
-                        "scan-search",
-                        "quiet",
-                        small=True,
-                        on=lambda: page.ask_word_map(info),
-                        name=_("Word map of {name}").format(name=name),
-                        tip=_("Word vectors in two dimensions"),
-                    )
-                )
-                found.append(
-                    Button(
-                        _("Analogies…"),
-                        "whole-word",
-                        "quiet",
-                        small=True,
-                        on=lambda: page.ask_analogies(info),
-                        name=_("Analogies and similarity of {name}").format(name=name),
-                        tip=_("Words that complete an analogy, and scores on data sets"),
-                    )
-                )
+            found += self._use_buttons(page.state, info)
+            if page.state.has_words(info):
+                found += _word_buttons(page, info)
         elif info.only_untrusted:
             found.append(
                 Button(
@@ -165,35 +123,86 @@ class ModelCard(QFrame):
                     "triangle-alert",
                     small=True,
                     on=lambda: page.ask_trust(info),
-                    name=_("Trust the weights of {name}").format(name=name),
+                    name=_("Trust the weights of {name}").format(name=info.name),
                 )
             )
-        if info.origin == "folder":
-            tip = _("Removes the model from this list; its files are kept")
-            found.append(
-                Button(
-                    _("Remove"),
-                    "x",
-                    "quiet",
-                    small=True,
-                    on=lambda: state.forget(info),
-                    name=_("Remove {name}").format(name=name),
-                    tip=tip,
-                )
+        return found + _removal_buttons(page, info)
+
+    @staticmethod
+    def _use_buttons(state: ModelsState, info: ModelInfo) -> list[Button]:
+        train = Button(
+            _("Train with this"),
+            "activity",
+            "primary",
+            small=True,
+            on=lambda: state.train(info),
+            name=_("Train with {name}").format(name=info.name),
+        )
+        train.setEnabled(state.can_train)
+        plain.set_tip(train, "" if state.can_train else _("Open a project first."))
+        inspect = Button(
+            _("Inspect"),
+            "scan-search",
+            "quiet",
+            small=True,
+            on=lambda: state.inspect(info),
+            name=_("Inspect {name}").format(name=info.name),
+        )
+        inspect.setEnabled(state.context.project is not None and not info.is_bare)
+        return [train, inspect, *(_run_button(state, info, item) for item in state.layers_of(info))]
+
+
+def _word_buttons(page: ModelsView, info: ModelInfo) -> list[Button]:
+    """Views of word vectors."""
+    return [
+        Button(
+            _("Word map…"),
+            "scan-search",
+            "quiet",
+            small=True,
+            on=lambda: page.ask_word_map(info),
+            name=_("Word map of {name}").format(name=info.name),
+            tip=_("Word vectors in two dimensions"),
+        ),
+        Button(
+            _("Analogies…"),
+            "whole-word",
+            "quiet",
+            small=True,
+            on=lambda: page.ask_analogies(info),
+            name=_("Analogies and similarity of {name}").format(name=info.name),
+            tip=_("Words that complete an analogy, and scores on data sets"),
+        ),
+    ]
+
+
+def _removal_buttons(page: ModelsView, info: ModelInfo) -> list[Button]:
+    """The button that removes a model of the user from the list, or deletes a downloaded one."""
+    if info.origin == "folder":
+        return [
+            Button(
+                _("Remove"),
+                "x",
+                "quiet",
+                small=True,
+                on=lambda: page.state.forget(info),
+                name=_("Remove {name}").format(name=info.name),
+                tip=_("Removes the model from this list; its files are kept"),
             )
-        elif info.downloaded:
-            found.append(
-                Button(
-                    _("Delete…"),
-                    "trash-2",
-                    "quiet",
-                    small=True,
-                    on=lambda: page.ask_delete(info),
-                    name=_("Delete {name}").format(name=name),
-                    tip=_("Deletes the files that Glossbench downloaded"),
-                )
+        ]
+    if info.downloaded:
+        return [
+            Button(
+                _("Delete…"),
+                "trash-2",
+                "quiet",
+                small=True,
+                on=lambda: page.ask_delete(info),
+                name=_("Delete {name}").format(name=info.name),
+                tip=_("Deletes the files that Glossbench downloaded"),
             )
-        return found
+        ]
+    return []
 
 
 def _run_button(state: ModelsState, info: ModelInfo, layer: Layer) -> Button:

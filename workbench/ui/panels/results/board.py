@@ -59,7 +59,17 @@ class BoardTable(Table):
 
     def __init__(self, state: BoardState):
         self._state = state
-        columns = (
+        super().__init__(
+            self._all_columns(state),
+            name=_("Board"),
+            key=lambda item: item.run.id,
+            many=True,
+            sortable=True,
+        )
+        self.setItemDelegateForColumn(SCORE, IntervalDelegate(self, self._interval))
+
+    def _all_columns(self, state: BoardState) -> tuple[Column, ...]:
+        return (
             Column(
                 "",
                 lambda row: state.letter(row),
@@ -136,10 +146,6 @@ class BoardTable(Table):
                 sort=lambda row: row.cpu,
             ),
         )
-        super().__init__(
-            columns, name=_("Board"), key=lambda item: item.run.id, many=True, sortable=True
-        )
-        self.setItemDelegateForColumn(SCORE, IntervalDelegate(self, self._interval))
 
     @property
     def second(self) -> str:
@@ -197,34 +203,7 @@ class BoardView(QFrame):
     def __init__(self, page: ResultsState):
         super().__init__()
         self.state = state = page.board
-        self._layer = combo(name=_("Layer"))
-        self._layer.activated.connect(lambda _at: state.show_layer(self._layer.currentData()))
-        self._score = combo(name=_("Score"))
-        self._score.activated.connect(lambda _at: state.show_score(self._score.currentData()))
-        self._split = Segments(*SPLITS.items(), name=_("Test set"))
-        self._split.chosen.connect(state.show_split)
-        self._about = Elided("", "small", "muted")
-        self._busy = words("", "small", "accent")
-        self._score_here = Button(_("Score on this test set"), small=True, on=self._score_current)
-        self._score_here.hide()
-        self._several = Button(_("Average…"), small=True, on=self._show_average)
-        plain.set_tip(self._several, _("Main scores over several layers, and their mean"))
-        self._bar = QueryBar(state.query, placeholder=_("Score only documents that match a query"))
-        self._head = bar(
-            words(_("Layer"), "small", "muted"),
-            self._layer,
-            words(_("Score"), "small", "muted"),
-            self._score,
-            words(_("Test set"), "small", "muted"),
-            self._split,
-            (self._about, 1),
-            self._busy,
-            self._score_here,
-            self._several,
-        )
-        for box in (self._layer, self._score):
-            box.setMinimumWidth(theme.px(110))
-            box.setMaximumWidth(theme.px(180))
+        self._build_head(state)
         self.table = BoardTable(state)
         self.table.chosen.connect(self._choose)
         self.table.opened.connect(lambda item: page.show_run(item.run.id))
@@ -263,6 +242,37 @@ class BoardView(QFrame):
         page.listen(state.query.changed, self._bar.render)
         page.listen(state.changed, self._changed)
         page.listen(state.comparing.changed, self._changed)
+
+    def _build_head(self, state: BoardState) -> None:
+        """The choices above the table."""
+        self._layer = combo(name=_("Layer"))
+        self._layer.activated.connect(lambda _at: state.show_layer(self._layer.currentData()))
+        self._score = combo(name=_("Score"))
+        self._score.activated.connect(lambda _at: state.show_score(self._score.currentData()))
+        self._split = Segments(*SPLITS.items(), name=_("Test set"))
+        self._split.chosen.connect(state.show_split)
+        self._about = Elided("", "small", "muted")
+        self._busy = words("", "small", "accent")
+        self._score_here = Button(_("Score on this test set"), small=True, on=self._score_current)
+        self._score_here.hide()
+        self._several = Button(_("Average…"), small=True, on=self._show_average)
+        plain.set_tip(self._several, _("Main scores over several layers, and their mean"))
+        self._bar = QueryBar(state.query, placeholder=_("Score only documents that match a query"))
+        self._head = bar(
+            words(_("Layer"), "small", "muted"),
+            self._layer,
+            words(_("Score"), "small", "muted"),
+            self._score,
+            words(_("Test set"), "small", "muted"),
+            self._split,
+            (self._about, 1),
+            self._busy,
+            self._score_here,
+            self._several,
+        )
+        for box in (self._layer, self._score):
+            box.setMinimumWidth(theme.px(110))
+            box.setMaximumWidth(theme.px(180))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

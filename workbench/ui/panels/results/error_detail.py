@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtWidgets import QFrame, QMenu, QVBoxLayout
@@ -67,38 +68,13 @@ class ErrorDetail(QFrame):
         for number, text in enumerate(self._texts):
             text.setAccessibleName(_("Second text") if number else _("Text"))
         self._texts_of: list[str | None] = [None, None]
-        self._answers = self._answer_table()
-        self._same = self._same_table()
-        self._answer_note = words("", "caption", "muted")
-        self._same_note = words("", "caption", "muted")
-        self._which = Segments(
-            (False, _("Same confusion")), (True, _("Similar texts")), name=_("Compare with")
-        )
-        self._which.chosen.connect(state.similar.show)
-        self._similar = SimilarList(state.similar, self._look)
-        state.page.listen(state.similar.changed, self._similar_changed)
-        self._answer_card = card(
-            self._answers, None, title=titles.predicted, note=self._answer_note
-        )
-        head = row(self._which, None, self._same_note)
-        self._other_card = card(head, self._same, self._similar, None)
-        self._cards = row((self._answer_card, 1), (self._other_card, 1), gap=12)
-        self._accept = Button(titles.accept, "check", on=state.accept)
-        self._keep = Button(titles.keep, "circle-dot", on=state.keep)
-        self._next = Button(titles.next, "skip-forward", on=state.next)
-        self._menu = QMenu(self)
-        self._menu.aboutToShow.connect(self._fill_menu)
-        self._other = Button(_("Another label"), menu=self._menu)
+        self._build_cards()
         kept = state.context.settings
         caps = [
             CommandCap(kept, error_command.id, *error_command.all_keys)
             for error_command in ERROR_COMMANDS
             if error_command.bare
         ]
-        keys = [(cap, 8) for cap in caps[:3]]
-        buttons = zip((self._accept, self._keep, self._next), keys, strict=True)
-        parts = [part for button, (cap, gap) in buttons for part in (button, cap, gap)]
-        acts = bar(*parts, self._other, None, margins=(0, 8, 0, 0))
         head = row((self._key, 1), self._split, self._of, self._verdict, None,
                    self._inspect, self._open, caps[-1])  # fmt: skip
         self._paper = card(
@@ -111,7 +87,40 @@ class ErrorDetail(QFrame):
         layout.addWidget(head)
         layout.addWidget(self._paper, 1)
         layout.addWidget(self._cards)
-        layout.addWidget(acts)
+        layout.addWidget(self._build_acts(caps[:3]))
+
+    def _build_cards(self) -> None:
+        """The prediction, and beside it errors of the same kind or similar texts."""
+        state = self._state
+        self._answers = self._answer_table()
+        self._same = self._same_table()
+        self._answer_note = words("", "caption", "muted")
+        self._same_note = words("", "caption", "muted")
+        self._which = Segments(
+            (False, _("Same confusion")), (True, _("Similar texts")), name=_("Compare with")
+        )
+        self._which.chosen.connect(state.similar.show)
+        self._similar = SimilarList(state.similar, self._look)
+        state.page.listen(state.similar.changed, self._similar_changed)
+        self._answer_card = card(
+            self._answers, None, title=self._titles.predicted, note=self._answer_note
+        )
+        head = row(self._which, None, self._same_note)
+        self._other_card = card(head, self._same, self._similar, None)
+        self._cards = row((self._answer_card, 1), (self._other_card, 1), gap=12)
+
+    def _build_acts(self, caps: Sequence[CommandCap]) -> QFrame:
+        """The buttons of the review, each with its key."""
+        state, titles = self._state, self._titles
+        self._accept = Button(titles.accept, "check", on=state.accept)
+        self._keep = Button(titles.keep, "circle-dot", on=state.keep)
+        self._next = Button(titles.next, "skip-forward", on=state.next)
+        self._menu = QMenu(self)
+        self._menu.aboutToShow.connect(self._fill_menu)
+        self._other = Button(_("Another label"), menu=self._menu)
+        buttons = zip((self._accept, self._keep, self._next), caps, strict=True)
+        parts = [part for button, cap in buttons for part in (button, cap, 8)]
+        return bar(*parts, self._other, None, margins=(0, 8, 0, 0))
 
     def _answer_table(self) -> Table:
         columns = (

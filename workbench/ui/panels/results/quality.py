@@ -14,7 +14,7 @@ from workbench.ui.formats import points
 from workbench.ui.panels.results.gold_words import SPLITS
 from workbench.ui.panels.results.quality_state import QualityState
 from workbench.ui.panels.results.scatter import ScatterCard
-from workbench.ui.panels.results.scores import interval_text
+from workbench.ui.panels.results.score_tables import interval_text
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.panels.results.training_card import TrainingCard
 from workbench.ui.widgets.button import Button, Segments
@@ -110,54 +110,57 @@ class QualityView(QFrame):
             self._grid.setColumnStretch(number, int(number < columns))
 
 
+def _columns() -> tuple[Column, ...]:
+    return (
+        Column(
+            _("Slice"),
+            lambda row: row.name,
+            tip=lambda row: row.name,
+            icon=lambda row: ("triangle-alert", "warn") if row.is_low else None,
+            sort=lambda row: row.name,
+        ),
+        Column(
+            _("n"),
+            lambda row: formats.count(row.score.n),
+            46,
+            right=True,
+            sort=lambda row: row.score.n,
+        ),
+        Column(
+            _("Score"),
+            lambda row: points(row.score.value),
+            66,
+            right=True,
+            sort=lambda row: row.score.value,
+        ),
+        Column(
+            _("95 %"),
+            lambda row: interval_text(_pair(row.score)),
+            108,
+            right=True,
+            hint=_("95 % interval: bootstrap over the documents of the slice"),
+        ),
+        Column(
+            _("p"),
+            lambda row: "–" if row.score.p is None else formats.decimal(row.score.p, 3),
+            56,
+            right=True,
+            hint=_(
+                "Permutation test: how often a random subset of this size differs as much "
+                "from all documents"
+            ),
+            sort=lambda row: row.score.p,
+        ),
+    )
+
+
 class SlicesCard(QFrame):
     """Scores on parts of the documents, those that differ most first."""
 
     def __init__(self, state: QualityState):
         super().__init__()
         self._state = state
-        columns = (
-            Column(
-                _("Slice"),
-                lambda row: row.name,
-                tip=lambda row: row.name,
-                icon=lambda row: ("triangle-alert", "warn") if row.is_low else None,
-                sort=lambda row: row.name,
-            ),
-            Column(
-                _("n"),
-                lambda row: formats.count(row.score.n),
-                46,
-                right=True,
-                sort=lambda row: row.score.n,
-            ),
-            Column(
-                _("Score"),
-                lambda row: points(row.score.value),
-                66,
-                right=True,
-                sort=lambda row: row.score.value,
-            ),
-            Column(
-                _("95 %"),
-                lambda row: interval_text(_pair(row.score)),
-                108,
-                right=True,
-                hint=_("95 % interval: bootstrap over the documents of the slice"),
-            ),
-            Column(
-                _("p"),
-                lambda row: "–" if row.score.p is None else formats.decimal(row.score.p, 3),
-                56,
-                right=True,
-                hint=_(
-                    "Permutation test: how often a random subset of this size differs as much "
-                    "from all documents"
-                ),
-                sort=lambda row: row.score.p,
-            ),
-        )
-        self.table = Table(columns, name=_("Slices"), key=lambda row: row.name, sortable=True)
+        self.table = Table(_columns(), name=_("Slices"), key=lambda row: row.name, sortable=True)
         self.table.opened.connect(state.open_slice)
         self._note = words("", "caption", "muted")
         self._caution = words("", "caption", "muted", wrap=True)

@@ -6,18 +6,18 @@ Every score states which gold labels it was computed against: those of the run, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QVBoxLayout
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats, plain, theme
+from workbench.ui import plain, theme
 from workbench.ui.formats import points
-from workbench.ui.panels.results.details import Details, ScoreRow
+from workbench.ui.panels.results.details import Details
 from workbench.ui.panels.results.gold_words import SPLITS, documents_text, gold_text, today_text
-from workbench.ui.panels.results.measures import SpanRow, interval_method
+from workbench.ui.panels.results.measures import interval_method
+from workbench.ui.panels.results.score_tables import interval_text, score_table, span_table
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.run_words import mixes_of, score_text, score_title, stored_score_text
 from workbench.ui.widgets.button import Button, Segments
@@ -45,13 +45,6 @@ MANY_ROWS = 30  # number of visible rows of the table by label without its own s
 # pixels at 100 % without bars: precision, recall, F1, AP, AUC
 NUMBER_COLUMNS = (84, 66, 58, 58, 58)
 RANKING_COLUMN, AREA_COLUMN, INTERVAL_COLUMN = 4, 5, 6  # only if labels have them
-OUTCOMES = {
-    "correct": _("Correct"),
-    "incorrect": _("Wrong"),
-    "partial": _("Partial"),
-    "missed": _("Missed"),
-    "spurious": _("Spurious"),
-}
 
 
 class ScoresView(QFrame):
@@ -66,8 +59,47 @@ class ScoresView(QFrame):
         self._tiles_grid.setContentsMargins(0, 0, 0, 0)
         self._tiles_grid.setSpacing(10)
         self._lay_tiles(4)
-        self._labels, self._scores = self._label_table(), self._score_table()
-        self._spans = self._span_table()
+        by_label, tables = self._build_tables()
+        confusion = self._build_confusion()
+        self._of_today = [by_label, confusion]
+        self._beside = QHBoxLayout()
+        self._beside.setSpacing(12)
+        self._beside.addWidget(tables, 1)
+        self._beside.addWidget(confusion, 1)
+        whole = QFrame()
+        layout = QVBoxLayout(whole)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(12)
+        layout.addWidget(tiles)
+        layout.addLayout(self._beside, 1)
+        self._whole = scrolled(whole)
+        self._none = EmptyState(
+            "chart-column", _("No scores"), _("This run has no predictions on dev.")
+        )
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self._whole)
+        outer.addWidget(self._none)
+
+    def _build_tables(self) -> tuple[QFrame, QFrame]:
+        """The card of the scores by label, and the column of it and the other tables."""
+        self._labels, self._scores = self._label_table(), score_table()
+        self._spans = span_table()
+        by_label = card(self._by_label_head(), self._gold_note, self._labels, gap=6)
+        head = row(
+            words(_("All scores"), weight=600),
+            words("%", "caption", "muted"),
+            None,
+            save_menu("scores", _("Save the scores"), self._scores),
+        )
+        every = card(head, self._scores, gap=6)
+        self._layers = LayerMixes()
+        plain.set_tip(self._layers, _("Learned weights of the layers at the best checkpoint"))
+        hint = _("Number of spans by outcome, as nervaluate counts them")
+        self._matching = card(self._spans, title=_("Matching of spans"), note=hint, gap=6)
+        return by_label, column(by_label, self._matching, every, self._layers, None, gap=12)
+
+    def _build_confusion(self) -> QFrame:
         self._matrix = Matrix(_("Confusion"))
         self._matrix.opened.connect(self._open_cell)
         self._how = Segments(
@@ -84,41 +116,9 @@ class ScoresView(QFrame):
             wrap=True,
         )
         plain.set_tip(self._matrix_hint, _("Click a cell to open its documents."))
-        self._beside = QHBoxLayout()
-        self._beside.setSpacing(12)
-        by_label = card(self._by_label_head(), self._gold_note, self._labels, gap=6)
-        head = row(
-            words(_("All scores"), weight=600),
-            words("%", "caption", "muted"),
-            None,
-            save_menu("scores", _("Save the scores"), self._scores),
-        )
-        every = card(head, self._scores, gap=6)
-        self._of_today = [by_label]
-        self._layers = LayerMixes()
-        plain.set_tip(self._layers, _("Learned weights of the layers at the best checkpoint"))
-        hint = _("Number of spans by outcome, as nervaluate counts them")
-        self._matching = card(self._spans, title=_("Matching of spans"), note=hint, gap=6)
-        left = column(by_label, self._matching, every, self._layers, None, gap=12)
-        self._beside.addWidget(left, 1)
         menu = save_menu("confusion", _("Save the confusion matrix"), self._matrix)
         head = row(words(_("Confusion"), weight=600), None, self._how, menu)
-        self._of_today.append(card(head, self._matrix_hint, (self._matrix, 1), gap=8))
-        self._beside.addWidget(self._of_today[1], 1)
-        whole = QFrame()
-        layout = QVBoxLayout(whole)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(12)
-        layout.addWidget(tiles)
-        layout.addLayout(self._beside, 1)
-        self._whole = scrolled(whole)
-        self._none = EmptyState(
-            "chart-column", _("No scores"), _("This run has no predictions on dev.")
-        )
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(self._whole)
-        outer.addWidget(self._none)
+        return card(head, self._matrix_hint, (self._matrix, 1), gap=8)
 
     def _by_label_head(self) -> QFrame:
         """Controls for the split and gold labels of the table by label."""
@@ -246,54 +246,6 @@ class ScoresView(QFrame):
 
     def _interval(self, row: LabelScore) -> tuple[float, float] | None:
         return self._state.measures.label_interval(self._state.by_label, row.label, "f1")
-
-    def _span_table(self) -> Table:
-        columns = (
-            Column(_("Scheme"), lambda row: row.scheme, tip=lambda row: row.hint),
-            Column(_("F1"), lambda row: points(row.f1), 58, right=True),
-            Column(
-                _("95 %"),
-                lambda row: interval_text(_pair(row)),
-                112,
-                right=True,
-                hint=interval_method(),
-            ),
-            *(
-                Column(title, partial(_outcome, outcome), 72, right=True)
-                for outcome, title in OUTCOMES.items()
-            ),
-        )
-        return Table(columns, name=_("Matching of spans"), key=lambda row: row.scheme)
-
-    def _score_table(self) -> Table:
-        columns = (
-            Column(_("Score"), _score_name, tip=lambda row: row.hint),
-            Column(
-                _("As run"),
-                lambda row: score_text(row.key, row.as_run),
-                76,
-                right=True,
-                hint=_(
-                    "Against the gold labels at the end of the run; on test, when the score "
-                    "was first shown"
-                ),
-            ),
-            Column(
-                _("Current"),
-                lambda row: score_text(row.key, row.today),
-                76,
-                right=True,
-                hint=_("The same predictions against the current gold labels"),
-            ),
-            Column(
-                _("95 %"),
-                lambda row: interval_text(_pair(row), row.key),
-                112,
-                right=True,
-                hint=interval_method(),
-            ),
-        )
-        return Table(columns, name=_("All scores"), key=_score_name, sortable=True)
 
     def render_part(self, _fields: frozenset[str]) -> None:
         state = self._state
@@ -423,25 +375,3 @@ class ScoresView(QFrame):
     def _open_cell(self, gold: int, predicted: int) -> None:
         if (matrix := self._state.matrix) is not None:
             self._state.open_cell(matrix.labels[gold], matrix.labels[predicted])
-
-
-def _outcome(name: str, row: SpanRow) -> str:
-    return formats.count(row.outcomes[name])
-
-
-def _pair(row: ScoreRow | SpanRow) -> tuple[float, float] | None:
-    return None if row.low is None or row.high is None else (row.low, row.high)
-
-
-def interval_text(found: tuple[float, float] | None, name: str = "") -> str:
-    """An interval of a score, in percentage points for fractions; "–" if it is unknown."""
-    if found is None:
-        return "–"
-    low, high = (score_text(name, end) for end in found)
-    return f"{low} – {high}"
-
-
-def _score_name(row: ScoreRow) -> str:
-    if row.split == "dev":
-        return row.name
-    return _("{score}, test").format(score=row.name)
