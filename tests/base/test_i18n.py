@@ -44,6 +44,10 @@ SINGLE = {
     "base/errors.py": dict.fromkeys(
         ("no space left", "disk is full", "disk quota"), "looked for in what systems say"
     ),
+    "exporters/data/brat.py": dict.fromkeys(
+        ("*\tEquiv ", "\tAnnotatorNotes "), "parts of the format's lines"
+    ),
+    "exporters/data/webanno.py": {"#FORMAT=WebAnno TSV 3.3": "a line of the format"},
     "exporters/data/conll.py": {"# doc = ": "a line of the format"},
     "exporters/data/conll2012.py": dict.fromkeys(
         ("#begin document (", "); part 000\n", "\n#end document\n"), "lines of the format"
@@ -51,6 +55,7 @@ SINGLE = {
     "exporters/data/conllu.py": dict.fromkeys(
         ("# newdoc id = ", "# sent_id = ", "# text = "), "lines of the format"
     ),
+    "metrics/definitions.py": {"GAP (Webster et al. 2018)": "a publication"},
     "models/contract.py": dict.fromkeys(
         ("Two words.", "A longer text, so that the shorter one is padded in a batch of both."),
         "texts that an encoder is tried with",

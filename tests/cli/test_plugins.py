@@ -87,3 +87,12 @@ def test_a_plugin_that_fails_its_check_is_not_enabled(tmp_path, call, ask):
 
     assert code == 1 and "was not enabled" in err and "plugins check" in err
     assert ask("plugins-list", "plugins", "list") == []
+
+
+def test_a_task_of_a_plugin_that_is_not_enabled_names_the_plugin(tmp_path, call):
+    project = tmp_path / "p.glossbench"
+    project.touch()
+
+    code, _out, err = call("train", project, "--task", "lines.stars")
+
+    assert code == 2 and "Enable the plugin lines, which adds it" in " ".join(err.split())

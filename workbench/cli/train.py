@@ -15,6 +15,7 @@ from workbench.base import scratch
 from workbench.base.errors import Cancelled, JobFailed, WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.records import to_plain
+from workbench.base.registry import plugin_hint
 from workbench.base.terms import term
 from workbench.cli.batches import show_rows
 from workbench.cli.follow import follow
@@ -51,13 +52,9 @@ class TaskName(TaskType):
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if value in _ids():
             return value
-        self.fail(
-            _("there is no task {task!r}. Tasks: {tasks}.").format(
-                task=value, tasks=", ".join(_ids())
-            ),
-            param,
-            ctx,
-        )
+        message = _("there is no task {task!r}. Tasks: {tasks}.")
+        message = message.format(task=value, tasks=", ".join(_ids()))
+        self.fail(f"{message} {plugin_hint(value)}".rstrip(), param, ctx)
 
 
 @click.command()

@@ -127,4 +127,6 @@ def described(feature: str) -> str:
             message = ngettext("{n} word before: {feature}", "{n} words before: {feature}", far)
         return message.format(n=far, feature=described(rest))
     name, _equals, text = feature.partition("=")
-    return _(_VALUES[name]).format(text=text) if name in _VALUES else _(_FLAGS.get(name, name))
+    if name in _VALUES:
+        return _(_VALUES[name]).format(text=text)
+    return _(_FLAGS[name]) if name in _FLAGS else name

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QListWidget, QTableView
 
 from tests.ui.panels.inspect.test_state import Host
+from workbench.base.options import Option
 from workbench.inspection.class_scores.info import ClassProbabilities
 from workbench.inspection.label_scores.info import LabelProbabilities, LabelProbability
 from workbench.inspection.number.info import PredictedNumber
@@ -26,6 +27,7 @@ from workbench.ui.panels.inspect.shown import Shown
 from workbench.ui.panels.inspect.view_list import VIEW
 from workbench.ui.panels.inspect.views.classes import LabelsView
 from workbench.ui.panels.inspect.views.number import NumberView
+from workbench.ui.panels.inspect.views.option_field import OptionForm
 from workbench.ui.panels.inspect.views.plain import PlainView
 from workbench.ui.panels.inspect.views.transitions import TransitionsView
 from workbench.ui.widgets.button import Button
@@ -295,7 +297,7 @@ def test_choosing_in_the_list_shows_the_view_and_asks(panel, host):
 
 
 def test_a_result_without_a_view_of_its_own_is_a_table_of_its_values(qtbot):
-    shown = Shown(SimpleNamespace(document=None, choice=None), "none")
+    shown = Shown(SimpleNamespace(document=None, choice=None), "subwords")
     view = PlainView(shown)
     qtbot.addWidget(view)
 
@@ -315,6 +317,29 @@ def test_a_result_without_a_view_of_its_own_is_a_table_of_its_values(qtbot):
 
     assert named_in(view, "Result").rows()[0] == ("words.0.text", "late")
     assert not named_in(view, "swaps").isVisibleTo(view)
+
+
+def test_options_of_an_inspector_without_a_view_are_fields_that_run_it_again(qtbot, monkeypatch):
+    options = (
+        Option("above", "float", 0.5, "Lowest cosine.", low=0.0, high=1.0),
+        Option("all", "bool", False, "All pairs."),
+    )
+    info = SimpleNamespace(options=options, of_text=())
+    monkeypatch.setattr(Shown, "info", info)
+    shown, asked = Shown(SimpleNamespace(document=None, choice=None), "lines.pairs"), []
+    monkeypatch.setattr(shown, "ask", lambda: asked.append(dict(shown.options)))
+    view = PlainView(shown)
+    qtbot.addWidget(view)
+    form = view.findChild(OptionForm)
+
+    form.control("above").setText("2")
+    form.take()
+    assert asked == [] and "above" in form.control("above").parentWidget().error()
+
+    form.control("above").setText("0.25")
+    form.control("all").setChecked(True)
+    form.take()
+    assert asked == [{"above": 0.25, "all": True}]
 
 
 def named_in(widget, name):

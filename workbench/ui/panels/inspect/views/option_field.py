@@ -1,9 +1,10 @@
-"""A field for one option of an inspector, bound to the state of its view."""
+"""Fields for the options of an inspector, bound to the state of its view."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QLineEdit
 
 from workbench.base.errors import SpecError
@@ -11,9 +12,14 @@ from workbench.base.i18n import _
 from workbench.base.options import Option
 from workbench.ui import plain
 from workbench.ui.widgets.field import Field
+from workbench.ui.widgets.form import Form
 
 if TYPE_CHECKING:
     from workbench.ui.panels.inspect.shown import Shown
+
+
+COLUMNS = 3
+PAUSE = 500  # milliseconds without a change before the inspector runs again
 
 
 class OptionField(Field):
@@ -42,6 +48,30 @@ class OptionField(Field):
             return
         self.set_error("")
         self._state.set_options(**{self._option.name: value})
+
+
+class OptionForm(Form):
+    """All options of the inspector; a change runs it again after a pause in typing."""
+
+    def __init__(self, state: Shown):
+        self._state = state
+        self._given = {option.name: option for option in (state.info.options if state.info else ())}
+        super().__init__(tuple(self._given.values()), state.options, columns=COLUMNS)
+        self._pause = QTimer(self, singleShot=True, interval=PAUSE)
+        self._pause.timeout.connect(self.take)
+        self.changed.connect(lambda _name: self._pause.start())
+
+    def take(self) -> None:
+        """Set the options as entered; a wrong value is shown at its field and changes nothing."""
+        values, errors = {}, {}
+        for name, option in self._given.items():
+            try:
+                values[name] = option.parse(self.text(name))
+            except SpecError as error:
+                errors[name] = str(error)
+        self.set_errors(errors)
+        if not errors:
+            self._state.set_options(**values)
 
 
 def _option(state: Shown, name: str) -> Option:

@@ -11,6 +11,7 @@ from workbench.base.i18n import _
 from workbench.base.records import plain_rows, to_plain
 from workbench.ui import formats
 from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.panels.inspect.views.option_field import OptionForm
 from workbench.ui.widgets.layout import card, layout_of
 from workbench.ui.widgets.table import Column, Table
 
@@ -26,7 +27,7 @@ Record = dict[str, Any]
 class PlainView(InspectorView):
     """A list of records is a table with a column per field; other values have one row each.
 
-    Nested values are named by their path, as in `words.3.share`.
+    Nested values are named by their path, as in `words.3.share`. Above are the options.
     """
 
     def __init__(self, state: Shown) -> None:
@@ -38,6 +39,8 @@ class PlainView(InspectorView):
         self._table = Table(columns, name=_("Result"), key=lambda pair: pair[0])
         self._values = card(self._table, margins=(4, 4, 4, 4))
         self._lists: dict[tuple[str, ...], tuple[QFrame, Table]] = {}  # by name and fields
+        if state.info is not None and state.info.options:
+            layout_of(self).addWidget(card(OptionForm(state)))
         layout_of(self).addWidget(self._values)
 
     def clear(self) -> None:
