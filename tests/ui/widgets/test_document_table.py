@@ -1,7 +1,7 @@
 import pytest
 
 from workbench.text.find import marks
-from workbench.ui.widgets.document_delegates import _laid_out
+from workbench.ui.widgets.document_delegates import FoundText, _laid_out
 from workbench.ui.widgets.document_table import DocumentRows, DocumentTable
 
 
@@ -62,3 +62,27 @@ def test_of_a_key_cut_in_the_middle_what_is_in_sight_is_marked(look):
     assert layout.text().count("…") == 2
     assert key.startswith(marked[0]) and len(marked[0]) > 3 and marked[-1] == ".txt"
     assert len(marked) == 2
+
+
+@pytest.mark.parametrize("text", ["נסענו ב-42 הביתה!", "Line 42"])
+def test_text_from_right_to_left_is_read_and_aligned_so_with_and_without_a_search(
+    look, qtbot, text
+):
+    from PySide6.QtCore import Qt
+    from PySide6.QtGui import QStandardItem, QStandardItemModel
+    from PySide6.QtWidgets import QStyleOptionViewItem, QTableView
+
+    rtl, item = not text.isascii(), QStandardItem(text)
+    model, view = QStandardItemModel(), QTableView()
+    model.appendRow(item)
+    qtbot.addWidget(view)
+    shown, name = QStyleOptionViewItem(), QStyleOptionViewItem()
+    FoundText(view, marks).initStyleOption(shown, item.index())
+    FoundText(view, marks, middle=True).initStyleOption(name, item.index())
+    layout = _laid_out(text, marks(text, "42"), 600)
+    line = layout.lineAt(0)
+
+    assert (shown.direction == Qt.LayoutDirection.RightToLeft) == rtl
+    assert (line.naturalTextRect().right() > 590) == rtl
+    assert (line.naturalTextRect().left() == 0) != rtl
+    assert name.direction == Qt.LayoutDirection.LeftToRight  # keys stay at their left

@@ -7,6 +7,7 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
 
 from workbench.ui import theme
+from workbench.ui.offsets import is_rtl
 from workbench.ui.widgets.chip import chip_width, paint_chip
 
 STATE_ICONS = {  # state of a document → icon and tone; each has a different shape
@@ -45,6 +46,12 @@ def ground(painter: QPainter, option: QStyleOptionViewItem, *, last_line: bool =
     if last_line:
         painter.setPen(theme.qcolour("line"))
         painter.drawLine(option.rect.bottomLeft(), option.rect.bottomRight())
+
+
+def follow_direction(option: QStyleOptionViewItem) -> None:
+    """Read and align text from right to left where it begins so, and elide it on its left."""
+    if is_rtl(option.text):
+        option.direction = Qt.LayoutDirection.RightToLeft  # also mirrors the alignment
 
 
 class BarDelegate(QStyledItemDelegate):

@@ -8,13 +8,13 @@ from os.path import commonprefix
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QTextCharFormat, QTextLayout
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QTextCharFormat, QTextLayout, QTextOption
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from workbench.text.find import find
 from workbench.ui import icons, theme
-from workbench.ui.offsets import Utf16Map
-from workbench.ui.widgets.delegates import PAD, STATE_ICONS, ground
+from workbench.ui.offsets import Utf16Map, is_rtl
+from workbench.ui.widgets.delegates import PAD, STATE_ICONS, follow_direction, ground
 
 if TYPE_CHECKING:
     from workbench.text.labels import Label
@@ -108,6 +108,8 @@ class FoundText(QStyledItemDelegate):
     def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         super().initStyleOption(option, index)
         option.textElideMode = self._mode
+        if self._mode == Qt.TextElideMode.ElideRight:  # names stay at the left of their column
+            follow_direction(option)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         text = index.data(Qt.ItemDataRole.DisplayRole) or "" if self.wanted.strip() else ""
@@ -148,9 +150,17 @@ def _laid_out(
             formats.append(part)
     layout = QTextLayout(shown, font)
     layout.setFormats(formats)
+    rtl = mode == Qt.TextElideMode.ElideRight and is_rtl(text)
+    option = QTextOption(Qt.AlignmentFlag.AlignRight if rtl else Qt.AlignmentFlag.AlignLeft)
+    option.setAlignment(option.alignment() | Qt.AlignmentFlag.AlignAbsolute)
+    option.setWrapMode(QTextOption.WrapMode.NoWrap)
+    option.setTextDirection(
+        Qt.LayoutDirection.RightToLeft if rtl else Qt.LayoutDirection.LeftToRight
+    )
+    layout.setTextOption(option)
     layout.beginLayout()
     line = layout.createLine()
-    line.setLineWidth(1e6)  # it is elided already
+    line.setLineWidth(width if rtl else 1e6)  # it is elided already
     line.setPosition(QPointF(0, 0))
     layout.endLayout()
     return layout

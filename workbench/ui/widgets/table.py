@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 
 from workbench.base.ordered_rows import OrderedRows
 from workbench.ui import theme
-from workbench.ui.widgets.delegates import BarDelegate, ChipDelegate
+from workbench.ui.widgets.delegates import BarDelegate, ChipDelegate, follow_direction
 from workbench.ui.widgets.savable import SavableTable
 from workbench.ui.widgets.table_rows import CHIP, INDENTED, SHARE, Column, Rows
 
@@ -74,11 +74,12 @@ def dress(view: QTableView, name: str) -> None:
 
 
 class _Prose(QStyledItemDelegate):
-    """Elides at the end."""
+    """Elides at the end, text from right to left at its left."""
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         super().initStyleOption(option, index)
         option.textElideMode = Qt.TextElideMode.ElideRight
+        follow_direction(option)
 
 
 def _by_text(column: Column) -> Callable[[Any], Any]:

@@ -4,7 +4,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QPushButton, QStyleOptionViewItem
 
-from workbench.ui.panels.data.import_columns import ImportColumns, is_right_to_left
+from workbench.ui.offsets import is_rtl
+from workbench.ui.panels.data.import_columns import ImportColumns
 from workbench.ui.panels.data.import_state import ImportState
 from workbench.ui.widgets.callout import Callout
 
@@ -129,7 +130,7 @@ def test_text_from_right_to_left_begins_at_the_right(shown):
         view.table.itemDelegate().initStyleOption(option, view.table.model().index(row, 0))
         sides.append(option.direction == Qt.LayoutDirection.RightToLeft)
     assert sides == [True, True, False]
-    assert not is_right_to_left("") and not is_right_to_left("12 a")
+    assert not is_rtl("") and not is_rtl("12 a")
 
 
 def test_a_long_text_is_cut_in_the_table(shown):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -27,6 +26,7 @@ from workbench.ui import formats, icons, plain, theme
 from workbench.ui.panels.data.import_state import ImportState
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.delegates import follow_direction
 from workbench.ui.widgets.field import combo, fill
 from workbench.ui.widgets.layout import card, row
 from workbench.ui.widgets.table import dress
@@ -286,8 +286,7 @@ class _Tinted(QStyledItemDelegate):
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         super().initStyleOption(option, index)
-        if is_right_to_left(option.text):
-            option.direction = Qt.LayoutDirection.RightToLeft  # also mirrors the alignment
+        follow_direction(option)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         if index.data(_PROBLEM):
@@ -353,15 +352,6 @@ def _item(cell: str, problem: str) -> QTableWidgetItem:
     item.setData(_PROBLEM, bool(problem))
     plain.set_tip(item, f"{text}\n\n{problem}".strip() if problem else text)
     return item
-
-
-def is_right_to_left(text: str) -> bool:
-    """Whether the first letter with a direction is right-to-left."""
-    for letter in text:
-        direction = unicodedata.bidirectional(letter)
-        if direction in ("L", "R", "AL"):
-            return direction != "L"
-    return False
 
 
 def heading(name: str, preview: Preview) -> str:
