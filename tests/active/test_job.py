@@ -83,7 +83,7 @@ class Partial(Strategy):
 
 @pytest.mark.parametrize(
     ("given", "says"),
-    [((1.0,), r"of the shape \(1,\) for 2 documents"), ((1.0, np.nan), "that are not numbers")],
+    [((1.0,), r"of the shape \(1,\), expected \(2,\)"), ((1.0, np.nan), "that are not numbers")],
 )
 def test_a_strategy_must_score_every_document(tmp_path, monkeypatch, given, says):
     monkeypatch.setattr(Partial, "given", given)

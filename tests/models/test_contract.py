@@ -102,7 +102,7 @@ def test_an_encoder_that_follows_its_contract_passes_and_stays_in_training_mode(
     [
         (Unmasked(), "layer 1 of the states of a text depends on the padding"),
         (Changed(lambda s: s.layers), "returned tuple, expected States"),
-        (Changed(lambda s: s._replace(layers=s.layers[:1])), "1 layers of states, expected 2"),
+        (Changed(lambda s: s._replace(layers=s.layers[:1])), "`forward` returned: 1, expected 2"),
         (
             Changed(lambda s: s._replace(layers=(s.layers[0], s.layers[1][..., :2]))),
             "layer 1 of the states has the shape (2, 64, 2), expected (2, 64, 4)",
@@ -118,7 +118,7 @@ def test_an_encoder_that_follows_its_contract_passes_and_stays_in_training_mode(
         (Two(preparer(offsets=lambda o: o[::-1])), "not in ascending order"),
         (Two(preparer(offsets=lambda o: o + 900)), "outside the text"),
         (Two(preparer(offsets=lambda o: o[:, 0])), "offsets have the shape"),
-        (Two(preparer(rows=lambda ids: ids[1:])), "'input_ids' has 9 rows for 10 tokens"),
+        (Two(preparer(rows=lambda ids: ids[1:])), "'input_ids' has the length 9, expected 10"),
     ],
 )
 def test_a_difference_from_the_contract_is_named_with_the_plugin(encoder, says):

@@ -30,7 +30,7 @@ def task(found, id="lines.stars"):
     [
         ([1, 2], "`targets` returned list, expected a dict"),
         ({"stars": [1, 2]}, "no 'star', which `loss_targets` names"),
-        ({"star": [1]}, "1 rows of 'star' for 2 inputs"),
+        ({"star": [1]}, "number of rows of 'star' from `targets`: 1, expected 2"),
     ],
 )
 def test_targets_are_one_row_per_input(found, says):
@@ -72,7 +72,7 @@ def test_losses_are_totals_with_counts(found):
 
 
 def test_each_document_gets_a_prediction_and_each_declared_score_a_value():
-    with pytest.raises(SpecError, match="`decode` returned 1 predictions for 2 documents"):
+    with pytest.raises(SpecError, match="predictions from `decode`: 1, expected 2"):
         contract.decoded(info(), [None], 2)
     with pytest.raises(SpecError, match="`score` returned no kappa, which `scores` declares"):
         contract.score(info(score=lambda golds, found: {"accuracy": 0.5}), (), ())

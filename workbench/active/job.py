@@ -65,7 +65,7 @@ def _scores(strategy: Strategy, params: Mapping[str, Any], pool: Pool) -> np.nda
     if found.shape == (pool.size,) and not np.isnan(found).any():
         return found
     name = str(params["strategy"])
-    message = _("The strategy {name} returned scores of the shape {shape} for {n} documents.")
+    message = _("The strategy {name} returned scores of the shape {shape}, expected ({n},).")
     if found.shape == (pool.size,):
         message = _("The strategy {name} returned scores that are not numbers.")
     message = message.format(name=name, shape=found.shape, n=pool.size)

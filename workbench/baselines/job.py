@@ -61,9 +61,9 @@ class Trained:
         if len(found) == len(given.documents) and not is_wrong:
             return found
         id = self.baseline.info.id
-        message = _("The baseline {baseline} returned logits for {n} of {count} documents.")
+        message = _("The logits of {baseline} have the length {n}, expected {count} (documents).")
         if is_wrong:
-            message = _("The baseline {baseline} returned logits that are not {names} numbers.")
+            message = _("The logits of {baseline} must have one number per output: {names}.")
         message = message.format(
             baseline=id, n=len(found), count=len(given.documents), names=len(names)
         )

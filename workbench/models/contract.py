@@ -53,15 +53,15 @@ def _input_faults(encoded: EncodedInput, longest: int) -> Iterator[str]:
     count = len(encoded.text)
     offsets = np.asarray(encoded.offsets)
     if offsets.shape != (count, 2):
-        yield _(
-            "offsets have the shape {shape}, expected ({n}, 2), as `text` has {n} tokens"
-        ).format(shape=offsets.shape, n=count)
+        yield _("offsets have the shape {shape}, expected ({n}, 2) by the length of `text`").format(
+            shape=offsets.shape, n=count
+        )
         return
     for name, array in encoded.arrays.items():
         if len(array) != count:
-            yield _("the array {name!r} has {n} rows for {count} tokens").format(
-                name=name, n=len(array), count=count
-            )
+            yield _(
+                "the array {name!r} has the length {n}, expected {count}: one row per token"
+            ).format(name=name, n=len(array), count=count)
     own = offsets[np.asarray(encoded.text) == 0]
     ordered = (np.diff(own, axis=0) >= 0).all() and (own[:, 0] <= own[:, 1]).all()
     if not ordered:
@@ -97,8 +97,8 @@ def _shape_faults(encoder: Encoder, states: States, prepared: Prepared) -> Itera
     shape = (len(prepared.inputs), int(prepared.lengths.max()))
     if len(states.layers) != len(encoder.widths):
         yield _(
-            "`forward` returned {found} layers of states, expected {expected}: `layers` of its "
-            "ModelInfo is {layers}, and the embeddings come first"
+            "number of layers that `forward` returned: {found}, expected {expected}: `layers` of "
+            "its ModelInfo is {layers}, and the embeddings come first"
         ).format(found=len(states.layers), expected=len(encoder.widths), layers=encoder.info.layers)
         return
     for number, (layer, width) in enumerate(zip(states.layers, encoder.widths, strict=True)):

@@ -44,7 +44,9 @@ def targets(
         raise _broken(task.info, fault.format(name=name))
     for name, rows in found.items():
         if len(rows) != len(prepared.inputs):
-            fault = _("`targets` returned {n} rows of {name!r} for {count} inputs")
+            fault = _(
+                "number of rows of {name!r} from `targets`: {n}, expected {count}, one per input"
+            )
             raise _broken(
                 task.info, fault.format(n=len(rows), name=name, count=len(prepared.inputs))
             )
@@ -90,7 +92,7 @@ def ensure_losses(info: TaskInfo, losses: Mapping[str, Loss]) -> None:
 def decoded(info: TaskInfo, found: Sequence[Prediction], count: int) -> Sequence[Prediction]:
     """The predictions. Raises SpecError unless there is one for each of `count` documents."""
     if needed_plugin(info.id) and len(found) != count:
-        fault = _("`decode` returned {n} predictions for {count} documents")
+        fault = _("number of predictions from `decode`: {n}, expected {count}, one per document")
         raise _broken(info, fault.format(n=len(found), count=count))
     return found
 
