@@ -58,6 +58,7 @@ class Random(Strategy):
     each = False
 
     def scores(self, pool: Pool) -> np.ndarray:
+        """float (N,) in [0, 1), one per document."""
         return np.random.default_rng(pool.seed).random(pool.size)
 
 
@@ -67,6 +68,7 @@ class LeastConfidence(Strategy):
     needs = frozenset({DECISIONS})
 
     def scores(self, pool: Pool) -> np.ndarray:
+        """float (N,), one per document. Raises ValueError without predictions."""
         decisions = required(pool)
         best, _second = _two_best(decisions)
         return 1 - _joint(best, decisions)
@@ -81,6 +83,7 @@ class Margin(Strategy):
     needs = frozenset({DECISIONS})
 
     def scores(self, pool: Pool) -> np.ndarray:
+        """float (N,), one per document. Raises ValueError without predictions."""
         decisions = required(pool)
         best, second = _two_best(decisions)
         closest = _highest(second / np.maximum(best, TINY), decisions)
@@ -94,6 +97,7 @@ class Entropy(Strategy):
     needs = frozenset({DECISIONS})
 
     def scores(self, pool: Pool) -> np.ndarray:
+        """float (N,), one per document. Raises ValueError without predictions."""
         decisions = required(pool)
         values = decisions.values
         return _total(-(values * np.log(np.maximum(values, TINY))).sum(1), decisions)
@@ -109,6 +113,7 @@ class SpanUncertainty(Strategy):
     needs = frozenset({DECISIONS})
 
     def scores(self, pool: Pool) -> np.ndarray:
+        """float (N,), one per document. Raises ValueError without predictions."""
         decisions = required(pool)
         best = decisions.values.max(1)
         inside = np.ones(len(best), bool)
@@ -144,6 +149,7 @@ class Disagreement(Strategy):
     needs = frozenset({DECISIONS, SECOND})
 
     def scores(self, pool: Pool) -> np.ndarray:
+        """float (N,), one per document. Raises ValueError without the predictions of two runs."""
         first, second = required(pool), required(pool, SECOND)
         a, b = _aligned(first, second)
         mean = (a + b) / 2
@@ -170,6 +176,7 @@ class Diversity(Strategy):
     each = False
 
     def scores(self, pool: Pool) -> np.ndarray:
+        """float (N,), one per document. Raises ValueError without vectors."""
         if pool.vectors is None:
             raise ValueError("the pool has no vectors")
         known = pool.known if pool.known is not None else pool.vectors[:0]

@@ -106,10 +106,12 @@ class WeighsTagFeatures(Protocol):
     """
 
     @property
-    def seen(self) -> np.ndarray: ...
+    def seen(self) -> np.ndarray:
+        """bool (L,): outputs that occur in training."""
 
     @property
-    def steps(self) -> np.ndarray: ...
+    def steps(self) -> np.ndarray:
+        """(L, L): learned scores of transitions, from → to."""
 
     def word_scores(self, document: Document, words: Sequence[tuple[int, int]]) -> np.ndarray:
         """The sums of the weights of each word (W, L)."""

@@ -81,6 +81,7 @@ class TfidfLinear(Baseline):
         return cls(words, vectorizer.idf_, coef, intercept)
 
     def logits(self, prepared: Prepared) -> list[np.ndarray]:
+        """Per document (L,)."""
         if not prepared.documents:
             return []
         found = self._values(prepared.documents) @ self.coef.T + self.intercept
@@ -93,7 +94,7 @@ class TfidfLinear(Baseline):
         return vectorizer.transform(documents)
 
     def features(self, document: Document) -> tuple[list[Feature], np.ndarray]:
-        """See `base.WeighsFeatures`."""
+        """The features in a document, each with weights (L,), and the intercepts (L,)."""
         places: dict[str, list[tuple[Place, ...]]] = {}
         for gram, words in placed_grams(document):
             if gram in self.words:

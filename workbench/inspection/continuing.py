@@ -112,11 +112,11 @@ class WritesText(Protocol):
     start: int
     ends: frozenset[int]
 
-    def source(self, inputs: Mapping[str, Tensor]) -> Tensor: ...
+    def source(self, inputs: Mapping[str, Tensor]) -> Tensor:
+        """(B, T, H): what the decoder reads of a text, for `next_logits`."""
 
-    def next_logits(
-        self, source: Tensor, mask: Tensor, ids: Tensor, positions: Tensor
-    ) -> Tensor: ...
+    def next_logits(self, source: Tensor, mask: Tensor, ids: Tensor, positions: Tensor) -> Tensor:
+        """Logits (B, K, V) of the next units at `positions` (B, K) of `ids` (B, S); mask (B, T)."""
 
 
 class _Written(_Vocabulary, Continuation):
@@ -160,9 +160,11 @@ class ReadsCharacters(Protocol):
 
     def read(
         self, inputs: Mapping[str, Tensor], direction: str, memory: Any = None
-    ) -> tuple[Tensor, Any]: ...
+    ) -> tuple[Tensor, Any]:
+        """States (B, T, width) of the ids (B, T), and the memory after them."""
 
-    def scores(self, states: Tensor, direction: str) -> Tensor: ...
+    def scores(self, states: Tensor, direction: str) -> Tensor:
+        """Logits (…, V) of the next character from states (…, width)."""
 
 
 class _Characters(Continuation):

@@ -257,7 +257,7 @@ class Encoder(nn.Module, ABC):
         return {}
 
     def penalty(self) -> Tensor | None:
-        """A part of the training loss that depends only on its parameters; None for none."""
+        """The part of the loss that depends only on its parameters, a scalar; None for none."""
         return None
 
     def target_logits(self, inputs: Mapping[str, Tensor], targets: Tensor) -> Tensor:
@@ -279,7 +279,8 @@ class Encoder(nn.Module, ABC):
     def published_boundary(self) -> Mapping[str, Tensor]:
         """Published weights of a head for the span boundary objective; {} for none.
 
-        Raises ModelError if they cannot be read.
+        Each has the shape of the parameter of `SpanBoundary` of this name. Raises ModelError if
+        they cannot be read.
         """
         return {}
 
@@ -302,7 +303,8 @@ class KeepsMemory(Protocol):
     """An encoder that can go on from where another text ended, as recurrent networks do."""
 
     def remember(self, inputs: Mapping[str, Tensor], memory: Any) -> tuple[States, Any]:
-        """The states, and the memory of each row for the same row of the next batch.
+        """The states, each layer (B, T, H), and the memory of each row for the same row of the next
+        batch.
 
         None is the initial memory.
         """

@@ -27,6 +27,7 @@ class BidirectionalLstm(nn.Module):
                 nn.init.zeros_(weight)
 
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:
+        """states (B, T, H), mask bool (B, T). Returns (B, T, 2 * hidden), 0 at padding."""
         if torch.compiler.is_exporting():
             return self.padded(states, mask)
         if torch.is_grad_enabled() and states.device.type == "cpu":
@@ -34,7 +35,10 @@ class BidirectionalLstm(nn.Module):
         return _packed(self.lstm, states, mask)
 
     def scanned(self, states: Tensor, mask: Tensor) -> Tensor:
-        """The same with gradients: on the CPU torch has no fast kernel for rows of any length."""
+        """The same with gradients: on the CPU torch has no fast kernel for rows of any length.
+
+        states (B, T, H), mask bool (B, T). Returns (B, T, 2 * hidden).
+        """
         packed = _pack(states, mask)
         back = _reversing(packed.batch_sizes)
         weights = dict(self.lstm.named_parameters())
@@ -49,7 +53,7 @@ class BidirectionalLstm(nn.Module):
         return pad_packed_sequence(found, batch_first=True, total_length=states.shape[1])[0]
 
     def padded(self, states: Tensor, mask: Tensor) -> Tensor:
-        """The same over padded texts, in a form that exports."""
+        """The same over padded texts, (B, T, H) → (B, T, 2 * hidden), in a form that exports."""
         weights, width = list(self.lstm.parameters()), self.lstm.hidden_size
         order = backwards(mask)
         forward, _memory = lstm(states, None, weights[:4], width=width)
@@ -66,7 +70,10 @@ class BidirectionalGru(nn.Module):
         self.gru = nn.GRU(below, width, batch_first=True, bidirectional=True)
 
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:
-        """Raises NotImplementedError in an export."""
+        """states (B, T, H), mask bool (B, T). Returns (B, T, 2 * hidden).
+
+        Raises NotImplementedError in an export.
+        """
         if torch.compiler.is_exporting():
             raise NotImplementedError("GRU layers in both directions")
         return _packed(self.gru, states, mask)
@@ -99,6 +106,7 @@ class WordDropout(nn.Module):
         self.p = p
 
     def forward(self, states: Tensor) -> Tensor:
+        """(B, T, H) → (B, T, H), some words 0 in training."""
         if not self.training or not self.p:
             return states
         keep = torch.rand(states.shape[:2], device=states.device) >= self.p
@@ -113,6 +121,7 @@ class LockedDropout(nn.Module):
         self.p = p
 
     def forward(self, states: Tensor) -> Tensor:
+        """(B, T, H) → (B, T, H), in training the same features of all words of a text 0."""
         if not self.training or not self.p:
             return states
         shape = (states.shape[0], 1, states.shape[2])

@@ -72,7 +72,7 @@ class Model(nn.Module):
         self.lm_weight = lm_weight
 
     def forward(self, inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Logits by name, float32."""
+        """Logits by name, float32 (B, …)."""
         if self.head is None:
             return {"logits": self.encoder.logits(inputs).float()}
         return self._headed(self.head, self._states(inputs))
@@ -86,7 +86,7 @@ class Model(nn.Module):
     def with_losses(
         self, inputs: Mapping[str, Tensor]
     ) -> tuple[dict[str, Tensor], dict[str, Loss]]:
-        """Logits, and the parts of the loss that need no targets of the task."""
+        """Logits (B, …), and the parts of the loss without targets of the task, each a scalar."""
         if self.head is None or not self.lm_weight:
             return self(inputs), self.penalties()
         states = self.encoder(inputs)
@@ -210,7 +210,8 @@ class Task(ABC):
     @abstractmethod
     def losses(
         self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]
-    ) -> dict[str, Loss]: ...
+    ) -> dict[str, Loss]:
+        """Named parts of the loss, each a scalar with its count, of logits and targets (B, …)."""
 
     def forward(self, model: Model, batch: Batch) -> Outputs:
         if not batch.targets:
@@ -283,7 +284,9 @@ def collate(
     encoder: Encoder,
     device: torch.device,
 ) -> Batch:
-    """The inputs of the selected items, padded to the longest of them, with their targets."""
+    """The inputs (B, T, …) of the selected items, padded to the longest of them, with targets
+    (B, …).
+    """
     chosen = features.positions(chosen)
     inputs = [features.prepared.inputs[position] for position in chosen]
     arrays = stack(inputs, _names(encoder, inputs[0]), encoder.preparer.fill)

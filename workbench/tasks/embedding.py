@@ -219,6 +219,7 @@ class Archive:
         self._file, self.arrays = file, 0
 
     def add(self, name: str, array: np.ndarray) -> None:
+        """Write an array of any shape as the next member."""
         with self._file.open(f"{name}.npy", "w", force_zip64=True) as member:
             np.lib.format.write_array(member, array, allow_pickle=False)
         self.arrays += 1

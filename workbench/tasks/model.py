@@ -231,8 +231,8 @@ def restore_adapted(model: Model, folder: Path) -> None:
 
 
 def save_adapted(model: Model, folder: Path, parameters: Mapping[str, Tensor]) -> None:
-    """Write the trained parameters of the encoder besides its adapters, by name, for
-    `load_adapted`, with the place of the base model.
+    """Write the trained parameters of the encoder besides its adapters, by name and of their
+    shapes, for `load_adapted`, with the place of the base model.
     """
     values = {name: value.detach().contiguous() for name, value in parameters.items()}
     save_file(values, folder / ADAPTED, metadata={"base": model.encoder.info.path})

@@ -78,6 +78,7 @@ class FeatureCrf(Baseline):
         return found
 
     def logits(self, prepared: Prepared) -> list[np.ndarray]:
+        """Per document (W, L): scores of its words, or the logarithms of their marginals."""
         return [
             scores if self.sequence else self._log_marginals(scores)
             for document, words in zip(prepared.documents, prepared.words, strict=True)
@@ -114,16 +115,20 @@ class FeatureCrf(Baseline):
 
     @property
     def seen(self) -> np.ndarray:
+        """bool (L,): outputs that occur in training."""
         return self.weights.seen
 
     @property
     def steps(self) -> np.ndarray:
+        """(L, L): learned scores of transitions, from → to."""
         return self.weights.step
 
     def word_scores(self, document: Document, words: Sequence[tuple[int, int]]) -> np.ndarray:
+        """The sums of the weights of each word (W, L)."""
         return self.emissions(word_features(document, words))
 
     def path(self, scores: np.ndarray, chain: Transitions) -> np.ndarray:
+        """The predicted output (W,) of each word, from the sums of its weights (W, L)."""
         return chain.best(scores) if self.sequence else chain.marginals(scores).argmax(axis=1)
 
     def names(self, document: Document, words: Sequence[tuple[int, int]]) -> list[list[str]]:

@@ -50,6 +50,7 @@ class FrequentTag(Baseline):
         return cls([totals[at] for at in range(len(number))], found)
 
     def logits(self, prepared: Prepared) -> list[np.ndarray]:
+        """Per document (W, L): logits of its words, from their counts."""
         unknown = self._logits(dict(enumerate(self.totals)))
         known: dict[str, np.ndarray] = {}
         found = []

@@ -40,6 +40,7 @@ class Majority(Baseline):
         return cls(np.clip(found, LEAST, -LEAST).tolist())
 
     def logits(self, prepared: Prepared) -> list[np.ndarray]:
+        """Per document the same (L,)."""
         return [self.answer] * len(prepared.documents)
 
     def save(self, folder: Path) -> None:

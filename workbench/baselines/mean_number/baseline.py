@@ -37,6 +37,7 @@ class Mean(Baseline):
         return cls(float(np.mean([gold.value for gold in golds])))
 
     def logits(self, prepared: Prepared) -> list[np.ndarray]:
+        """Per document (1,): the mean."""
         return [np.array([self.value])] * len(prepared.documents)
 
     def save(self, folder: Path) -> None:

@@ -55,7 +55,8 @@ class Objective(ABC):
     def losses(
         self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
-        """Named parts of the loss of one batch, as (sum, number of predicted units)."""
+        """Named parts of the loss of one batch, as scalars (sum, number of predicted units)."""
 
     def tensors(self, arrays: Mapping[str, np.ndarray], device: torch.device) -> dict[str, Tensor]:
+        """The arrays on the device, each of the same shape."""
         return {name: torch.from_numpy(array).to(device) for name, array in arrays.items()}

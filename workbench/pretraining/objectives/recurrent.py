@@ -88,6 +88,7 @@ class RecurrentLm(Objective):
     def losses(
         self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
+        """inputs by direction and name (B, T, …), targets by direction (B, T)."""
         found = {}
         for direction, wanted in targets.items():
             own = {

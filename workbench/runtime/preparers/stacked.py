@@ -50,7 +50,7 @@ class Part(ABC):
 
     @abstractmethod
     def arrays(self, units: Units) -> dict[str, np.ndarray]:
-        """By name, without the prefix of the part; first axis T, units, if not stated otherwise."""
+        """By name, without the prefix of the part: (T, …), T units, if not stated otherwise."""
 
     def fits(self, units: Units) -> int:
         """How many of the first units fit into one input of the part."""
@@ -126,7 +126,7 @@ class WordModel(Part):
         self.preparer, self.fill, self.size = preparer, preparer.fill, preparer.size
 
     def arrays(self, units: Units) -> dict[str, np.ndarray]:
-        """The arrays of its preparer, first axis T."""
+        """The arrays (T, …) of its preparer."""
         return self.preparer.arrays(units)
 
     def is_known(self, word: str) -> bool:
@@ -223,7 +223,7 @@ class StackedWords(WordPreparer):
         return max((part.size for part in self.stack if isinstance(part, Words)), default=0)
 
     def arrays(self, units: Units) -> dict[str, np.ndarray]:
-        """The arrays of all parts, each with the prefix of its part."""
+        """The arrays (T, …) of all parts, each with the prefix of its part."""
         return {
             array(number, name): value
             for number, part in enumerate(self.stack)

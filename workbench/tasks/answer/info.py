@@ -155,7 +155,10 @@ class AnswerInfo(TaskInfo):
         labels: Sequence[str],
         decoder: Mapping[str, Any],
     ) -> list[Prediction]:
-        """decoder: "max_answer_length" in units; "null_threshold", see `runtime.answers`."""
+        """logits: "logits" (T, 2) of each window, start and end.
+
+        decoder: "max_answer_length" in tokens; "null_threshold", see `runtime.answers`.
+        """
         from workbench.runtime import answers as runtime
         from workbench.runtime.inputs import PART
         from workbench.text.fields import Answers, Prediction
@@ -259,7 +262,9 @@ class AnswerInfo(TaskInfo):
     def confidences(
         self, golds: Sequence[AnswerGold], predictions: Sequence[Prediction]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of every answer its probability, and whether it matches a right one exactly."""
+        """(M,) each, of every answer its probability, whether it matches a right one exactly, and
+        its document.
+        """
         from workbench.metrics import calibration
 
         return calibration.decisions(

@@ -65,7 +65,10 @@ class ExtractAnswers(Task):
     def losses(
         self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
-        """Cross-entropy over the units of a window: the mean of start and end."""
+        """Cross-entropy over the units of a window: the mean of start and end.
+
+        "logits" (B, T, 2), "positions" (B, 2), IGNORED for none.
+        """
         positions = targets["positions"]  # (B, 2)
         scores = logits["logits"].transpose(1, 2)  # (B, T, 2) → (B, 2, T)
         total = F.cross_entropy(

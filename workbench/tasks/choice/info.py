@@ -91,7 +91,10 @@ class ChoiceInfo(ClassifyInfo):
         labels: Sequence[str],
         decoder: Mapping[str, Any],
     ) -> list[Prediction]:
-        """A softmax over the choices of each document. decoder: as for classes."""
+        """A softmax over the choices of each document, whose "logits" are (1,).
+
+        decoder: as for classes.
+        """
         from workbench.runtime import decoding
 
         temperature = float(decoder.get("temperature", 1.0))

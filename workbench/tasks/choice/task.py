@@ -51,7 +51,10 @@ class Choice(SequenceTask):
     def losses(
         self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
-        """Cross-entropy over the choices of each document, all of which are in the batch."""
+        """Cross-entropy over the choices of each document, all of which are in the batch.
+
+        "logits" (B, 1); "right" and "document" (B,), one for each choice.
+        """
         scores, right = by_document(
             logits["logits"].squeeze(-1), targets["right"], targets["document"]
         )

@@ -140,7 +140,7 @@ class ClassifyInfo(TaskInfo):
         labels: Sequence[str],
         decoder: Mapping[str, Any],
     ) -> list[Prediction]:
-        """decoder: "temperature", which divides the logits; 1 without one."""
+        """logits: "logits" (L,). decoder: "temperature", which divides them; 1 without one."""
         from workbench.runtime import decoding
 
         temperature = float(decoder.get("temperature", 1.0))
@@ -187,6 +187,7 @@ class ClassifyInfo(TaskInfo):
     def confidences(
         self, golds: Sequence[ClassGold], predictions: Sequence[Prediction]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(M,) each, of every document with a class: its score, whether it is right, its number."""
         from workbench.metrics import calibration
 
         pairs = enumerate(zip(golds, predictions, strict=True))

@@ -57,7 +57,10 @@ class Classify(SequenceTask):
     def losses(
         self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
-        """Cross-entropy of the classes, or of the subwords of label texts (teacher forcing)."""
+        """Cross-entropy of the classes, or of the subwords of label texts (teacher forcing).
+
+        "logits" (B, L), "classes" and "weights" (B,).
+        """
         classes, weights = targets["classes"], targets.get("weights")  # (B,), (B,)
         loss = F.nll_loss if model.head is None and model.encoder.label_texts else F.cross_entropy
         if weights is None:
@@ -72,6 +75,7 @@ class Classify(SequenceTask):
         return {"task": batch_size * float(np.mean(weights)) if weights else None}
 
     def sampling_weights(self, targets: Targets, options: Mapping[str, Any]) -> np.ndarray | None:
+        """(N,), one for each document; None unless the sampling is balanced."""
         if options.get("sampling", "plain") != "balanced":
             return None
         classes = np.asarray(targets["classes"])

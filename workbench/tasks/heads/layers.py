@@ -72,6 +72,7 @@ class Layers(nn.Module, ABC):
 
 class Mean(Layers):
     def combine(self, layers: Tensor, mask: Tensor) -> Tensor:
+        """layers (L, B, T, H), mask bool (B, T). Returns (B, T, H)."""
         return layers.mean(0)
 
 
@@ -92,6 +93,7 @@ class Concat(Layers):
         return states._replace(layers=(*states.layers, torch.cat(layers, -1)))
 
     def combine(self, layers: Tensor, mask: Tensor) -> Tensor:
+        """Not used: the layers may differ in width, so they are never one tensor (L, B, T, H)."""
         raise NotImplementedError("layers are concatenated without padding")
 
 
@@ -107,6 +109,7 @@ class ScalarMix(Layers):
         self.gamma = nn.Parameter(torch.ones(1))
 
     def combine(self, layers: Tensor, mask: Tensor) -> Tensor:
+        """layers (L, B, T, H), mask bool (B, T). Returns (B, T, H)."""
         shares = torch.softmax(self.scalars, 0).view(-1, 1, 1, 1)
         return self.gamma * (shares * layers).sum(0)
 
@@ -137,6 +140,7 @@ class LayerAttention(Layers):
         self._mean = torch.full_like(self._sum, 1 / len(self.widths))
 
     def combine(self, layers: Tensor, mask: Tensor) -> Tensor:
+        """layers (L, B, T, H), mask bool (B, T). Returns (B, T, H)."""
         scores = (layers @ self.query.to(layers.dtype)) * self.width**-0.5  # (L, B, T)
         shares = torch.softmax(scores.float(), 0)
         if not torch.compiler.is_exporting():

@@ -62,7 +62,7 @@ class Pooling(nn.Module):
         return torch.cat([final[:, :half], first[:, half:]], 1)
 
     def concat(self, states: States) -> Tensor:
-        """(B, 3 · H): last, maximum and mean."""
+        """(B, 3 * H): last, maximum and mean."""
         return torch.cat([self.last(states), maximum(states), mean(states)], 1)
 
 

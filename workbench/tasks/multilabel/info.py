@@ -89,7 +89,8 @@ class MultilabelInfo(TaskInfo):
         labels: Sequence[str],
         decoder: Mapping[str, Any],
     ) -> list[Prediction]:
-        """decoder: "thresholds", one for each label in order; USUAL without them.
+        """logits: "logits" (L,). decoder: "thresholds" (L,) in the order of the labels; USUAL
+        without them.
 
         "temperature" divides the logits; thresholds are on the probabilities that it gives.
         """
@@ -182,7 +183,9 @@ class MultilabelInfo(TaskInfo):
     def confidences(
         self, golds: Sequence[LabelsGold], predictions: Sequence[Prediction]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The probability of every label of every document, and whether the label is gold."""
+        """(M,) each, of every label of every document: its probability, whether it is gold, and the
+        document.
+        """
         from workbench.metrics import calibration
 
         pairs = enumerate(zip(golds, predictions, strict=True))

@@ -42,7 +42,10 @@ class Multilabel(SequenceTask):
     def losses(
         self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
-        """Binary cross-entropy, averaged over documents and labels as in transformers."""
+        """Binary cross-entropy, averaged over documents and labels as in transformers.
+
+        "logits" and "labels" (B, L).
+        """
         labels = targets["labels"]  # (B, L)
         total = F.binary_cross_entropy_with_logits(logits["logits"], labels, reduction="sum")
         return {"task": Loss(total, torch.tensor(labels.numel(), device=total.device))}
@@ -50,4 +53,5 @@ class Multilabel(SequenceTask):
     def usual_counts(
         self, targets: Mapping[str, Sequence[np.ndarray]], batch_size: int
     ) -> dict[str, float | None]:
+        """targets: "labels" (L,) of each document, so that no count is needed."""
         return {"task": None}  # every document has equally many targets

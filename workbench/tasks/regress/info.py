@@ -124,9 +124,9 @@ class RegressInfo(TaskInfo):
         labels: Sequence[str],
         decoder: Mapping[str, Any],
     ) -> list[Prediction]:
-        """The output of the network is the number; with SIGMOID in `decoder`, its sigmoid.
+        """The output of the network (1,) is the number; with SIGMOID in `decoder`, its sigmoid.
 
-        With LABEL_TEXTS, it is the text with the highest score.
+        With LABEL_TEXTS, it is the text with the highest of the scores (L,).
         """
         from workbench.runtime.decoding import sigmoid
         from workbench.text.fields import Number, Prediction

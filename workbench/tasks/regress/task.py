@@ -75,7 +75,8 @@ class Regress(SequenceTask):
     ) -> dict[str, Loss]:
         """Squared error, as the regression loss of transformers.
 
-        Of numbers as text the cross-entropy of the subwords of the nearest one.
+        "logits" (B, 1), "numbers" (B,). Of numbers as text, with "logits" (B, L), the
+        cross-entropy of the subwords of the nearest one.
         """
         numbers = targets["numbers"]  # (B,)
         if model.head is None and model.encoder.label_texts:

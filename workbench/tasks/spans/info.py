@@ -108,6 +108,7 @@ class SpansInfo(SpanTask):
         labels: Sequence[str],
         decoder: Mapping[str, Any],
     ) -> list[Prediction]:
+        """logits: "starts" and "ends", (T, hidden) of each window."""
         from workbench.runtime import candidates, decoding
 
         if not prepared.documents:

@@ -72,7 +72,10 @@ class SpanClassification(Task):
     def losses(
         self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
-        """The loss summed over all candidates; it counts words, as that of tags does."""
+        """The loss summed over all candidates; it counts words, as that of tags does.
+
+        "starts" and "ends" (B, T, hidden); "firsts" and "lasts" (B, W), the subwords of the words.
+        """
         head = cast(SpanHead, model.head)
         firsts, lasts = targets["firsts"], targets["lasts"]
         words = (firsts != IGNORED).sum(1)  # (B,)

@@ -83,6 +83,7 @@ class TagInfo(SpanTask):
         labels: Sequence[str],
         decoder: Mapping[str, Any],
     ) -> list[Prediction]:
+        """logits: "logits" (T, L) of each window."""
         from workbench.runtime import decoding, tag_decoders
         from workbench.runtime.words import word_logits
 

@@ -76,6 +76,7 @@ class Tagging(Task):
     def losses(
         self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
+        """ "logits" (B, T, L), "tags" (B, T), IGNORED for none; "edges" (B, 2) with a CRF."""
         if "edges" in targets:
             loss = _crf_of(model).loss(logits["logits"], targets["tags"], targets["edges"])
             return {"task": Loss(*loss)}
@@ -106,7 +107,8 @@ def set_edges(
 ) -> None:
     """Mark the windows with the first and last word of a document, and make its tags valid.
 
-    A word without a subword has no tag, so the I- after it may lack a preceding tag.
+    tags: (T,) of each window, edges: (2,) of each, 1 at the first and at the last. A word without a
+    subword has no tag, so the I- after it may lack a preceding tag.
     """
     places = [(number, np.flatnonzero(tags[number] != IGNORED)) for number in inputs]
     learned = [(number, found) for number, found in places if len(found)]
@@ -122,7 +124,10 @@ def set_edges(
 def set_word(
     windows: Sequence[np.ndarray], where: Alignment, word: int, first: int, rest: int | None
 ) -> None:
-    """Set the target of a word's first subword, and of its others unless `rest` is None."""
+    """Set the target of a word's first subword, and of its others unless `rest` is None.
+
+    windows: targets (T,) of each window.
+    """
     window = where.window[word]
     if window < 0:
         return

@@ -83,7 +83,7 @@ class TokenInfo(WordTask):
         labels: Sequence[str],
         decoder: Mapping[str, Any],
     ) -> list[Prediction]:
-        """A token without a subword of its own has no tag."""
+        """logits: "logits" (T, L) of each window. A token without its own subword has no tag."""
         from workbench.runtime.decoding import tempered
         from workbench.runtime.words import word_scores
 
@@ -140,7 +140,9 @@ class TokenInfo(WordTask):
     def confidences(
         self, golds: Sequence[SpanGold], predictions: Sequence[Prediction]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of every token with a gold tag: the probability of its predicted tag."""
+        """(M,) each, of every token with a gold tag: the probability of its predicted tag, whether
+        it is right, and the document.
+        """
         from workbench.metrics import calibration
 
         return calibration.decisions(

@@ -59,6 +59,7 @@ class TokenTags(Task):
     def losses(
         self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
+        """ "logits" (B, T, L), "tags" (B, T), IGNORED beside the subwords that have a tag."""
         tags = targets["tags"].flatten()  # (B, T) → (B * T)
         total = F.cross_entropy(
             logits["logits"].flatten(0, 1), tags, ignore_index=IGNORED, reduction="sum"

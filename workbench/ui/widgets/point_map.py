@@ -152,7 +152,7 @@ class PointMap(QWidget):
         return number if far[number] <= NEAR * NEAR else -1
 
     def numbers_in(self, corners: Sequence[QPointF]) -> np.ndarray:
-        """The points inside a polygon, by a mask of it."""
+        """int (M,): the points inside a polygon, by a mask of it."""
         mask = QImage(self.size(), QImage.Format.Format_Grayscale8)
         mask.fill(0)
         painter = QPainter(mask)

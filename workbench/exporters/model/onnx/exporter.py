@@ -57,6 +57,7 @@ class Logits(nn.Module):
         self.model, self.names, self.outputs = model, names, outputs
 
     def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
+        """Inputs (B, T, …) in the order of `names`; logits (B, …) in that of `outputs`."""
         found = self.model(dict(zip(self.names, inputs, strict=True)))
         return tuple(found[name] for name in self.outputs)
 

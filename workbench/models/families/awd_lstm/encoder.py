@@ -184,13 +184,15 @@ class AwdLstm(Encoder):
         return F.linear(states, weight, self.decoder_bias)
 
     def language_logits(self, states: States) -> Tensor:
+        """Logits (B, T, V) of the unit after each in reading order."""
         return self.scores(self.dropped(states.layers[-1]), self.directions[0])
 
     def logits(self, inputs: Mapping[str, Tensor]) -> Tensor:
+        """Logits (B, T, V) of the unit after each in reading order."""
         return self.scores(self(inputs).layers[-1], self.directions[0])
 
     def logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
-        """At a position, of the word after it; of the word before it for a backward model."""
+        """(B, K, V): of the word after each position, or before it for a backward model."""
         return self.scores(reordered(self(inputs).layers[-1], positions), self.directions[0])
 
     def vocable(self, number: int) -> str:

@@ -70,6 +70,7 @@ class Embeddings(nn.Module):
         self.weight = nn.Parameter(torch.empty(vocabulary, width).uniform_(-0.1, 0.1))
 
     def forward(self, ids: Tensor) -> Tensor:
+        """ids int (B, T). Returns (B, T, width)."""
         found = F.embedding(ids, self.weight)
         p = self.dropouts.embedding
         if not self.training or not p:
@@ -79,7 +80,7 @@ class Embeddings(nn.Module):
         return found * kept[ids].unsqueeze(-1)
 
     def dropped(self, embedded: Tensor) -> Tensor:
-        """The inputs of the first layer."""
+        """The inputs of the first layer, (B, T, width)."""
         return locked(embedded, self.dropouts.input) if self.training else embedded
 
 
@@ -100,11 +101,12 @@ class Layer(nn.Module):
         return self.of_inputs, self.of_states, self.bias_of_inputs, self.bias_of_states
 
     def forward(self, inputs: Tensor, memory: Memory | None) -> tuple[Tensor, Memory | None]:
+        """inputs (B, T, I). Returns states (B, T, width), and the memory after the last unit."""
         p = self.dropouts.weight
         of_states = thinned(self.of_states, p) if self.training else self.of_states
         weights = (self.of_inputs, of_states, self.bias_of_inputs, self.bias_of_states)
         return lstm(inputs, memory, weights, width=self.width)
 
     def dropped(self, states: Tensor) -> Tensor:
-        """The inputs of the layer above."""
+        """The inputs of the layer above, (B, T, width)."""
         return locked(states, self.dropouts.hidden) if self.training else states

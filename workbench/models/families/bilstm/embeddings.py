@@ -33,6 +33,7 @@ class WordTable(nn.Module):
         nn.init.uniform_(self.table.weight, -((3 / width) ** 0.5), (3 / width) ** 0.5)
 
     def forward(self, inputs: Mapping[str, Tensor]) -> Tensor:
+        """The words' rows (B, T, width) of the ids (B, T)."""
         ids = inputs[IDS]
         if self.training and self.rare:
             is_rare = ids >= self.table.num_embeddings - self.rare
@@ -56,6 +57,7 @@ class CharacterCnn(nn.Module):
         nn.init.uniform_(self.table.weight[1:], -bound, bound)
 
     def forward(self, inputs: Mapping[str, Tensor]) -> Tensor:
+        """(B, T, width) from the characters (B, T, C) of each word, 0 for none."""
         ids = inputs[IDS]  # (B, T, C)
         if not torch.compiler.is_exporting():
             ids = ids[..., : max(1, int((ids > 0).sum(-1).max()))]

@@ -76,6 +76,7 @@ class BilstmEncoder(Encoder):
         return self.config.lstm_width
 
     def forward(self, inputs: Mapping[str, Tensor]) -> States:
+        """Layer 0 (B, T, width of all embeddings), then each LSTM layer (B, T, 2 * hidden)."""
         mask = inputs[MASK].bool()
         found = [self._embedded(number, inputs, mask) for number in range(len(self.embeddings))]
         whole = torch.cat(found, -1)
@@ -111,7 +112,7 @@ class BilstmEncoder(Encoder):
         return found
 
     def penalty(self) -> Tensor | None:
-        """λ Σ w² over the layers of all models that are mixed, w before the softmax."""
+        """λ Σ w² over the layers of all models that are mixed, a scalar, w before the softmax."""
         squared = [mix.squared() for _number, mix in self._mixes()]
         given = [tensor for tensor in squared if tensor is not None and tensor.requires_grad]
         if not given or not self.config.part_l2:

@@ -31,7 +31,7 @@ class Mix(nn.Module):
         return {"weights": tuple(shares.tolist()), "gamma": float(self.scale.detach())}
 
     def squared(self) -> Tensor:
-        """The sum that an L2 penalty is on: of the weights before their softmax, without γ."""
+        """The scalar that an L2 penalty is on: Σ w² before the softmax, without γ."""
         return self.weights.square().sum()
 
 
@@ -66,7 +66,7 @@ class LayerAttention(nn.Module):
         return {"weights": tuple(self._mean.tolist())}
 
     def squared(self) -> Tensor | None:
-        """No weights of layers to keep small."""
+        """None instead of a scalar: it has no weights of layers to keep small."""
         return None
 
 

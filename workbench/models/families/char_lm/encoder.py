@@ -49,6 +49,7 @@ class CharacterEncoder(Encoder):
         return cast(CharacterModel, self.models[direction])
 
     def forward(self, inputs: Mapping[str, Tensor]) -> States:
+        """Layers (B, T, H) of T words, the directions concatenated; each has its own H."""
         if self._has_dropout or torch.compiler.is_exporting():
             return States(self._layers(inputs), inputs[MASK].bool(), None)
         inputs, back = _distinct(inputs)
@@ -108,6 +109,7 @@ class CharacterEncoder(Encoder):
         return table.encode(table.delimiter)
 
     def dropped(self, states: Tensor) -> Tensor:
+        """(B, T, width), unchanged."""
         return states
 
     def scores(self, states: Tensor, direction: str) -> Tensor:

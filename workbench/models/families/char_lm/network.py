@@ -27,6 +27,7 @@ class Characters(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, ids: Tensor) -> Tensor:
+        """ids int (B, T). Returns (B, T, width)."""
         found: Tensor = self.dropout(self.table(ids))
         return found
 

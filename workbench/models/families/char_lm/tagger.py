@@ -101,6 +101,7 @@ class TaggerEncoder(Encoder):
         return self
 
     def forward(self, inputs: Mapping[str, Tensor]) -> States:
+        """Layer 0 (B, T, width of the embeddings), then each recurrent layer (B, T, 2 * hidden)."""
         mask = inputs[MASK].bool()
         given = inputs.get(EMBEDDINGS)
         embedded = self.embedded(inputs) if given is None else given
@@ -132,6 +133,7 @@ class TaggerEncoder(Encoder):
             return torch.cat(found, -1) * inputs[MASK].unsqueeze(-1)
 
     def logits(self, inputs: Mapping[str, Tensor]) -> Tensor:
+        """(B, T, outputs) of T words."""
         found: Tensor = self.linear(self(inputs).layers[-1])
         return found
 

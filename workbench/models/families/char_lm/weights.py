@@ -104,7 +104,7 @@ def _fill(model: CharacterModel, weights: Mapping[str, Tensor], place: str) -> N
 
 
 def named_as_flair(model: CharacterModel) -> OrderedDict[str, Tensor]:
-    """Copies of the weights of a language model."""
+    """Copies of the weights of a language model, each of its own shape, by the names of Flair."""
     return OrderedDict(
         (name, parameter.detach().cpu().clone()) for name, parameter in _names(model).items()
     )

@@ -84,12 +84,14 @@ class ElmoEncoder(Encoder):
     # ---------------------------------------------------------------- states
 
     def forward(self, inputs: Mapping[str, Tensor]) -> States:
+        """Layers (B, T, H), the directions concatenated, the words first; without a memory."""
         return self.remember(inputs, None)[0]
 
     def remember(
         self, inputs: Mapping[str, Tensor], memory: Mapping[str, LayerMemory] | None
     ) -> tuple[States, dict[str, LayerMemory]]:
-        """The states, and the memory of each direction for the same row of the next batch.
+        """The states, layers (B, T, H), and the memory of each direction for the same row of the
+        next batch.
 
         The original keeps its memory between batches: the final state of a sentence is the initial
         state of the next. None is the initial state of zeros.
@@ -194,6 +196,7 @@ class ElmoEncoder(Encoder):
         return StreamUnits(inputs, np.array(targets, np.int64)[::step], words)
 
     def dropped(self, states: Tensor) -> Tensor:
+        """(B, T, width), unchanged."""
         return states
 
     def scores(self, states: Tensor, direction: str) -> Tensor:
@@ -202,9 +205,11 @@ class ElmoEncoder(Encoder):
         return logits
 
     def logits(self, inputs: Mapping[str, Tensor]) -> Tensor:
+        """Logits (B, T, V) of the word after each, or before it for a backward head."""
         return self.scores(self._top(inputs), self.head)
 
     def logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
+        """The same at `positions` (B, K) only: (B, K, V)."""
         top = self._top(inputs)
         index = positions[..., None].expand(-1, -1, top.shape[-1])
         return self.scores(top.gather(1, index), self.head)
@@ -213,7 +218,7 @@ class ElmoEncoder(Encoder):
         return self._softmax().words[number]
 
     def vocable_ids(self, encoded: EncodedInput) -> np.ndarray:
-        """Words that are longer than the character CNN reads, and unknown ones, have none."""
+        """int (T,): -1 for words that are longer than the character CNN reads, and unknown ones."""
         known = self._softmax().numbers
         return np.array([known.get(word, -1) for word in self.preparer.pieces(encoded)])
 

@@ -55,7 +55,7 @@ class CharacterCnn(nn.Module):
         return torch.addmm(self.bias, hidden, self.projection)
 
     def of_words(self, characters: Tensor) -> Tensor:
-        """As `forward`, but equal words are computed once, a few at a time."""
+        """As `forward`, int (N, M) → (N, P), but equal words are computed once, a few at a time."""
         distinct, inverse = _distinct(characters)
         parts = [self(some) for some in distinct.split(WORDS_AT_ONCE)]
         return torch.cat(parts)[inverse]
@@ -94,6 +94,7 @@ class Highway(nn.Module):
         self.W_transform, self.b_transform = _empty(width, width), _empty(width)
 
     def forward(self, x: Tensor) -> Tensor:
+        """(N, width) → (N, width)."""
         carry = torch.sigmoid(torch.addmm(self.b_carry, x, self.W_carry))
         new = torch.relu(torch.addmm(self.b_transform, x, self.W_transform))
         return x + carry * (new - x)  # torch.lerp refuses the mixed types of autocast

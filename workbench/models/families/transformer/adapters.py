@@ -41,6 +41,7 @@ class Adapter(nn.Module):
             nn.init.zeros_(parameter)
 
     def forward(self, states: Tensor) -> Tensor:
+        """(…, H) → (…, H)."""
         found: Tensor = states + self.up(F.gelu(self.down(states)))
         return found
 
@@ -58,6 +59,7 @@ class Adapted(nn.Module):
         self.adapter = adapter
 
     def forward(self, states: Tensor) -> Tensor:
+        """(…, I) → (…, H), the projection and the adapter after it."""
         weight = self.weight.T if self.is_transposed else self.weight
         found: Tensor = self.adapter(F.linear(states, weight, self.bias))
         return found
@@ -102,7 +104,10 @@ def norms(encoder: TransformerEncoder) -> list[nn.Parameter]:
 
 
 def weights(encoder: TransformerEncoder) -> dict[str, Tensor]:
-    """The weights of the adapters by their names in the base model, without that of a head."""
+    """The weights of the adapters by their names in the base model, without that of a head.
+
+    Of each adapter down.weight (size, H), down.bias (size,), up.weight (H, size), up.bias (H,).
+    """
     return {
         f"{name}{INSIDE}{key}": value.detach().contiguous()
         for name, adapter in present(encoder).items()
@@ -135,7 +140,9 @@ def read(encoder: TransformerEncoder, folder: Path) -> None:
 
 
 def put(encoder: TransformerEncoder, given: Mapping[str, Tensor]) -> None:
-    """Insert adapters with these weights, see `weights`. Raises KeyError if they do not fit."""
+    """Insert adapters with these weights, whose shapes `weights` names. Raises KeyError if they do
+    not fit.
+    """
     down = f"{INSIDE}down.weight"
     sizes = {name.removesuffix(down): len(v) for name, v in given.items() if name.endswith(down)}
     places = {place.name for place in _places(encoder)}
@@ -152,7 +159,7 @@ def put(encoder: TransformerEncoder, given: Mapping[str, Tensor]) -> None:
 
 
 def plain_state(encoder: TransformerEncoder) -> dict[str, Tensor]:
-    """The weights of the model without its adapters, as the library names them."""
+    """The weights of the model without its adapters, by name, each of the shape in the library."""
     return {k: v for k, v in encoder.model.state_dict().items() if INSIDE not in k}
 
 

@@ -90,6 +90,7 @@ class TransformerEncoder(Encoder):
         self.input_names = (*self.input_names, SWAPPED)
 
     def forward(self, inputs: Mapping[str, Tensor]) -> States:
+        """The embeddings and each layer, (B, T, H)."""
         states = self._states(inputs)
         if not self.both_orders:
             return states
@@ -112,6 +113,7 @@ class TransformerEncoder(Encoder):
         return values.float() if self.reduced else values
 
     def logits(self, inputs: Mapping[str, Tensor]) -> Tensor:
+        """Outputs of the loaded head: (B, L), or (B, T, L) of tokens, (B, 1) of one choice each."""
         arguments = self._arguments(inputs)
         if self.head == CHOICE:  # its inputs are (documents, choices, T): one choice each
             arguments = {name: array.unsqueeze(1) for name, array in arguments.items()}
@@ -122,22 +124,27 @@ class TransformerEncoder(Encoder):
         return bool(self.model.config._attn_implementation == "eager")
 
     def attentions(self, inputs: Mapping[str, Tensor]) -> tuple[Tensor, ...]:
+        """Of every layer (B, heads, T, T)."""
         output = self.body(**self._arguments(inputs), output_attentions=True)
         return tuple(map(self._full, output.attentions))
 
     def logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
+        """Vocabulary logits (B, K, V) at `positions` (B, K)."""
         return self._full(_logits(self._picked(inputs, positions)[0]))
 
     def branched_logits(self, texts: Sequence[Branches]) -> Iterator[list[Tensor]] | None:
+        """Of each text, for each of its ends (1 + S, V); None if the model cannot continue."""
         return continued.branched(self, texts) if continued.keeps_all(self) else None
 
     def states_and_logits_at(
         self, inputs: Mapping[str, Tensor], positions: Tensor
     ) -> tuple[Tensor, Tensor]:
+        """States (B, T, H) of the last layer, and logits (B, K, V) at `positions` (B, K)."""
         output, hidden = self._picked(inputs, positions)
         return self._full(hidden), self._full(output.logits)
 
     def layer_logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
+        """Logits (L + 1, K, V) of the states of every layer at positions (1, K)."""
         arguments = self._arguments(inputs)
         output, finish = finished(self.body, self.layers, arguments)
         layers = [*map(finish, output.hidden_states[:-1]), output.last_hidden_state]
@@ -166,6 +173,7 @@ class TransformerEncoder(Encoder):
     def pair_logits_at(
         self, inputs: Mapping[str, Tensor], positions: Tensor
     ) -> tuple[Tensor, Tensor]:
+        """Logits (B, K, V) at `positions`, and (B, 2) of: the second segment follows, or not."""
         output, _hidden = self._picked(inputs, positions)
         return output.prediction_logits, output.seq_relationship_logits
 
@@ -189,11 +197,13 @@ class TransformerEncoder(Encoder):
             hook.remove()
 
     def language_logits(self, states: States) -> Tensor:
+        """Logits (B, T, V) of the next unit."""
         head = cast(nn.Module, self.model.get_output_embeddings())
         logits: Tensor = head(states.layers[-1].to(next(head.parameters()).dtype))
         return self._full(logits)
 
     def published_boundary(self) -> Mapping[str, Tensor]:
+        """Weights of the boundary head, each of the shape in `SpanBoundary`; {} for none."""
         return fairseq.boundary(Path(self.info.path))
 
     def vocable(self, number: int) -> str:
@@ -201,6 +211,7 @@ class TransformerEncoder(Encoder):
 
     @property
     def word_embeddings(self) -> Tensor:
+        """(V, E)."""
         return cast(nn.Embedding, self.model.get_input_embeddings()).weight
 
     def parts(self) -> Parts:

@@ -17,7 +17,10 @@ _CLASSES = {"argparse.Namespace": argparse.Namespace}  # the settings of a train
 
 
 def state_dict(file: Path) -> dict[str, Tensor]:
-    """Parameters of BertForPreTraining and of the boundary head by name. Raises ModelError."""
+    """Parameters of BertForPreTraining and of the boundary head by name, each of its shape there.
+
+    Raises ModelError.
+    """
     content = pickled.load(file, _CLASSES)
     if isinstance(content.get(fairseq.STATE), Mapping):
         content = content[fairseq.STATE]
@@ -31,7 +34,7 @@ def state_dict(file: Path) -> dict[str, Tensor]:
 def boundary(folder: Path) -> dict[str, Tensor]:
     """Parameters of the head of the span boundary objective, by our names; {} without one.
 
-    Raises ModelError.
+    Each has the shape of the parameter of `SpanBoundary`. Raises ModelError.
     """
     if (file := fairseq.file_of(folder)) is not None:
         return _boundary(state_dict(file))

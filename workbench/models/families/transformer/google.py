@@ -15,7 +15,10 @@ from workbench.models.spec.tensor_bundle import Place
 
 
 def state_dict(index: Path) -> dict[str, Tensor]:
-    """Parameters of BertForPreTraining by name, float32. Raises ModelError."""
+    """Parameters of BertForPreTraining by name, float32, each of its shape there.
+
+    Raises ModelError.
+    """
     try:
         found = google.places(index)
         return {

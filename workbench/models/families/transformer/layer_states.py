@@ -14,8 +14,9 @@ Finish = Callable[[Tensor], Tensor]
 def finished(
     body: nn.Module, layers: Sequence[nn.Module], inputs: Mapping[str, Tensor]
 ) -> tuple[Any, Finish]:
-    """The output of the base model with all hidden states, and what it applies to the states of
-    its last layer: the final norm of models that normalize before each layer, nothing for others.
+    """The output of the base model with all hidden states (B, T, H), and what it applies to the
+    states of its last layer: the final norm of models that normalize before each layer, nothing for
+    others.
 
     `hidden_states` but the last are without it, `last_hidden_state` is with it.
     """

@@ -66,6 +66,7 @@ class Seq2SeqEncoder(TransformerEncoder):
         return reader
 
     def forward(self, inputs: Mapping[str, Tensor]) -> States:
+        """The embeddings and each layer (B, T, H), then those of a decoder that gives states."""
         if not self.reads_twice:
             layers = self.reader(**inputs, output_hidden_states=True).hidden_states
         else:
@@ -74,7 +75,9 @@ class Seq2SeqEncoder(TransformerEncoder):
         return States(tuple(layers), inputs[MASK].bool(), None)
 
     def attentions(self, inputs: Mapping[str, Tensor]) -> tuple[Tensor, ...]:
-        """Self-attention of every layer of the encoder, then of a decoder that gives states."""
+        """Self-attention (B, heads, T, T) of every layer of the encoder, then of a decoder that
+        gives states.
+        """
         if not self.reads_twice:
             return tuple(self.reader(**inputs, output_attentions=True).attentions)
         output = self.body(**inputs, output_attentions=True)
@@ -135,8 +138,8 @@ class Seq2SeqEncoder(TransformerEncoder):
         return self._scored(given, positions)
 
     def logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
-        """Scores of the next subword at `positions` of `DECODER_IDS`, which the encoder's states of
-        the other inputs precede.
+        """Scores (B, K, V) of the next subword at `positions` (B, K) of `DECODER_IDS`, which the
+        encoder's states of the other inputs precede.
         """
         return self._scored(inputs, positions)
 
@@ -155,18 +158,21 @@ class Seq2SeqEncoder(TransformerEncoder):
             hook.remove()
 
     def target_logits(self, inputs: Mapping[str, Tensor], targets: Tensor) -> Tensor:
+        """Logits (B, S, V) of targets int (B, S) by teacher forcing."""
         model: Any = self.model
         shifted = model.prepare_decoder_input_ids_from_labels(targets)
         logits: Tensor = model(**inputs, decoder_input_ids=shifted, use_cache=False).logits
         return logits
 
     def cross_attentions(self, inputs: Mapping[str, Tensor], targets: Tensor) -> tuple[Tensor, ...]:
+        """Of every decoder layer (B, heads, S, T); targets int (B, S)."""
         model: Any = self.model
         shifted = model.prepare_decoder_input_ids_from_labels(targets)
         output = model(**inputs, decoder_input_ids=shifted, use_cache=False, output_attentions=True)
         return tuple(output.cross_attentions)
 
     def written(self, inputs: Mapping[str, Tensor], most: int) -> Tensor:
+        """int (B, S), S up to `most` and the start: the likeliest token at each step."""
         model: Any = self.model
         found: Tensor = model.generate(**inputs, max_new_tokens=most, do_sample=False, num_beams=1)
         return found

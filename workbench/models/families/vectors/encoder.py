@@ -73,7 +73,7 @@ class Table(nn.Module):
         return torch.nonzero(self.place >= 0).flatten() - 1
 
     def block(self, first: int, end: int) -> np.ndarray:
-        """float32 (end - first, H): current rows."""
+        """float32 (B, H), B = end - first: current rows."""
         if self.place is None or self.rest is None:
             return self.weight.data[first:end].cpu().numpy()
         place = self.place[first + 1 : end + 1]
@@ -106,6 +106,7 @@ class WordVectors(Encoder):
         self.table = table
 
     def forward(self, inputs: Mapping[str, Tensor]) -> States:
+        """One layer (B, T, H): the vectors of T words."""
         ids, mask = inputs["input_ids"], inputs[MASK].bool()
         states, count = self.table(ids), (ids > 0).to(self.table.unknown.dtype)  # (B, T, H), (B, T)
         if self.has_ngrams:
@@ -129,7 +130,7 @@ class WordVectors(Encoder):
         self.table.narrow(numbers[numbers > 0].astype(np.int64))
 
     def changed(self) -> Iterator[tuple[int, np.ndarray]]:
-        """Rows that differ from the file, with their current vectors."""
+        """Rows that differ from the file, with their current vectors (H,) float32."""
         rows = self.opened.original
         for first in range(0, len(rows), BLOCK):
             end = min(first + BLOCK, len(rows))

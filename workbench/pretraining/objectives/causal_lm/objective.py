@@ -39,6 +39,7 @@ class CausalLm(Objective):
     def losses(
         self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
+        """Those of the objective for this kind of model; inputs and targets (B, T, …)."""
         return self.over.losses(inputs, targets)
 
 
@@ -86,6 +87,7 @@ class BlockLm(Objective):
     def losses(
         self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
+        """inputs (B, T), "labels" (B, T), IGNORED where nothing is predicted."""
         labels = targets["labels"]
         logits = self.encoder.logits(inputs).float()  # (B, T, V)
         total = functional.cross_entropy(

@@ -137,6 +137,7 @@ class Denoising(Objective):
     def losses(
         self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
+        """inputs (B, T), "labels" (B, S): the text that the decoder writes."""
         labels = targets["labels"]
         return {"denoising": unit_loss(self.encoder.target_logits(inputs, labels), labels)}
 

@@ -118,6 +118,6 @@ class MaskedLm(Objective):
     def losses(
         self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
-        """Only the logits of the predicted units are computed."""
+        """inputs (B, T), "positions" and "labels" (B, K): only these logits are computed."""
         logits = self.encoder.logits_at(inputs, targets["positions"])  # (B, K, V)
         return {"mlm": unit_loss(logits, targets["labels"])}

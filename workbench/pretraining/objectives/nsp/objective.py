@@ -60,6 +60,7 @@ class NextSentence(MaskedLm):
     def losses(
         self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
+        """inputs (B, T), "positions" and "labels" (B, K), "next" (B,)."""
         units, follows = self.encoder.pair_logits_at(inputs, targets["positions"])
         return {
             "mlm": unit_loss(units, targets["labels"]),

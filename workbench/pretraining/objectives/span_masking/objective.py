@@ -66,6 +66,7 @@ class SpanMasking(MaskedLm):
         return made
 
     def hidden(self, units: blocks.Units) -> tuple[np.ndarray, np.ndarray]:
+        """The input ids (T,), and the positions (K,) of the tokens to predict."""
         allowed = units.groups != blocks.SEPARATOR
         lengths = spans.Lengths(self.options["span_p"], self.options["span_longest"])
         found = spans.choose(allowed, units.groups, self.rates.chosen, lengths, self.rng)
@@ -88,6 +89,7 @@ class SpanMasking(MaskedLm):
     def losses(
         self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
+        """As for masked language modelling, with the boundary targets (B, K) of `masked`."""
         states, logits = self.encoder.states_and_logits_at(inputs, targets["positions"])
         found = {"mlm": unit_loss(logits, targets["labels"])}
         if self.module is not None:

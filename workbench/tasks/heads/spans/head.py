@@ -47,6 +47,7 @@ class SpanHead(nn.Module):
         self.rate_factors = {name: FASTER for name, _ in self.named_parameters()}
 
     def forward(self, states: States) -> dict[str, Tensor]:
+        """ "starts" and "ends", each (B, T, hidden)."""
         given = self.dropout(states.layers[-1])
         return {"starts": self.starts(given), "ends": self.ends(given)}
 

@@ -129,7 +129,7 @@ class SpanTask(WordTask):
     def confidences(
         self, golds: Sequence[SpanGold], predictions: Sequence[Prediction]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of every predicted span: its probability, and whether it is gold."""
+        """(M,) each, of every predicted span: its probability, whether it is gold, the document."""
         from workbench.metrics import calibration
 
         return calibration.decisions(
