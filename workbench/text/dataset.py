@@ -154,6 +154,22 @@ def record_to_json(record: Record, *, ids: bool = False) -> dict[str, object]:
     for name in ("group", "split"):
         if getattr(document, name) is not None:
             raw[name] = getattr(document, name)
+    raw |= _labels_to_json(record)
+    if document.questions and "questions" not in raw:
+        raw["asked"] = list(document.questions)
+    for name, values in (("numbers", record.numbers), ("written", record.written)):
+        if values:
+            raw[name] = dict(sorted(values.items()))
+    if document.meta:
+        raw["meta"] = dict(document.meta)
+    if record.remarks:
+        raw["remarks"] = remarks.to_json(record.remarks)
+    return raw
+
+
+def _labels_to_json(record: Record) -> dict[str, Any]:
+    """States, classes, spans, relations and questions with their answers."""
+    raw: dict[str, Any] = {}
     if record.states:
         raw["states"] = dict(sorted(record.states.items()))
     if marks := {name: sorted(labels) for name, labels in sorted(record.marks.items()) if labels}:
@@ -176,15 +192,6 @@ def record_to_json(record: Record, *, ids: bool = False) -> dict[str, object]:
         if found
     }:
         raw["questions"] = questions
-    elif document.questions:
-        raw["asked"] = list(document.questions)
-    for name, values in (("numbers", record.numbers), ("written", record.written)):
-        if values:
-            raw[name] = dict(sorted(values.items()))
-    if document.meta:
-        raw["meta"] = dict(document.meta)
-    if record.remarks:
-        raw["remarks"] = remarks.to_json(record.remarks)
     return raw
 
 

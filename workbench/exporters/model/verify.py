@@ -29,6 +29,26 @@ BATCH = 8  # texts of all lengths together, so that most are padded
 TIMED = 20  # texts for the speeds
 
 
+def _answers(
+    exported: OnnxPredictor,
+    prepared: Prepared,
+    number: int,
+    original: Logits,
+    mixed: Logits,
+) -> tuple[float, list[Prediction]]:
+    """The largest difference of the logits of a document, and its two predictions: from inputs that
+    are run singly, and in batches of mixed lengths (`mixed`).
+    """
+    items = prepared.of(number)
+    singly = {item: exported.run([prepared.inputs[item]])[0] for item in items}
+    gaps = [_difference(original[item], other[item]) for item in items for other in (singly, mixed)]
+    part = prepared.only(number)
+    answers = [
+        exported.decode([found[item] for item in items], part)[0] for found in (singly, mixed)
+    ]
+    return max(gaps, default=0.0), answers
+
+
 def check(
     predictor: Predictor, folder: Path, documents: Sequence[Document]
 ) -> Generator[dict[str, Any], None, Verification]:
@@ -45,16 +65,7 @@ def check(
     expected = predictor.decode(original, prepared)
     equal = total = 0
     for number, document in enumerate(documents):
-        items = prepared.of(number)
-        singly = {item: exported.run([prepared.inputs[item]])[0] for item in items}
-        gaps = [
-            _difference(original[item], other[item]) for item in items for other in (singly, mixed)
-        ]
-        differences[number] = max(gaps, default=0.0)
-        part = prepared.only(number)
-        answers = [
-            exported.decode([found[item] for item in items], part)[0] for found in (singly, mixed)
-        ]
+        differences[number], answers = _answers(exported, prepared, number, original, mixed)
         same, count = agreement(predictor.task.info, expected[number], answers)
         equal, total = equal + same, total + count
         row = {

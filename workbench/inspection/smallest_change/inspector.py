@@ -68,18 +68,10 @@ class SmallestChangeInspector:
         (before,) = asking.answers([{}])
         free = [at for at in range(len(words)) if at not in decisions.fixed(target)]
         model = self._language_model(subject, str(options["proposer"]).strip())
-        kinds: dict[str, Callable[[Edits], dict[int, list[str]]]] = {
-            DELETE: lambda edits: {at: [""] for at in free if at not in edits}
-        }
-        if model is not None:
-            proposals = _proposals(model, text, words, options["top"])
-            kinds[REPLACE] = lambda edits: {
-                at: found for at, found in proposals.items() if at in free and at not in edits
-            }
+        proposals = None if model is None else _proposals(model, text, words, options["top"])
         estimates = _estimates(asking, options["top"])
         estimates = {at: found for at, found in estimates.items() if at in free}
-        if estimates:
-            kinds[FLIP] = lambda edits: _best_estimates(estimates, edits)
+        kinds = _kinds(free, proposals, estimates)
         changes, trials = [], dict[tuple[int, str], Trial]()
         for kind, candidates in kinds.items():
             change, first = _search(asking, kind, candidates, before, options["most"])
@@ -128,6 +120,27 @@ def _first_masked(folders: Sequence[Path | None], asked: str) -> LanguageModel |
             hint=_("Choose a masked language model of the Models page, such as starter-bert."),
         )
     return None
+
+
+def _kinds(
+    free: Sequence[int],
+    proposals: Mapping[int, list[str]] | None,
+    estimates: Mapping[int, Mapping[str, float]],
+) -> dict[str, Callable[[Edits], dict[int, list[str]]]]:
+    """Kind of change → the candidates after some edits: word → its replacements.
+
+    free: words that may change. proposals: of a language model, None without one.
+    """
+    kinds: dict[str, Callable[[Edits], dict[int, list[str]]]] = {
+        DELETE: lambda edits: {at: [""] for at in free if at not in edits}
+    }
+    if proposals is not None:
+        kinds[REPLACE] = lambda edits: {
+            at: found for at, found in proposals.items() if at in free and at not in edits
+        }
+    if estimates:
+        kinds[FLIP] = lambda edits: _best_estimates(estimates, edits)
+    return kinds
 
 
 def _estimates(asking: Asking, top: int) -> dict[int, dict[str, float]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,17 +73,9 @@ class BilstmInfo(FamilyInfo):
             for number, part in enumerate(config.parts)
             if part.kind == MODEL
         ]
-        for part in parts:
-            problems += [
-                _("{part}: {problem}").format(part=part.name, problem=problem)
-                for problem in part.problems
-            ]
         pickled = any(part.pickled for part in parts)
         untrusted = pickled and not (allow_pickle or (path / DESCRIPTION).is_file())
-        if untrusted:
-            problems.append(
-                _("one of its parts is pickled: opening a pickle can execute arbitrary code")
-            )
+        problems += _problems(parts, untrusted=untrusted)
         return replace(
             info,
             parameters=trained.parameters + sum(part.parameters for part in parts),
@@ -166,3 +158,15 @@ class BilstmInfo(FamilyInfo):
 
 
 INFO = BilstmInfo()
+
+
+def _problems(parts: Sequence[ModelInfo], *, untrusted: bool) -> list[str]:
+    """Of the models whose states are embeddings."""
+    found = [
+        _("{part}: {problem}").format(part=part.name, problem=problem)
+        for part in parts
+        for problem in part.problems
+    ]
+    if untrusted:
+        found.append(_("one of its parts is pickled: opening a pickle can execute arbitrary code"))
+    return found
