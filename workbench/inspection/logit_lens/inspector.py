@@ -69,13 +69,13 @@ def _layers(
         where = torch.tensor([positions], device=model.device)
         scores = model.encoder.layer_logits_at(padded([ids], model.encoder), where).float()
         top, best = scores.max(-1)  # (L + 1, K) of (L + 1, K, V)
-        below = scores.sub_(top.unsqueeze(-1))
+        below = scores.sub_(top.unsqueeze(-1)).clamp_(min=LEAST)
         last = best[-1].expand(len(below), -1).unsqueeze(-1)
         final = below.gather(-1, last)[..., 0].exp()
         # -Σ p log p without the logarithms of all p: log Z - Σ e (x - max) / Z, where 0 · -inf is 0
         weights = below.exp()
         total = weights.sum(-1)
-        mean = torch.linalg.vecdot(weights, below.clamp_(min=LEAST)) / total
+        mean = weights.mul_(below).sum(-1) / total
         entropy = (total.log() - mean) / np.log(2)
     names = {number: _name(model, number) for number in set(best.flatten().tolist())}
     pieces = tuple(tuple(names[number] for number in layer) for layer in best.tolist())
