@@ -46,6 +46,14 @@ def test_each_key_is_a_row_of_the_arithmetic(view):
     assert rows[1][3] == "−∞" and view._sum.text() == "Σ q × k = 4.00, times 0.5000 = 2.00"
 
 
+def test_the_rows_stay_readable_until_the_next_result_arrives(view):
+    view.state.result = None  # the text has changed
+    view.show_state(frozenset({"result"}))
+
+    model = view._table.model()
+    assert [model.index(0, column).data() for column in (0, 1)] == ["late", "4.00"]
+
+
 def test_what_a_model_adds_and_caps_is_shown(view):
     assert view._target.isHidden() is False and view.data()[0][3] == "Mask"
 

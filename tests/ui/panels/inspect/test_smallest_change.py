@@ -50,6 +50,15 @@ def test_single_changes_are_listed_with_their_effect(qtbot):
     assert view._message["replace"].text().startswith("No replacements:")
 
 
+def test_the_table_stays_readable_until_the_next_result_arrives(qtbot):
+    view = shown(qtbot, DELETED)
+
+    view.state.result = None  # the text has changed
+    view.show_state(frozenset({"result"}))
+
+    assert view._table.model().index(1, 0).data() == "again"
+
+
 def test_the_decision_and_the_model_of_the_words_are_chosen(qtbot):
     view = shown(qtbot, DELETED)
     view.page.choices = tuple(

@@ -22,12 +22,15 @@ class InspectorView(QWidget):
 
     A subclass builds its widgets in `__init__(state)`, adds them to `self.layout()`, and implements
     `show_result`. It reads `self.state` (result, options, asking) and `self.page` (document, gold,
-    labels, chosen_token), and calls their methods on user actions.
+    labels, chosen_token), and calls their methods on user actions. `visible` is the result that is
+    on screen: after a change of the text, `state.result` is None until the next one arrives, while
+    tables are still painted, hovered and clicked.
     """
 
     def __init__(self, state: Shown):
         super().__init__()
         self.state = state
+        self.visible: Any = None
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(12)
@@ -46,10 +49,10 @@ class InspectorView(QWidget):
         """
         if concerns(fields, "result", "gold", "labels", "choice"):
             if self.state.result is not None:
-                self._of = self.page.choice
+                self._of, self.visible = self.page.choice, self.state.result
                 self.show_result(self.state.result)
             elif self.page.choice is not self._of:
-                self._of = self.page.choice
+                self._of, self.visible = self.page.choice, None
                 self.clear()
 
     def _restyle(self) -> None:

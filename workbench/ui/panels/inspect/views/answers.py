@@ -80,8 +80,8 @@ class AnswersView(InspectorView):
             self._strip.choose(at if chosen[0].text else -1)
 
     def _show_question(self, question: str) -> None:
-        asked = {boundary.question: boundary for boundary in reversed(self.state.result.boundaries)}
-        self._show(asked.get(question) or next(iter(self.state.result.boundaries), None))
+        asked = {boundary.question: boundary for boundary in reversed(self.visible.boundaries)}
+        self._show(asked.get(question) or next(iter(self.visible.boundaries), None))
 
     def _show(self, found: Boundaries | None) -> None:
         self._question = found.question if found is not None else ""

@@ -184,7 +184,7 @@ class AttentionView(InspectorView):
     def _take(self, number: int) -> None:
         """The user selected a query token: select it in every view."""
         self._choose(number)
-        if (place := self.state.result.positions[number]) >= 0:
+        if (place := self.visible.positions[number]) >= 0:
             self.page.choose_token(place)
 
     def _take_head(self, layer: int, head: int) -> None:

@@ -126,7 +126,7 @@ class AttentionCellView(InspectorView):
         self.state.set_options(**asked)
 
     def _show_key(self) -> None:
-        result, chosen = self.state.result, self._table.chosen_rows()
+        result, chosen = self.visible, self._table.chosen_rows()
         if result is None or not chosen:
             return
         at = chosen[0]
@@ -165,17 +165,17 @@ def _has_bias(result: AttentionCell) -> bool:
 def _columns(view: AttentionCellView) -> list[Column]:
     def number(name: str, digits: int = 2) -> Callable[[int], str]:
         def text(at: int) -> str:
-            values = getattr(view.state.result, name)
+            values = getattr(view.visible, name)
             value = float(values[at]) if len(values) else 0.0
             return "−∞" if value < MASKED else formats.decimal(value, digits)
 
         return text
 
     def weight(at: int) -> float:
-        return float(view.state.result.weights[at])
+        return float(view.visible.weights[at])
 
     return [
-        Column(_("Key"), lambda at: view.state.result.keys[at].shown, 90),
+        Column(_("Key"), lambda at: view.visible.keys[at].shown, 90),
         Column(_("q · k"), number("dots"), 66, right=True, hint=_("Dot product of query and key")),
         Column(
             _("Scaled"),

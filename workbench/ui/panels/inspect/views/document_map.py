@@ -205,7 +205,7 @@ class DocumentMapView(InspectorView):
         self._list_selected()
 
     def _selected(self, numbers: Any) -> None:
-        documents = self.state.result.documents[numbers].tolist()
+        documents = self.visible.documents[numbers].tolist()
         self.page.corpus.choose(tuple(dict.fromkeys(documents)))
         self._list_selected()
 
@@ -249,7 +249,7 @@ class DocumentMapView(InspectorView):
         return "\n".join(filter(None, (point.text, point.group, point.key)))
 
     def _opened(self, number: int) -> None:
-        self.page.corpus.open(int(self.state.result.documents[number]))
+        self.page.corpus.open(int(self.visible.documents[number]))
 
     def _label_choices(self) -> list[Choice | None]:
         corpus = self.page.corpus

@@ -67,7 +67,7 @@ class GroupSwapView(ExaminedView):
 
     def predicted(self, document: SwappedDocument) -> str:
         """What is predicted for the groups, in their order."""
-        groups = self.state.result.groups
+        groups = self.visible.groups
         pairs = zip(groups, document.labels, document.shares, strict=True)
         text = _("{group}: {label}")
         if len(set(document.labels)) == 1:

@@ -88,7 +88,7 @@ class SamplesView(InspectorView):
             self._keep(pair[0])
 
     def _keep(self, number: int) -> None:
-        sample = self.state.result.samples[number]
+        sample = self.visible.samples[number]
         settings = {name: self.state.option(name) for name in SETTINGS}
         self.page.keep_sample(sample.text, settings)
         self._show_kept()

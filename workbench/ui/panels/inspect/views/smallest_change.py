@@ -179,7 +179,7 @@ def _painted(result: SmallestChange, change: Change) -> list[StripWord]:
 
 def _columns(view: SmallestChangeView) -> list[Column]:
     def word(trial: Trial) -> str:
-        found: str = view.state.result.words[trial.word].text
+        found: str = view.visible.words[trial.word].text
         return found
 
     def fall(trial: Trial) -> str:

@@ -133,7 +133,7 @@ class SpansView(InspectorView):
         self, span: Span, number: int, side: str, kind: str, score: float | None = None
     ) -> TextSpan:
         found = self.page.labels.get(span.label)
-        labels = self.state.result.labels
+        labels = self.visible.labels
         tint = (
             found.colour or found.position
             if found is not None

@@ -231,7 +231,7 @@ class UsesView(InspectorView):
     # ---------------------------------------------------------------- actions
 
     def _word_chosen(self, at: int) -> None:
-        word = self.state.result.words[at]
+        word = self.visible.words[at]
         self._word.setText(word.text)
         self.state.set_options(word=word.text, start=word.start, use=-1)
 
@@ -246,7 +246,7 @@ class UsesView(InspectorView):
         self.state.set_options(word=" ".join(self._word.text().split()), start=-1, use=-1)
 
     def _point(self, point: int) -> None:
-        senses = self.state.result.senses
+        senses = self.visible.senses
         if senses is not None and point < len(senses.layers):
             self._layer.set(self._layer.layers, senses.layers[point].layer)
             self._show_layer()
