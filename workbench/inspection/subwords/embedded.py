@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import cast
 
@@ -18,11 +18,15 @@ TOKEN, POSITION, SEGMENT = "token", "position", "segment"
 Lookups = dict[str, tuple[list[int | None], Tensor]]  # part → T ids, vectors (T, E)
 
 
+class _Enough(Exception):
+    """All embeddings have been looked up: the layers need not be computed."""
+
+
 def embedded(encoder: Encoder, piece: EncodedInput) -> tuple[Embedded, ...]:
     """One per unit of the input; () if the encoder looks up no embedding per token."""
     arrays = stack([piece], encoder.input_names, encoder.preparer.fill)
     inputs = {name: torch.from_numpy(array).to(encoder.device) for name, array in arrays.items()}
-    with torch.inference_mode(), _observed(encoder, len(piece)) as found:
+    with torch.inference_mode(), _observed(encoder, len(piece)) as found, suppress(_Enough):
         encoder(inputs)
     if TOKEN not in found:
         return ()
@@ -56,11 +60,12 @@ def token_table(encoder: Encoder, piece: EncodedInput) -> nn.Embedding | None:
     def keep(table: nn.Module, given: tuple[Tensor, ...], _vectors: Tensor) -> None:
         if given and torch.equal(given[0], inputs.get("input_ids", torch.zeros(()))):
             asked.append(cast(nn.Embedding, table))
+            raise _Enough
 
     tables = [module for module in encoder.modules() if isinstance(module, nn.Embedding)]
     handles = [table.register_forward_hook(keep) for table in tables]
     try:
-        with torch.inference_mode():
+        with torch.inference_mode(), suppress(_Enough):
             encoder(inputs)
     finally:
         for handle in handles:
@@ -70,7 +75,10 @@ def token_table(encoder: Encoder, piece: EncodedInput) -> nn.Embedding | None:
 
 @contextmanager
 def _observed(encoder: Encoder, units: int) -> Iterator[Lookups]:
-    """Collect what tables of embeddings are asked for, one vector per unit."""
+    """Collect what tables of embeddings are asked for, one vector per unit.
+
+    The forward pass ends with `_Enough` at the first layer.
+    """
     found: Lookups = {}
     named = (
         (name, named_module)
@@ -81,11 +89,18 @@ def _observed(encoder: Encoder, units: int) -> Iterator[Lookups]:
         table.register_forward_hook(partial(_keep, found, _part(name), units))
         for name, table in named
     ]
+    parts = encoder.parts()
+    layers = parts.modules[len(parts.modules) - len(parts.layers) :]
+    handles += [layer.register_forward_pre_hook(_end) for layer in layers]
     try:
         yield found
     finally:
         for handle in handles:
             handle.remove()
+
+
+def _end(_layer: nn.Module, _given: object) -> None:
+    raise _Enough
 
 
 def _part(name: str) -> str:
