@@ -112,7 +112,12 @@ def prompt(
 
     The same score table as a trained run's. The starters are small teaching models: expect the
     mechanism, not the scores.
-    """
+
+    \b
+    A template, for example:
+    {% for example in examples %}{{ example.text }} Topic: {{ example.label }}
+    {% endfor %}{{ text }} Topic: {{ label }}
+    """  # noqa: D301 (click does not wrap a paragraph after this mark)
     from workbench.operations import prompt as operations
     from workbench.operations import prompt_models
 

@@ -310,7 +310,7 @@ def test_the_card_names_scores_data_and_what_was_cut(tiny_run, tmp_path):
         "120 (not submitted)",
     ):
         assert part in card
-    assert "32 subwords, so their end was not read: 3 documents" in card
+    assert "32 tokens, so their end was not read: 3 documents" in card
 
 
 def test_the_card_of_a_tagger_names_the_style_of_its_tokens(tiny_run, tmp_path):

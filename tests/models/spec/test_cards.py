@@ -121,6 +121,16 @@ def test_a_model_whose_family_is_of_a_plugin_that_is_not_enabled_names_the_plugi
     assert "`glossbench plugins enable lines`" in caught.value.hint
 
 
+@pytest.mark.parametrize("config", [False, True])  # models of words have one beside the graph
+def test_an_onnx_export_is_named_as_one(tmp_path, config):
+    for name in ("model.onnx", "labels.json", *(["config.json"] if config else [])):
+        (tmp_path / name).write_text("{}")
+
+    (problem,) = spec.card(tmp_path).problems
+
+    assert "it is an ONNX export" in problem
+
+
 def test_the_size_of_a_folder_is_not_sought_through_the_whole_disk(tmp_path):
     for depth in ("a.bin", "onnx/b.bin", "x/y/z/c.bin"):
         (tmp_path / depth).parent.mkdir(parents=True, exist_ok=True)

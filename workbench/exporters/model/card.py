@@ -158,12 +158,11 @@ def _data(facts: Mapping[str, Any], description: Mapping[str, Any]) -> str:
     windows = tasks.info(description["task"]).windows
     if facts.get("cut") is not None and not windows:
         lines.append(
-            f"- longer than {length} subwords, so their end was not read: "
-            f"{facts['cut']:,} documents"
+            f"- longer than {length} tokens, so their end was not read: {facts['cut']:,} documents"
         )
     elif windows:
         lines.append(
-            f"- longer texts run in overlapping windows of {length} subwords; nothing is cut"
+            f"- longer texts run in overlapping windows of {length} tokens; nothing is cut"
         )
     tokens = description.get("tokens") or {}
     if tokens:

@@ -144,9 +144,16 @@ def _known(path: Path, allow_pickle: bool) -> ModelInfo:
 
 
 def _read(path: Path, files: tuple[tuple[str, int, int], ...], allow_pickle: bool) -> ModelInfo:
-    family, match = _family_of(path)
-    if family:
-        found: ModelInfo = registry().info("family", family).read(path, allow_pickle=allow_pickle)
+    found: ModelInfo
+    family, match = ("", Match.SURE) if _is_onnx(files) else _family_of(path)
+    if _is_onnx(files):
+        message = _(
+            "it is an ONNX export, which `workbench.runtime` reads; choose the run, or its export "
+            "as a folder with weights"
+        )
+        found = ModelInfo("", "", problems=(message,))
+    elif family:
+        found = registry().info("family", family).read(path, allow_pickle=allow_pickle)
     else:
         found = ModelInfo("", "", problems=(_("it is not a model in a known format"),))
     if match < Match.SURE and not found.gives and (message := _other_problem(path)):
@@ -161,6 +168,13 @@ def _read(path: Path, files: tuple[tuple[str, int, int], ...], allow_pickle: boo
         size_bytes=sum(size for _name, size, _at in files),
         files=tuple((name, size) for name, size, _at in largest),
     )
+
+
+def _is_onnx(files: tuple[tuple[str, int, int], ...]) -> bool:
+    """Whether these are the files of an ONNX export: a graph with its labels, but no weights."""
+    names = {name for name, _size, _at in files}
+    weights = any(name.endswith((".safetensors", ".bin", ".pt")) for name in names)
+    return {"model.onnx", "labels.json"} <= names and DESCRIPTION not in names and not weights
 
 
 def _task(path: Path) -> str:
