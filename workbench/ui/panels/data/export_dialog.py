@@ -50,6 +50,30 @@ class ExportDialog(Dialog):
         self._runs = [run for run in runs.all_runs(self._project) if run.layer_id is not None]
         self._written: Path | None = None
         self._replaceable: Path | None = None  # the file was confirmed in a file dialog
+        self._build_choices()
+        self._path = QLineEdit()
+        self._path_field = Field(_("File"), self._path)
+        browse = Button(_("Browse…"), "folder-open", on=self._browse)
+        self._lost = Callout("", "accent")
+        self._message = Callout("", "good")
+        self._build_progress()
+        self.put(
+            row(
+                (Field(_("Format"), self._format), 2),
+                (Field(_("Which documents?"), self._split, name=_("Split")), 1),
+                gap=12,
+            )
+        )
+        self.put(Field(_("Whose labels?"), self._source, name=_("Labels")), self._run_field)
+        self._path_field.put_beside(browse)
+        self.put(self._path_field, self._escape, self._lost, self._message, self._meter)
+        self._build_buttons()
+        self._path.textEdited.connect(lambda _text: self._path_field.set_error(""))
+        self._format_changed(first=True)
+        self._format.setFocus()
+
+    def _build_choices(self) -> None:
+        """What is exported, and in which format."""
         self._format = combo(
             [(format_.id, _(format_.title)) for format_ in self._formats.values()], name=_("Format")
         )
@@ -80,11 +104,13 @@ class ExportDialog(Dialog):
                 "An import of the file removes it again."
             ),
         )
-        self._path = QLineEdit()
-        self._path_field = Field(_("File"), self._path)
-        browse = Button(_("Browse…"), "folder-open", on=self._browse)
-        self._lost = Callout("", "accent")
-        self._message = Callout("", "good")
+        self._format.activated.connect(lambda _i: self._format_changed())
+        self._escape.toggled.connect(lambda _on: self._show())
+        for box in (self._split, self._run):
+            box.activated.connect(lambda _i: self._show())
+        self._source.chosen.connect(lambda _value: self._show())
+
+    def _build_progress(self) -> None:
         self._meter = Meter(None, name=_("Export progress"))
         self._meter.hide()
         self._count = self._total = (
@@ -94,31 +120,15 @@ class ExportDialog(Dialog):
         self._clock = QTimer(self)
         self._clock.setInterval(200)
         self._clock.timeout.connect(self._tick)
+
+    def _build_buttons(self) -> None:
         self._open = Button(_("Open folder"), "folder-open", on=self._open_folder)
         self._open.hide()
         self._start = Button(
             _("Export"), "upload", "primary", on=self.start, name=_("Write the file")
         )
         self._close = Button(_("Close"), on=self.reject)
-        self.put(
-            row(
-                (Field(_("Format"), self._format), 2),
-                (Field(_("Which documents?"), self._split, name=_("Split")), 1),
-                gap=12,
-            )
-        )
-        self.put(Field(_("Whose labels?"), self._source, name=_("Labels")), self._run_field)
-        self._path_field.put_beside(browse)
-        self.put(self._path_field, self._escape, self._lost, self._message, self._meter)
         self.end(self._open, None, self._close, self._start)
-        self._format.activated.connect(lambda _i: self._format_changed())
-        self._escape.toggled.connect(lambda _on: self._show())
-        for box in (self._split, self._run):
-            box.activated.connect(lambda _i: self._show())
-        self._source.chosen.connect(lambda _value: self._show())
-        self._path.textEdited.connect(lambda _text: self._path_field.set_error(""))
-        self._format_changed(first=True)
-        self._format.setFocus()
 
     # ------------------------------------------------------------ choosing
 
