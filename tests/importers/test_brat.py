@@ -7,6 +7,8 @@ from workbench.importers.base import Options, Row, Skipped
 from workbench.importers.brat import BratImporter, annotations_of
 from workbench.importers.detect import detect
 from workbench.importers.source import Source
+from workbench.text.labels import CLUSTER
+from workbench.text.remarks import FLAG, NOTE, Remark
 from workbench.text.spans import Span
 
 TEXT = "Ada met Bob\nin Rome and Naples."
@@ -51,7 +53,7 @@ def test_a_relation_of_a_span_that_is_missing_is_named(standoff):
     assert skipped.line == 2 and "names T9, which the file does not have" in skipped.reason
 
 
-def test_relations_and_arguments_of_events_connect_spans_and_notes_are_counted(standoff):
+def test_relations_and_arguments_of_events_connect_spans_and_what_has_no_place_is_counted(standoff):
     lines = (
         "T1\tPER 0 3\tAda",
         "T2\tPER 8 11\tBob",
@@ -60,20 +62,17 @@ def test_relations_and_arguments_of_events_connect_spans_and_notes_are_counted(s
         "E2\tSay:T2 Topic:E1",
     )
     more = (
-        "A1\tSure E1",
-        "M1\tSure T1",
+        "A1\tSure R1",
+        "M1\tSure T1 High",
         "N1\tReference T1 Wiki:1\tAda",
-        "#1\tNote T1\tx",
-        "*\tEq T1 T2",
+        "#1\tNote T9\tof no span",
     )
 
     row, remark = standoff(*lines, *more)
 
     assert len(row.record.spans["spans"]) == 2
     relations = row.record.relations["relations"]
-    assert remark.message == (
-        "a.ann: not imported: attributes (2), equivalences (1), normalizations (1), notes (1)."
-    )
+    assert remark.message == ("a.ann: not imported: attributes (2), normalizations (1), notes (1).")
     found = [
         (relation.label, relation.from_span.start, relation.to_span.start) for relation in relations
     ]
@@ -135,3 +134,34 @@ def test_real_documents_have_a_span_for_each_line_that_begins_with_t(data_folder
         ]
 
         assert len(rows) == 1 and len(rows[0].record.spans["spans"]) == len(wanted), path.name
+
+
+def test_equivalences_that_share_a_span_are_one_chain_beside_the_spans(standoff):
+    names = [f"T{number}\tX {number} {number + 1}\t{TEXT[number]}" for number in (0, 4, 8, 15)]
+    lines = (*names, "*\tEquiv T0 T4", "*\tEquiv T8 T15", "*\tEquiv T4 T8")
+
+    hint, row = standoff(*lines, chain_layer="coreference")
+
+    assert (hint.layer, hint.kind) == ("coreference", CLUSTER)
+    assert len(row.record.spans["spans"]) == 4
+    found = {(span.start, span.chain) for span in row.record.spans["coreference"]}
+    assert found == {(0, 1), (4, 1), (8, 1), (15, 1)}
+
+
+def test_an_equivalence_of_a_span_that_is_missing_is_named_with_its_line(standoff):
+    (skipped,) = standoff("T1\tPER 0 3\tAda", "*\tEquiv T1 T7")
+
+    assert skipped.line == 2 and "equivalence names T7" in skipped.reason
+
+
+def test_notes_and_attributes_without_values_become_remarks_of_their_spans(standoff):
+    lines = ("T1\tPER 0 3\tAda", "T2\tLOC 15 19\tRome", "E1\tMeet:T2", "A1\tNegation E1")
+    notes = ("#1\tAnnotatorNotes T1\twho?", "#2\tAnnotatorNotes T1\tAda Lovelace")
+
+    (row,) = standoff(*lines, *notes, span_layer="ner")
+
+    ada, rome = (span.place for span in row.record.spans["ner"])
+    assert row.record.remarks == (
+        Remark(NOTE, "who?\nAda Lovelace", "ner", ada),
+        Remark(FLAG, "Negation", "ner", rome),
+    )

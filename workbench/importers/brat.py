@@ -1,7 +1,9 @@
 """brat's standoff annotations: NAME.ann beside NAME.txt, which is one document.
 
 Source: brat.nlplab.org/standoff.html. The arguments of an event become relations from its trigger,
-named after their role. Equivalences, attributes, normalizations and notes are counted.
+named after their role. Equivalences become chains of coreference, notes and attributes without a
+value become notes and flags of their spans. Attributes with values, normalizations, and what
+belongs to a relation are counted.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from workbench.base.errors import ImportFailed
@@ -17,6 +19,7 @@ from workbench.base.i18n import N_, _
 from workbench.importers.base import (
     Fault,
     Guess,
+    Hint,
     Item,
     Options,
     Remark,
@@ -29,16 +32,21 @@ from workbench.importers.base import (
     unique_spans,
 )
 from workbench.importers.source import Source
+from workbench.text import remarks as marks
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT, Document
+from workbench.text.labels import CLUSTER
 from workbench.text.relations import Relation
-from workbench.text.spans import Span, joined
+from workbench.text.spans import Place, Span, joined
 
 ENDING = ".ann"
 _LINE = re.compile(r"(?:T\d+\t\S+ \d+ \d+|[REAMN]\d+\t\S+[ :]|\*\t\S+ T|#\d*\t)")
 _SPAN = re.compile(r"(T\d+)\t(\S+) (\d{1,12} \d{1,12}(?:;\d{1,12} \d{1,12})*)(?:\t(.*))?$")
 _RELATION = re.compile(r"R\d+\t(\S+) \S+?:([TE]\d+) \S+?:([TE]\d+)\s*$")
 _EVENT = re.compile(r"(E\d+)\t(\S+?):(T\d+)((?: \S+?:[TE]\d+)*)\s*$")
+_EQUIVALENCE = re.compile(r"\*\t\S+((?: [TE]\d+)+)\s*$")
+_FLAG = re.compile(r"[AM]\d+\t(\S+) ([TE]\d+)\s*$")
+_NOTE = re.compile(r"#\d*\t\S+ ([TE]\d+)\t(.*\S)")
 _OTHERS = {
     "*": N_("equivalences"),
     "A": N_("attributes"),
@@ -85,35 +93,20 @@ class BratImporter:
                 hint=_("Leave --map out; --layer chooses the layer of the spans."),
             )
         text = text_of(source)
-        left: Counter[str] = Counter()
         parts = _Parts()
-        for number, line in enumerate(source.lines(), 1):
-            try:
-                parts.take(number, line, text, left)
-            except Fault as fault:
-                yield Skipped(number, str(fault))
-                return
-        layers = {options.span_layer: unique_spans(list(parts.spans.values()))}
-        layers = layers if parts.spans else {}
         try:
-            found = parts.relations()
+            for number, line in enumerate(source.lines(), 1):
+                parts.take(number, line, text)
+            record = parts.record(Document(source.path.stem, ((TEXT, text),)), options)
+            parts.line = 1
+            check(record)
         except Fault as fault:
             yield Skipped(parts.line, str(fault))
             return
-        relations = {options.relation_layer: found} if found else {}
-        record = Record(
-            Document(source.path.stem, ((TEXT, text),)),
-            dict.fromkeys((*layers, *relations), "submitted"),
-            {},
-            layers,
-            relations=relations,
-        )
-        try:
-            check(record)
-            yield Row(1, record)
-        except Fault as fault:
-            yield Skipped(1, str(fault))
-        yield from (Remark(message) for message in _remarks(source.name, left))
+        if options.chain_layer in record.spans:
+            yield Hint(options.chain_layer, CLUSTER)
+        yield Row(1, record)
+        yield from (Remark(message) for message in _remarks(source.name, parts.left))
 
 
 def annotations_of(path: Path) -> Path | None:
@@ -142,10 +135,14 @@ class _Parts:
     spans: dict[str, Span] = field(default_factory=dict)  # T1 → span
     triggers: dict[str, str] = field(default_factory=dict)  # E1 → T1
     links: list[tuple[int, str, str, str]] = field(default_factory=list)  # line, label, from, to
+    equals: list[tuple[int, list[str]]] = field(default_factory=list)  # line, names
+    remarks: list[tuple[str, str, str]] = field(default_factory=list)  # kind, text, name of span
+    left: Counter[str] = field(default_factory=Counter)  # what is not imported → how often
     line: int = 1
 
-    def take(self, number: int, line: str, text: str, left: Counter[str]) -> None:
-        """Read a line; annotations that are not imported are counted in `left`. Raises Fault."""
+    def take(self, number: int, line: str, text: str) -> None:
+        """Read a line. Raises Fault."""
+        self.line = number
         if not line.strip():
             return
         if line[0] == "T":
@@ -164,7 +161,7 @@ class _Parts:
             for role, target in (part.rsplit(":", 1) for part in arguments.split()):
                 self.links.append((number, role.rstrip("0123456789") or role, trigger, target))
         elif line[0] in _OTHERS:
-            left[line[0]] += 1
+            self._take_other(number, line)
         else:
             raise Fault(
                 _("the line begins with {word}, expected T, R, E, A, M, N, * or #").format(
@@ -172,21 +169,77 @@ class _Parts:
                 )
             )
 
-    def relations(self) -> tuple[Relation, ...]:
-        """Raises Fault for a relation of a span that the file does not have."""
+    def _take_other(self, number: int, line: str) -> None:
+        if match := _EQUIVALENCE.match(line):
+            self.equals.append((number, match[1].split()))
+        elif match := _FLAG.match(line):
+            self.remarks.append((marks.FLAG, match[1], match[2]))
+        elif match := _NOTE.match(line):
+            self.remarks.append((marks.NOTE, match[2], match[1]))
+        else:
+            self.left[line[0]] += 1
+
+    def record(self, document: Document, options: Options) -> Record:
+        """The document with its labels. Raises Fault for names that the file does not have."""
+        layers = {options.span_layer: unique_spans(list(self.spans.values()))} if self.spans else {}
+        if chained := self._chained():
+            layers[options.chain_layer] = chained
+        found = self._relations()
+        relations = {options.relation_layer: found} if found else {}
+        states = dict.fromkeys((*layers, *relations), "submitted")
+        remarks = self._remarks(options.span_layer)
+        return Record(document, states, {}, layers, relations=relations, remarks=remarks)
+
+    def _relations(self) -> tuple[Relation, ...]:
         found: dict[Relation, None] = {}
+        message = _("the relation {label} names {name}, which the file does not have")
         for number, label, *names in self.links:
-            self.line = number
-            ends = [self.spans.get(self.triggers.get(name, name)) for name in names]
-            if ends[0] is None or ends[1] is None:
-                gone = names[0] if ends[0] is None else names[1]
-                raise Fault(
-                    _("the relation {label} names {name}, which the file does not have").format(
-                        label=show(label), name=gone
-                    )
-                )
-            found[Relation(label, ends[0], ends[1])] = None
+            first, second = (self._named(number, message, name, label) for name in names)
+            found[Relation(label, first, second)] = None
         return tuple(found)
+
+    def _chained(self) -> tuple[Span, ...]:
+        """Copies of the equivalent spans, with the numbers of their chains from 1."""
+        chains: list[dict[Span, None]] = []
+        message = _("the equivalence names {name}, which the file does not have")
+        for number, names in self.equals:
+            spans = dict.fromkeys(self._named(number, message, name) for name in names)
+            for other in [chain for chain in chains if not chain.keys().isdisjoint(spans)]:
+                chains.remove(other)  # a span that two equivalences share joins them
+                spans = other | spans
+            chains.append(spans)
+        return tuple(
+            replace(span, chain=number) for number, chain in enumerate(chains, 1) for span in chain
+        )
+
+    def _remarks(self, layer: str) -> tuple[marks.Remark, ...]:
+        """Notes, joined where a span has several, and flags; those of no span are counted."""
+        notes: dict[Place, list[str]] = {}
+        flags: dict[marks.Remark, None] = {}
+        for kind, text, name in self.remarks:
+            span = self._span_of(name)
+            if span is None:
+                self.left["#" if kind == marks.NOTE else "A"] += 1
+            elif kind == marks.NOTE:
+                notes.setdefault(span.place, []).append(text)
+            else:
+                flags[marks.Remark(kind, text, layer, span.place)] = None
+        joint = ("\n".join(texts) for texts in notes.values())
+        written = (
+            marks.Remark(marks.NOTE, text, layer, place)
+            for place, text in zip(notes, joint, strict=True)
+        )
+        return (*written, *flags)
+
+    def _named(self, line: int, message: str, name: str, label: str = "") -> Span:
+        """The span, or that of the event, of a name. Raises Fault with `message` if it has none."""
+        self.line = line
+        if (span := self._span_of(name)) is None:
+            raise Fault(message.format(label=show(label), name=name))
+        return span
+
+    def _span_of(self, name: str) -> Span | None:
+        return self.spans.get(self.triggers.get(name, name))
 
 
 def _span(line: str, text: str) -> tuple[str, Span]:

@@ -4,6 +4,7 @@ import pytest
 
 from tests.exporters.data.conftest import HARD_TEXTS, LINKS, NER, TOPIC, random_record
 from workbench.exporters.data.brat import BratExporter
+from workbench.importers.base import CHAINS
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.labels import Label, Layer
@@ -63,6 +64,10 @@ def test_chains_notes_and_flags_have_lines_of_their_own(folder):
         "#1\tAnnotatorNotes T1\twhich Ada?",
     ]
     assert "unsure\tArg:<ENTITY>" in files.text("annotation.conf").splitlines()
+    back = files.record("a.ann")
+    assert [span.ranges for span in back.spans[CHAINS]] == [((0, 3),), ((8, 11),)]
+    assert {span.chain for span in back.spans[CHAINS]} == {1}
+    assert [remark.text for remark in back.remarks] == ["which Ada?", "unsure"]
 
 
 def test_the_configuration_has_the_labels_and_rules_of_the_layers():
