@@ -74,6 +74,25 @@ def test_the_declarations_of_a_task_name_what_exists(changes, says):
     assert says in found and bool(says) == bool(found)
 
 
+def examiner(examines, *names):
+    return SimpleNamespace(examines=examines, options=[SimpleNamespace(name=n) for n in names])
+
+
+@pytest.mark.parametrize(
+    ("info", "says"),
+    [
+        (examiner(""), "does not say what it examines"),
+        (examiner("texts"), "has no option 'documents'"),
+        (examiner("labels", "documents"), "has no option 'layer'"),
+        (examiner("labels", "documents", "layer"), ""),
+    ],
+)
+def test_an_inspector_of_a_project_has_the_options_that_select_its_documents(info, says):
+    found = plugin_contracts.fault("inspector", type("Made", (), {}), info)
+
+    assert says in found and bool(says) == bool(found)
+
+
 def test_the_built_in_contributions_conform():
     found = {}
     for kind in LIGHT:

@@ -47,6 +47,7 @@ MEMBERS = "members"  # of an ensemble
 AVERAGED = ("ClassScores", MEMBERS)  # what an ensemble provides
 TEXTS, LABELS = "texts", "labels"  # what is examined of the documents of a project
 BASE = "base"  # in place of a folder: the model that a run was trained from
+DOCUMENTS = "documents"  # the option with the number of documents that are examined
 LAYER = "layer"  # the option with the name of the layer whose labels are examined
 # What runs or language models give to inspectors besides the fields of predictions (their `title`)
 # and what tasks declare (`tasks.spec.GIVEN`, `TaskInfo.further`), as display texts.

@@ -135,7 +135,7 @@ def _texts(project: Project, options: Mapping[str, Any]) -> Iterable[Record]:
 
 
 def _drawn(ids: list[int], options: Mapping[str, Any]) -> list[int]:
-    most = int(options["documents"])
+    most = int(options[spec.DOCUMENTS])
     if len(ids) > most:
         ids = sorted(random.Random(int(options.get("seed", 1))).sample(ids, most))
     return ids

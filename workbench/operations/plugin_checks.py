@@ -55,6 +55,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "model_exporter": ("info", "write", "check", "finish"),
     "panel": ("commands", "needs_project", "build", "shown", "close"),
 }
+INSPECTOR, EXAMINER = PARTS["inspector"], ("examine",)
 FOLDER_EXPORTER = ("lost", "shared", "files")
 # Kind of contribution → the class that gives its object the other attributes.
 BASES: Mapping[str, str] = {
@@ -209,6 +210,8 @@ def _differs(contribution: Contribution) -> str:
     parts = PARTS[contribution.kind]
     if contribution.options.get("folder"):
         parts = FOLDER_EXPORTER
+    if parts == INSPECTOR and hasattr(made, "examine"):
+        parts = EXAMINER
     missing = [part for part in parts if not hasattr(made, part)]
     if missing:
         names, base = ", ".join(missing), BASES.get(contribution.kind, "")
@@ -226,6 +229,8 @@ def _differs(contribution: Contribution) -> str:
         if unlike := _unlike_info(contribution, made):
             return unlike
         info = made.info
+    elif parts == EXAMINER and "info" in contribution.options:
+        info = _object(contribution.options["info"])
     return plugin_contracts.fault(contribution.kind, made, info)
 
 

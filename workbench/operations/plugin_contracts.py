@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from workbench.base.i18n import _
+from workbench.inspection.spec import DOCUMENTS, LABELS, LAYER
 from workbench.text.labels import LAYER_KINDS
 
 AXES = ("item", "token", "choice")  # of `TaskInfo.logits`
@@ -26,7 +27,10 @@ OBJECT_CALLS: Mapping[str, Calls] = {
     },
     "family": {"heads": ("info",), "load": ("info", "options"), "save": ("encoder", "folder")},
     "method": {"prepare": (), "groups": ("rate",)},
-    "inspector": {"run": ("subject", "documents", "options")},
+    "inspector": {
+        "run": ("subject", "documents", "options"),
+        "examine": ("subject", "data", "task", "options"),
+    },
     "backend": {"score": ("prompts",)},
     "objective": {"batches": ("texts",)},
     "baseline": {
@@ -72,6 +76,8 @@ def fault(kind: str, made: Any, info: Any) -> str:
         found = found or next(_uncallable(info, INFO_CALLS.get(kind, {})), "")
         if kind == "task":
             found = found or next(_undeclared(info, made), "")
+        if kind == "inspector":
+            found = found or next(_lacking(info), "")
     return found
 
 
@@ -92,6 +98,19 @@ def _uncallable(owner: Any, calls: Calls) -> Iterator[str]:
             )
         except ValueError:  # a builtin, which has no signature
             continue
+
+
+def _lacking(info: Any) -> Iterator[str]:
+    """Options that an inspector of the documents of a project must have."""
+    if not getattr(info, "examines", ""):
+        yield _("It has `examine`, but its info does not say what it examines (`examines`).")
+    wanted = (DOCUMENTS, *([LAYER] if getattr(info, "examines", "") == LABELS else []))
+    known = {option.name for option in info.options}
+    for name in wanted:
+        if name not in known:
+            yield _("It examines documents of the project, but has no option {name!r}.").format(
+                name=name
+            )
 
 
 def _undeclared(info: Any, made: Any) -> Iterator[str]:
