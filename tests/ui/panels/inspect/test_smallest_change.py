@@ -50,6 +50,19 @@ def test_single_changes_are_listed_with_their_effect(qtbot):
     assert view._message["replace"].text().startswith("No replacements:")
 
 
+def test_a_text_from_right_to_left_keeps_its_order(qtbot):
+    view = shown(qtbot, DELETED)
+    assert not view._strips["delete"]._rtl
+    words = tuple(
+        replace(word, text=text) for word, text in zip(WORDS, ("تأخر", "الترام"), strict=True)
+    )
+    view.state.result = replace(view.state.result, words=words)
+
+    view.show_state(ALL)
+
+    assert view._strips["delete"]._rtl
+
+
 def test_the_table_stays_readable_until_the_next_result_arrives(qtbot):
     view = shown(qtbot, DELETED)
 

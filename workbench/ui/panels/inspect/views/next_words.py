@@ -14,6 +14,7 @@ from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.option_field import OptionField
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.layout import card, layout_of, line, row
+from workbench.ui.widgets.span_layout import starts_rtl
 from workbench.ui.widgets.step_line import StepLine
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.word_strip import StripWord, WordStrip
@@ -80,7 +81,8 @@ class NextWordsView(InspectorView):
         self._note.setText("")
 
     def show_result(self, result: NextWords) -> None:
-        self._strip.set(self._words(result))
+        shown = self._words(result)
+        self._strip.set(shown, rtl=starts_rtl(" ".join(word.text for word in shown)))
         self._table.set_rows(_rows(result))
         self._span_cut()
         self._table.choose({1})

@@ -14,6 +14,7 @@ from workbench.ui.panels.inspect.views.target_names import target_name
 from workbench.ui.widgets.field import Field, combo, fill
 from workbench.ui.widgets.layout import card, layout_of, line, row, scrolled
 from workbench.ui.widgets.layout import column as stacked
+from workbench.ui.widgets.span_layout import starts_rtl
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.word_strip import StripWord, WordStrip
 from workbench.ui.widgets.words import words
@@ -86,6 +87,7 @@ class SmallestChangeView(InspectorView):
             self._strips[kind].set(())
 
     def show_result(self, result: SmallestChange) -> None:
+        rtl = starts_rtl(" ".join(word.text for word in result.words))
         known = {target.id: target for target in result.targets}
         target = known.get(result.target)
         value = target.value if target is not None else None
@@ -103,7 +105,8 @@ class SmallestChangeView(InspectorView):
             self._strips[kind].setVisible(change is not None)
             self._message[kind].setText(_sentence(kind, change))
             self._message[kind].setVisible(bool(self._message[kind].text()))
-            self._strips[kind].set(_painted(result, change) if change is not None else ())
+            painted = _painted(result, change) if change is not None else ()
+            self._strips[kind].set(painted, rtl=rtl)
         self._table.set_rows(result.trials)
 
     def data(self) -> list[list[object]]:
