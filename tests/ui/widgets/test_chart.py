@@ -3,7 +3,7 @@ import csv
 import pytest
 from PySide6.QtCore import QPoint, Qt
 
-from workbench.ui.widgets.chart import Axis, Chart, Series, files, ticks
+from workbench.ui.widgets.chart import Axis, Chart, Series, files, scale_text, ticks
 
 
 @pytest.fixture
@@ -79,3 +79,18 @@ def test_scales_of_counts_have_whole_numbers(low, high):
     found = ticks(low, high, whole=True)
 
     assert 2 <= len(found) <= 7 and all(value == round(value) for value in found)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (0.25, "0.25"),
+        (2e-4, "2e-4"),
+        (1.5e-5, "1.5e-5"),
+        (-1e-4, "-1e-4"),
+        (1e-3, "0.001"),
+    ],
+)
+def test_small_numbers_fit_beside_a_scale(value, text):
+    assert scale_text(value) == text

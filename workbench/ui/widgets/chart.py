@@ -323,8 +323,11 @@ def ticks(low: float, high: float, *, whole: bool = False) -> list[float]:
 
 
 def scale_text(value: float) -> str:
-    small = value != 0 and abs(value) < 1e-3
-    return formats.scientific(value) if small else formats.significant(value, 4)
+    """Short enough for the room beside a scale: 0.25, 2e-4."""
+    if value == 0 or abs(value) >= 1e-3:
+        return formats.significant(value, 4)
+    exponent = math.floor(math.log10(abs(value)) + 1e-9)
+    return f"{formats.significant(value / 10**exponent, 2)}e{exponent}"
 
 
 def _finite(series: Series) -> list[tuple[float, float]]:

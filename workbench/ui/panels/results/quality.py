@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 WIDE = 900  # pixels at 100 % from which cards are in two columns
 HIGHEST = 320  # of a chart, pixels at 100 %
+FILLS = 20  # stretch of a chart: it grows to its maximum height before the room below it
 UNIT = (0.0, 1.0)  # range of an axis
 
 
@@ -333,7 +334,8 @@ class CurvesCard(QFrame):
             self._best,
             save_menu("curve", _("Save the curves"), self.pr, self.roc),
         )
-        _fill(self, card(head, (self.pr, 1), (self.roc, 1), row((self._message, 1), self._set)))
+        foot = row((self._message, 1), self._set)
+        _fill(self, card(head, (self.pr, FILLS), (self.roc, FILLS), foot, None))
 
     def _curve(self) -> Curve | None:
         found = self._state.curve

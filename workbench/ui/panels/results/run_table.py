@@ -74,7 +74,7 @@ class RunTable(QFrame):
                 tip=_tip,
                 edit=lambda run, name: state.listing.rename(run, name),
             ),
-            Column(_("Task"), short_title, 66, tip=title_of),
+            Column(_("Task"), short_title, 76, tip=title_of),
             Column(_("Group"), lambda run: run.listing.group, 76, tip=_tip),
             Column(
                 _("Dev"),
