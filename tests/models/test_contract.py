@@ -100,9 +100,7 @@ def test_an_encoder_that_follows_its_contract_passes_and_stays_in_training_mode(
 @pytest.mark.parametrize(
     ("encoder", "says"),
     [
-        (Unmasked(), "layer 1 of the states of a text depends on the padding"),
         (Changed(lambda s: s.layers), "returned tuple, expected States"),
-        (Changed(lambda s: s._replace(layers=s.layers[:1])), "`forward` returned: 1, expected 2"),
         (
             Changed(lambda s: s._replace(layers=(s.layers[0], s.layers[1][..., :2]))),
             "layer 1 of the states has the shape (2, 64, 2), expected (2, 64, 4)",
@@ -126,3 +124,27 @@ def test_a_difference_from_the_contract_is_named_with_the_plugin(encoder, says):
         contract.ensure(encoder, "lines.two")
 
     assert says in str(caught.value) and "error of the plugin lines" in caught.value.hint
+
+
+def test_states_that_depend_on_padding_are_reported_in_the_log(caplog):
+    contract.ensure(Unmasked(), "lines.two")
+
+    assert "lines.two: layer 1 of the states of a text depends on the padding" in caplog.text
+
+
+def test_the_number_of_layers_is_that_of_the_states(caplog):
+    encoder = Changed(lambda s: s._replace(layers=(*s.layers, s.layers[-1])))
+
+    contract.ensure(encoder, "lines.two")
+
+    assert encoder.info.layers == 2 and encoder.widths == (WIDTH,) * 3
+    assert "`layers` of its ModelInfo is 1, but `forward` returned 3 layers" in caplog.text
+
+
+def test_a_preparer_without_windows_still_serves_tasks_on_texts(caplog):
+    def windows(documents, max_length):
+        raise NotImplementedError
+
+    contract.ensure(Two(preparer(windows=windows)), "lines.two")
+
+    assert "lines.two: `windows` of its preparer failed" in caplog.text

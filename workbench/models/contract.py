@@ -1,8 +1,14 @@
-"""Whether the encoder of a plugin's family gives what its contract says, tried with two texts."""
+"""Whether the encoder of a plugin's family gives what its contract says, tried with two texts.
+
+What would give wrong results or end with an error later is refused. What only some uses of the
+encoder need (states that do not depend on padding, words, a true number of layers) is logged.
+"""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -15,20 +21,21 @@ from workbench.models.base import Encoder, States
 from workbench.runtime.inputs import EncodedInput, Prepared, stack
 from workbench.text.document import TEXT, Document
 
+log = logging.getLogger(__name__)
 TEXTS = ("Two words.", "A longer text, so that the shorter one is padded in a batch of both.")
 TOKENS = 64  # at most, of each text
 DIFFERENCE = 1e-3  # of states with and without padding, relative to the largest of them
 
 
 def ensure(encoder: Encoder, family: str) -> None:
-    """Raises ModelError with the first thing in which the encoder differs from its contract."""
-    fault = next(_faults(encoder), "")
+    """Raises ModelError with the first thing that is not as the contract requires."""
+    fault = next(_faults(encoder, family), "")
     if fault:
         message = _("The model family {family} does not follow its contract: {fault}.")
         raise ModelError(message.format(family=family, fault=fault), hint=contract_hint(family))
 
 
-def _faults(encoder: Encoder) -> Iterator[str]:
+def _faults(encoder: Encoder, family: str) -> Iterator[str]:
     documents = [Document("", ((TEXT, text),)) for text in TEXTS]
     length = min(encoder.max_length, TOKENS)
     if length < 1:
@@ -36,11 +43,15 @@ def _faults(encoder: Encoder) -> Iterator[str]:
         return
     whole = encoder.preparer.whole(documents, length)
     yield from _inputs_faults(whole)
-    windows = encoder.preparer.windows(documents, length)
-    yield from _inputs_faults(windows)
-    if len(windows.alignments) != len(documents):
-        yield _("`windows` gives no words: return prepared_windows(documents, windows)")
-    yield from _state_faults(encoder, whole)
+    try:
+        windows = encoder.preparer.windows(documents, length)
+    except Exception:  # tasks on texts do without
+        log.warning("%s: `windows` of its preparer failed", family, exc_info=True)
+    else:
+        yield from _inputs_faults(windows)
+        if len(windows.alignments) != len(documents):
+            yield _("`windows` gives no words: return prepared_windows(documents, windows)")
+    yield from _state_faults(encoder, whole, family)
 
 
 def _inputs_faults(prepared: Prepared) -> Iterator[str]:
@@ -70,14 +81,16 @@ def _input_faults(encoded: EncodedInput, longest: int) -> Iterator[str]:
         yield _("the offset {n} is outside the text").format(n=int(own.max()))
 
 
-def _state_faults(encoder: Encoder, prepared: Prepared) -> Iterator[str]:
+def _state_faults(encoder: Encoder, prepared: Prepared, family: str) -> Iterator[str]:
     was_training = encoder.training
     encoder.eval()
     try:
         with torch.no_grad():  # what the encoder keeps must stay usable in training
             together = _states(encoder, prepared.inputs)
+            if isinstance(together, States):
+                _count_layers(encoder, len(together.layers), family)
             yield from _shape_faults(encoder, together, prepared)
-            yield from _padding_faults(_states(encoder, prepared.inputs[:1]), together)
+            _compare_padding(_states(encoder, prepared.inputs[:1]), together, family)
     finally:
         encoder.train(was_training)
 
@@ -88,6 +101,17 @@ def _states(encoder: Encoder, inputs: Sequence[EncodedInput]) -> States:
     given = {name: torch.from_numpy(array).to(device) for name, array in arrays.items()}
     found: States = encoder(given)
     return found
+
+
+def _count_layers(encoder: Encoder, found: int, family: str) -> None:
+    """Correct the number of layers of the card to that of the states, `found`."""
+    if found and found != len(encoder.widths):
+        log.warning(
+            "%s: `layers` of its ModelInfo is %d, but `forward` returned %d layers with the "
+            "embeddings; %d is assumed",
+            family, encoder.info.layers, found, found - 1,
+        )  # fmt: skip
+        encoder.info = replace(encoder.info, layers=found - 1)
 
 
 def _shape_faults(encoder: Encoder, states: States, prepared: Prepared) -> Iterator[str]:
@@ -115,14 +139,15 @@ def _shape_faults(encoder: Encoder, states: States, prepared: Prepared) -> Itera
         )
 
 
-def _padding_faults(alone: States, together: States) -> Iterator[str]:
-    """The states of the first text, read alone and padded in a batch."""
+def _compare_padding(alone: States, together: States, family: str) -> None:
+    """Log the first layer in which a text differs, read alone and padded in a batch."""
     for number, (layer, padded) in enumerate(zip(alone.layers, together.layers, strict=True)):
         if not _equal(layer[0], padded[0, : layer.shape[1]]):
-            yield _(
-                "layer {n} of the states of a text depends on the padding in its batch: multiply "
-                "by the mask before each module that reads neighbours"
-            ).format(n=number)
+            log.warning(
+                "%s: layer %d of the states of a text depends on the padding in its batch: "
+                "multiply by the mask before each module that reads neighbours",
+                family, number,
+            )  # fmt: skip
             return
 
 
