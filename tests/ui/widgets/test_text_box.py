@@ -52,3 +52,12 @@ def test_only_the_user_edits(qtbot):
     assert heard == [] and field.text() == "no-break\u00a0space"
     qtbot.keyClicks(field, "A ")
     assert heard[-1] == "A no-break\u00a0space"
+
+
+def test_a_text_from_right_to_left_stands_at_the_right(qtbot):
+    field = box(qtbot)
+
+    field.set_text("\u05e9\u05dc\u05d5\u05dd")
+    assert field.cursorRect().left() > field.viewport().width() * 3 // 4
+    field.set_text("left")
+    assert field.cursorRect().left() < field.viewport().width() // 4

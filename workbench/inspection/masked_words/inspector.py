@@ -28,7 +28,7 @@ from workbench.models.loading import family_of
 from workbench.runtime.inputs import EncodedInput, batches_by_length, stack
 from workbench.text.document import TEXT, TEXT_B, Document
 
-BUDGET = 12_000  # tokens that are processed to score a text, about a second
+BUDGET = 12_000  # tokens that are processed to score a text: seconds on one core
 BATCH_TOKENS = 2048
 TOGETHER = 4  # chosen tokens that are scored in one pass with the text
 PAIRS = "pretraining"  # the head of masked words and next sentences

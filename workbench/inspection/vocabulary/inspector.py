@@ -22,7 +22,7 @@ from workbench.models.generate import MASKED, LanguageModel
 from workbench.runtime.inputs import EncodedInput, batches_by_length, stack
 from workbench.text.document import Document
 
-BUDGET = 12_000  # tokens processed per request by a masked model, one to two seconds
+BUDGET = 12_000  # tokens that a masked model reads per request: seconds on one core
 BATCH_TOKENS = 2048
 Found = dict[int, tuple[tuple[tuple[str, float], ...], float | None]]
 

@@ -8,6 +8,8 @@ from PySide6.QtCore import QSizeF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy
 
+from workbench.ui.widgets.span_layout import starts_rtl
+
 PARAGRAPH = "\u2029"  # what a QTextDocument has between two lines
 
 
@@ -27,6 +29,7 @@ class TextBox(QPlainTextEdit):
         self.setTabChangesFocus(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        align_by_text(self)
         self.document().documentLayout().documentSizeChanged.connect(self._fit)
         self.textChanged.connect(self._changed)
         self._fit()
@@ -76,3 +79,19 @@ class TextBox(QPlainTextEdit):
             event.ignore()  # a key of the page
         else:
             self.submitted.emit()
+
+
+def align_by_text(editor: QPlainTextEdit) -> None:
+    """Align a text that begins from right to left at the right; the layout of Qt never does."""
+
+    def align() -> None:
+        document = editor.document()
+        sides = Qt.AlignmentFlag
+        side = sides.AlignRight if starts_rtl(document.firstBlock().text()) else sides.AlignLeft
+        option = document.defaultTextOption()
+        if option.alignment() != side:
+            option.setAlignment(side)
+            document.setDefaultTextOption(option)
+
+    editor.textChanged.connect(align)
+    align()

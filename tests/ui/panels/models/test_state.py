@@ -291,7 +291,7 @@ def test_size_and_licence_are_told_then_it_is_fetched_with_progress(download, co
     context.queue.tell(context.queue.jobs[0], status="done", result=TOLD)
     words = repository_words(download.found)
     assert download.stage == "found"
-    assert words == "Size: 2.0 MB in 2 files. Licence: mit. Family: bert."
+    assert words == "Size: 2.0 MB in 2 files. Licence: MIT. Family: bert."
 
     download.fetch()
     job = context.queue.jobs[1]

@@ -90,7 +90,7 @@ def test_each_starter_has_a_card_with_its_figures_and_uses(panel):
     bert = card(panel)
 
     assert bert.info.name == "starter-bert"
-    for word in ("22.9 M", "6 × 384", "30,522", "512 tokens", "apache-2.0", "46.5 MB"):
+    for word in ("22.9 M", "6 × 384", "30,522", "512 tokens", "Apache-2.0", "46.5 MB"):
         assert word in said(bert)
     for word in ("Document class", "Token tagging", "Devlin et al. 2019", "Masked words"):
         assert word in said(bert)

@@ -33,6 +33,7 @@ from workbench.ui import formats, plain, theme
 from workbench.ui.keys import current
 from workbench.ui.widgets.button import icon_button
 from workbench.ui.widgets.key_cap import follow
+from workbench.ui.widgets.text_box import align_by_text
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
@@ -286,6 +287,7 @@ class TextEditor(ValueEditor):
         super().__init__(state, layer)
         self._title = words("", "small", weight=600)
         self.field = QPlainTextEdit()
+        align_by_text(self.field)
         self.field.setTabChangesFocus(True)
         self.field.installEventFilter(self)
         self.main = self.field

@@ -16,6 +16,7 @@ from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.filter_name import FilterName
 from workbench.ui.widgets.key_cap import with_key
 from workbench.ui.widgets.layout import row
+from workbench.ui.widgets.text_box import align_by_text
 from workbench.ui.widgets.words import Elided, IconLabel, call
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ class NoteDialog(Dialog):
         super().__init__(parent, title, _("Ctrl+Enter saves; an empty note is deleted."), width=460)
         self._state = state
         self.text = QPlainTextEdit(state.note)
+        align_by_text(self.text)
         self.text.setTabChangesFocus(True)
         call(self.text, title)
         self.put(self.text)

@@ -9,6 +9,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.models.results import Download, Repository, SearchHit, SearchResult
+from workbench.models.spec.licences import spdx
 from workbench.operations import models as operations
 from workbench.ui import formats
 
@@ -149,7 +150,7 @@ def repository_words(found: Repository) -> str:
         ngettext("Size: {size} in {n} file.", "Size: {size} in {n} files.", files).format(
             size=formats.size(found.size_bytes), n=files
         ),
-        _("Licence: {it}.").format(it=found.licence or _("not stated")),
+        _("Licence: {it}.").format(it=spdx(found.licence) or _("not stated")),
     ]
     if found.family:
         parts.append(_("Family: {it}.").format(it=found.family))

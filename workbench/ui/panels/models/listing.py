@@ -14,6 +14,7 @@ from workbench.models.spec.catalogue import (
     catalogue,
     matches,
 )
+from workbench.models.spec.licences import spdx
 
 OTHER = ""  # the group of installed models that fit no family of the catalogue
 ALL, INSTALLED, MISSING = "all", "installed", "missing"
@@ -63,7 +64,7 @@ class Row:
     @property
     def licence(self) -> str:
         if self.card is not None and self.card.licence:
-            return self.card.licence
+            return spdx(self.card.licence)
         return self.about.licence if self.about and self.own else ""
 
 

@@ -15,6 +15,7 @@ from workbench.models import spec
 from workbench.models.spec import ModelInfo
 from workbench.models.spec.blocks import ModelMap, model_map
 from workbench.models.spec.catalogue import DIRECTIONS
+from workbench.models.spec.licences import spdx
 from workbench.operations import models as operations
 from workbench.operations import published, vectors
 from workbench.ui import formats
@@ -342,7 +343,7 @@ def facts(card: ModelInfo) -> tuple[tuple[str, str], ...]:
         ),
         (_("Size"), formats.size(card.size_bytes) if card.size_bytes else ""),
         (_("Weights"), _weights_words(card)),
-        (_("Licence"), card.licence or (_("not stated") if card.architecture else "")),
+        (_("Licence"), spdx(card.licence) or (_("not stated") if card.architecture else "")),
     )
     return tuple((name, value or UNKNOWN) for name, value in found)
 
