@@ -47,9 +47,9 @@ class Dialog(QDialog):
         """The button row: None is a stretch, the primary button is last."""
         layout_of(self).addWidget(bar(*buttons, margins=(24, 12, 24, 12)))
 
-    def fault(self, text: str) -> None:
-        """Show an error; "" clears it."""
-        self._fault.set(text)
+    def fault(self, text: str, tone: str = "bad") -> None:
+        """Show an error, or a note in another tone of `Callout`; "" clears it."""
+        self._fault.set(text, tone)
         if self.isVisible():
             self.fit_height()
 

@@ -156,6 +156,7 @@ def test_it_can_be_cancelled(choose, context):
     assert (
         state.phase == "ready"
         and "cancelled" in state.error
+        and state.is_cancelled
         and corpus.counts(context.project).documents == 3
     )
 

@@ -119,7 +119,7 @@ class ImportDialog(Dialog):
 
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
-        self.fault(state.error)
+        self.fault(state.error, "accent" if state.is_cancelled else "bad")
         done = state.phase == "done"
         self._empty.setVisible(not state.files)
         self._start.setVisible(not done)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import registry
-from workbench.base.errors import ImportFailed, SpecError, WorkbenchError
+from workbench.base.errors import Cancelled, ImportFailed, SpecError, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.base.options import Option
@@ -311,6 +311,12 @@ class ImportState(State):
         if outcome is not None and (n := outcome.documents):
             message = ngettext("Imported {n:,} document.", "Imported {n:,} documents.", n)
             self.context.note(message.format(n=n), undo=True)
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether `error` says that the user cancelled the import."""
+        found = self.handle.error if self.handle is not None else None
+        return isinstance(found, Cancelled) and self.error == str(found)
 
     @property
     def summary(self) -> str:
