@@ -364,7 +364,8 @@ def test_the_hub_is_searched_and_a_revision_looked_up(download, context):
     hits = [{"id": "some/tiny", "downloads": 7, "family": "bert", "licence": "mit"}]
     context.queue.tell(context.queue.jobs[0], status="done", result={"hits": hits})
 
-    assert download.stage == "ask" and [hit.id for hit in download.hits] == ["some/tiny"]
+    assert download.stage == "ask"
+    assert [(hit.id, hit.licence) for hit in download.hits] == [("some/tiny", "MIT")]
     download.look_up("some/tiny", " v1.0 ")
     assert context.queue.jobs[1].spec.params == {"id": "some/tiny", "revision": "v1.0"}
 

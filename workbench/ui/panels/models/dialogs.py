@@ -8,7 +8,6 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QLineEdit, QWidget
 
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _, ngettext
-from workbench.models.spec.licences import spdx
 from workbench.ui import formats
 from workbench.ui.panels.models.download import DownloadState, repository_words
 from workbench.ui.panels.models.state import UNKNOWN, facts
@@ -173,7 +172,7 @@ HITS = (
     Column(_("Model"), lambda hit: hit.id, tip=lambda hit: hit.id),
     Column(_("Format"), lambda hit: hit.format, 112),
     Column(_("Family"), lambda hit: hit.family, 112),
-    Column(_("Licence"), lambda hit: spdx(hit.licence), 104),
+    Column(_("Licence"), lambda hit: hit.licence, 104),
     Column(_("Downloads"), lambda hit: formats.count(hit.downloads), 104, right=True),
 )
 MOST_FILES = 8  # maximum number of files named in a question

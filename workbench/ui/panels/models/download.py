@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import WorkbenchError
@@ -125,7 +126,9 @@ class DownloadState(State):
     def _ended(self, job: Job) -> None:
         before = "found" if self.stage == "fetching" else "ask"
         if job.status == "done" and self.stage == "searching":
-            self.update(stage="ask", hits=SearchResult.from_json(job.result).hits)
+            found = SearchResult.from_json(job.result).hits
+            hits = tuple(replace(hit, licence=spdx(hit.licence)) for hit in found)
+            self.update(stage="ask", hits=hits)
         elif job.status == "done" and self.stage == "looking":
             self.update(stage="found", found=Repository.from_json(job.result))
         elif job.status == "done" and (path := Download.from_json(job.result).path):
