@@ -185,6 +185,8 @@ def remover(texts: tuple[str, ...]):
     and their single words; for `Seen.without_data`.
     """
     forms = [*texts, *(text.replace("/", "-") for text in texts)]
+    names = [re.sub(r"\W+", "", text, flags=re.ASCII) for text in texts]  # of INCEpTION's types
+    forms += [name[:1].upper() + name[1:] for name in names]
     forms += [html.escape(form) for form in forms] + [read(form) for form in forms]
     forms += [form.replace("&", "&&") for form in forms]
     forms.sort(key=len, reverse=True)

@@ -54,8 +54,8 @@ ALLOWED = (
     (r"\b(bilstm|starter-[a-z-]+|distilbert-base-uncased)\b", "names of models"),
     (r"\b(\w+\.)+(weight|bias)\b", "names of weights"),
     (
-        r"\b(bert|gpt2|xlnet|float16|float32|apache-2\.0|cc-by-sa-3\.0)\b",
-        "families, number formats and licences, as model folders name them",
+        r"\b(bert|gpt2|xlnet|float16|float32|[Aa]pache-2\.0|(cc-by-sa|CC-BY-SA)-3\.0)\b",
+        "families, number formats and licences, as model folders and SPDX name them",
     ),
     (
         r"\b(Glossbench|Python|PySide6(-Essentials)?|Qt|torch|transformers|tokenizers|onnxruntime|safetensors|numpy|SQLite|sqlite-utils|pyqtgraph|scikit-learn|seqeval|nervaluate)\b",
