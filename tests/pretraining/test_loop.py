@@ -82,6 +82,17 @@ def test_stop_saves_the_model_as_it_is(tiny, text_file, tmp_path):
     assert load(tmp_path / "out", LoadOptions(head="next")).info.usable
 
 
+def test_a_step_is_the_last_of_the_expected_ones_only_at_the_end(
+    tiny, text_file, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(loop, "REPORT_EVERY", 0.0)
+
+    events, result = run(spec("masked_lm", tiny["bert"], text_file), tmp_path / "out")
+
+    steps = [event for event in events if isinstance(event, Step)]
+    assert [step.step for step in steps if step.step == step.total] == [result.steps]
+
+
 def test_whole_words_can_be_masked(tiny, text_file, tmp_path):
     _events, result = run(
         spec("masked_lm", tiny["bert"], text_file, mask_unit="word", max_steps=2), tmp_path / "out"

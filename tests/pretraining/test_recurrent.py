@@ -1,5 +1,6 @@
 """Language modelling with recurrent networks: streams, directions, carried memory."""
 
+import gzip
 import shutil
 from pathlib import Path
 
@@ -75,6 +76,18 @@ def test_the_held_out_loss_falls_and_the_saved_model_has_it(elmo, pair, text_fil
         init="pretrained", max_steps=1, learning_rate=1e-8,
     )  # fmt: skip
     assert again.curve[0]["perplexity"] == pytest.approx(last["perplexity"], rel=1e-4)
+
+
+def test_a_compressed_text_that_is_read_ahead_is_learned_to_its_end(elmo, text_file, tmp_path):
+    plain, packed = tmp_path / "text.txt", tmp_path / "text.txt.gz"
+    plain.write_bytes(text_file.read_bytes()[:4000])
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+
+    first, second = (
+        run("bidirectional_lm", elmo, path, tmp_path / "out") for path in (plain, packed)
+    )
+
+    assert first.steps == second.steps > 4 and first.words == second.words
 
 
 def test_a_model_of_one_direction_is_not_bidirectional(text_file, tmp_path):

@@ -48,7 +48,7 @@ def choices(settings: Settings | None = None) -> tuple[Choice, ...]:
 
 def _models(info: BackendInfo, at_hand: AtHand) -> tuple[PromptModel, ...]:
     try:
-        return tuple(info.models(at_hand))
+        return backends.models(info, at_hand)
     except Exception:
         if registry().entry("backend", info.id).source == BUILTIN:
             raise

@@ -263,7 +263,7 @@ class _Pretraining:
                 yield from self.evaluate()
                 if self.progress() < 1:
                     yield from self.save()
-            if self.stopping or self.progress() >= 1:
+            if self.stopping or self.spent() >= 1:
                 return
 
     def stream(self) -> Iterator[TextBatch]:
@@ -283,13 +283,18 @@ class _Pretraining:
 
     def progress(self) -> float:
         """Fraction of the training that is done: of the text, the time or the steps, 0 to 1."""
-        done = [(self.epoch + self.read) / self.options["epochs"]]
+        read = (self.epoch + self.read) / self.options["epochs"]
+        return float(min(1.0, max(read, self.spent())))
+
+    def spent(self) -> float:
+        """Fraction of the time or the steps that is used up; the text may be read ahead of both."""
+        spent = 0.0
         if self.options["minutes"]:
-            spent = time.monotonic() - self.began - self.evaluating
-            done.append(spent / (60 * self.options["minutes"]))
+            seconds = time.monotonic() - self.began - self.evaluating
+            spent = seconds / (60 * self.options["minutes"])
         if self.options["max_steps"]:
-            done.append(self.step / self.options["max_steps"])
-        return float(min(1.0, max(done)))
+            spent = max(spent, self.step / self.options["max_steps"])
+        return spent
 
     def parameters(self) -> list[dict[str, Any]]:
         return optim.groups(
@@ -347,7 +352,7 @@ class _Pretraining:
         spent = time.monotonic() - self.began
         return Step(
             self.step,
-            max(self.step, round(self.step / done)),
+            self.step if done == 1 else max(self.step + 1, round(self.step / done)),
             self.epoch + 1,
             dict(losses),
             self.peak(),

@@ -73,3 +73,11 @@ def test_a_backend_that_returns_no_measure_is_named(monkeypatch):
 
     with pytest.raises(SpecError, match="of the prompt backend lines.all returned builtin"):
         spec.measure("lines.all", PromptModel("two", "2"), {})
+
+
+@pytest.mark.parametrize("listed", [None, ["one"]])
+def test_a_backend_that_lists_no_models_is_named(listed):
+    wrong = type("Wrong", (Info,), {"models": lambda self, at_hand: listed})()
+
+    with pytest.raises(SpecError, match="of the prompt backend made-up returned .*PromptModels"):
+        wrong.find("two", NOTHING)

@@ -7,6 +7,7 @@ models and defines the maximum length of a prompt. The heavy part
 
 from __future__ import annotations
 
+import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -84,7 +85,7 @@ class BackendInfo(ABC):
 
         Override it in a backend that can use models which it does not list.
         """
-        known = self.models(at_hand)
+        known = models(self, at_hand)
         for model in known:
             if model.name == name:
                 return model
@@ -119,6 +120,16 @@ def info(backend: str) -> BackendInfo:
     missing = _("There is no prompt backend {backend!r}.").format(backend=backend)
     found: BackendInfo = registry().info("backend", backend, missing=missing)
     return found
+
+
+def models(found: BackendInfo, at_hand: AtHand) -> tuple[PromptModel, ...]:
+    """The models that a backend lists. Raises SpecError if they are not PromptModels."""
+    listed = found.models(at_hand)
+    if isinstance(listed, Sequence) and all(isinstance(model, PromptModel) for model in listed):
+        return tuple(listed)
+    message = _("`models` of the prompt backend {name} returned {value}, expected PromptModels.")
+    message = message.format(name=found.id, value=reprlib.repr(listed))
+    raise SpecError(message, hint=contract_hint(found.id))
 
 
 def measure(backend: str, model: PromptModel, options: Mapping[str, Any]) -> Measure:
