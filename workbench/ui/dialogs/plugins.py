@@ -118,7 +118,8 @@ class PluginCard(QFrame):
         plugin = status.plugin
         self.setProperty("part", "card")
         self.setAccessibleName(plugin.name)
-        parts = [self._head(), *(_fact(_("Adds"), add) for add in state.adds(plugin))]
+        adds = enumerate(state.adds(plugin))
+        parts = [self._head(), *(_fact("" if line else _("Adds"), add) for line, add in adds)]
         parts.append(_fact(_("From"), _short(plugin.key), Qt.TextElideMode.ElideMiddle))
         more = self._error() if status.state == ERROR else []
         if plugin.key in state.checking:
