@@ -3,10 +3,14 @@
 import json
 
 import jsonschema
+import numpy as np
 import pytest
 
 from tests.cli.conftest import schema
 from tests.inline import InlineHost
+from workbench.cli import inspect
+from workbench.inspection.spec import Answer
+from workbench.inspection.transitions.info import TransitionScores
 
 
 @pytest.fixture(autouse=True)
@@ -52,6 +56,19 @@ def test_people_read_tables(call, tiny_model):
     code, out, err = call("inspect", tiny_model, "--inspector", "subwords", "--text", "the tram")
 
     assert code == 0 and "unknown" in out and "entropy" not in out  # no token has one
+
+
+def test_a_score_that_does_not_exist_is_a_dash_and_null(capfdbinary):
+    step, forbidden = np.array([[0.5, np.nan], [-1.0, 2.0]]), np.array([False, True])
+    scores = TransitionScores(
+        ("O", "I-X"), ("X",), np.array([1, np.nan]), step, np.zeros(2), forbidden, np.isnan(step)
+    )
+    for as_json in (False, True):
+        inspect._print(Answer("transitions", scores), None, inspect._Arrays(None, 0), as_json)
+
+    out = capfdbinary.readouterr().out.decode()
+    assert "start: 1.0000, –" in out and "0.5000  –\n-1.0000  2.0000" in out
+    assert json.loads(out.splitlines()[-1])["result"]["step"] == [[0.5, None], [-1.0, 2.0]]
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,8 @@ def test_the_scores_of_a_crf_are_those_that_it_learned(made):
     assert result.tags == ("O", "B-PER", "I-PER") and result.labels == ("PER",)
     assert result.no_start.tolist() == [False, False, True]  # I- begins no text in BIO
     assert result.no_step.tolist() == [[False, False, True], [False] * 3, [False] * 3]
-    assert result.start == pytest.approx([0.5, 1.0, 0])
+    assert result.start == pytest.approx([0.5, 1.0, np.nan], nan_ok=True)
+    assert np.isnan(result.step[0, 2])
     assert result.end == pytest.approx([0.1, 0.2, 0.3])
     assert np.where(result.no_step, STEP, result.step) == pytest.approx(np.array(STEP))
     assert {"transitions", "spans", "attention"} <= available(folder, "tag")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -301,4 +302,6 @@ def _cell(value: Any) -> Any:
         return ", ".join(str(_cell(item)) for item in value) or "–"
     if isinstance(value, Mapping):
         return ", ".join(f"{key} {_cell(item)}" for key, item in value.items())
-    return f"{value:.4f}" if isinstance(value, float) else "–" if value in (None, "") else value
+    if isinstance(value, float):
+        return f"{value:.4f}" if math.isfinite(value) else "–"
+    return "–" if value in (None, "") else value

@@ -16,7 +16,7 @@ class TransitionScores:
 
     start, end float64 (L,): of the first and of the last tag. step (L, L): from (row) → to
     (column). If the scheme forbids a transition, `no_start` or `no_step` is true and the score is
-    0.
+    NaN.
     """
 
     tags: tuple[str, ...]

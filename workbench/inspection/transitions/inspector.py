@@ -27,7 +27,7 @@ class TransitionsInspector:
         if found is None:
             raise ModelError(_("This run has no learned transition scores."))
         no_start, no_step = np.isneginf(found.start), np.isneginf(found.step)
-        start, step = np.where(no_start, 0, found.start), np.where(no_step, 0, found.step)
+        start, step = np.where(no_start, np.nan, found.start), np.where(no_step, np.nan, found.step)
         return TransitionScores(
             found.tags, subject.labels, start, step, found.end, no_start, no_step
         )

@@ -194,7 +194,7 @@ class Table(SavableTable):
                 continue
             mode = head.sectionResizeMode(index)
             if mode == QHeaderView.ResizeMode.Stretch or column.width is None:
-                room -= theme.px(LEAST_WORDS)
+                room -= theme.px(LEAST_WORDS) if column.title else 0
             elif column.right:
                 room -= self.columnWidth(index)
             else:

@@ -1,5 +1,7 @@
 """Two views side by side, two models side by side, and the keys between them."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QListWidget
@@ -115,6 +117,27 @@ def test_another_model_shows_the_same_view_of_the_same_text(panel, hosts):
 
     panel.state.close_second()
     assert hosts[1].closed and panel.state.compared is None and visible(panel) == [True, False]
+
+
+def test_a_view_that_the_other_model_lacks_is_named_beside_it(panel):
+    panel.state.show("spans")
+    panel.state.compare_with(OTHER.key)
+    other, warning = panel.state.compared, panel.view._panes[1]._warning
+    assert warning.isHidden()
+
+    refused = "This model does not provide: token labels."
+    offers = (
+        replace(offer, refused=refused) if offer.id == "token_scores" else offer
+        for offer in other.offers
+    )
+    other.update(offers=tuple(offers))
+    panel.state.show("token_scores")
+
+    assert other.view == "spans" and not warning.isHidden()
+    assert warning.text() == f"“Label distribution” is not available. {refused}"
+
+    panel.state.show("spans")
+    assert warning.isHidden()
 
 
 def test_models_for_another_number_of_texts_are_not_compared(panel, monkeypatch):

@@ -268,9 +268,11 @@ def test_the_label_distribution_has_a_table_of_the_words_which_chooses_one(panel
 
 def test_a_text_without_spans_on_either_side_says_so(panel, host):
     panel.state.show("spans")
+    spans = panel.view._views["spans"]
+    assert not spans._agreed.isVisibleTo(spans)  # the model has not answered yet
+
     host.answer(PredictedSpans((), ("PER", "LOC")))
 
-    spans = panel.view._views["spans"]
     assert panel.state.gold is not None and not spans._differences
     assert spans._agreed.isVisibleTo(spans) and not spans._table.isVisibleTo(spans)
 
@@ -349,12 +351,18 @@ def named_in(widget, name):
 
 
 def test_transitions_are_a_labelled_matrix_with_start_and_end(qtbot):
-    step = np.array([[0.5, 1.0, 0], [0.25, -0.5, 2.0], [0.0, 0.125, 1.5]])
+    step = np.array([[0.5, 1.0, np.nan], [0.25, -0.5, 2.0], [0.0, 0.125, 1.5]])
     no_step = np.zeros((3, 3), bool)
     no_step[0, 2] = True
     tags, no_start = ("O", "B-PER", "I-PER"), np.array([False, False, True])
     result = TransitionScores(
-        tags, ("PER",), np.array([0.5, 1, 0]), step, np.array([0.1, 0.2, -0.3]), no_start, no_step
+        tags,
+        ("PER",),
+        np.array([0.5, 1, np.nan]),
+        step,
+        np.array([0.1, 0.2, -0.3]),
+        no_start,
+        no_step,
     )
     view = TransitionsView(Shown(SimpleNamespace(document=None, choice=None), "transitions"))
     qtbot.addWidget(view)

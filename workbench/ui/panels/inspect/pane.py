@@ -55,7 +55,7 @@ class Pane(QFrame):
         policy = QSizePolicy.Policy
         self.setSizePolicy(policy.Ignored, policy.Expanding)  # two panes are equally wide
         self.page: InspectState | None = None
-        self.id, self.active = "", False
+        self.id, self.active, self._remark = "", False, ""
         self._views: dict[tuple[InspectState, str], InspectorView] = {}
         self._answered: dict[tuple[InspectState, str], object] = {}  # the model of the last result
         self._warning = Callout("", "warn")
@@ -153,10 +153,21 @@ class Pane(QFrame):
         """The views of a page that were shown here, by inspector."""
         return {id: view for (of, id), view in self._views.items() if of is page}
 
-    def set(self, page: InspectState, id: str, *, title: str = "", closable: bool = False) -> None:
-        """Show the view `id` of a page; `title` names it above, e.g. its model."""
-        changed = page is not self.page or id != self.id
-        self.page, self.id = page, id
+    def set(
+        self,
+        page: InspectState,
+        id: str,
+        *,
+        title: str = "",
+        closable: bool = False,
+        remark: str = "",
+    ) -> None:
+        """Show the view `id` of a page; `title` names it above, e.g. its model.
+
+        `remark` is shown before the warnings about the result.
+        """
+        changed = (page, id, remark) != (self.page, self.id, self._remark)
+        self.page, self.id, self._remark = page, id, remark
         self._title.setText(title)
         self._head.setVisible(bool(title))
         self._close.setVisible(closable)
@@ -200,7 +211,8 @@ class Pane(QFrame):
             self._foot.hide()
             return
         self._offer_samples(page.form)
-        self._warning.set(" ".join(page.warnings_of(shown)))
+        remarks = (self._remark, *page.warnings_of(shown))
+        self._warning.set(" ".join(filter(None, remarks)))
         details = page.fault_details if page.fault else shown.details
         self._fault.set(page.fault or shown.error, details=details)
         self._show_build(shown.build, asking=shown.asking)

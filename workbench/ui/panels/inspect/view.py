@@ -278,7 +278,8 @@ class InspectView(View):
         )
         left.set(state, state.view, title=title if double else "")
         if compared is not None:
-            right.set(compared, compared.view, title=other, closable=True)
+            lacks = self._lacks(compared)
+            right.set(compared, compared.view, title=other, closable=True, remark=lacks)
         elif state.second:
             right.set(state, state.second, title=title, closable=True)
         wide = self.window().width() >= theme.px(BOTH)
@@ -286,6 +287,14 @@ class InspectView(View):
         right.setVisible(double and (wide or state.pane == 1))
         for number, pane in enumerate(self._panes):
             pane.set_active(double and number == state.pane)
+
+    def _lacks(self, compared: InspectState) -> str:
+        """Why the other model shows another view than the left pane, "" if it shows the same."""
+        for offer in compared.offers:
+            if offer.id == self.state.view and offer.refused:
+                message = _("“{view}” is not available. {reason}")
+                return message.format(view=_(offer.title), reason=offer.refused)
+        return ""
 
     @property
     def _views(self) -> dict[str, InspectorView]:

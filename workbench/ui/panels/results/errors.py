@@ -43,8 +43,8 @@ ICONS = {
     SPURIOUS: ("circle-x", "bad"),
 }
 LIST = 470  # width of the list in pixels at 100 %
-NARROW_LIST = 400
-KIND, ICON_ONLY = 118, 44  # widths of the column of kinds
+NARROW_LIST, WIDE_LIST = 400, 600
+KIND, ICON_ONLY = 118, 60  # widths of the column of kinds
 CHOSEN = frozenset(("chosen", "detail"))  # fields that change with the chosen row alone
 _NONE: dict[str, list[str]] = {}
 WAIT = 250  # milliseconds after the last letter of a search
@@ -317,8 +317,9 @@ class ErrorsView(QFrame):
         super().hideEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        wide = self.width() > theme.px(1150)
-        self._left.setFixedWidth(theme.px(LIST if wide else NARROW_LIST))
+        width = self.width()
+        wide = WIDE_LIST if width > theme.px(1600) else LIST if width > theme.px(1150) else None
+        self._left.setFixedWidth(theme.px(wide or NARROW_LIST))
         super().resizeEvent(event)
 
 

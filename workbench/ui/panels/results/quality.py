@@ -226,7 +226,7 @@ class ReliabilityCard(QFrame):
         )
         self._bins: tuple[tuple[int, ...], ...] = ((), ())  # bin of each point of both curves
         self.chart.opened.connect(lambda series, at: state.open_bin(self._bins[series][at]))
-        self._before, self._after = words("", "small"), words("", "small")
+        self._before, self._after = words("", "small", "warn"), words("", "small", "accent")
         self._temperature = words("", "small")
         self._message = words("", "caption", "muted", wrap=True)
         self._use = Button(_("Use temperature"), small=True, on=self._toggle)

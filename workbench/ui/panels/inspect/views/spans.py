@@ -79,6 +79,7 @@ class SpansView(InspectorView):
         self._gold.set_spans([])
         self._predicted.set_spans([])
         self._table.rows_model.set_rows([])
+        self._below.hide()  # nothing is known yet
 
     def show_result(self, result: Any) -> None:
         known = self.page.gold is not None

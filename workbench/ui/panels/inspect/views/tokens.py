@@ -221,6 +221,7 @@ def _columns(view: TokensView) -> list[Column]:
             _("Offsets"),
             lambda pair: f"{pair[1].start}–{pair[1].end}" if not pair[1].special else "–",
             80,
+            right=True,
             hint=_("Character offsets (Unicode code points) in the text, end exclusive"),
         ),
         Column(
@@ -282,7 +283,7 @@ def _embeddings(view: TokensView) -> list[Column]:
         "sum_norm": (_("‖Σ‖"), _("Euclidean norm of the sum of these embeddings")),
     }
     columns = [
-        Column(title, text(name), 62, right=True, hint=hint)
+        Column(title, text(name), 78 if name == "segment" else 62, right=True, hint=hint)
         for name, (title, hint) in titles.items()
     ]
     return [*columns, Column("", width=None)]

@@ -114,7 +114,7 @@ class _Scores(QAbstractTableModel):
         if role == SCORE:
             return None if forbidden else score
         if role == SHARE:
-            return score / (max(map(abs, self.bounds())) or 1.0)
+            return 0.0 if forbidden else score / (max(map(abs, self.bounds())) or 1.0)
         if role == Qt.ItemDataRole.DisplayRole:
             return "–" if forbidden else _signed(score)
         if role == Qt.ItemDataRole.ToolTipRole:
