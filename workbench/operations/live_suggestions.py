@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
-from workbench.operations import predict, suggest, suggestion_edits
+from workbench.operations import predict, results, suggest, suggestion_edits
 from workbench.operations.annotate import NewSuggestion
 from workbench.storage import documents, labels, listing
 from workbench.storage import runs as stored_runs
@@ -20,6 +21,7 @@ from workbench.storage.listing import Filter
 from workbench.storage.queue import TO_DO
 from workbench.storage.suggestions import SuggestionRow
 from workbench.storage.values import now
+from workbench.tasks import spec as tasks
 from workbench.text.dataset import Record
 from workbench.text.rows import row_id
 
@@ -82,12 +84,15 @@ def keep_instant(
 
 
 def of_run(project: Project, run_id: int, layer_id: int, doc: DocumentView) -> list[SuggestionRow]:
-    """The stored prediction of a run as suggestions; [] if there is none for this text."""
+    """The stored prediction of a run as suggestions; [] if there is none for this text, or if the
+    plugin of the run's task is disabled or fails.
+    """
     try:
         run = stored_runs.get(project.db, run_id)
         layer = labels.layer(project.db, layer_id)
-    except KeyError:
-        return []  # deleted since
+        tasks.info(results.task_of(run))
+    except (KeyError, WorkbenchError):
+        return []  # deleted since, or without its task
     document, id = doc.document, row_id(doc.document)
     if layer.traits.asks:  # the run answered the questions of this layer only
         asked = documents.records(project.db, layers=(layer.name,), ids=[id])

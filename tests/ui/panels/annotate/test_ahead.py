@@ -7,7 +7,7 @@ import pytest
 
 from tests.operations.conftest import HeldQueue
 from tests.ui.panels.annotate.test_state import add_run, key_of, layer_id
-from workbench.operations import annotate, labels, preannotate, provenance, run_folders
+from workbench.operations import annotate, labels, preannotate, provenance, results, run_folders
 from workbench.storage import runs
 from workbench.text.fields import ClassScores, Prediction
 from workbench.ui.widgets.button import Button
@@ -61,6 +61,15 @@ def test_the_next_documents_have_suggestions_when_they_are_opened(ahead):
     for (row,) in here:
         assert (row.score, ahead.maker(row), row.id < 0) == (0.8, "run first", True)
     assert ahead.project.undo_title == "Add documents"  # nothing is in the history
+
+
+def test_predictions_of_a_task_whose_plugin_is_disabled_are_not_shown(ahead, monkeypatch):
+    answer(ahead)
+    monkeypatch.setattr(results, "task_of", lambda _run: "gone.stars")
+
+    ahead.open(ahead.ids[1])
+
+    assert ahead.document_id == ahead.ids[1] and ahead.suggestions == ()
 
 
 def test_accepting_one_stores_it_with_its_source(ahead):

@@ -86,8 +86,8 @@ class OrderState(QueueState):
         """The score of a document in the order, and whether it is a control document."""
         if self.queue_order is None or document_id not in self.queue_order.scores:
             return ""
-        if not self.order_needs(self.queue_order.strategy):
-            return ""  # of a random order the scores say nothing
+        if not queue_orders.has_scores(self.queue_order.strategy):
+            return ""
         score = formats.decimal(self.queue_order.scores[document_id], 2)
         if document_id not in self.queue_order.control:
             return score
