@@ -5,17 +5,20 @@ import errno
 from workbench.base.i18n import _
 
 LONGEST = 2000  # characters of a message
+STOPS = ("", ".", ":", "!", "?", "…", "。", "؟", "।")  # ends of a message, before its hint
 
 
 class WorkbenchError(Exception):
     """An operation failed for a reason that the user can understand.
 
     `message` says what happened, with the value and the place; `hint` says what to do about it.
+    A message without a full stop gets one before a hint.
     """
 
     def __init__(self, message: str, *, hint: str = ""):
         super().__init__(message)
-        self.message = _short(message)
+        stop = "." if hint and message[-1:] not in STOPS else ""
+        self.message = _short(message) + stop
         self.hint = _short(hint)
 
     def __str__(self) -> str:
