@@ -64,12 +64,6 @@ def test_unfinished_documents_are_ordered_by_uncertainty_and_kept(
     assert again == found and list(again.ids) == list(found.ids) and again.source == "first"
 
 
-def test_scores_of_random_orders_and_of_missing_plugins_are_not_shown():
-    shown = [queue_orders.has_scores(id) for id in ("least_confidence", "random", "gone.middle")]
-
-    assert shown == [True, False, False]
-
-
 def test_documents_that_are_labelled_since_are_not_listed(project, topics, uncertain, order):
     layer, ids = topics
     found = order(Wanted("margin", layer, (uncertain,), share=0.0))

@@ -108,11 +108,6 @@ def needs(strategy: str) -> frozenset[str]:
     return frozenset(registry().entry(KIND, strategy).options.get("needs", ()))
 
 
-def has_scores(strategy: str) -> bool:
-    """Whether scores mean something: not in a random order, or in one whose plugin is missing."""
-    return strategy in registry().ids(KIND) and bool(needs(strategy))
-
-
 def runs_for(project: Project, layer: Layer) -> tuple[Run, ...]:
     """The finished runs that predict a layer, newest first."""
     fitting = {task.id for task in tasks.fitting(layer)}

@@ -1,5 +1,7 @@
 """Orders of the queue in Annotate: computed, followed, kept, and left again."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.inline import InlineQueue
@@ -47,6 +49,16 @@ def test_the_order_goes_on_when_the_project_is_opened_again(state, context, mail
 
     assert keys(again) == keys(state) and again.queue_order == state.queue_order
     again.close()
+
+
+def test_an_order_whose_plugin_is_disabled_is_kept_without_scores(state, mail):
+    choose(state, mail, "random")
+    drawn = keys(state)
+
+    state.update(queue_order=replace(state.queue_order, strategy="gone.middle"))
+
+    assert keys(state) == drawn and state.order_title == "gone.middle"
+    assert [state.queue_note(id) for id in state.ids] == [""] * len(drawn)
 
 
 def test_file_order_shows_every_document_again(state, mail):

@@ -86,7 +86,11 @@ class OrderState(QueueState):
         """The score of a document in the order, and whether it is a control document."""
         if self.queue_order is None or document_id not in self.queue_order.scores:
             return ""
-        if not queue_orders.has_scores(self.queue_order.strategy):
+        try:
+            has_score = bool(self.order_needs(self.queue_order.strategy))
+        except WorkbenchError:  # the plugin of the order is disabled
+            has_score = False
+        if not has_score:  # of a random order the scores say nothing
             return ""
         score = formats.decimal(self.queue_order.scores[document_id], 2)
         if document_id not in self.queue_order.control:
