@@ -43,6 +43,29 @@ def test_the_picture_of_a_table_has_all_rows_and_the_table_stays_as_it_was(table
     assert (table.geometry(), table.minimumSize(), table.maximumSize()) == before
 
 
+def test_the_picture_of_a_short_table_ends_below_its_last_row(table, tmp_path):
+    table.set_rows(range(2))
+    table.setFixedHeight(400)
+
+    table.save_picture(tmp_path / "a.png")
+
+    rows = 2 * theme.px(theme.ROW) + table.horizontalHeader().height()
+    assert rows <= QImage(str(tmp_path / "a.png")).height() / 2 <= rows + 8
+
+
+def test_the_numbers_have_columns_that_are_hidden_for_lack_of_room(qtbot, tmp_path):
+    columns = [Column(name, lambda row, at=at: row[at]) for at, name in enumerate("ABC")]
+    table = Table(columns, name="Rows", key=lambda row: row)
+    qtbot.addWidget(table)
+    table.set_rows([("a", "1", "–"), ("b", "–", "–")])
+    for column in (1, 2):
+        table.setColumnHidden(column, True)
+
+    table.save_numbers(tmp_path / "a.csv")
+
+    assert (tmp_path / "a.csv").read_text("utf-8").split() == ["A,B", "a,1", "b,–"]
+
+
 def test_a_picture_that_would_be_too_high_ends_with_a_note(table, tmp_path, monkeypatch):
     monkeypatch.setattr(whole_module, "MOST", 600)
 

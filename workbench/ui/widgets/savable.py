@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, QRectF, QSize, Qt
-from PySide6.QtGui import QPainter
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QRegion
 from PySide6.QtWidgets import QTableView
 
 from workbench.text import formulas
 from workbench.ui import theme
 from workbench.ui.widgets.whole import whole
+
+NOTHING = (None, "", "–")  # cells without a value
 
 
 class SavableTable(QTableView):
@@ -26,11 +28,11 @@ class SavableTable(QTableView):
         from workbench.ui.widgets.chart import save_drawing  # Qt's SVG module
 
         with whole(self) as found:
-            size = self.size()
+            size = self._drawn()
             below = theme.px(theme.ROW) if found.note else 0
 
             def draw(painter: QPainter, area: QRectF) -> None:
-                self.render(painter, QPoint())
+                self.render(painter, QPoint(), QRegion(QRect(QPoint(), size)))
                 if below:
                     painter.setPen(theme.qcolour("muted"))
                     strip = area.adjusted(8, area.height() - below, -8, 0)
@@ -39,9 +41,9 @@ class SavableTable(QTableView):
             save_drawing(path, QSize(size.width(), size.height() + below), draw)
 
     def save_numbers(self, path: Path) -> None:
-        """All visible columns of all rows, as CSV."""
+        """All rows as CSV, with the columns that are hidden for lack of room."""
         model = self.model()
-        columns = [at for at in range(model.columnCount()) if not self.isColumnHidden(at)]
+        columns = [at for at in range(model.columnCount()) if self._tells(at)]
         across, down = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
         rows = [["", *(model.headerData(at, across) for at in columns)]]
         for number in range(model.rowCount()):
@@ -50,6 +52,19 @@ class SavableTable(QTableView):
         first = 0 if self.named_rows else 1
         with path.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows([_safe(cell) for cell in cells[first:]] for cells in rows)
+
+    def _tells(self, column: int) -> bool:
+        """Whether a column is shown, or would show something."""
+        if not self.isColumnHidden(column):
+            return True
+        model = self.model()
+        cells = (model.index(row, column).data() for row in range(model.rowCount()))
+        return any(cell not in NOTHING for cell in cells)
+
+    def _drawn(self) -> QSize:
+        """The size without the empty room below the rows."""
+        rows = self.horizontalHeader().height() + self.verticalHeader().length()
+        return self.size().boundedTo(QSize(self.width(), rows + 2 * self.frameWidth()))
 
 
 def _safe(cell: object) -> str:

@@ -56,7 +56,7 @@ def _share(value: float) -> str:
 
 
 COLUMNS = (
-    Column(_("Model"), lambda row: row.fit.name, 190, icon=_icon, sort=lambda row: row.fit.name),
+    Column(_("Model"), lambda row: row.fit.name, 210, icon=_icon, sort=lambda row: row.fit.name),
     Column(_("Family"), lambda row: row.fit.family, 84, sort=lambda row: row.fit.family),
     Column(
         _("Unknown, %"),
@@ -69,7 +69,7 @@ COLUMNS = (
     Column(
         _("Tokens per word"),
         lambda row: formats.significant(row.fit.fertility, 3),
-        122,
+        136,
         right=True,
         sort=lambda row: row.fit.fertility,
         hint=_("Subwords, words or characters, without special ones"),
@@ -105,7 +105,7 @@ COLUMNS = (
         sort=per_token,
         hint=_("Of character models per character. Tokens differ between tokenizers"),
     ),
-    Column(_("Kind"), kind_words, 108, sort=kind_words),
+    Column(_("Kind"), kind_words, 124, sort=kind_words),
     Column(
         _("Recommendation"),
         lambda row: row.words,
