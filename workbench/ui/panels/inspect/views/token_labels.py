@@ -80,14 +80,14 @@ class TokenLabelsView(InspectorView):
         self._every.toggled.connect(self._ask_for_every)
         self._basis = words("", "caption", "muted", wrap=True)
         self._predicted = words("", "small")
-        self._note = words("", "caption", "muted")
+        self._note = Elided("", "caption", "muted")
         legend = words(
             _("Grey: no label, 90 % or more · tinted: a label with 90 % or more · boxed: doubtful"),
             "caption",
             "muted",
             wrap=True,
         )
-        top = row(words(_("Label distribution"), weight=600), self._note, None, self._order)
+        top = row(words(_("Label distribution"), weight=600), (self._note, 1), self._order)
         about = row(self._word, (self._about, 1), self._entropy)
         side = column(about, self._predicted, self._labels, self._every, self._basis, gap=8)
         below = row((self._table, 1), (side, 1), gap=16)
