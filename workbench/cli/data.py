@@ -7,13 +7,11 @@ from pathlib import Path
 import click
 
 from workbench.base.i18n import _, ngettext
-from workbench.base.registry import registry
+from workbench.cli.choices import ContributionChoice
 from workbench.cli.data_import import SPLITS
 from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.session import project_argument, reading
 from workbench.cli.where import matching, where_option
-
-FORMATS = list(registry().ids("exporter"))
 
 
 @click.command()
@@ -51,7 +49,7 @@ def labels(file: Path, as_json: bool) -> None:
 @click.option(
     "--format",
     "format",
-    type=click.Choice(FORMATS),
+    type=ContributionChoice("exporter"),
     required=True,
     help=_(
         "Output format. Only glossbench is lossless; other formats omit what they cannot "

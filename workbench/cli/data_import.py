@@ -10,7 +10,7 @@ import click
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _, ngettext
-from workbench.base.registry import registry
+from workbench.cli.choices import ContributionChoice
 from workbench.cli.import_preview import dry_run_json, show_dry_run
 from workbench.cli.output import Progress, as_json, emit, note, say
 from workbench.cli.session import Session, key_values, project_argument, reading, session
@@ -45,7 +45,7 @@ def _roles(
 @click.option(
     "--format",
     "format",
-    type=click.Choice(registry().ids("importer")),
+    type=ContributionChoice("importer"),
     help=_("Input format; detected from the content by default."),
 )
 @click.option(
@@ -107,7 +107,7 @@ def _roles(
 )
 @click.option(
     "--segmenter",
-    type=click.Choice(registry().ids(segmenters.KIND)),
+    type=ContributionChoice(segmenters.KIND),
     help=_(
         "Word segmenter whose words are stored as tokens of texts without tokens; for Chinese, "
         "Japanese, Thai and other texts without spaces. By default none are stored, and each "

@@ -1,0 +1,25 @@
+"""Values of options that are ids of contributions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import click
+
+from workbench.base.registry import registry
+
+
+class ContributionChoice(click.Choice[str]):
+    """One of the ids of a kind, as they are when a command runs: plugins may be enabled later."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        super().__init__(())
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        return tuple(registry().ids(self.kind))
+
+    @choices.setter
+    def choices(self, given: Iterable[str]) -> None:
+        """Click sets the attribute; the registry has the values."""
