@@ -31,3 +31,22 @@ def test_every_type_error_that_is_ignored_has_a_reason():
 
     assert found
     assert [place for place, has_reason in found if not has_reason] == []
+
+
+def test_a_percent_sign_follows_its_number_without_a_space():
+    """As QLocale and `:.0%` write English: 90%, and {share}% in a sentence that is filled."""
+    texts = [ROOT / "README.md", *(ROOT / "plugins").rglob("*.md")]
+    texts += (ROOT / "resources" / "help").rglob("*.*")
+    texts += [path for name in ("workbench", "plugins") for path in (ROOT / name).rglob("*.py")]
+    written = re.compile(r"[\d}]\s%(?! \d)|(?:setSuffix|removesuffix)\(\"\s%")  # "60 % 7" is code
+
+    found = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in texts
+        if path.suffix in {".md", ".json", ".py"}
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if written.search(line)
+    ]
+
+    assert len(texts) > 500
+    assert found == []

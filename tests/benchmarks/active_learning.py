@@ -1,4 +1,4 @@
-"""Labels that each order of the queue needs to reach 90 % of the score of all training data.
+"""Labels that each order of the queue needs to reach 90% of the score of all training data.
 
     .venv/bin/python tests/benchmarks/active_learning.py
         [--data cls-trec,ner-wnut17] [--strategies margin,…] [--seeds 1,2,3] [--vectors FOLDER]
@@ -56,7 +56,7 @@ class Split:
 def main() -> None:
     chosen = _arguments()
     print_machine()
-    print(f"{'data':<11} {'full':>6} {'90 %':>6}  {'strategy':<17} {'labels':>7} {'per seed':<20}"
+    print(f"{'data':<11} {'full':>6} {'90%':>6}  {'strategy':<17} {'labels':>7} {'per seed':<20}"
           f" {'saved':>6}")  # fmt: skip
     for name in chosen.data:
         began = time.process_time()

@@ -3,7 +3,7 @@
     .venv/bin/python tests/benchmarks/label_errors.py
         [--data trec|agnews] [--model NAME] [--frozen starter-bert] [--folds 5] [--seeds 1,2,3]
 
-trec: 5 % of the training labels of cls-trec are replaced at random by another one, per seed.
+trec: 5% of the training labels of cls-trec are replaced at random by another one, per seed.
 agnews: labels by human annotators (cls-agnews/train-noisy-human.tsv) against the original ones.
 Each is imported into a project and measured as by `glossbench label-errors`. --frozen measures
 features of a pretrained model as well: the mean over the words of all layers, concatenated and

@@ -5,8 +5,8 @@
 
 For each starter, with 0 and 6 examples and three samples of examples (seeds 1, 2, 3; a single run
 without examples). Next to each accuracy it prints the fraction of the most frequent prediction:
-with six balanced classes, a model that always predicts the same class has 17 % accuracy and a
-fraction of 100 %. The prompts are scored once and evaluated with all three calibrations.
+with six balanced classes, a model that always predicts the same class has 17% accuracy and a
+fraction of 100%. The prompts are scored once and evaluated with all three calibrations.
 """
 
 from __future__ import annotations

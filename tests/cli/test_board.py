@@ -48,7 +48,7 @@ def test_gains_over_a_run_are_listed(ask, call, compared):
     code, out, _err = call(
         "board", compared, "--over", "second", "--markdown", "--score", "accuracy"
     )
-    assert code == 0 and "Gain over second" in out and "| +16.7 (+50.0 %) |" in out
+    assert code == 0 and "Gain over second" in out and "| +16.7 (+50.0%) |" in out
     code, _out, err = call("board", compared, "--over", "nothing")
     assert code == 1 and "No run 'nothing'" in err and "first, second, majority" in err
 

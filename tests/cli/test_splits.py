@@ -67,7 +67,7 @@ def test_in_words_it_is_a_table_with_warnings_beside_it(call, labelled):
 @pytest.mark.parametrize(
     ("arguments", "expected", "words"),
     [
-        (("--shares", "80,10,5"), 2, "sum to 95 %"),
+        (("--shares", "80,10,5"), 2, "sum to 95%"),
         (("--shares", "80,20"), 2, "for example 80,10,10"),
         (("--layer", "mood"), 1, "Its layers: topic"),
     ],

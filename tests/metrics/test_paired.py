@@ -112,7 +112,7 @@ def test_mcnemar_equals_the_binomial_test_of_scipy(left, right):
 
 
 def test_systems_that_are_equally_good_are_rarely_told_apart():
-    # 200 pairs of systems with the same error rate: p < 0.05 in about 5 % of them
+    # 200 pairs of systems with the same error rate: p < 0.05 in about 5% of them
     draw = np.random.default_rng(11)
     gold = list("ab" * 50)
     low = {"bootstrap": 0, "randomisation": 0}

@@ -156,7 +156,7 @@ def test_cancelled_it_leaves_everything_as_it_was(project, hundred, share):
 @pytest.mark.parametrize(
     ("percent", "words"),
     [
-        ((80, 10, 5), "sum to 95 %"),
+        ((80, 10, 5), "sum to 95%"),
         ((120, -10, -10), "between 0 and 100"),
         ((0, 50, 50), "share of the train split"),
     ],

@@ -35,7 +35,7 @@ def test_numbers_in_sentences(german):
     message = ngettext("{n:,} document", "{n:,} documents", 1234)
 
     assert message.format(n=1234) == "1.234 documents"
-    assert _("{share:.1f} % of {all:,}").format(share=12.5, all=2000) == "12,5 % of 2.000"
+    assert _("{share:.1f}% of {all:,}").format(share=12.5, all=2000) == "12,5% of 2.000"
     assert _("{rate:g} at {share:.0%}").format(rate=0.5, share=0.25) == "0,5 at 25%"
 
 

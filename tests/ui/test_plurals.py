@@ -8,7 +8,7 @@ import pytest
 from tests import source
 
 # A value, up to two adjectives and a word that may be a plural. The value is no fraction and no
-# share: "1.00 units" and "1.0 %" are plurals.
+# share: "1.00 units" and "1.0%" are plurals.
 COUNTED = re.compile(r"\{(\w+)(?:[:!][^}]*(?<![f%g]))?\} ((?:[a-z-]+ ){0,2}?)([a-z]+s)\b")
 # Words that end in "s" and are no plural nouns, as verbs and conjunctions.
 NO_PLURAL = frozenset(

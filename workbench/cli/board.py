@@ -55,7 +55,7 @@ def board(
 ) -> None:
     """List every run, prompt and baseline of a layer on the same documents, best first.
 
-    From stored predictions against the current gold labels, with 95 % intervals, training time,
+    From stored predictions against the current gold labels, with 95% intervals, training time,
     size, and CPU seconds per 1,000 documents. The relative gain over a run is the part of its
     error that is gone: (score - baseline) / (1 - baseline).
 

@@ -227,7 +227,7 @@ def _show_suit(rows: tuple[Ranked, ...]) -> None:
     share, number = _("{share:.1%}"), _("{n:,.1f}")
     head = (_("Model"), _("Family"), _("Unknown"), _("Tokens per word"), _("Cut"), _("Limit"))
     table(
-        (*head, _("Perplexity"), _("95 % interval"), _("Kind"), _("Recommendation")),
+        (*head, _("Perplexity"), _("95% interval"), _("Kind"), _("Recommendation")),
         [
             (
                 *(plain(row.fit.name), row.fit.family, share.format(share=row.fit.unknown)),

@@ -79,7 +79,7 @@ def perplexity(
         rows.append([plain(score.model), kind, f"{score.tokens:,}", *values])
     table(heads, rows)
     if any("(" in cell for row in rows for cell in row[3:]):
-        say(_("In parentheses: 95 % intervals by a bootstrap over the pieces of text."))
+        say(_("In parentheses: 95% intervals by a bootstrap over the pieces of text."))
 
 
 def _measured(line: Mapping[str, Any], name: str) -> str:

@@ -25,7 +25,7 @@ TOLERANCE = 1e-12  # differences that are equal but for rounding
 class Difference:
     """A score of the first system minus that of the second.
 
-    low, high: 95 % interval of the paired bootstrap, p: its p-value. All None if a score is not
+    low, high: 95% interval of the paired bootstrap, p: its p-value. All None if a score is not
     defined.
     """
 

@@ -16,7 +16,7 @@ SEED = 1
 
 @dataclass(frozen=True)
 class Measured:
-    """A score: a fraction of 1 (MCC and kappa from -1), with a 95 % interval.
+    """A score: a fraction of 1 (MCC and kappa from -1), with a 95% interval.
 
     None: not defined, for example without a document of the label.
     """

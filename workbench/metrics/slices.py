@@ -15,7 +15,7 @@ SEED = 1
 
 @dataclass(frozen=True)
 class SliceScore:
-    """n documents of a slice: score with 95 % interval, and p of a permutation test.
+    """n documents of a slice: score with 95% interval, and p of a permutation test.
 
     p: two-sided, of the hypothesis that the documents are a random subset of all. holm: p
     corrected for the number of slices (Holm 1979). None if it was not tested.

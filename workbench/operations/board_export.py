@@ -135,7 +135,7 @@ def gain_text(entry: Entry, over: Entry, score: str) -> str:
     shown = message.format(found.absolute * (100 if is_fraction(score) else 1))
     if found.relative is None:
         return shown
-    return _("{gain} ({relative:+.1f} %)").format(gain=shown, relative=100 * found.relative)
+    return _("{gain} ({relative:+.1f}%)").format(gain=shown, relative=100 * found.relative)
 
 
 def cell(text: str) -> str:

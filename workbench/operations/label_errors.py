@@ -69,7 +69,7 @@ class Suspect:
 class Ranking:
     """Suspects of a layer, most doubtful first, those already reviewed included.
 
-    share: estimated share of wrong labels; low, high: its 95 % interval over documents; units:
+    share: estimated share of wrong labels; low, high: its 95% interval over documents; units:
     labels that it is a share of (documents, decisions or words). changed: documents whose gold has
     changed since the measurement. agreement: share of labels that were predicted as they are; the
     lower it is, the less the other numbers say.
@@ -185,7 +185,7 @@ def _suspects(
 def _interval(
     judged: Sequence[tuple[_Units, learning.Confident]], n: int, resamples: int = 200
 ) -> tuple[float, float]:
-    """95 % bootstrap interval over documents of the share of wrong labels."""
+    """95% bootstrap interval over documents of the share of wrong labels."""
     rng = np.random.default_rng(1)
     values = []
     for _number in range(resamples):

@@ -83,7 +83,7 @@ def _frozen(id: str, title: str, model: str) -> Rung:
     return Rung(id, title, model, {"method": "frozen"}, usual=False)
 
 
-# Each rung keeps the embeddings of the one before: the frozen vectors know 87 % of the words of
+# Each rung keeps the embeddings of the one before: the frozen vectors know 87% of the words of
 # CoNLL-2000, and alone they lose to trained embeddings there (F1 78 after 3 epochs, against 91).
 RUNGS = (
     _recurrent("random", N_("Random BiLSTM"), "words"),

@@ -32,7 +32,7 @@ class LMScore:
 
     Words are words, numbers and symbols, as everywhere in the program (`text.segment`).
 
-    tokens: number of units that were predicted. low, high: 95 % intervals by a bootstrap over
+    tokens: number of units that were predicted. low, high: 95% intervals by a bootstrap over
     texts, None with fewer than two. problem: why the model could not be measured.
     """
 

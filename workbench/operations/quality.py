@@ -168,8 +168,8 @@ def interval_method(found: Report | None = None) -> str:
 
     rounds, seed = (found.rounds, found.seed) if found is not None else (ROUNDS, SEED)
     message = ngettext(
-        "95 % intervals: bootstrap over documents, {rounds:,} resample, seed {seed}.",
-        "95 % intervals: bootstrap over documents, {rounds:,} resamples, seed {seed}.",
+        "95% intervals: bootstrap over documents, {rounds:,} resample, seed {seed}.",
+        "95% intervals: bootstrap over documents, {rounds:,} resamples, seed {seed}.",
         rounds,
     )
     return message.format(rounds=rounds, seed=seed)

@@ -102,12 +102,12 @@ def checked_shares(train: float, dev: float, test: float) -> dict[str, float]:
         raise SpecError(_("Each share must be a percentage between 0 and 100."))
     if abs(sum(percent.values()) - 100) > 0.01:
         raise SpecError(
-            _("The shares sum to {sum:g} %; they must sum to 100 %.").format(
+            _("The shares sum to {sum:g}%; they must sum to 100%.").format(
                 sum=round(sum(percent.values()), 2)
             )
         )
     if not train:
-        raise SpecError(_("The share of the train split must be above 0 %."))
+        raise SpecError(_("The share of the train split must be above 0%."))
     return {split: value / 100 for split, value in percent.items()}
 
 
@@ -210,7 +210,7 @@ def _warnings(
         found.append(message.format(n=left_test))
     if not counts["dev"]:
         found.append(
-            _("No document is in dev. The next training moves 10 % of its training data there.")
+            _("No document is in dev. The next training moves 10% of its training data there.")
         )
     never = [label.label for label in labels if label.label and not label.counts["train"]]
     if never:

@@ -116,7 +116,7 @@ class Day:
 class Agreement:
     """Decided suggestions of one origin in one layer, by outcome; labels: the same per label.
 
-    low, high: 95 % interval of the share that agrees with gold (Wilson).
+    low, high: 95% interval of the share that agrees with gold (Wilson).
     """
 
     layer: Layer

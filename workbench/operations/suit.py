@@ -40,7 +40,7 @@ BEST = {
     NONE: N_("Baseline; not a language model"),
 }
 RULE = N_(
-    "A model suits the text if the languages match, as far as they are known, under 5 % of the "
+    "A model suits the text if the languages match, as far as they are known, under 5% of the "
     "words are unknown, and it needs at most 2.5 tokens per word. Among suitable models of one "
     "kind, the one with the lowest perplexity per character is recommended."
 )

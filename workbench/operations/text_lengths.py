@@ -58,7 +58,7 @@ class Lengths:
     def histogram(self, bins: int) -> tuple[list[int], list[int], list[int]]:
         """Edges of at most `bins` equal bins from 0, and the documents per bin: words, units.
 
-        The last 1 % of the longest documents is in the last bin. [] for units without a tokenizer.
+        The last 1% of the longest documents is in the last bin. [] for units without a tokenizer.
         """
         given = [self.words] if self.units is None else [self.words, self.units]
         top = max((int(np.quantile(item, 0.99)) for item in given if len(item)), default=0)

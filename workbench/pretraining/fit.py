@@ -69,7 +69,7 @@ class Tally:
             self.texts[number] = before[0] + float(total), before[1] + int(count)
 
     def bounds(self, seed: int) -> tuple[float, float] | None:
-        """95 % interval of the mean by a bootstrap over texts; None with fewer than two."""
+        """95% interval of the mean by a bootstrap over texts; None with fewer than two."""
         given = np.array([*self.texts.values()])  # (texts, 2)
         if len(given) < 2:
             return None

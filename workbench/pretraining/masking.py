@@ -1,7 +1,7 @@
 """Which units a masked language model predicts, and what it sees in their place. numpy only.
 
-Source: Devlin et al. 2018, section 3.1 and appendix A.1: 15 % of the tokens are chosen; of these
-80 % are replaced by [MASK], 10 % by a random token, and 10 % are kept.
+Source: Devlin et al. 2018, section 3.1 and appendix A.1: 15% of the tokens are chosen; of these
+80% are replaced by [MASK], 10% by a random token, and 10% are kept.
 """
 
 from __future__ import annotations

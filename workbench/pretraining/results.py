@@ -83,7 +83,7 @@ class ModelFit:
     the model takes; cut_at: limit → the same for that many units. limit: 0 if there is none.
     kind: of the perplexity. perplexity: per word, for CHARACTER per character; 0 without one.
     per_character: perplexity per character of the text, for all kinds. scored: predicted units;
-    total: the sum of their negative natural log-likelihoods; low, high: 95 % interval of their mean
+    total: the sum of their negative natural log-likelihoods; low, high: 95% interval of their mean
     by a bootstrap over texts, None with fewer than two.
     lengths: units of each text, special ones included. split: words divided most often, as
     (word, units, count, texts). problem: why the model could not be measured.
@@ -115,7 +115,7 @@ class ModelFit:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """95 % interval of `perplexity`; None if there is none."""
+        """95% interval of `perplexity`; None if there is none."""
         if self.low is None or self.high is None:
             return None
         units = 1.0 if self.kind == CHARACTER else self.fertility

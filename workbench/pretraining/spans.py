@@ -1,7 +1,7 @@
 """Contiguous spans of words that a masked language model predicts. numpy only.
 
 Source: Joshi et al. 2020, SpanBERT, section 3.1: lengths in words from a geometric distribution
-(p = 0.2), at most 10, until 15 % of the units are chosen; one decision 80/10/10 per span.
+(p = 0.2), at most 10, until 15% of the units are chosen; one decision 80/10/10 per span.
 """
 
 from __future__ import annotations

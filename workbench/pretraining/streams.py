@@ -127,7 +127,7 @@ def batches(
     length: int,
     rng: np.random.Generator,
 ) -> Iterator[StreamBatch]:
-    """Batches of `rows` streams, each `length` units (varied by 5 %, as in Merity et al.) long.
+    """Batches of `rows` streams, each `length` units (varied by 5%, as in Merity et al.) long.
 
     Documents go to the shortest stream. What does not fill all streams at the end is left out,
     but a text that is too short for one batch is divided among fewer or shorter streams.

@@ -277,7 +277,7 @@ class TaskInfo(ABC):
     def interval(
         self, golds: Sequence[Any], predictions: Sequence[Prediction]
     ) -> tuple[str, float, float] | None:
-        """(name, low, high): a score with its 95 % interval, for tasks without `statistic`."""
+        """(name, low, high): a score with its 95% interval, for tasks without `statistic`."""
         return None
 
     def statistic(

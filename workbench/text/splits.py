@@ -91,7 +91,7 @@ def assign(
 ) -> dict[int, str]:
     """New splits by id, only for documents whose split changes. No document ever leaves test.
 
-    First split (no document is in dev or test yet): 80 % train, 10 % dev, 10 % test; documents that
+    First split (no document is in dev or test yet): 80% train, 10% dev, 10% test; documents that
     are already in train stay out of test. Later, documents without a split go to train. The
     documents of a group go to the split with most of its documents among `items`, else to the split
     in `homes`. If there is no dev split, a tenth of train becomes one. The order of the items does

@@ -304,7 +304,7 @@ class App:
     def change_text_size(self, step: int) -> None:
         self.settings.text_size = theme.next_text_size(step)
         self.restyle()
-        self.note(_("Text size {percent} %").format(percent=self.settings.text_size))
+        self.note(_("Text size {percent}%").format(percent=self.settings.text_size))
 
     def restyle(self) -> None:
         """Apply the theme, text size and font of the settings, and save them."""

@@ -14,7 +14,7 @@ from workbench.ui import icons, theme
 from workbench.ui.pages import icon_of
 from workbench.ui.widgets.layout import scrolled
 
-TALL, LOW = 52, 34  # size of a button in pixels at 100 %: name below the icon, or beside it
+TALL, LOW = 52, 34  # size of a button in pixels at 100%: name below the icon, or beside it
 GAP, MARGIN = 3, 8
 
 

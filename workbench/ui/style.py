@@ -12,7 +12,7 @@ from workbench.base.settings import Settings
 from workbench.ui import theme
 from workbench.ui.icons import file as icon_file
 
-ARROW, BOX = 14, 15  # sizes in pixels at 100 %: arrows; check boxes and radio buttons
+ARROW, BOX = 14, 15  # sizes in pixels at 100%: arrows; check boxes and radio buttons
 _ROLES = {
     "Window": "window",
     "Base": "surface",

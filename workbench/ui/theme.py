@@ -69,7 +69,7 @@ ROW = 32  # table row
 HEADER = 64  # page header
 RAIL = 80
 READING_WIDTH = 860  # maximum width of reading text
-FONT = {  # pixels at 100 % text size
+FONT = {  # pixels at 100% text size
     "ui": 13,
     "small": 12,
     "caption": 11,

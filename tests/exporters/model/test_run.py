@@ -322,7 +322,7 @@ def test_the_card_of_a_tagger_names_the_style_of_its_tokens(tiny_run, tmp_path):
     export(model, tmp_path / "out", "", ("hf",))
 
     card = (tmp_path / "out/hf/README.md").read_text(encoding="utf-8")
-    assert "8 of 9 training documents came with tokens; 92.5 % of these are also the words" in card
+    assert "8 of 9 training documents came with tokens; 92.5% of these are also the words" in card
 
 
 # ---------------------------------------------------------------- folders that will not do

@@ -81,5 +81,5 @@ def test_input_and_target_with_sentinels_hold_the_whole_text(models):
         parts.setdefault(current, []).extend([] if item in sentinels else [item])
     whole = [unit for item in given for unit in parts.get(item, [item])]
     assert whole == ids.tolist()
-    assert sum(map(len, parts.values())) == 6  # 15 % of 40
+    assert sum(map(len, parts.values())) == 6  # 15% of 40
     assert [unit for unit in given if unit in sentinels] == list(parts)[:-1]

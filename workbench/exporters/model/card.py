@@ -168,7 +168,7 @@ def _data(facts: Mapping[str, Any], description: Mapping[str, Any]) -> str:
     if tokens:
         lines.append(
             f"- {tokens['documents']:,} of {tokens['of']:,} training documents came with "
-            f"tokens; {100 * tokens['alike']:.1f} % of these"
+            f"tokens; {100 * tokens['alike']:.1f}% of these"
             " are also the words that Glossbench cuts a raw text into: the closer to "
             "100, the fewer boundaries differ there"
         )

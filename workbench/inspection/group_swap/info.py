@@ -15,7 +15,7 @@ PROBABILITY, VALUE, COUNT = "probability", "value", "count"
 class GroupEffect:
     """mean: of the score of a label over the documents with the words of a group, see `GroupSwap`.
 
-    change: mean difference to the mean of all groups, paired by document, with its 95 % interval.
+    change: mean difference to the mean of all groups, paired by document, with its 95% interval.
     """
 
     label: str

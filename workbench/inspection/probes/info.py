@@ -11,7 +11,7 @@ from workbench.inspection.spec import LABELS, LAYER, InspectorInfo
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A value with its 95 % interval, from a bootstrap over documents."""
+    """A value with its 95% interval, from a bootstrap over documents."""
 
     value: float
     low: float

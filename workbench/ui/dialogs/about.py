@@ -111,7 +111,7 @@ def diagnostics(app: App) -> str:
     lines += [f"{name} {version}" for name, version in versions().items()]
     chosen = app.settings
     lines.append(
-        f"Settings: theme {chosen.theme}, text {chosen.text_size} %, font {chosen.font}, "
+        f"Settings: theme {chosen.theme}, text {chosen.text_size}%, font {chosen.font}, "
         f"device {chosen.device}, offline {chosen.offline}"
     )
     lines.append(f"Devices: {chosen.devices or 'not asked yet'}")

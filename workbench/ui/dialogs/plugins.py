@@ -25,7 +25,7 @@ LOOKS = {  # state → icon, icon tone, chip tone
     DISABLED: ("circle", "muted", ""),
     ERROR: ("triangle-alert", "bad", "bad"),
 }
-TITLE = 62  # pixels at 100 %: width of the column "Adds" and "From"
+TITLE = 62  # pixels at 100%: width of the column "Adds" and "From"
 LINES = 8  # lines of a traceback that are visible without scrolling
 PERMISSION = N_(
     "Plugins run Python code with your user rights: they can read and change your files and use"

@@ -66,7 +66,7 @@ ASKED = (
         N_("Shortcuts: Ctrl + and Ctrl −."),
         "look",
         theme.TEXT_SIZES,
-        tuple(f"{text_size} %" for text_size in theme.TEXT_SIZES),
+        tuple(f"{text_size}%" for text_size in theme.TEXT_SIZES),
     ),
     Record(
         "font", "choice", N_("Font"), "", "look", ("inter", "system"), ("Inter", N_("System font"))

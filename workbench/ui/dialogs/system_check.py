@@ -28,7 +28,7 @@ ICONS = {
     PROBLEM: ("circle-x", "bad"),
 }
 TONES = {OK: "good", WARNING: "warn", PROBLEM: "bad"}
-TITLE = 190  # pixels at 100 %, as for dialog sizes
+TITLE = 190  # pixels at 100%, as for dialog sizes
 LEAST, USUAL = (520, 320), (760, 640)
 INTERVAL, AT_ONCE = 20, 5  # milliseconds between two updates; rows per update
 ATTENTION = ""  # group of failed checks, shown first

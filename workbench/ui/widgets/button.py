@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from workbench.ui import icons, plain, theme
 
-LEAST_SEGMENT = 72  # minimum width of a choice, pixels at 100 %
+LEAST_SEGMENT = 72  # minimum width of a choice, pixels at 100%
 SEGMENT_PAD = 24  # padding beside its text, in pixels
 _TONES = {"primary": "on_accent", "danger": "bad", "quiet": "muted"}
 

@@ -30,7 +30,7 @@ from workbench.ui import formats, plain, theme
 from workbench.ui.widgets.button import Button
 
 CIRCLE, SQUARE, NO_MARK = "circle", "square", ""
-LEFT, BELOW, ABOVE, RIGHT = 44, 36, 30, 10  # room for scales and names, pixels at 100 %
+LEFT, BELOW, ABOVE, RIGHT = 44, 36, 30, 10  # room for scales and names, pixels at 100%
 NEAR = 14  # pixels from a point at which a click or the mouse meets it
 MOST_MARKS = 60  # points of a curve up to which each has a marker
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)

@@ -14,7 +14,7 @@ from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import clear, row
 from workbench.ui.widgets.words import words
 
-WIDE, HIGH = 26, 14  # pixels of a sample at 100 %
+WIDE, HIGH = 26, 14  # pixels of a sample at 100%
 
 
 class ChartLegend(QFrame):

@@ -17,7 +17,7 @@ STATE_ICONS = {  # state of a document → icon and tone; each has a different s
     "discarded": ("circle-x", "bad"),
 }
 STATE_TONES = {state: tone for state, (_icon, tone) in STATE_ICONS.items() if tone != "faint"}
-INDENT = 18  # of a sublabel's chip, pixels at 100 %
+INDENT = 18  # of a sublabel's chip, pixels at 100%
 RUN_TONES = {  # status of a run or job → tone of its chip
     "done": "good",
     "stopped": "good",

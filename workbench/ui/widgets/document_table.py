@@ -48,7 +48,7 @@ BY = {  # column → sort order of its header
     SPLIT: "split",
     STATE: "state",
 }
-EXTRA_WIDTH = 112  # of a further column, pixels at 100 %
+EXTRA_WIDTH = 112  # of a further column, pixels at 100%
 ROW = Qt.ItemDataRole.UserRole
 _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)

@@ -23,7 +23,7 @@ from workbench.ui.widgets.matrix import set_up_matrix
 CELL = Qt.ItemDataRole.UserRole
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()  # parent of all cells
-LEAST, MOST, HIGH = 44, 120, 26  # width and height of a cell, pixels at 100 %
+LEAST, MOST, HIGH = 44, 120, 26  # width and height of a cell, pixels at 100%
 
 
 class HeatCell(NamedTuple):
@@ -43,7 +43,7 @@ class HeatTable(QTableView):
     """`moved(row, column)` is emitted when another cell becomes current.
 
     axes: what rows and columns are, as a sentence for screen readers. most: maximum width of a
-    cell, pixels at 100 %.
+    cell, pixels at 100%.
     """
 
     moved = Signal(int, int)

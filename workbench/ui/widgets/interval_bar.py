@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
 from workbench.ui import theme
 from workbench.ui.widgets.delegates import PAD, ground
 
-LEAST = 60  # pixels at 100 % of a scale; a narrower cell shows the text alone
+LEAST = 60  # pixels at 100% of a scale; a narrower cell shows the text alone
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from workbench.ui.widgets.words import Elided, KeyCap
 
 GAP, LINE_GAP, TIED_GAP = 8, 6, 2
 MOST_LINES = 2  # unless `set_most_lines` says otherwise
-WIDEST = 240  # maximum width of a chip at 100 %, so that a long label does not take a whole line
+WIDEST = 240  # maximum width of a chip at 100%, so that a long label does not take a whole line
 
 
 Placed = tuple[QAbstractButton, int, int]  # with its left edge and width

@@ -17,7 +17,7 @@ from workbench.text.scale import decimals_of
 from workbench.ui import formats, theme
 
 TONES = ("accent", "warn")  # of the series; the second one is dashed, with squares
-LEFT, BELOW, ABOVE = 36, 42, 22  # room for the scale, names and values, pixels at 100 %
+LEFT, BELOW, ABOVE = 36, 42, 22  # room for the scale, names and values, pixels at 100%
 STEPS = (1, 2, 5, 10, 20, 25, 50)  # between lines of the scale; then powers of ten of these
 
 

@@ -14,7 +14,7 @@ from workbench.ui.run_words import LayerMix, gamma_text, weight_texts
 from workbench.ui.widgets.layout import card, layout_of
 from workbench.ui.widgets.words import words
 
-HEIGHT = 92  # pixels at 100 %
+HEIGHT = 92  # pixels at 100%
 NAMES, VALUES = 18, 16  # height of the names below the bars and the values above them
 WIDE = 34  # least width of a bar with a value above it
 BROAD = 64  # largest width of a bar

@@ -37,8 +37,8 @@ from workbench.ui.widgets.savable import SavableTable
 
 ROWS, COLUMNS = "rows", "columns"  # what percentages are of
 COUNT, SHARE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
-LEAST_CELL, MOST_CELL = 22, 56  # pixels at 100 %
-MOST_NAME = 310  # maximum length of a name, pixels at 100 %, for rows and rotated columns
+LEAST_CELL, MOST_CELL = 22, 56  # pixels at 100%
+MOST_NAME = 310  # maximum length of a name, pixels at 100%, for rows and rotated columns
 MOST_HEIGHT = 600  # maximum height in pixels unless `set_most_height` is called
 ROOT = QModelIndex()  # parent of all cells
 MARGIN = 18  # for the vertical scroll bar and the frame

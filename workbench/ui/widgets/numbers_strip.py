@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.ui import formats, theme
 
-NAME = 150  # width of the names, pixels at 100 %
+NAME = 150  # width of the names, pixels at 100%
 
 
 class NumbersStrip(QWidget):

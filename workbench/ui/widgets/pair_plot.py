@@ -15,7 +15,7 @@ from workbench.base.i18n import _
 from workbench.ui import formats, theme
 from workbench.ui.widgets.plot import GAP, LEFT, ROW, Plot
 
-LEAST_CELL = 30  # pixels at 100 %
+LEAST_CELL = 30  # pixels at 100%
 
 
 class PairPlot(Plot):

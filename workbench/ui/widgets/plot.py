@@ -24,7 +24,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from workbench.ui import plain, theme
 from workbench.ui.widgets.chart import save_drawing
 
-ROW, GAP = 26, 10  # pixels at 100 %
+ROW, GAP = 26, 10  # pixels at 100%
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _BACK = (Qt.Key.Key_Up, Qt.Key.Key_Left)

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 TYPED = 180  # milliseconds after the last key press until the search starts
 PAUSE = 1_000  # milliseconds
-WIDEST = 420  # of the list of completions, pixels at 100 %
+WIDEST = 420  # of the list of completions, pixels at 100%
 
 
 class QueryBar(QWidget):

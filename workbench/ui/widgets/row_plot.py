@@ -15,7 +15,7 @@ from PySide6.QtGui import (
 from workbench.ui import theme
 from workbench.ui.widgets.plot import GAP, LEFT, RIGHT, ROW, Plot
 
-CHIP = 8  # pixels at 100 %
+CHIP = 8  # pixels at 100%
 MOST_NAME = 0.42  # share of the width for names
 
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.ui import formats, theme
 
-NAME, NUMBER = 120, 64  # widths of the name and the number, pixels at 100 %
+NAME, NUMBER = 120, 64  # widths of the name and the number, pixels at 100%
 HIGH = 24  # height of a row
 
 

@@ -37,7 +37,7 @@ class Marked:
 class SpanPainter:
     """Paints with the colours of the current theme.
 
-    One per zoom of the text (1.0: 100 %); recreated when the theme changes.
+    One per zoom of the text (1.0: 100%); recreated when the theme changes.
     """
 
     def __init__(self, zoom: float):
@@ -264,7 +264,7 @@ def _opacity(item: Item, marked: Marked) -> float:
 
 
 def reading_font(zoom: float) -> QFont:
-    """The reading font at a zoom (1.0: 100 %)."""
+    """The reading font at a zoom (1.0: 100%)."""
     font = theme.font("reading")
     font.setPixelSize(round(font.pixelSize() * zoom))
     return font

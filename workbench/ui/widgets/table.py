@@ -31,7 +31,7 @@ from workbench.ui.widgets.table_rows import CHIP, INDENTED, SHARE, Column, Rows
 
 _NUMBER = re.compile(r"((?:^[+-])?\d[\d,]*(?:\.\d+)?)")
 NUMBER_PAD = 28  # padding left and right of a number: that of the style sheet and of Qt
-LEAST_WORDS = 56  # minimum width of a text column in a narrow table, pixels at 100 %
+LEAST_WORDS = 56  # minimum width of a text column in a narrow table, pixels at 100%
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 __all__ = ["Column", "Rows", "Table", "dress"]

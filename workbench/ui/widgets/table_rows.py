@@ -27,7 +27,7 @@ class Column:
 
     `text(row)` returns the text; `share(row)` a bar beside the number; `chip(row)` returns (text,
     label or None, tone) or None; `icon(row)` returns (icon name, tone) or None. `width` is in
-    pixels at 100 %, None stretches. `sort(row)` makes it sortable; rows for which it returns None
+    pixels at 100%, None stretches. `sort(row)` makes it sortable; rows for which it returns None
     come last. A `right` column contains numbers, which are never elided: it is as wide as its
     widest one.
     """

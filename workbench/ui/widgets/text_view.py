@@ -311,7 +311,7 @@ class TextView(RepaintArea):
             self.zoomed.emit(per_cent)
 
     def zoom_by(self, step: int) -> None:
-        """The next larger (+1) or smaller (-1) zoom; 0 gives 100 %."""
+        """The next larger (+1) or smaller (-1) zoom; 0 gives 100%."""
         if step == 0:
             return self.set_zoom(100)
         others = [zoom for zoom in ZOOMS if (zoom > self._zoom if step > 0 else zoom < self._zoom)]

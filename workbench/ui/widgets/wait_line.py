@@ -15,7 +15,7 @@ from workbench.ui.waits import Waits
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.words import IconLabel, words
 
-WIDEST = 220  # maximum width of the name of the job waited for, pixels at 100 %
+WIDEST = 220  # maximum width of the name of the job waited for, pixels at 100%
 
 
 class WaitLine(QFrame):

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from workbench.ui import formats, plain, theme
 
 GAP, LINE_GAP, PAD = 5, 8, 5  # pixels: between words, between rows, around a word
-BOX = 98  # width of a box with probabilities, pixels at 100 %
+BOX = 98  # width of a box with probabilities, pixels at 100%
 _MIDDLE = Qt.AlignmentFlag.AlignVCenter
 _STEPS = {Qt.Key.Key_Right: 1, Qt.Key.Key_Left: -1}
 

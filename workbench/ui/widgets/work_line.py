@@ -49,7 +49,7 @@ class WorkLine(QFrame):
         needed = self._title.fontMetrics().horizontalAdvance(title) + 4
         self._title.setFixedWidth(min(theme.px(TITLE), needed))
         plain.set_tip(self._title, title)
-        self._share.setFixedWidth(self._share.fontMetrics().horizontalAdvance("100 %") + 4)
+        self._share.setFixedWidth(self._share.fontMetrics().horizontalAdvance("100%") + 4)
         self._cancel.setEnabled(True)
         self._escape.setEnabled(True)
         self.setAccessibleName(title)
@@ -60,7 +60,7 @@ class WorkLine(QFrame):
 
     def set(self, share: float) -> None:
         self._meter.set(share)
-        self._share.setText(_("{percent} %").format(percent=int(100 * share)))
+        self._share.setText(_("{percent}%").format(percent=int(100 * share)))
 
     def end(self) -> None:
         self._escape.setEnabled(False)

@@ -55,7 +55,7 @@ def test_documents_of_the_split_that_occur_in_the_texts_are_listed(dialog, state
     assert keys(state) == ["d0"] and state.share is None
     assert [row.key for row in dialog.table.rows()] == ["d0"]
     assert dialog._message.text() == (
-        "1 of 1 documents (100.0 %) shares 13 words in a row with the texts. "
+        "1 of 1 documents (100.0%) shares 13 words in a row with the texts. "
         "1 document is too short to compare."
     )
 

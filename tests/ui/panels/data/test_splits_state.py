@@ -53,7 +53,7 @@ def test_assigning_anew_by_other_shares_is_previewed(state):
 def test_shares_that_do_not_add_up_say_so_until_they_do(state):
     state.set_keep(False)
     state.set_share("train", 70)
-    assert "sum to 90 %" in state.error and not state.ready
+    assert "sum to 90%" in state.error and not state.ready
 
     state.set_share("test", 20)
     assert state.error == "" and state.ready

@@ -372,7 +372,7 @@ def test_of_thousands_of_columns_the_import_dialog_shows_those_that_matter(
 def test_the_filters_stay_within_the_window_with_large_text(make_panel, project_file, qtbot, app):
     app.change_text_size(0)
     for _step in range(3):
-        app.change_text_size(1)  # 150 %
+        app.change_text_size(1)  # 150%
     try:
         panel = make_panel("data", project_file)
         app.window.resize(1280, 780)

@@ -52,8 +52,8 @@ def test_probable_starts_and_ends_are_boxed_and_improbable_tokens_recede(view):
     assert [(share.name, share.share) for share in ada.shares] == [("Start", 0.8), ("End", 0.7)]
     assert (met.shares, bool(met.ground)) == ((), True)
     assert bob.shares[1].share == 0.2
-    assert view._null.text() == "No answer: start 10.0 %, end 5.0 %"
-    assert view._tip(0) == "Start: 80.0 %\nEnd: 70.0 %"
+    assert view._null.text() == "No answer: start 10.0%, end 5.0%"
+    assert view._tip(0) == "Start: 80.0%\nEnd: 70.0%"
 
 
 def test_a_range_that_is_selected_shows_its_question(view):

@@ -55,7 +55,7 @@ def test_words_that_lower_the_score_have_a_dashed_line_and_a_minus(view):
 def test_targets_are_named_by_words_label_and_probability(view):
     names = [view._target.itemText(n) for n in range(view._target.count())]
 
-    assert names == ["Late again: TIME, 70 %", "Late: B-TIME, 80 %"]
+    assert names == ["Late again: TIME, 70%", "Late: B-TIME, 80%"]
     view._target.setCurrentIndex(1)
     view._target.activated.emit(1)
     assert view.page.asked[-1] == {"target": "word:0:B-TIME"}
@@ -89,8 +89,8 @@ def test_a_number_and_the_ends_of_an_answer_are_named_as_such(view):
     view.show_state(ALL)
     names = [view._target.itemText(at) for at in (0, 1)]
     assert names == [
-        "Start of “late”, 80 % · When?",
-        "End of “no answer in the text”, 60 % · When?",
+        "Start of “late”, 80% · When?",
+        "End of “no answer in the text”, 60% · When?",
     ]
     assert view._choices["score"].isEnabled()
 

@@ -75,7 +75,7 @@ def listed(view):
 
 def test_the_legend_counts_groups_and_the_note_tells_of_the_sample(view):
     assert [button.text() for button in view._legend.buttons] == ["praise 2", "none 1"]
-    assert view._note.text() == "3 documents · a random sample · explained variance: 75.0 %"
+    assert view._note.text() == "3 documents · a random sample · explained variance: 75.0%"
     assert not view._method.button("umap").isEnabled()
 
 

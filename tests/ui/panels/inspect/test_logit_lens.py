@@ -41,8 +41,7 @@ def test_the_last_layer_stands_on_top_and_the_chart_follows_the_selected_token(q
     ]
     view._table.choose(1, 0)
     assert view._detail.text() == (
-        "Layer 0, at “late”: the with 20.0 %, the final prediction late with 10.0 %, entropy "
-        "0.2 bits"
+        "Layer 0, at “late”: the with 20.0%, the final prediction late with 10.0%, entropy 0.2 bits"
     )
     (series,) = view._chart._series
     assert series.name == "late" and np.allclose(series.y, (0.1, 0.6))

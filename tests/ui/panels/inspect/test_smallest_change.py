@@ -31,10 +31,10 @@ def test_changed_words_are_marked_and_the_class_they_lead_to_is_named(qtbot):
     view = shown(qtbot, DELETED, REPLACED)
 
     assert view._message["delete"].text() == (
-        "Deleting the marked words changes the prediction to praise, 60 %."
+        "Deleting the marked words changes the prediction to praise, 60%."
     )
     assert view._message["replace"].text() == (
-        "No replacement that was tried changes the prediction; it remains delay, 70 %."
+        "No replacement that was tried changes the prediction; it remains delay, 70%."
     )
     assert [word.caption for word in view._strips["delete"].words] == ["deleted", ""]
     assert [word.caption for word in view._strips["replace"].words] == ["", "today"]
@@ -83,8 +83,8 @@ def test_the_decision_and_the_model_of_the_words_are_chosen(qtbot):
     view.show_state(ALL)
 
     assert [view._target.itemText(at) for at in range(2)] == [
-        "Late: no label, 90 %",
-        "again: B-T, 40 %",
+        "Late: no label, 90%",
+        "again: B-T, 40%",
     ]
     view._target.setCurrentIndex(1)
     view._target.activated.emit(1)

@@ -50,7 +50,7 @@ def test_spans_stand_at_their_first_and_last_word_and_predicted_ones_are_framed(
 
 
 def test_the_most_probable_span_is_told_with_all_its_labels(view):
-    assert view._cell.text() == "Ada of York: PER 90.0 %, LOC 5.0 %, no label 5.0 %"
+    assert view._cell.text() == "Ada of York: PER 90.0%, LOC 5.0%, no label 5.0%"
 
     view._table.choose(1, 0)  # no span ends before it begins
 
@@ -100,4 +100,4 @@ def test_a_temperature_is_named_and_no_label_has_its_own_probability(view):
     view.show_state(ALL)
 
     assert view._about.text().endswith("1 rejected because of overlap · temperature 1.50 applied")
-    assert view._cell.text() == "Ada of York: PER 90.0 %, LOC 5.0 %, no label 25.0 %"
+    assert view._cell.text() == "Ada of York: PER 90.0%, LOC 5.0%, no label 25.0%"

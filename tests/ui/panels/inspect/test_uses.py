@@ -93,7 +93,7 @@ def test_a_point_of_the_chart_selects_its_layer(view):
     view._chart.chart.opened.emit(0, 0)
 
     assert shown(view) == [(1, 0.9), (2, 0.5)]
-    assert "Layer 0: F1 50.0 %" in view._chart._note.text()
+    assert "Layer 0: F1 50.0%" in view._chart._note.text()
 
 
 def test_selected_uses_select_their_documents_in_every_view(view):

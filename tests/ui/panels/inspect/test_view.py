@@ -203,7 +203,7 @@ def test_a_word_has_the_prediction_with_the_temperature_that_its_distribution_is
     )
     view = panel.view._views["token_scores"]
 
-    assert view._word.text() == "Paris" and view._predicted.text() == "Predicted: LOC, 54.9 %"
+    assert view._word.text() == "Paris" and view._predicted.text() == "Predicted: LOC, 54.9%"
     message = "Softmax of the logits, without the temperature of predictions (1.50)"
     assert view._basis.text() == message
     view._strip._take(0)

@@ -272,7 +272,7 @@ def test_a_prompt_run_is_described_with_its_calibration_and_prior(project):
     result = dict(describe(runs.get(project.db, run.id)))
 
     assert (result["Examples"], result["Calibration"]) == ("6, balanced", "content-free")
-    assert (result["Prior of praise"], result["Prior of delay"]) == ("61.0 %", "39.0 %")
+    assert (result["Prior of praise"], result["Prior of delay"]) == ("61.0%", "39.0%")
 
 
 def test_quality_follows_the_run_while_it_is_visible(state):

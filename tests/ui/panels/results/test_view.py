@@ -168,7 +168,7 @@ def test_the_board_lists_the_runs_of_a_layer_best_first(panel, qtbot, tmp_path):
     qtbot.waitUntil(lambda: view.state.comparing.pair is not None, timeout=30_000)
     assert view._compare.isVisible() and len(view.state.chosen) == 2
     assert not table.isColumnHidden(GAIN)
-    assert [model.index(row, GAIN).data() for row in (0, 1)] == ["+18.1 (+35.2 %)", "–"]
+    assert [model.index(row, GAIN).data() for row in (0, 1)] == ["+18.1 (+35.2%)", "–"]
 
     view.save_picture(tmp_path / "board.png")
     view.state.save(tmp_path / "board.md")
@@ -393,14 +393,14 @@ def test_a_tile_has_the_interval_of_the_table_of_all_scores_and_names_its_method
     row = next(row for row in panel.state.score_rows() if row.key == "accuracy")
     low, high = (f"{100 * bound:.1f}" for bound in (row.low, row.high))
     scores._tiles(details)
-    message = f"as run · current gold 50.0, 95 %: {low} – {high} (6 documents)"
+    message = f"as run · current gold 50.0, 95%: {low} – {high} (6 documents)"
     assert scores._second._hint.text() == message
-    method = "95 % intervals: bootstrap over documents, 1,000 resamples, seed 1."
+    method = "95% intervals: bootstrap over documents, 1,000 resamples, seed 1."
     assert method in scores._second.toolTip() and method in scores._main.toolTip()
 
     today = replace(details.results.today, scores={**details.results.today.scores, "accuracy": 1.0})
     scores._tiles(replace(details, results=replace(details.results, today=today)))
-    assert scores._second._hint.text().startswith("as run · current gold 100.0, 95 %: ")
+    assert scores._second._hint.text().startswith("as run · current gold 100.0, 95%: ")
     scores._tiles(replace(details, own_interval=("accuracy", 0.0, 0.0)))
     assert scores._second._hint.text() == "as run · current gold 50.0 (6 documents)"
 

@@ -83,7 +83,7 @@ def test_scores_progress_and_failures_are_shown_in_their_cells(page):
 
     crf = _cells(page)[0]
     shown = [text for row in texts(crf.table) for text in row]
-    assert {"61.2", "60.4", "62 %", "failed"} <= set(shown)
+    assert {"61.2", "60.4", "62%", "failed"} <= set(shown)
     assert named(page.view, "Continue experiment").isEnabled()
     message = [
         widget.text() for widget in page.view.findChildren(QWidget) if hasattr(widget, "text")
@@ -98,7 +98,7 @@ def test_the_scores_have_mean_spread_gain_and_parameters(page):
     rows = texts(_scores(page))
     random, bert = rows[0], rows[-1]
     assert random[:2] == ["Frozen word vectors", "starter-glove"] and random[3] == "70.0 ± 10.0"
-    assert bert[3] == "85.0 (n = 1)" and bert[5:7] == ["+15.0", "50.0 %"]
+    assert bert[3] == "85.0 (n = 1)" and bert[5:7] == ["+15.0", "50.0%"]
     assert random[2] == "2.1 M" and random[-1] == "1.0"
 
 
@@ -109,7 +109,7 @@ def test_scores_that_are_errors_are_in_their_own_unit_and_the_lowest_is_best(pag
 
     rows, cells = texts(_scores(page)), texts(_cells(page)[0].table)
     assert rows[0][3] == "0.700 ± 0.100" and cells[0][1:] == ["0.600", "0.700", "0.800"]
-    assert rows[-1][3] == "0.350 (n = 1)" and rows[-1][5:7] == ["+0.350", "50.0 %"]
+    assert rows[-1][3] == "0.350 (n = 1)" and rows[-1][5:7] == ["+0.350", "50.0%"]
     assert page.ladder.score_title == "MAE on dev, lower is better"
     page.view.grab()  # the scale of the chart has smaller steps
 

@@ -12,7 +12,7 @@ from workbench.ui.panels.annotate.choices import ShownChoice
 from workbench.ui.widgets.span_layout import starts_rtl
 from workbench.ui.widgets.words import words
 
-CAP = 22  # pixels of the frame around a number, at 100 %
+CAP = 22  # pixels of the frame around a number, at 100%
 
 
 class ChoiceRow(QAbstractButton):
@@ -44,7 +44,7 @@ class ChoiceRow(QAbstractButton):
         self._text.setText(shown.text)
         message = ""
         if shown.score is not None:
-            message = _("suggested {score} %").format(score=formats.points(shown.score))
+            message = _("suggested {score}%").format(score=formats.points(shown.score))
         elif shown.chosen:
             message = _("chosen")
         self._message.setText(message)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.annotate.acts import AnnotateActs
     from workbench.ui.panels.annotate.values import ShownNumber
 
-FIELD = 86  # width of the number field, pixels at 100 %
+FIELD = 86  # width of the number field, pixels at 100%
 TRACK = 6  # height of the track of a slider, pixels
 KNOB = 9  # radius of its knob, pixels
 MOST_TICKS = 20  # steps that are marked on the track

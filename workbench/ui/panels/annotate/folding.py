@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QApplication, QSplitter, QWidget
 
 from workbench.ui import theme
 
-LEAST_CENTRE = 340  # minimum width of the text, pixels at 100 %; below it, sides collapse
-GUIDELINE_WIDTH = 400  # pixels at 100 %
+LEAST_CENTRE = 340  # minimum width of the text, pixels at 100%; below it, sides collapse
+GUIDELINE_WIDTH = 400  # pixels at 100%
 
 
 class Sides:

@@ -192,8 +192,8 @@ class InstantState(AheadState):
         if model.score is None:
             return learned
         score = ngettext(
-            "{score}: {percent} % on {n:,} held-out document.",
-            "{score}: {percent} % on {n:,} held-out documents.",
+            "{score}: {percent}% on {n:,} held-out document.",
+            "{score}: {percent}% on {n:,} held-out documents.",
             model.tested,
         ).format(
             score=instant.score_name(model.layer),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 KEY, EXTEND = "'", '"'
 LETTERS = 2
-_EDGE = 8  # pixels at 100 %, between the hint and the edge of the text
+_EDGE = 8  # pixels at 100%, between the hint and the edge of the text
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _HELD = (Qt.Key.Key_Shift, Qt.Key.Key_AltGr, Qt.Key.Key_CapsLock)  # they only change other keys
 

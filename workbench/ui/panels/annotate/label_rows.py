@@ -18,7 +18,7 @@ from workbench.ui.widgets.table import Rows, Table
 if TYPE_CHECKING:
     from workbench.text.labels import Label
 
-CROSS = 30  # width at the end of a span's row, pixels at 100 %, where a click deletes the span
+CROSS = 30  # width at the end of a span's row, pixels at 100%, where a click deletes the span
 PICTURES = 300  # of rows that are kept: some screens full
 _VERBATIM = (
     Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.annotate.paper import Paper
 
 LONGEST = 60  # code points of the text in the heading
-LEAST, HEIGHT = 176, 330  # height in pixels at 100 %, at least and at most
+LEAST, HEIGHT = 176, 330  # height in pixels at 100%, at least and at most
 TICK, PLACE = 0, 2  # columns
 
 

@@ -39,7 +39,7 @@ class OrderDialog(Dialog):
         self._other = combo(name=_("Compared with"))
         self._model = combo(name=_("Vectors of"))
         self._share = SpinBox(0, 90)
-        self._share.setSuffix(" %")
+        self._share.setSuffix("%")
         self._share.setValue(round(100 * state.control_share))
         self._fields = {
             "layer": Field(_("Layer"), self._layer),

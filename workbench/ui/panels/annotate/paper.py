@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from workbench.ui.panels.annotate.acts import AnnotateActs
 
 FOCUS = QEvent.Type.FocusIn, QEvent.Type.FocusOut
-BAR_LINE = 34  # height of a line of labels, pixels at 100 %
-ABOVE_LABELS = 60  # pixels at 100 %: the lines between text and labels, and a line of text
+BAR_LINE = 34  # height of a line of labels, pixels at 100%
+ABOVE_LABELS = 60  # pixels at 100%: the lines between text and labels, and a line of text
 SIDE = 22  # minimum margin beside the text, in pixels
 UNBOUNDED = 16_777_215  # QWIDGETSIZE_MAX
 

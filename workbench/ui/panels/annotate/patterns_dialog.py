@@ -256,7 +256,7 @@ class PatternsDialog(Dialog):
     def _counted(self) -> str:
         state = self.state
         if state.share is not None:
-            return _("Counting… {n} %").format(n=round(100 * state.share))
+            return _("Counting… {n}%").format(n=round(100 * state.share))
         if state.searched is None:
             return ""
         n = state.searched

@@ -68,7 +68,7 @@ class QuestionRow(QAbstractButton):
         suggested = ""
         if shown.suggested:
             score = formats.points(shown.score) if shown.score is not None else "?"
-            suggested = _("suggested: {answer} ({score} %)").format(
+            suggested = _("suggested: {answer} ({score}%)").format(
                 answer=shown.suggested, score=score
             )
         self._suggested.setText(suggested)

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from workbench.ui.panels.annotate.acts import AnnotateActs
     from workbench.ui.panels.annotate.queue_dialogs import QueueDialogs
 
-# minimum width in pixels at 100 %; upper limit, independent of the text size
+# minimum width in pixels at 100%; upper limit, independent of the text size
 NARROW, WIDEST_LEAST = 180, 340
-ORDER = 120  # least width of the name of the order, pixels at 100 %
-FILTER = 150  # width of a filter's name, pixels at 100 %
+ORDER = 120  # least width of the name of the order, pixels at 100%
+FILTER = 150  # width of a filter's name, pixels at 100%
 ONLY_ROWS = frozenset({"stale_rows"})
 STATES = ("pending", "draft", "submitted", "discarded")
 _CLEARED = {

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.annotate.acts import AnnotateActs
 
 EXCERPT = 60  # code points of a span shown in a row
-HEIGHT = 44  # of a row of two lines, pixels at 100 %
+HEIGHT = 44  # of a row of two lines, pixels at 100%
 LINK = "annotate.link-key"  # the command that starts a relation
 MOST = 5  # rows shown without scrolling
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from workbench.ui.widgets.text_view import TextView
 
 MOST = 5  # labels; the others are behind the magnifier
-WIDEST = 150  # of a label, pixels at 100 %
+WIDEST = 150  # of a label, pixels at 100%
 GAP = 6  # between the text and the toolbar, pixels
 
 

@@ -52,7 +52,7 @@ EXCERPT = 120  # code points of a span shown in a row
 ACCEPT, REJECT = 1, 2  # columns of the suggestions
 GUIDELINE, SPANS = 5, 4  # share of the height if there are many spans
 QUESTIONS = 8  # and that of questions
-SUGGESTION = 44  # height of a label with its source, pixels at 100 %
+SUGGESTION = 44  # height of a label with its source, pixels at 100%
 FEW_SPANS = 6  # up to this number, spans are shown in full beside a guideline
 
 

@@ -35,7 +35,7 @@ from workbench.ui.widgets.words import Elided, words
 if TYPE_CHECKING:
     from workbench.operations.import_preview import Preview, PreviewRow
 
-ROW = 22  # pixels at 100 %: twenty rows and the errors fit into a window 800 pixels high
+ROW = 22  # pixels at 100%: twenty rows and the errors fit into a window 800 pixels high
 CELL = 300  # code points of a cell shown
 COLUMNS_SHOWN = 60  # maximum number of columns shown; those with a role are always included
 _PROBLEM = Qt.ItemDataRole.UserRole

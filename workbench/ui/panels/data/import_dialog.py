@@ -50,7 +50,7 @@ ENCODINGS = (
     "euc-kr",
 )
 DELIMITERS = ((",", _("Comma")), (";", _("Semicolon")), ("\t", _("Tab")), ("|", _("Vertical bar")))
-SIDE = 330  # pixels at 100 %: width of the column with file, format and options
+SIDE = 330  # pixels at 100%: width of the column with file, format and options
 SHOWN = 2000  # maximum number of skipped records listed; their count is always shown
 
 

@@ -24,7 +24,7 @@ from workbench.ui.widgets.words import words
 if TYPE_CHECKING:
     from workbench.operations.overlap import Overlap, Row
 
-HEIGHT = 220  # pixels at 100 %, of the table
+HEIGHT = 220  # pixels at 100%, of the table
 LEAST, MOST = 2, 100  # words of an n-gram
 
 
@@ -139,8 +139,8 @@ class OverlapDialog(Dialog):
 def _describe(found: Overlap) -> str:
     enough, count = found.documents - found.short, len(found.rows)
     message = ngettext(
-        "{n:,} of {all:,} documents ({share} %) shares {size} words in a row with the texts.",
-        "{n:,} of {all:,} documents ({share} %) share {size} words in a row with the texts.",
+        "{n:,} of {all:,} documents ({share}%) shares {size} words in a row with the texts.",
+        "{n:,} of {all:,} documents ({share}%) share {size} words in a row with the texts.",
         count,
     ).format(n=count, all=enough, share=formats.points(found.share), size=found.size)
     if found.short:

@@ -27,7 +27,7 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import call, words
 
 SPLITS = ("train", "dev", "test")
-HEIGHT = 680  # pixels at 100 %
+HEIGHT = 680  # pixels at 100%
 ROWS = 3  # minimum number of visible rows below the header
 SHOWN_AFTER = 200  # milliseconds before a progress bar appears for the preview
 
@@ -94,7 +94,7 @@ class SplitsDialog(Dialog):
                 100, state.percent[split], _("Share of {split}"), split
             )
             box.setPrefix(f"{term(split)}  ")
-            box.setSuffix(" %")
+            box.setSuffix("%")
             box.valueChanged.connect(lambda value, split=split: state.set_share(split, value))
         self._share_field = Field(
             _("Shares"),

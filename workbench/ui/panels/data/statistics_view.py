@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from workbench.operations.statistics import Agreement, SpanLengths
     from workbench.operations.statistics import Row as LabelRow
 
-WIDE, MEDIUM = 1080, 700  # pixels at 100 % from which there are three and two columns
+WIDE, MEDIUM = 1080, 700  # pixels at 100% from which there are three and two columns
 HEIGHT = 262  # of a card
 
 
@@ -108,7 +108,7 @@ class StatisticsView(View):
             _Card(_("Label pairs"), "", self.pairs, self._boxes["together"]),
             _Card(_("Annotation speed"), _("documents per hour"), self.days),
             _Card(
-                _("Suggestions that agree with gold"), _("share and 95 % interval"), self.agreement
+                _("Suggestions that agree with gold"), _("share and 95% interval"), self.agreement
             ),
         )
         self._problem = Callout("", "bad")
@@ -418,7 +418,7 @@ def _agreement_row(agreement: Agreement, several: bool) -> Row:
 
 
 def _share(share: float, digits: int = 1) -> str:
-    return _("{share} %").format(share=formats.decimal(100 * share, digits))
+    return _("{share}%").format(share=formats.decimal(100 * share, digits))
 
 
 def _cut(limit: int, share: float) -> str:

@@ -19,7 +19,7 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided
 
 ROWS = 2  # this column is hidden if the dock is narrow
-NARROWEST, NARROW = 300, 460  # pixels at 100 %
+NARROWEST, NARROW = 300, 460  # pixels at 100%
 
 
 class HistoryView(View):

@@ -19,8 +19,8 @@ from workbench.ui.widgets.words import words
 if TYPE_CHECKING:
     from workbench.ui.panels.labels.state import LabelsState, ShownValues
 
-TALL = 150  # height of the histogram, pixels at 100 %
-UNDER, OVER = 18, 16  # height of the numbers below and above the bars, pixels at 100 %
+TALL = 150  # height of the histogram, pixels at 100%
+UNDER, OVER = 18, 16  # height of the numbers below and above the bars, pixels at 100%
 
 
 class Histogram(QWidget):

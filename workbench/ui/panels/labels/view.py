@@ -36,7 +36,7 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, call, words
 
 SIDE_WIDTH = 230  # pixels; large text is wrapped
-NAMES, CHIP_PAD = 190, 24  # pixels: minimum width of names at 100 %; margin beside a chip
+NAMES, CHIP_PAD = 190, 24  # pixels: minimum width of names at 100%; margin beside a chip
 
 
 class LabelsView(View):

@@ -24,7 +24,7 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
 
 TYPED, POLLED = 400, 200  # milliseconds after the last change; between two looks at the progress
-HEIGHT = 200  # pixels at 100 %, of each table
+HEIGHT = 200  # pixels at 100%, of each table
 
 
 class AnalogiesDialog(Dialog):

@@ -14,7 +14,7 @@ from workbench.ui.panels.models.listing import Row
 from workbench.ui.panels.models.state import number_words
 from workbench.ui.widgets.table import Column, Table
 
-INDENT = 20  # pixels at 100 %: models below the title of their family
+INDENT = 20  # pixels at 100%: models below the title of their family
 
 
 def _icon(row: Row) -> tuple[str, str] | None:
@@ -85,7 +85,7 @@ COLUMNS = (
     ),
 )
 # Columns that a narrow table leaves out → the width that it needs to show them, so that names have
-# at least 220 pixels (at 100 %): the objective goes first, then the licence, then the paper.
+# at least 220 pixels (at 100%): the objective goes first, then the licence, then the paper.
 NEEDED = {4: 890, 6: 720, 1: 600}
 
 

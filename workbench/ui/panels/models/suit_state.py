@@ -186,7 +186,7 @@ def interval_words(row: Ranked) -> str:
     if row.fit.interval is None:
         return ""
     low, high = map(figure, row.fit.interval)
-    message = _("95 % interval by a bootstrap over texts: {low} – {high}")
+    message = _("95% interval by a bootstrap over texts: {low} – {high}")
     return message.format(low=low, high=high)
 
 

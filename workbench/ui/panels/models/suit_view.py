@@ -311,7 +311,7 @@ class _Lengths(QFrame):
         pen = self._pg.mkPen(theme.colour("warn"), width=1.3, style=Qt.PenStyle.DashLine)
         for limit, share in fit.cut_at.items():
             if float(limit) <= end:
-                message = _("above {limit}: {share} %").format(limit=limit, share=_share(share))
+                message = _("above {limit}: {share}%").format(limit=limit, share=_share(share))
                 line = self._pg.InfiniteLine(float(limit), pen=pen)
                 side = 1 if float(limit) > end / 2 else 0  # of the line, inside the plot
                 name = self._pg.TextItem(message, color=theme.colour("warn"), anchor=(side, 0))

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo
     from workbench.ui.panels.models.size_plot import SizePlot
 
-CARD_WIDTH = (300, 370)  # pixels at 100 %, in narrow and wide windows
+CARD_WIDTH = (300, 370)  # pixels at 100%, in narrow and wide windows
 WIDE = 1180
 CATALOGUE, COMPARE = range(2)
 SHOWN = (

@@ -79,7 +79,7 @@ class WordMapDialog(Dialog):
         if found is None or "found" not in fields:
             self._tell()
             return
-        axis = _("Component {n}: {share} % of the variance")
+        axis = _("Component {n}: {share}% of the variance")
         first, second = (
             axis.format(n=n, share=formats.points(share)) for n, share in enumerate(found.shares, 1)
         )

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 RUN, TEXT = range(2)  # indices of the two pages
 SUBWORDS = 3  # column of the predictions
-NARROW = 480  # pixels at 100 %
+NARROW = 480  # pixels at 100%
 CALIBRATED = {
     "none": _("not calibrated"),
     "content-free": _("calibrated with content-free texts"),

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from workbench.operations.prompt import Preview
 
 PAUSE = 350  # milliseconds after the last key press until the preview is computed
-LEAST_TEMPLATE, LEAST_OUTCOME = 96, 200  # pixels at 100 %; the sides scroll if they are smaller
+LEAST_TEMPLATE, LEAST_OUTCOME = 96, 200  # pixels at 100%; the sides scroll if they are smaller
 NO_LAYER, NO_MODEL, PAGE = range(3)
 
 

@@ -29,7 +29,7 @@ from workbench.ui.widgets.words import words
 if TYPE_CHECKING:
     from workbench.operations.board_average import LayerScore, System
 
-CELL = 150  # pixels at 100 %: width of a score
+CELL = 150  # pixels at 100%: width of a score
 
 
 def _flowing(boxes: Sequence[QWidget]) -> QWidget:

@@ -43,10 +43,10 @@ NARROW_WITH_GAIN, NARROW, NARROWER = (
     1240,
     1040,
     900,
-)  # pixels at 100 % below which columns are hidden
+)  # pixels at 100% below which columns are hidden
 SELECT = N_("Space or Ctrl+click adds a system to the comparison; Enter opens a run.")
 MOST_ROWS = 9  # that the table shows before it scrolls
-PICTURE = 1240, 2  # width of a saved picture in pixels at 100 %, and its scale
+PICTURE = 1240, 2  # width of a saved picture in pixels at 100%, and its scale
 
 
 def _badge(state: BoardState) -> Callable[[Entry], tuple[str, None, str] | None]:
@@ -173,7 +173,7 @@ class BoardTable(Table):
 
     def show_state(self) -> None:
         state = self._state
-        title = _("{score} and 95 % interval").format(score=score_title(state.score))
+        title = _("{score} and 95% interval").format(score=score_title(state.score))
         self.rows_model.set_title(SCORE, title)
         self.rows_model.set_title(SECOND, score_title(self.second) if self.second else "")
         over = state.over

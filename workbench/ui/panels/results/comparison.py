@@ -39,7 +39,7 @@ PARTS = {
     "slices": N_("Slices"),
     "settings": N_("Settings"),
 }
-BESIDE = 1000  # pixels at 100 % from which the documents are beside the tests
+BESIDE = 1000  # pixels at 100% from which the documents are beside the tests
 FIRST, SECOND, NEITHER = "only_first", "only_second", "both_wrong"
 
 

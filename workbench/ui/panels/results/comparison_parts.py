@@ -401,7 +401,7 @@ def _signed(found: Difference | None, score: str) -> str:
 def _interval(found: Difference | None, score: str) -> str:
     if found is None or found.low is None:
         return ""
-    message = _("95 %: {low} to {high}")
+    message = _("95%: {low} to {high}")
     low, high = (score_text(score, value, signed=True) for value in (found.low, found.high))
     return message.format(low=low, high=high)
 

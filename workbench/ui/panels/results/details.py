@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class ScoreRow:
     """One score on one split: against the gold labels of the run, and against the current ones.
 
-    name: its title. low, high: 95 % interval of `today`, None if it is not known (yet).
+    name: its title. low, high: 95% interval of `today`, None if it is not known (yet).
     hint: definition and rule for zero division.
     """
 

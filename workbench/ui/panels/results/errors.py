@@ -42,7 +42,7 @@ ICONS = {
     MISSED: ("circle", "bad"),
     SPURIOUS: ("circle-x", "bad"),
 }
-LIST = 470  # width of the list in pixels at 100 %
+LIST = 470  # width of the list in pixels at 100%
 NARROW_LIST, WIDE_LIST = 400, 600
 KIND, ICON_ONLY = 118, 60  # widths of the column of kinds
 CHOSEN = frozenset(("chosen", "detail"))  # fields that change with the chosen row alone

@@ -85,7 +85,7 @@ def _describe_prompt(spec: Mapping[str, Any], result: PromptResult) -> Iterator[
         yield _("Examples"), f"{spec['shots']}, {term(spec.get('order', 'balanced'))}"
     yield _("Calibration"), term(spec.get("calibration", "none"))
     for label, share in (result.prior or {}).items():
-        yield _("Prior of {label}").format(label=label), f"{formats.points(share)} %"
+        yield _("Prior of {label}").format(label=label), f"{formats.points(share)}%"
 
 
 def files_below(folder: Path) -> tuple[tuple[str, int], ...]:

@@ -57,7 +57,7 @@ def today_text(found: Details, name: str, interval: tuple[float, float] | None) 
     }
     if interval is None or interval[0] == interval[1]:
         return _("as run · current gold {score} ({documents})").format(**about)
-    text = _("as run · current gold {score}, 95 %: {low} – {high} ({documents})")
+    text = _("as run · current gold {score}, 95%: {low} – {high} ({documents})")
     low, high = (score_text(name, bound) for bound in interval)
     return text.format(low=low, high=high, **about)
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from workbench.text.labels import Label
     from workbench.ui.panels.results.state import ResultsState
 
-LIST, NARROW_LIST = 560, 430  # widths of the list in pixels at 100 %
+LIST, NARROW_LIST = 560, 430  # widths of the list in pixels at 100%
 KEY, STATE = 1, 5  # columns
 
 
@@ -46,7 +46,7 @@ class LabelErrorsView(QFrame):
         self._problem = Callout("", "bad")
         self._tiles = (
             Tile(_("Expected share of wrong labels"), tip=_(
-                "Off the diagonal of the confident joint (Northcutt et al. 2021), with a 95 % "
+                "Off the diagonal of the confident joint (Northcutt et al. 2021), with a 95% "
                 "bootstrap interval over documents"
             )),
             Tile(_("Doubtful labels")),
@@ -177,7 +177,7 @@ class LabelErrorsView(QFrame):
         self._measure.set_text(_("Measure again") if found is not None else _("Measure"))
         self._progress.set(state.share)
         share = formats.points(state.share or 0.0)
-        self._running.setText(_("Training the folds: {share} %").format(share=share))
+        self._running.setText(_("Training the folds: {share}%").format(share=share))
         self._problem.set(state.problem, "bad")
         message = ""
         if found is not None:
@@ -186,7 +186,7 @@ class LabelErrorsView(QFrame):
                 "{n} fold of {model}, {when}.", "{n} folds of {model}, {when}.",
                 found.measured.folds,
             ).format(n=found.measured.folds, **about)  # fmt: skip
-            agree = _("Out of fold, {share} % of the labels are predicted as they are.")
+            agree = _("Out of fold, {share}% of the labels are predicted as they are.")
             message = f"{message} {agree.format(share=points(found.agreement))}"
             if found.changed:
                 more = ngettext(
@@ -220,11 +220,11 @@ class LabelErrorsView(QFrame):
             return
         share, doubtful, reviewed, sofar = self._tiles
         message = ngettext(
-            "95 %: {low} – {high} of {n:,} label", "95 %: {low} – {high} of {n:,} labels",
+            "95%: {low} – {high} of {n:,} label", "95%: {low} – {high} of {n:,} labels",
             found.units,
         )  # fmt: skip
         interval = message.format(low=points(found.low), high=points(found.high), n=found.units)
-        share.set(_("{share} %").format(share=points(found.share)), interval)
+        share.set(_("{share}%").format(share=points(found.share)), interval)
         n = len(state.suspects)
         doubtful.set(formats.count(n), _("most doubtful first"))
         done = _("{done} of {n}").format(done=formats.count(state.count()), n=formats.count(n))

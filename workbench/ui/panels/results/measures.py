@@ -38,14 +38,14 @@ class Measures:
         return Measures({**self.reports, split: report})
 
     def interval(self, split: str, name: str) -> tuple[float, float] | None:
-        """The 95 % interval of a score against current gold; None if unknown."""
+        """The 95% interval of a score against current gold; None if unknown."""
         score = self.reports[split].scores.get(name) if split in self.reports else None
         if score is None or score.low is None or score.high is None:
             return None
         return score.low, score.high
 
     def label_interval(self, split: Split, label: str, name: str) -> tuple[float, float] | None:
-        """The 95 % interval of a score of a label; None if unknown."""
+        """The 95% interval of a score of a label; None if unknown."""
         if split[0] not in self.reports or split[1] != "today":
             return None
         found = self.reports[split[0]].of_label(label, name)

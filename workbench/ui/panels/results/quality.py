@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from workbench.metrics.slices import SliceScore
     from workbench.operations.quality import Calibrated
 
-WIDE = 900  # pixels at 100 % from which cards are in two columns
-HIGHEST = 320  # of a chart, pixels at 100 %
+WIDE = 900  # pixels at 100% from which cards are in two columns
+HIGHEST = 320  # of a chart, pixels at 100%
 FILLS = 20  # stretch of a chart: it grows to its maximum height before the room below it
 UNIT = (0.0, 1.0)  # range of an axis
 
@@ -135,11 +135,11 @@ def _columns() -> tuple[Column, ...]:
             sort=lambda row: row.score.value,
         ),
         Column(
-            _("95 %"),
+            _("95%"),
             lambda row: interval_text(_pair(row.score)),
             108,
             right=True,
-            hint=_("95 % interval: bootstrap over the documents of the slice"),
+            hint=_("95% interval: bootstrap over the documents of the slice"),
         ),
         Column(
             _("p"),

@@ -12,7 +12,7 @@ from workbench.ui.widgets.chart import CIRCLE, Axis, Chart, Series, save_menu
 from workbench.ui.widgets.layout import card, row
 from workbench.ui.widgets.words import words
 
-HIGHEST = 320  # of the chart, pixels at 100 %
+HIGHEST = 320  # of the chart, pixels at 100%
 
 
 class ScatterCard(QFrame):

@@ -27,7 +27,7 @@ def span_table() -> Table:
         Column(_("Scheme"), lambda row: row.scheme, tip=lambda row: row.hint),
         Column(_("F1"), lambda row: points(row.f1), 58, right=True),
         Column(
-            _("95 %"),
+            _("95%"),
             lambda row: interval_text(_pair(row)),
             112,
             right=True,
@@ -63,7 +63,7 @@ def score_table() -> Table:
             hint=_("The same predictions against the current gold labels"),
         ),
         Column(
-            _("95 %"),
+            _("95%"),
             lambda row: interval_text(_pair(row), row.key),
             112,
             right=True,

@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 GOLDS = {"today": _("Current"), "run": _("As run")}
 # maximum number of labels for a table beside the matrix, in a window of common width
 FEW_LABELS = 10
-TILES = 560  # width of four tiles, pixels at 100 %
+TILES = 560  # width of four tiles, pixels at 100%
 MOST_SCORES = 12  # number of visible rows of the table of all scores
 MANY_ROWS = 30  # number of visible rows of the table by label without its own scroll bar
-# pixels at 100 % without bars: precision, recall, F1, AP, AUC
+# pixels at 100% without bars: precision, recall, F1, AP, AUC
 NUMBER_COLUMNS = (84, 66, 58, 58, 58)
 RANKING_COLUMN, AREA_COLUMN, INTERVAL_COLUMN = 4, 5, 6  # only if labels have them
 
@@ -216,7 +216,7 @@ class ScoresView(QFrame):
                 hint=_("Area under the ROC curve, this label against all others"),
             ),
             Column(
-                _("F1, 95 %"),
+                _("F1, 95%"),
                 lambda row: interval_text(self._interval(row)),
                 112,
                 right=True,

@@ -23,7 +23,7 @@ ICONS = {
     "waiting": ("clock", "faint"),
     "failed": ("circle-x", "bad"),
 }
-SEED = 88  # width of a column, pixels at 100 %
+SEED = 88  # width of a column, pixels at 100%
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class _Row:
     def text(self, seed: int) -> str:
         cell = self.cells[seed]
         if cell.status == "running":
-            return _("{n} %").format(n=formats.points(cell.fraction or 0, 0))
+            return _("{n}%").format(n=formats.points(cell.fraction or 0, 0))
         if cell.status == "waiting":
             return _("no. {n}").format(n=self.places[seed])
         if cell.status == "failed":

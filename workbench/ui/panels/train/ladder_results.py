@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from workbench.operations.ladder_report import Row, Summary
     from workbench.ui.panels.train.ladder_state import LadderState
 
-INPUT, WIDE = 1, 820  # a column, and the width from which it is shown, pixels at 100 %
+INPUT, WIDE = 1, 820  # a column, and the width from which it is shown, pixels at 100%
 
 
 class LadderResults(QFrame):
@@ -210,7 +210,7 @@ def _trained(decoder: str, found: Row) -> str:
 
 
 def _removed(found: Row) -> str:
-    return "–" if found.errors_removed is None else f"{formats.points(found.errors_removed)} %"
+    return "–" if found.errors_removed is None else f"{formats.points(found.errors_removed)}%"
 
 
 def _minutes(decoder: str, found: Row) -> str:

@@ -19,7 +19,7 @@ from workbench.ui.widgets.words import words
 if TYPE_CHECKING:
     from workbench.training.rates import LayerRates
 
-ROW, LEAST_ROW, MOST_HEIGHT = 18, 6, 260  # pixels at 100 %
+ROW, LEAST_ROW, MOST_HEIGHT = 18, 6, 260  # pixels at 100%
 NAMES, AXIS = 86, 18  # width of the names, height of the axis
 
 

@@ -44,7 +44,7 @@ from workbench.ui.widgets.words import Elided, IconLabel, words
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job
 
-# minimum width in pixels at 100 %; in a narrower window they are placed below
+# minimum width in pixels at 100%; in a narrower window they are placed below
 LEAST_LEFT, LEAST_RIGHT, LEAST_STEP = 400, 300, 130
 STEPS = (
     (N_("Import"), N_("JSONL, CSV, CoNLL or plain text, in any script."), "database"),

@@ -86,7 +86,7 @@ class AnswersView(InspectorView):
     def _show(self, found: Boundaries | None) -> None:
         self._question = found.question if found is not None else ""
         self._asked.setText(self._question)
-        message = _("No answer: start {start} %, end {end} %")
+        message = _("No answer: start {start}%, end {end}%")
         first, last = (found.null_first, found.null_last) if found is not None else (0.0, 0.0)
         shares = {"start": formats.points(first), "end": formats.points(last)}
         self._null.setText(message.format(**shares) if first or last else "")
@@ -103,7 +103,7 @@ class AnswersView(InspectorView):
         tokens = self._tokens()
         if not 0 <= number < len(tokens):
             return ""
-        message = _("Start: {start} %\nEnd: {end} %")
+        message = _("Start: {start}%\nEnd: {end}%")
         token = tokens[number]
         return message.format(start=formats.points(token.first), end=formats.points(token.last))
 

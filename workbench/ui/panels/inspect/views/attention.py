@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from workbench.inspection.attention.info import Attention
     from workbench.ui.panels.inspect.shown import Shown
 
-LEFT, LEAST_LINES = 340, 170  # pixels at 100 %: width of the left side, height of the lines
+LEFT, LEAST_LINES = 340, 170  # pixels at 100%: width of the left side, height of the lines
 TITLES = {
     "head": _("Layer {layer}, head {head}"),
     "mean": _("Mean of layer {layer}"),

@@ -26,7 +26,7 @@ from workbench.ui.widgets import heat
 if TYPE_CHECKING:
     from workbench.inspection.attention.info import Attention
 
-LEAST, MOST, GAP = 16, 40, 4  # pixels at 100 %: side of a map, and gap between two
+LEAST, MOST, GAP = 16, 40, 4  # pixels at 100%: side of a map, and gap between two
 LABEL = 22
 
 

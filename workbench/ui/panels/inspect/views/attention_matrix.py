@@ -25,7 +25,7 @@ from workbench.ui.widgets import heat
 if TYPE_CHECKING:
     from workbench.inspection.attention.info import Attention
 
-MOST = 30  # maximum side of a cell, pixels at 100 %
+MOST = 30  # maximum side of a cell, pixels at 100%
 SLANT = 60  # angle of the column names
 
 

@@ -19,8 +19,8 @@ from workbench.ui import theme
 if TYPE_CHECKING:
     from workbench.inspection.attention.info import Attention
 
-LEAST = 12  # minimum height of a row, pixels at 100 %
-MOST_LABEL = 92  # maximum width of a token, pixels at 100 %
+LEAST = 12  # minimum height of a row, pixels at 100%
+MOST_LABEL = 92  # maximum width of a token, pixels at 100%
 PAD = 6
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.inspect.shown import Shown
 
 ROOT = QModelIndex()
-CELL = 46  # width of a column, pixels at 100 %
+CELL = 46  # width of a column, pixels at 100%
 
 
 class CrossAttentionView(InspectorView):

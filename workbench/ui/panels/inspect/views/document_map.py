@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.inspect.shown import Shown
 
 LISTED = 200  # selected points in the table
-NARROW = 700  # pixels at 100 %
+NARROW = 700  # pixels at 100%
 
 
 @dataclass(frozen=True)
@@ -334,7 +334,7 @@ def _noted(result: DocumentMap, is_of_uses: bool) -> str:
         parts.append(_("a random sample"))
     if result.shares:
         share = formats.decimal(100 * sum(result.shares), 1)
-        parts.append(_("explained variance: {share} %").format(share=share))
+        parts.append(_("explained variance: {share}%").format(share=share))
     return " · ".join(parts)
 
 

@@ -71,7 +71,7 @@ class GroupSwapView(ExaminedView):
         pairs = zip(groups, document.labels, document.shares, strict=True)
         text = _("{group}: {label}")
         if len(set(document.labels)) == 1:
-            text = _("{group}: {share} %") if self.in_percent else _("{group}: {share}")
+            text = _("{group}: {share}%") if self.in_percent else _("{group}: {share}")
         return ", ".join(
             text.format(group=group, label=label, share=self.number(share))
             for group, label, share in pairs
@@ -134,7 +134,7 @@ def _effect_columns(view: GroupSwapView) -> list[Column]:
         ),
         Column(
             _("Change"), change, None, sort=lambda row: abs(row.change),
-            hint=_("Mean difference to the mean of all groups, paired by document; 95 % interval"),
+            hint=_("Mean difference to the mean of all groups, paired by document; 95% interval"),
         ),
     ]  # fmt: skip
 

@@ -14,7 +14,7 @@ from workbench.ui.widgets.field import Field, choose, combo
 from workbench.ui.widgets.layout import clear
 
 MOST_SEGMENTS = 8
-SEGMENT = 38  # least width of one, pixels at 100 %
+SEGMENT = 38  # least width of one, pixels at 100%
 
 
 class LayerChoice(QWidget):

@@ -144,8 +144,8 @@ def _sentence(result: LogitLens, layer: int, column: int) -> str:
     """Layer, token, prediction and probabilities of one cell."""
     assert result.shares is not None and result.final is not None and result.entropies is not None
     text = _(
-        "Layer {layer}, at “{token}”: {best} with {share} %, the final prediction {final} with "
-        "{own} %, entropy {bits} bits"
+        "Layer {layer}, at “{token}”: {best} with {share}%, the final prediction {final} with "
+        "{own}%, entropy {bits} bits"
     )
     return text.format(
         layer=formats.count(layer),

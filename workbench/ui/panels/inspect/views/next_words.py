@@ -109,7 +109,7 @@ class NextWordsView(InspectorView):
                 at,
                 token,
                 "sunken",
-                caption=f"{formats.points(share, 0)} %",
+                caption=f"{formats.points(share, 0)}%",
                 ink_caption="muted",
             )
             for at, (token, share) in enumerate(zip(result.tokens, result.shares, strict=True))

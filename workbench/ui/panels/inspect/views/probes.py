@@ -120,8 +120,8 @@ def _summary(result: Probes) -> str:
     else:
         counted = ngettext("{n:,} document of dev", "{n:,} documents of dev", result.dev)
     text = _(
-        "Best: layer {layer} with {accuracy} % (95 %: {low}–{high}), selectivity {selectivity}, of "
-        "{counted}; always the most frequent label: {majority} %. {seen} % of dev is of "
+        "Best: layer {layer} with {accuracy}% (95%: {low}–{high}), selectivity {selectivity}, of "
+        "{counted}; always the most frequent label: {majority}%. {seen}% of dev is of "
         "a type that occurs in train."
     )
     return text.format(
@@ -161,7 +161,7 @@ def _columns() -> list[Column]:
             lambda row: with_interval(row[2].accuracy),
             140,
             sort=lambda row: row[2].accuracy.value,
-            hint=_("Of a logistic regression that was trained on train, on dev; 95 % interval"),
+            hint=_("Of a logistic regression that was trained on train, on dev; 95% interval"),
         ),
         Column(
             _("Control, %"),

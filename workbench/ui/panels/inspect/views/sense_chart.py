@@ -80,10 +80,10 @@ def _describe(found: Senses, layer: int) -> str:
         (senses for senses in found.layers if senses.layer == layer), found.layers[-1]
     )
     message = ngettext(
-        "Layer {layer}: F1 {f1} %, accuracy {accuracy} % of {n:,} labelled use, each left out of "
-        "its centroid; most frequent sense: F1 {frequent} %. {counts}",
-        "Layer {layer}: F1 {f1} %, accuracy {accuracy} % of {n:,} labelled uses, each left out of "
-        "its centroid; most frequent sense: F1 {frequent} %. {counts}",
+        "Layer {layer}: F1 {f1}%, accuracy {accuracy}% of {n:,} labelled use, each left out of "
+        "its centroid; most frequent sense: F1 {frequent}%. {counts}",
+        "Layer {layer}: F1 {f1}%, accuracy {accuracy}% of {n:,} labelled uses, each left out of "
+        "its centroid; most frequent sense: F1 {frequent}%. {counts}",
         found.scored,
     )
     return message.format(

@@ -134,7 +134,7 @@ def _proposers(choices: Iterable[Choice], chosen: str) -> list[tuple[str, str]]:
 def _outcome(label: str, share: float, value: float | None) -> str:
     if value is not None:
         return formats.decimal(value, 3)
-    return f"{label or _('no label')}, {formats.points(share, 0)} %"
+    return f"{label or _('no label')}, {formats.points(share, 0)}%"
 
 
 def _sentence(kind: str, change: Change | None) -> str:
@@ -194,7 +194,7 @@ def _columns(view: SmallestChangeView) -> list[Column]:
         Column(_("Replaced by"), lambda row: row.new or _("(deleted)"), 120),
         Column(
             _("New prediction"),
-            lambda row: _outcome(row.label, row.share, row.value).removesuffix(" %"),
+            lambda row: _outcome(row.label, row.share, row.value).removesuffix("%"),
             130,
             hint=_("The prediction for the changed text, with its probability in %"),
         ),

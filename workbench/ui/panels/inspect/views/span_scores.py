@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.inspect.shown import Shown
 
 SHOWN = 0.01  # probability from which a cell has a number
-WIDE = 72  # maximum width of a cell, pixels at 100 %
+WIDE = 72  # maximum width of a cell, pixels at 100%
 BLANK = HeatCell("", 0.0, "", blank=True)
 
 
@@ -127,11 +127,11 @@ def _describe(result: SpanScoreTable, first: int, last: int) -> str:
         return ""
     scores = result.scores[first, last - first]
     order = np.argsort(-scores, kind="stable")
-    shares = [f"{result.labels[at]} {formats.points(float(scores[at]))} %" for at in order]
+    shares = [f"{result.labels[at]} {formats.points(float(scores[at]))}%" for at in order]
     if result.exclusive:
         given = result.none
         none = max(0.0, 1 - scores.sum()) if given is None else float(given[first, last - first])
-        shares.append(_("no label {share} %").format(share=formats.points(none)))
+        shares.append(_("no label {share}%").format(share=formats.points(none)))
     text = " ".join(word.text for word in result.words[first : last + 1])
     return f"{text}: {', '.join(shares)}"
 

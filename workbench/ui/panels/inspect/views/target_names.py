@@ -23,16 +23,16 @@ def target_name(target: Target, words: Sequence[WordRow]) -> str:
     label = target.label or _("no label")
     found = words[target.first : target.last + 1]
     if target.first < 0:
-        return f"{label}, {share} %"
-    return f"{' '.join(word.text for word in found)}: {label}, {share} %"
+        return f"{label}, {share}%"
+    return f"{' '.join(word.text for word in found)}: {label}, {share}%"
 
 
 def _answer_name(target: Target) -> str:
     """An answer, its start or its end, with its question."""
     message = {
-        "start": _("Start of “{answer}”, {share} % · {question}"),
-        "end": _("End of “{answer}”, {share} % · {question}"),
-        "answer": _("“{answer}”, {share} % · {question}"),
+        "start": _("Start of “{answer}”, {share}% · {question}"),
+        "end": _("End of “{answer}”, {share}% · {question}"),
+        "answer": _("“{answer}”, {share}% · {question}"),
     }[target.id.partition(":")[0]]
     answer = target.label or _("no answer in the text")
     share = formats.points(target.share, 0)

@@ -28,7 +28,7 @@ CERTAIN = 0.9  # probability from which a word is not doubtful
 SHOWN, LEAST = 3, 0.03  # labels in the box of a doubtful word: at most, and their probability
 LOGIT = 2  # column of the labels of one word
 LOWEST = 4  # rows of the table of one word's labels
-TABLE = 196  # height of the table of all words, pixels at 100 %
+TABLE = 196  # height of the table of all words, pixels at 100%
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class TokenLabelsView(InspectorView):
         self._predicted = words("", "small")
         self._note = Elided("", "caption", "muted")
         legend = words(
-            _("Grey: no label, 90 % or more · tinted: a label with 90 % or more · boxed: doubtful"),
+            _("Grey: no label, 90% or more · tinted: a label with 90% or more · boxed: doubtful"),
             "caption",
             "muted",
             wrap=True,
@@ -208,7 +208,7 @@ class TokenLabelsView(InspectorView):
     def _tip(self, number: int) -> str:
         unit = self._unit(number)
         best = unit.row.best if unit is not None else ()
-        return "\n".join(f"{name}  {formats.points(share)} %" for name, share in best)
+        return "\n".join(f"{name}  {formats.points(share)}%" for name, share in best)
 
     def _see(self, area: QRectF) -> None:
         center = area.center()
@@ -291,8 +291,8 @@ def _predicted(result: TokenLabels | None, unit: _Unit | None) -> str:
         if word.start < end and start < word.end:
             share = formats.points(word.score)
             if not word.label:
-                return _("Predicted: no label, {share} %").format(share=share)
-            message = _("Predicted: {label}, {share} %")
+                return _("Predicted: no label, {share}%").format(share=share)
+            message = _("Predicted: {label}, {share}%")
             return message.format(label=word.label, share=share)
     return ""
 

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from workbench.inspection.subwords.info import Tokenized
     from workbench.ui.panels.inspect.shown import Shown
 
-STRIP_HEIGHT = 250  # pixels at 100 %; a taller strip scrolls
+STRIP_HEIGHT = 250  # pixels at 100%; a taller strip scrolls
 WORD, OFFSETS = 0, 2  # columns
-NARROW = 640  # width below which they are hidden, pixels at 100 %
+NARROW = 640  # width below which they are hidden, pixels at 100%
 LABEL = 4  # the first column that only some views have
 EMBEDDING = (
     *("segment", "position"),
@@ -142,7 +142,7 @@ class TokensView(InspectorView):
     def _tip(self, number: int) -> str:
         tokens = self.state.result.tokens if self.state.result is not None else ()
         best = tokens[number].best if number < len(tokens) else ()
-        return "\n".join(f"{name}  {formats.points(share)} %" for name, share in best)
+        return "\n".join(f"{name}  {formats.points(share)}%" for name, share in best)
 
     # ---------------------------------------------------------------- selection
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 SCORE, SHARE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()  # parent item of all rows of a table
-CELL, HIGH = 54, 26  # pixels at 100 %
+CELL, HIGH = 54, 26  # pixels at 100%
 
 
 class TransitionsView(InspectorView):

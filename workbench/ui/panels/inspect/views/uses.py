@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from workbench.inspection.uses.info import Use, Uses
     from workbench.ui.panels.inspect.shown import Shown
 
-STRIP = 62  # pixels at 100 %: the words of the text
+STRIP = 62  # pixels at 100%: the words of the text
 USE_COLUMN = 1
 STATIC_WIDTH, LEAST_STATIC = 220, 168
 LABEL_COLUMN, KEY_COLUMN = 2, 3
-NARROW = 700  # pixels at 100 %: in a narrower pane, keys of documents are left out
+NARROW = 700  # pixels at 100%: in a narrower pane, keys of documents are left out
 
 
 class UsesView(InspectorView):
