@@ -266,7 +266,7 @@ def test_a_plugin_enabled_while_the_page_is_shown_appears_and_goes(make, state):
 def test_models_of_the_same_name_are_told_apart(make):
     make(CODE.replace('"exact", "exact"', '"starter-bert", "x"'))
 
-    result = {choice.key: choice.backend for choice in prompt_models.choices()}
+    result = {choice.key: choice.backend for choice in prompt_models.offer().choices}
 
     assert result["starter-bert"] == backends.DEFAULT
     assert result["starter-bert · overlap.words"] == "overlap.words"
@@ -282,6 +282,9 @@ def test_a_broken_backend_leaves_the_page_with_the_other_models(make, state, cod
         page = state()
 
     assert page.ready and {model.backend for model in page.models} == {backends.DEFAULT}
+    [failed] = page.unavailable
+    assert (failed.backend, failed.title) == ("overlap.words", "Word overlap")
+    assert "division by zero" in failed.reason and "overlap" in failed.reason.splitlines()[0]
 
 
 def test_the_command_line_asks_it_in_a_worker(make, sample, tmp_path, capfd):

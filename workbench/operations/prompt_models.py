@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from workbench.base import plugin_failures
 from workbench.base import settings as settings_file
 from workbench.base.i18n import _
 from workbench.base.manifest import BUILTIN
@@ -18,7 +18,6 @@ from workbench.prompting.backends import spec as backends
 from workbench.prompting.backends.spec import AtHand, BackendInfo, PromptModel
 
 DEFAULT = backends.DEFAULT
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -34,26 +33,46 @@ class Choice:
     options: tuple[Option, ...] = field(default=(), hash=False)
 
 
-def choices(settings: Settings | None = None) -> tuple[Choice, ...]:
-    """The models of all backends, in the order of the registry. A plugin's fault leaves it out."""
+@dataclass(frozen=True)
+class Unavailable:
+    """A backend of a plugin that cannot list its models, and why."""
+
+    backend: str
+    title: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Offer:
+    """The models that can be asked, in the order of the registry, and the backends that failed."""
+
+    choices: tuple[Choice, ...]
+    unavailable: tuple[Unavailable, ...] = ()
+
+
+def offer(settings: Settings | None = None) -> Offer:
+    """The models of all backends. If a plugin's code fails, its backend is unavailable."""
     at_hand = _at_hand(settings)
     found: dict[str, Choice] = {}
-    for info in backends.all_backends():
-        for model in _models(info, at_hand):
+    failed: list[Unavailable] = []
+    for entry in registry().all("backend"):
+        try:
+            info = backends.info(entry.id)
+            models = backends.models(info, at_hand)
+        except Exception as error:
+            if entry.source == BUILTIN:
+                raise
+            failed.append(Unavailable(entry.id, _(entry.title), _reason(error)))
+            continue
+        for model in models:
             key = model.name if model.name not in found else f"{model.name} · {info.id}"
             options = tuple(option for option in info.options if option.name not in model.without)
             found.setdefault(key, Choice(key, _title(info, model), info.id, model, options))
-    return tuple(found.values())
+    return Offer(tuple(found.values()), tuple(failed))
 
 
-def _models(info: BackendInfo, at_hand: AtHand) -> tuple[PromptModel, ...]:
-    try:
-        return backends.models(info, at_hand)
-    except Exception:
-        if registry().entry("backend", info.id).source == BUILTIN:
-            raise
-        log.warning("The backend %s lists no models", info.id, exc_info=True)
-        return ()
+def _reason(error: Exception) -> str:
+    return str(plugin_failures.of(error) or error)
 
 
 def _title(info: BackendInfo, model: PromptModel) -> str:

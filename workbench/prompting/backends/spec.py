@@ -111,10 +111,6 @@ def count_words(texts: Sequence[str]) -> list[int]:
 # ---------------------------------------------------------------- the backends of the registry
 
 
-def all_backends() -> tuple[BackendInfo, ...]:
-    return registry().infos("backend")
-
-
 def info(backend: str) -> BackendInfo:
     """Raises SpecError listing the backends that exist, PluginError if its code fails."""
     missing = _("There is no prompt backend {backend!r}.").format(backend=backend)

@@ -14,8 +14,9 @@ from PySide6.QtWidgets import (
     QTableView,
 )
 
+from tests.ui.tips import read
 from workbench.base.options import Option
-from workbench.operations.prompt_models import Choice
+from workbench.operations.prompt_models import Choice, Unavailable
 from workbench.project.project import Project
 from workbench.prompting.score import LabelAnswer
 from workbench.storage import labels
@@ -232,6 +233,17 @@ def test_options_of_a_backend_are_fields_below_its_model(panel, qtbot):
     choose(models, "starter-bert (masked)")
     assert not panel.view._options.isVisible() and panel.state.spec.options == {}
     qtbot.waitUntil(lambda: panel.state.ready, timeout=20_000)
+
+
+def test_a_backend_that_failed_is_listed_greyed_with_the_reason(panel):
+    box = named(panel, QComboBox, "Model")
+
+    panel.state.update(unavailable=(Unavailable("overlap", "Word overlap", "It failed: 1 / 0."),))
+
+    item = box.model().item(box.count() - 1)
+    assert item.text() == "Word overlap: failed" and not item.isEnabled()
+    assert read(item.toolTip()) == "It failed: 1 / 0."
+    assert box.currentData() == panel.state.model
 
 
 def choose(box, text):

@@ -17,7 +17,7 @@ from workbench.jobs.events import Finished
 from workbench.jobs.threads import Token
 from workbench.operations import labels, outcomes, prompt, prompt_models, results, suggest
 from workbench.operations.prompt import Preview, PromptSpec
-from workbench.operations.prompt_models import Choice
+from workbench.operations.prompt_models import Choice, Unavailable
 from workbench.tasks import spec as tasks
 from workbench.ui.opened import opened
 from workbench.ui.panels.prompts.live import Live
@@ -47,6 +47,7 @@ class PromptsState(State):
         self.layers: tuple[tuple[str, int], ...] = ()
         self.layer, self.model = "", ""
         self.models: tuple[Choice, ...] = ()  # of all backends
+        self.unavailable: tuple[Unavailable, ...] = ()  # backends of plugins that failed
         self.options: Mapping[str, str] = {}  # of the backend, where they differ from its defaults
         self.shots, self.order, self.seed = 6, "balanced", 1
         self.calibration = prompt.CALIBRATION
@@ -87,12 +88,13 @@ class PromptsState(State):
     def refresh(self) -> None:
         """Reload layers, models, templates and the document; keep the selection if possible."""
         layers = tuple((layer.name, count) for layer, count in prompt.fitting_layers(self.project))
-        choices = prompt_models.choices(self.context.settings)
+        offer = prompt_models.offer(self.context.settings)
         layer = _still(self.layer, [name for name, _count in layers])
-        model = _still(self.model or STARTERS[0], [choice.key for choice in choices])
+        model = _still(self.model or STARTERS[0], [choice.key for choice in offer.choices])
         known = known_templates(self.project)
         before = self._backend
-        self.update(layers=layers, models=choices, layer=layer, model=model, known=known)
+        self.update(models=offer.choices, unavailable=offer.unavailable)
+        self.update(layers=layers, layer=layer, model=model, known=known)
         if self._backend != before:
             self.update(options={})
         self.update(document=self._document_again())

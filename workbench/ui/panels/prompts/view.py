@@ -270,8 +270,8 @@ class PromptsView(View):
                 ],
                 state.layer,
             )
-        if concerns(fields, "models", "model"):
-            fill(self._model, [(model.key, model.title) for model in state.models], state.model)
+        if concerns(fields, "models", "unavailable", "model"):
+            self._show_models()
             self._teaching.set(TEACHING.format(model=state.model) if state.teaching else "")
             self._show_options()
         elif concerns(fields, "options") and dict(state.options) != self._form.values():
@@ -288,6 +288,16 @@ class PromptsView(View):
             self._show_preview()
         self._show_buttons()
         self._outcome.render(fields)
+
+    def _show_models(self) -> None:
+        """All models; below them, disabled, the backends of plugins that failed."""
+        state = self.state
+        failed = {(found.backend,): found for found in state.unavailable}  # no key of a model
+        message = _("{backend}: failed")
+        items: list[tuple[object, str]] = [(model.key, model.title) for model in state.models]
+        items += [(key, message.format(backend=found.title)) for key, found in failed.items()]
+        refused = {key: found.reason for key, found in failed.items()}
+        fill(self._model, items, state.model, refused=refused)
 
     def _show_options(self) -> None:
         """Fields for the options of the model's backend, rebuilt when these change."""
