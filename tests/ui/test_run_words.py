@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from workbench.storage.runs import Run
-from workbench.ui.run_words import first_score, main_score, score_text
+from workbench.ui.run_words import first_score, main_score, score_text, words_of
 
 
 def test_a_score_is_in_percent_and_an_error_in_its_own_unit():
@@ -20,10 +20,16 @@ def test_a_run_of_a_missing_task_shows_the_score_that_it_has_stored():
     scores = {"dev": {"within one": 0.75, "steps": 0.5}}
     run = Run(1, "u", "r", "train", None, 1, "l", {"task": "lines.ordered"}, "done", scores, {},
               {}, "", "", "", 0, "")  # fmt: skip
-    assert main_score(run) == "75.0"
+    assert main_score(run) == "0.750"  # nothing says that it is a fraction
 
     newer = replace(run, result={"scoring": {"main": "steps", "errors": ["steps"]}})
     assert main_score(newer) == "0.500"
+    titles = {"within one": "Within one step", "steps": "Mean steps"}
+    titled = replace(run, result={"scoring": {"main": "within one", "titles": titles}})
+    assert main_score(titled) == "75.0"
+    words = words_of(titled)
+    assert words.order(scores["dev"]) == ("within one", "steps")
+    assert words.title("steps") == "Mean steps"
     assert main_score(replace(run, scores={})) == "–"
 
 

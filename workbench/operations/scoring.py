@@ -80,6 +80,12 @@ def is_fraction(name: str) -> bool:
     return not tasks.is_error(name) and not definitions.is_ratio(name)
 
 
+def is_known(name: str) -> bool:
+    """Whether a score has a definition or belongs to a task that is installed."""
+    declared = (score.name for task in tasks.all_tasks() for score in task.scores)
+    return name in definitions.DEFINITIONS or name in declared
+
+
 def why_left_out(info: TaskInfo, record: Record, layer: str) -> str:
     """Why a record cannot be used for training in the layer, "" if it can."""
     if record.states.get(layer) != "submitted":

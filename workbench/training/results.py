@@ -40,16 +40,21 @@ class Scoring:
     """How the scores of a task are shown where the task is missing.
 
     main: the score that runs are compared by. errors: the scores that are errors in their own unit.
+    titles: the display title of every score, in the order of the task. Runs of earlier versions
+    have no titles, or nothing at all.
     """
 
     main: str = ""
     errors: tuple[str, ...] = ()
+    titles: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, task: TaskInfo) -> Scoring:
-        from workbench.tasks.spec import is_error
+        from workbench.tasks.spec import is_error, score_title
 
-        return cls(task.main, tuple(score.name for score in task.scores if is_error(score.name)))
+        names = [score.name for score in task.scores]
+        titles = {name: score_title(name) for name in names}
+        return cls(task.main, tuple(filter(is_error, names)), titles)
 
 
 @dataclass(frozen=True)
@@ -94,7 +99,7 @@ class TrainResult:
     layer_weights: Mapping[str, Any] = field(default_factory=dict)
     adaptation: Adaptation | None = None
     predicting: PredictionCost | None = None
-    scoring: Scoring = Scoring()
+    scoring: Scoring = field(default_factory=Scoring)
     recovered: bool = False  # from the events of a worker that left no result
 
     def to_json(self) -> dict[str, Any]:

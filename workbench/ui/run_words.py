@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.operations import missing, outcomes
 from workbench.operations.missing import of_run as missing_task
-from workbench.operations.scoring import is_fraction
+from workbench.operations.scoring import is_fraction, is_known
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import is_error, score_names, score_title
 from workbench.ui.formats import decimal, points
 
 if TYPE_CHECKING:
     from workbench.storage.runs import Run
+    from workbench.training.results import Scoring
 
 __all__ = [
+    "ScoreWords",
     "first_score",
     "is_error",
     "is_fraction",
@@ -27,8 +30,8 @@ __all__ = [
     "score_text",
     "score_title",
     "short_title",
-    "stored_score_text",
     "title_of",
+    "words_of",
 ]
 
 
@@ -50,17 +53,52 @@ def main_score(run: Run) -> str:
     if not task:
         return points(None)
     if missing.of_run(run):
-        main = outcomes.trained(run).scoring.main or next(iter(scores), "")
-        return stored_score_text(run, main, scores.get(main))
+        words = words_of(run)
+        main = next(iter(words.order(scores)), "")
+        return words.text(main, scores.get(main))
     main = tasks.info(task).main
     return score_text(main, scores.get(main))
 
 
-def stored_score_text(run: Run, name: str, value: float | None) -> str:
-    """As `score_text`, for a run whose task is missing: the run knows which scores are errors."""
-    if value is not None and name in outcomes.trained(run).scoring.errors:
+@dataclass(frozen=True)
+class ScoreWords:
+    """Names and values of the scores of a run as text.
+
+    stored: what a run whose task is missing says about its scores; None if the task is there.
+    """
+
+    stored: Scoring | None = None
+
+    def title(self, name: str) -> str:
+        title = self.stored.titles.get(name, "") if self.stored else ""
+        return _(title) if title else score_title(name)
+
+    def is_fraction(self, name: str) -> bool:
+        """Whether it is shown in percent.
+
+        A score that neither the run nor an installed task describes is shown as it is stored.
+        """
+        if self.stored is None:
+            return is_fraction(name)
+        known = bool(self.stored.main) or is_known(name)
+        return known and name not in self.stored.errors and is_fraction(name)
+
+    def text(self, name: str, value: float | None) -> str:
+        if value is None or self.is_fraction(name):
+            return points(value)
         return decimal(value, 3)
-    return score_text(name, value)
+
+    def order(self, scores: Iterable[str], task: str = "") -> tuple[str, ...]:
+        """These names of scores, main score first."""
+        if self.stored is None:
+            return score_names(scores, task)
+        given = list(scores)
+        order = (self.stored.main, *self.stored.titles, *given)
+        return tuple(dict.fromkeys(name for name in order if name in given))
+
+
+def words_of(run: Run) -> ScoreWords:
+    return ScoreWords(outcomes.trained(run).scoring if missing.of_run(run) else None)
 
 
 def score_text(name: str, value: float | None, *, signed: bool = False) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import ngettext
@@ -13,7 +14,7 @@ from workbench.operations.again import Difference, differences
 from workbench.operations.trained_on import TrainingTexts
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
-from workbench.ui.run_words import score_text
+from workbench.ui.run_words import score_text, words_of
 
 if TYPE_CHECKING:
     from workbench.metrics.report import Report
@@ -28,13 +29,15 @@ if TYPE_CHECKING:
 class ScoreRow:
     """One score on one split: against the gold labels of the run, and against the current ones.
 
-    name: its title. low, high: 95% interval of `today`, None if it is not known (yet).
+    name: its title. text: a value of it as text. low, high: 95% interval of `today`, None if it is
+    not known (yet).
     hint: definition and rule for zero division.
     """
 
     name: str
     split: str
     key: str
+    text: Callable[[float | None], str]
     as_run: float | None
     today: float | None
     low: float | None = None
@@ -142,16 +145,17 @@ def score_rows(
     Where the run stored no evaluation, its stored scores are used. reports: of the splits whose
     intervals are known, with further scores.
     """
-    rows = []
+    rows, words = [], words_of(run)
     for split, (then, today) in shown.items():
         before = then.scores if then else run.scores.get(split, {})
         now = today.scores if today else {}
         more = reports[split].scores if split in reports else {}
-        main = tasks.score_names({**before, **now}, run.spec.get("task", ""))
+        main = words.order({**before, **now}, run.spec.get("task", ""))
         for name in dict.fromkeys((*main, *more)):
             found = more.get(name)
             value = now.get(name, found.value if found else None)
             low, high = (found.low, found.high) if found else (None, None)
-            title, hint = tasks.score_title(name), tasks.score_hint(name)
-            rows.append(ScoreRow(title, split, name, before.get(name), value, low, high, hint))
+            title, text = words.title(name), partial(words.text, name)
+            row = ScoreRow(title, split, name, text, before.get(name), value, low, high)
+            rows.append(replace(row, hint=tasks.score_hint(name)))
     return tuple(rows)

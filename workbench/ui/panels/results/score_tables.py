@@ -47,7 +47,7 @@ def score_table() -> Table:
         Column(_("Score"), _score_name, tip=lambda row: row.hint),
         Column(
             _("As run"),
-            lambda row: score_text(row.key, row.as_run),
+            lambda row: row.text(row.as_run),
             76,
             right=True,
             hint=_(
@@ -57,7 +57,7 @@ def score_table() -> Table:
         ),
         Column(
             _("Current"),
-            lambda row: score_text(row.key, row.today),
+            lambda row: row.text(row.today),
             76,
             right=True,
             hint=_("The same predictions against the current gold labels"),

@@ -19,7 +19,7 @@ from workbench.ui.panels.results.gold_words import SPLITS, documents_text, gold_
 from workbench.ui.panels.results.measures import interval_method
 from workbench.ui.panels.results.score_tables import interval_text, score_table, span_table
 from workbench.ui.panels.results.state import ResultsState
-from workbench.ui.run_words import mixes_of, score_text, score_title, stored_score_text
+from workbench.ui.run_words import mixes_of, score_text, score_title, words_of
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.chart import save_menu
 from workbench.ui.widgets.empty import EmptyState
@@ -344,10 +344,11 @@ class ScoresView(QFrame):
     def _stored_tiles(self, run: Run, stored: Mapping[str, float]) -> None:
         """The first scores that a run of a missing task has stored."""
         tiles = (self._main, self._second, self._third)
-        names = [*stored][: len(tiles)]
+        words = words_of(run)
+        names = words.order(stored)[: len(tiles)]
         for tile, name in zip(tiles, names, strict=False):
-            title = _("{score}, dev").format(score=score_title(name))
-            tile.set(stored_score_text(run, name, stored[name]), _("as run"), title)
+            title = _("{score}, dev").format(score=words.title(name))
+            tile.set(words.text(name, stored[name]), _("as run"), title)
         for place, tile in enumerate(tiles):
             tile.setVisible(place < len(names))
         self._test_button.setEnabled(False)

@@ -13,9 +13,8 @@ from workbench.jobs.events import Finished, Log, Output, Started, recorded
 from workbench.jobs.steps import curves
 from workbench.models import spec as models
 from workbench.operations import results
-from workbench.tasks import spec as tasks
 from workbench.training.results import TrainResult
-from workbench.ui.run_words import LayerMix, layer_mixes, score_text
+from workbench.ui.run_words import LayerMix, ScoreWords, layer_mixes, words_of
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
@@ -81,6 +80,7 @@ class Live:
     hint: str = ""
     details: str = ""
     epochs: bool = False  # `steps` are epochs
+    words: ScoreWords = field(default_factory=ScoreWords)
     by_character: bool = False  # the perplexity of a character language model
     adaptation: Live | None = None  # first stage: the language model on the project's texts
     earlier: bool = False  # read from the worker's log file instead of live events
@@ -154,8 +154,8 @@ def _evaluated(live: Live, message: Mapping[str, Any]) -> None:
     for name, value in message["scores"].items():
         live.scores.setdefault(name, []).append(value)
     shown = "  ".join(
-        f"{tasks.score_title(name)} {score_text(name, message['scores'][name])}"
-        for name in tasks.score_names(message["scores"], live.task)[:2]
+        f"{live.words.title(name)} {live.words.text(name, message['scores'][name])}"
+        for name in live.words.order(message["scores"], live.task)[:2]
     )
     add_line(live, _("step {step}: dev {scores}").format(step=message["step"], scores=shown))
 
@@ -227,7 +227,7 @@ def shown_scores(live: Live) -> tuple[str, ...]:
     """The two scores that are plotted: the main score of the task and its second."""
     if not live.task:
         return tuple(live.scores)[:2]
-    return tasks.score_names(live.scores, live.task)[:2]
+    return live.words.order(live.scores, live.task)[:2]
 
 
 def new_live(run: Run) -> Live:
@@ -236,7 +236,9 @@ def new_live(run: Run) -> Live:
     title = " · ".join((run.layer or spec.get("layer", ""), model))
     card = models.card(spec.get("model", ""), allow_pickle=spec.get("allow_pickle", False))
     by_character = card.predicts_characters
-    return Live(run.id, run.name, title, spec.get("task", ""), by_character=by_character)
+    live = Live(run.id, run.name, title, spec.get("task", ""), by_character=by_character)
+    live.words = words_of(run)
+    return live
 
 
 def latest_ended(project: Project) -> Run | None:

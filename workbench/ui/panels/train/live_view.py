@@ -26,7 +26,6 @@ from workbench.ui.panels.train.live import (
     Live,
     shown_scores,
 )
-from workbench.ui.run_words import is_error, score_title
 from workbench.ui.waits import Waits
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
@@ -300,10 +299,10 @@ class LiveRun(QFrame):
     def _draw_scores(self, live: Live) -> None:
         shown = shown_scores(live)
         if self._texts.percent:
-            self._score.set_percent(not any(map(is_error, shown)))
+            self._score.set_percent(all(map(live.words.is_fraction, shown)))
         _show(
             self._score,
-            {score_title(name): (live.seen, live.scores[name]) for name in shown},
+            {live.words.title(name): (live.seen, live.scores[name]) for name in shown},
         )
         if shown and live.best in live.seen:
             self._score.mark_best(live.best, live.scores[shown[0]][live.seen.index(live.best)])
