@@ -18,7 +18,7 @@ from workbench.base import scratch
 from workbench.base.errors import Cancelled, SpecError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.manifest import Contribution
-from workbench.base.registry import registry
+from workbench.base.registry import needed_plugin, registry
 from workbench.jobs.spec import JobSpec
 from workbench.operations import corpus_index, predict, results
 from workbench.operations.background import Background, here
@@ -98,9 +98,22 @@ def strategies(layer: Layer | None = None) -> tuple[Contribution, ...]:
 
 
 def title(strategy: str) -> str:
-    """The title of a strategy; its id if its plugin is missing."""
+    """The title of a strategy; if it is missing, its id and the plugin that it needs."""
     titles = {contribution.id: contribution.title for contribution in registry().all(KIND)}
-    return _(titles[strategy]) if strategy in titles else strategy
+    if strategy in titles:
+        return _(titles[strategy])
+    if plugin := needed_plugin(strategy):
+        return _("{order} (needs the plugin {plugin})").format(order=strategy, plugin=plugin)
+    return _("{order} (unknown order)").format(order=strategy)
+
+
+def missing(strategy: str) -> str:
+    """Why an order cannot be computed again, "" if its strategy is there."""
+    try:
+        registry().entry(KIND, strategy)
+    except WorkbenchError as error:
+        return str(error)
+    return ""
 
 
 def needs(strategy: str) -> frozenset[str]:

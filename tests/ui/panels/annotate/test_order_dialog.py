@@ -5,7 +5,9 @@ from types import SimpleNamespace
 import pytest
 from PySide6.QtWidgets import QComboBox, QLabel
 
+from tests.ui.tips import read
 from workbench.operations.instant_curve import Point
+from workbench.operations.queue_orders import Order
 from workbench.ui.panels.annotate.learning import Curve
 
 
@@ -38,6 +40,17 @@ def test_orders_of_spans_are_offered_for_layers_of_spans(dialog):
     dialog._layer.setCurrentIndex(dialog._layer.findText("names"))
 
     assert dialog._order.findText("Uncertainty: spans") > 0
+
+
+def test_the_order_of_a_plugin_that_is_disabled_is_listed_greyed(dialog, state):
+    state.queue_order = Order("gone.middle", 1, "", 0.1, 1, "")
+
+    dialog._fill()
+
+    box = dialog._order
+    item = box.model().item(box.count() - 1)
+    assert item.text() == "gone.middle (needs the plugin gone)" and not item.isEnabled()
+    assert "Enable the plugin gone" in read(item.toolTip()) and box.currentText() == "File order"
 
 
 def texts(dialog):

@@ -57,7 +57,8 @@ def test_an_order_whose_plugin_is_disabled_is_kept_without_scores(state, mail):
 
     state.update(queue_order=replace(state.queue_order, strategy="gone.middle"))
 
-    assert keys(state) == drawn and state.order_title == "gone.middle"
+    assert keys(state) == drawn and state.order_title == "gone.middle (needs the plugin gone)"
+    assert "Enable the plugin gone" in state.missing_order
     assert [state.queue_note(id) for id in state.ids] == [""] * len(drawn)
 
 

@@ -69,7 +69,12 @@ class OrderDialog(Dialog):
         choices = self._state.order_choices(layer)
         now = self._state.queue_order
         chosen = self._order.currentData() or (now.strategy if now is not None else FILES)
-        fill(self._order, [(FILES, _("File order")), *choices.strategies], chosen)
+        orders = [(FILES, _("File order")), *choices.strategies]
+        missing = self._state.missing_order
+        if now is not None and missing:
+            orders.append((now.strategy, now.title))
+            chosen = FILES if chosen == now.strategy else chosen
+        fill(self._order, orders, chosen, refused={now.strategy: missing} if now else None)
         refused = choices.refused
         able = [run for run in choices.runs if run[0] not in refused]
         cannot = [run for run in choices.runs if run[0] in refused]

@@ -86,12 +86,8 @@ class OrderState(QueueState):
         """The score of a document in the order, and whether it is a control document."""
         if self.queue_order is None or document_id not in self.queue_order.scores:
             return ""
-        try:
-            has_score = bool(self.order_needs(self.queue_order.strategy))
-        except WorkbenchError:  # the plugin of the order is disabled
-            has_score = False
-        if not has_score:  # of a random order the scores say nothing
-            return ""
+        if self.missing_order or not self.order_needs(self.queue_order.strategy):
+            return ""  # of a random order the scores say nothing
         score = formats.decimal(self.queue_order.scores[document_id], 2)
         if document_id not in self.queue_order.control:
             return score
@@ -106,6 +102,11 @@ class OrderState(QueueState):
     @property
     def order_title(self) -> str:
         return self.queue_order.title if self.queue_order is not None else _("File order")
+
+    @property
+    def missing_order(self) -> str:
+        """Why the order of the queue is kept but cannot be computed again; "" if it can."""
+        return queue_orders.missing(self.queue_order.strategy) if self.queue_order else ""
 
     # ------------------------------------------------------------ choosing
 

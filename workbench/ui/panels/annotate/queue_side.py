@@ -161,8 +161,9 @@ class QueueSide(QFrame):
         room = max(self.width() - 60, theme.px(ORDER))
         shown = metrics.elidedText(title, Qt.TextElideMode.ElideRight, room)
         self._order.set_text(shown)
-        tip = _("{order}. Ctrl+Shift+O changes the order.")
-        plain.set_tip(self._order, tip.format(order=title))
+        tip = _("{order}. Ctrl+Shift+O changes the order.").format(order=title)
+        missing = state.missing_order
+        plain.set_tip(self._order, f"{tip}\n{missing}" if missing else tip)
 
     def _show_count(self) -> None:
         state = self.state
