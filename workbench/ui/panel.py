@@ -38,6 +38,8 @@ arguments:
     export    run=id
     welcome   –
 
+`Panel.place` may add arguments of its own that lead back to what it shows, such as `place`.
+
 A page without documents, runs … shows an `EmptyState` with a button for the next action
 (`context.go`, `context.app.act("new")`). Actions without arguments that any page may use:
 `context.app.act("open" | "new" | "sample" | "settings")`.
@@ -103,6 +105,11 @@ class PanelContext:
         A page that was not shown before follows after a few turns of the event loop.
         """
         self.app.visit(page, **args)
+
+    def remember_place(self) -> None:
+        """Let Back return to what the page shows now; call before it shows something else."""
+        if self.app.window.page == self.page:
+            self.app.window.remember_place()
 
     def note(self, text: str, undo: bool | Callable[[], None] = False, *, action: str = "") -> None:
         """Show a message about the last action at the bottom of the window.

@@ -1,40 +1,60 @@
-"""The pages that were shown before the current one, for Back."""
+"""The places that were shown before the current one, for Back."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from shiboken6 import isValid
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
 
 MOST = 50  # places that are kept
 
-Place = tuple[str, dict[str, Any]]
+
+@dataclass(frozen=True)
+class Place:
+    """A page, the arguments of `Panel.shown` that lead there, and the widget that had the focus."""
+
+    page: str
+    args: Mapping[str, Any]
+    focus: QWidget | None = field(default=None, compare=False)
+
+    def take_focus(self) -> None:
+        """Give the focus back, if the widget is still there."""
+        widget = self.focus
+        if widget is not None and isValid(widget) and widget.isVisible() and widget.isEnabled():
+            widget.setFocus()
 
 
 class Trail:
-    """Places as (page, arguments of `Panel.shown` that lead there), the latest last."""
+    """Places, the latest last: other pages, and earlier states of the same page."""
 
     def __init__(self) -> None:
         self._places: list[Place] = []
         self._rests = False
 
-    def push(self, page: str, args: Mapping[str, Any]) -> None:
-        """Remember a place that is being left; nothing while resting."""
-        if not self._rests:
-            self._places = [*self._places[1 - MOST :], (page, dict(args))]
+    def push(self, place: Place | None) -> None:
+        """Remember a place that is being left; nothing while resting, or if there is none."""
+        if place is not None and not self._rests and self._places[-1:] != [place]:
+            self._places = [*self._places[1 - MOST :], place]
 
-    def leads_from(self, page: str) -> bool:
-        """Whether another page was shown before this one."""
-        return any(before != page for before, _args in self._places)
+    @property
+    def empty(self) -> bool:
+        return not self._places
 
-    def pop(self, page: str) -> Place:
-        """The latest place on another page; it and what came after it are forgotten.
+    def pop(self, now: Place | None) -> Place | None:
+        """The latest place that is not the current one; it and what came after it are forgotten.
 
-        Raises IndexError if there is none.
+        None if there is none.
         """
-        while (found := self._places.pop())[0] == page:
-            pass
-        return found
+        while self._places:
+            if (found := self._places.pop()) != now:
+                return found
+        return None
 
     def clear(self) -> None:
         self._places.clear()

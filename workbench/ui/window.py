@@ -26,7 +26,7 @@ from workbench.ui import icons, pages, plain, theme
 from workbench.ui.menus import Menus
 from workbench.ui.panel import Panel, PanelContext, View
 from workbench.ui.rail import Rail
-from workbench.ui.trail import Trail
+from workbench.ui.trail import Place, Trail
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.note_line import NoteLine
 
@@ -211,20 +211,30 @@ class Window(QMainWindow):
 
     @property
     def can_go_back(self) -> bool:
-        return self._trail.leads_from(self.page)
+        return not self._trail.empty
 
     def back(self) -> None:
-        """Return to the page, and the place on it, that the current one was opened from."""
-        if self.can_go_back:
-            page, args = self._trail.pop(self.page)
+        """Return to the place, on this page or another, that the current one was opened from."""
+        found = self._trail.pop(self._place())
+        if found is not None:
             with self._trail.resting():
-                self.go(page, **args)
+                self.go(found.page, **found.args)
+            found.take_focus()
+
+    def remember_place(self) -> None:
+        """Let Back return to what the current page shows now."""
+        self._trail.push(self._place())
+        self.menus.refresh()
+
+    def _place(self) -> Place | None:
+        if (panel := self._panels.get(self.page)) is not None:
+            with pages.contained(self.app.registry, self._entries[self.page]):
+                return Place(self.page, panel.place(), panel.view.focusWidget())
+        return None
 
     def _show(self, page: str) -> None:
-        before = self._panels.get(self.page)
-        if page != self.page and before is not None:
-            with pages.contained(self.app.registry, self._entries[self.page]):
-                self._trail.push(self.page, before.place())
+        if page != self.page:
+            self._trail.push(self._place())
         self.page = page
         widget = self._widget(page)
         if page in self._torn:
@@ -291,11 +301,8 @@ class Window(QMainWindow):
 
     def set_title(self) -> None:
         project = self.app.project
-        self.setWindowTitle(
-            plain.window_title(f"{project.path.name} – Glossbench")
-            if project is not None
-            else "Glossbench"
-        )
+        name = f"{project.path.name} – Glossbench" if project is not None else "Glossbench"
+        self.setWindowTitle(plain.window_title(name))
 
     def close_panels(self) -> None:
         self.note_line.hide()  # its action would refer to a closed project
@@ -322,17 +329,13 @@ class Window(QMainWindow):
 
     def toggle_dock(self, id: str, show: bool | None = None) -> None:
         """Show or hide a dock; it is built when first shown."""
-        if id not in self._entries or (
-            self.app.project is None and self.panel_class(id).needs_project
-        ):
+        if id not in self._entries or not self._can_build(id):
             return
-        if id not in self._docks:
-            if show is False:
-                return
+        if id in self._docks:
+            dock = self._docks[id]
+            dock.setVisible(not dock.isVisible() if show is None else show)
+        elif show is not False:
             self._docks[id] = self._make_dock(id)
-            return
-        dock = self._docks[id]
-        dock.setVisible(not dock.isVisible() if show is None else show)
 
     def dock_shown(self, id: str) -> bool:
         return id in self._docks and self._docks[id].isVisible()
@@ -442,6 +445,5 @@ class Window(QMainWindow):
     def dropEvent(self, event: QDropEvent) -> None:
         files = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
         event.acceptProposedAction()
-        QTimer.singleShot(
-            0, lambda: self.app.dropped(files)
-        )  # finish the drag before a dialog opens
+        # finish the drag before a dialog opens
+        QTimer.singleShot(0, lambda: self.app.dropped(files))

@@ -36,6 +36,9 @@ class Context:
     def go(self, page, **args):
         self.gone.append((page, args))
 
+    def remember_place(self):
+        pass
+
     def note(self, text, *_rest, **_named):
         self.notes.append(text)
 

@@ -364,4 +364,6 @@ class AnnotatePanel(Panel):
         shown: dict[str, Any] = {"document": state.document_id}
         if state.errors and state.run is not None:
             shown.update(run=state.run.id, errors=state.errors)
+        if state.chosen is not None and state.chosen[0] == "gold":
+            shown.update(span=state.chosen[1])
         return shown

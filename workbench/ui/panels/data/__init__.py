@@ -106,11 +106,17 @@ class DataPanel(Panel):
         ids: Sequence[int] | None = None,
         caption: str = "",
         dialog: str = "",
+        place: tuple[str, tuple[tuple[int, ...], str] | None] | None = None,
         **_args: Any,
     ) -> None:
+        if place is not None:
+            self.state.set_filter(text=place[0], only=place[1])
         if ids is not None:
             self.state.show_only(ids, caption)
         if files or dialog == "import":
             self.view.ask_import(files)
         elif dialog == "export":
             self.view.ask_export()
+
+    def place(self) -> dict[str, Any]:
+        return {"place": (self.state.query.text, self.state.only)}

@@ -10,6 +10,7 @@ from workbench.ui.commands import Command
 from workbench.ui.panel import Panel
 
 if TYPE_CHECKING:
+    from workbench.text.document import Document
     from workbench.ui.panel import PanelContext
     from workbench.ui.panels.inspect.state import InspectState
     from workbench.ui.panels.inspect.view import InspectView
@@ -108,10 +109,13 @@ class InspectPanel(Panel):
         text: str = "",
         document: int | None = None,
         documents: tuple[int, ...] = (),
+        place: tuple[str, Document | None, int | None] | None = None,
         **_args: Any,
     ) -> None:
         self.state.refresh()
-        if run is not None:
+        if place is not None:
+            self._return_to(*place)
+        elif run is not None:
             self.state.choose_run(run)
         elif model:
             self.state.choose_model(model)
@@ -119,8 +123,22 @@ class InspectPanel(Panel):
             self.state.pick(document)
         elif text:
             self.state.type_text(text)
-        elif run is None and not model:
+        elif run is None and not model and place is None:
             self.state.corpus.follow()
         if documents:
             self.state.corpus.choose(documents)
             self.state.show(MAP)
+
+    def place(self) -> dict[str, Any]:
+        state = self.state
+        key = state.choice.key if state.choice is not None else ""
+        return {"place": (key, state.document, state.document_id)}
+
+    def _return_to(self, key: str, document: Document | None, document_id: int | None) -> None:
+        """Show a model and a text again, without asking anew for those that are shown."""
+        state = self.state
+        state.choose(key)
+        if document_id is not None and document_id != state.document_id:
+            state.pick(document_id)
+        elif document_id is None and document is not None and document != state.document:
+            state.take(document, None)

@@ -12,6 +12,7 @@ from workbench.ui.panels.results.error_keys import ERROR_COMMANDS
 
 if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
+    from workbench.ui.panels.results.place import ResultsPlace
     from workbench.ui.panels.results.state import ResultsState
     from workbench.ui.panels.results.view import ResultsView
 
@@ -148,11 +149,26 @@ class ResultsPanel(Panel):
         state = ResultsState(context)
         return state, lambda: ResultsView(state)
 
-    def shown(self, run: int | None = None, suggest: tuple[int, ...] = (), **_args: Any) -> None:
+    def shown(
+        self,
+        run: int | None = None,
+        suggest: tuple[int, ...] = (),
+        place: ResultsPlace | None = None,
+        **_args: Any,
+    ) -> None:
         self.state.refresh()
+        if place is not None:
+            from workbench.ui.panels.results.place import return_to
+
+            return_to(self.state, place)
         if run is not None or suggest:
             self.state.update(view="runs")
         if suggest:
             self.state.update(asked=tuple(suggest))
         if run is not None:
             self.state.choose((run,))
+
+    def place(self) -> dict[str, Any]:
+        from workbench.ui.panels.results.place import place_of
+
+        return {"place": place_of(self.state)}

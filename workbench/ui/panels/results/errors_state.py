@@ -194,12 +194,22 @@ class ErrorsState(State):
         run = self.page.run
         if run is None:
             return
+        self.context.remember_place()
+        self._show(split, wanted, caption, None)
+        self.update(asked=True)
+        self.page.update(part="errors")
+
+    def restore(self, split: str, wanted: Wanted, caption: str, chosen: Identity | None) -> None:
+        """Show the errors that were shown before, and the same one of them."""
+        if self.page.run is not None:
+            self._show(split, wanted, caption, chosen)
+
+    def _show(self, split: str, wanted: Wanted, caption: str, chosen: Identity | None) -> None:
+        run = self.page.shown_run
         if self._read is not None and self._read != (run.id, split):
             self._read = None
             self.update(items=None, shown=())
-        self.update(wanted=wanted, caption=caption, split=split, chosen=None)
-        self.update(asked=True)
-        self.page.update(part="errors")
+        self.update(wanted=wanted, caption=caption, split=split, chosen=chosen)
         if self._read is not None:
             self._arrange()
         elif self._on:

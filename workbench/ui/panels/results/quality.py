@@ -50,6 +50,8 @@ class QualityView(QFrame):
             TrainingCard(state),
         )
         body = QFrame()
+        for part in self._cards:  # those that a run has no use for stay hidden
+            part.setParent(body)
         self._grid = QGridLayout(body)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(12)

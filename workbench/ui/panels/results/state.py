@@ -107,8 +107,7 @@ class ResultsState(State):
         if ids == self.chosen and not self._stale:
             return
         by_label = self.by_label if ids == self.chosen else DEV_TODAY
-        self.update(chosen=ids, details=None, problem="", by_label=by_label)
-        self.update(measures=Measures())
+        self.update(chosen=ids, details=None, problem="", by_label=by_label, measures=Measures())
         self._load()
 
     def watch(self, on: bool) -> None:
@@ -196,6 +195,7 @@ class ResultsState(State):
 
     def show_run(self, run_id: int) -> None:
         """Leave the board for one run."""
+        self.context.remember_place()
         self.update(view="runs")
         self.choose((run_id,))
 
