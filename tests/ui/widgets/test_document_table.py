@@ -1,7 +1,7 @@
 import pytest
 
 from workbench.text.find import marks
-from workbench.ui.widgets.document_delegates import FoundText, _laid_out
+from workbench.ui.widgets.document_delegates import FoundText, _elided, _laid_out
 from workbench.ui.widgets.document_table import DocumentRows, DocumentTable
 
 
@@ -68,21 +68,44 @@ def test_of_a_key_cut_in_the_middle_what_is_in_sight_is_marked(look):
 def test_text_from_right_to_left_is_read_and_aligned_so_with_and_without_a_search(
     look, qtbot, text
 ):
-    from PySide6.QtCore import Qt
-    from PySide6.QtGui import QStandardItem, QStandardItemModel
-    from PySide6.QtWidgets import QStyleOptionViewItem, QTableView
-
-    rtl, item = not text.isascii(), QStandardItem(text)
-    model, view = QStandardItemModel(), QTableView()
-    model.appendRow(item)
-    qtbot.addWidget(view)
-    shown, name = QStyleOptionViewItem(), QStyleOptionViewItem()
-    FoundText(view, marks).initStyleOption(shown, item.index())
-    FoundText(view, marks, middle=True).initStyleOption(name, item.index())
+    rtl = not text.isascii()
     layout = _laid_out(text, marks(text, "42"), 600)
     line = layout.lineAt(0)
+    shown, name = _ink(qtbot, text), _ink(qtbot, text, middle=True)
 
-    assert (shown.direction == Qt.LayoutDirection.RightToLeft) == rtl
     assert (line.naturalTextRect().right() > 590) == rtl
     assert (line.naturalTextRect().left() == 0) != rtl
-    assert name.direction == Qt.LayoutDirection.LeftToRight  # keys stay at their left
+    assert shown[0] > 300 if rtl else shown[1] < 300
+    assert name[1] < 300  # keys stay at their left
+
+
+def test_a_long_text_is_cut_where_qt_cuts_it(look):
+    from PySide6.QtCore import Qt
+    from PySide6.QtGui import QFontMetrics
+
+    from workbench.ui import theme
+
+    metrics, mode = QFontMetrics(theme.font()), Qt.TextElideMode.ElideRight
+    texts = ("i" * 400, "W" * 400, "The 42 tram was late again. " * 20, "short", "电车" * 100)
+
+    for text in texts:
+        assert _elided(text, mode, 300, metrics) == metrics.elidedText(text, mode, 300)
+
+
+def _ink(qtbot, text, *, middle=False):
+    """The first and last column of 600 that a cell with the text paints in the text's colour."""
+    from PySide6.QtCore import QRect
+    from PySide6.QtGui import QImage, QPainter, QStandardItem, QStandardItemModel
+    from PySide6.QtWidgets import QStyleOptionViewItem, QTableView
+
+    model, view = QStandardItemModel(), QTableView()
+    model.appendRow(item := QStandardItem(text))
+    qtbot.addWidget(view)
+    option, image = QStyleOptionViewItem(), QImage(600, 30, QImage.Format.Format_RGB32)
+    option.rect = QRect(0, 0, 600, 30)
+    image.fill(0xFFFFFF)
+    painter = QPainter(image)
+    FoundText(view, marks, middle=middle).paint(painter, option, item.index())
+    painter.end()
+    dark = [x for x in range(600) for y in range(29) if image.pixelColor(x, y).lightness() < 90]
+    return min(dark), max(dark)

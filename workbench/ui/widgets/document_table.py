@@ -24,14 +24,14 @@ from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.text.find import marks
 from workbench.ui import formats, plain, theme
-from workbench.ui.widgets.document_delegates import Classes, FoundText, StateIcon, in_key
+from workbench.ui.widgets.document_delegates import Cell, Classes, FoundText, StateIcon, in_key
 from workbench.ui.widgets.table import dress
 
 if TYPE_CHECKING:
     from workbench.storage.documents import DocumentRow
     from workbench.text.labels import Label
 
-PAGE, PAGES = 200, 64
+PAGE, PAGES = 64, 200  # a page is read within the frame that shows it
 MOST_RANGES = 500  # of selected rows that are selected by the program
 STATE_ICON, KEY, TEXT, CLASSES, SPANS, LENGTH, SPLIT, STATE = range(8)
 WIDTHS = {STATE_ICON: 40, KEY: 132, CLASSES: 150, SPANS: 82, LENGTH: 88, SPLIT: 80, STATE: 104}
@@ -235,6 +235,7 @@ class DocumentTable(QTableView):
         self.setModel(self.documents)
         dress(self, name)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setItemDelegate(Cell(self))
         self.setItemDelegateForColumn(STATE_ICON, StateIcon(self))
         self.setItemDelegateForColumn(CLASSES, Classes(self, labels))
         self._found = {KEY: FoundText(self, in_key, middle=True), TEXT: FoundText(self, marks)}
