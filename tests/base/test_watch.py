@@ -1,7 +1,7 @@
 import pytest
 
 from workbench.base.errors import Cancelled
-from workbench.base.watch import QUIET, Watch
+from workbench.base.watch import QUIET, Watch, pause
 
 
 def test_shares_of_parts_are_shares_of_the_whole():
@@ -42,3 +42,11 @@ def test_called_off_it_ends_at_the_next_word():
         watch.part(0.0, 0.5).at(0.1)
     with pytest.raises(TypeError):
         QUIET.cancel()
+
+
+def test_a_pause_ends_as_soon_as_nobody_waits_for_it():
+    asked = iter((False, True))
+
+    with pytest.raises(Cancelled):
+        pause(60, lambda: next(asked))
+    pause(0.001, lambda: False)

@@ -9,8 +9,18 @@ from typing import TypeVar
 from workbench.base.errors import Cancelled
 
 EVERY = 0.1  # minimum seconds between two progress reports
+STEP = 0.02  # seconds of a pause between two questions whether to stop
 
 Item = TypeVar("Item")
+
+
+def pause(seconds: float, stop: Callable[[], bool]) -> None:
+    """Wait, off the main thread. Raises Cancelled soon after `stop()` is true."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        time.sleep(min(STEP, seconds))
+        if stop():
+            raise Cancelled()
 
 
 class Watch:

@@ -181,18 +181,31 @@ class FoundText(Cell):
         self.wanted = ""
         if middle:
             self.mode = Qt.TextElideMode.ElideMiddle
-        self._places = lru_cache(maxsize=500)(places)
+        self._places = lru_cache(maxsize=500)(lambda text, wanted: tuple(places(text, wanted)))
 
     def _paint(self, painter: QPainter, box: QRect, text: str, index: QModelIndex) -> None:
         found = self._places(text, self.wanted) if self.wanted.strip() else ()
         if found:
             painter.setClipRect(box)
-            layout = _laid_out(text, found, box.width(), self.mode)
+            use = theme.size("ui"), theme.family(), theme.is_dark()
+            layout = _marked(text, found, box.width(), self.mode, use)
             y = box.top() + (box.height() - layout.lineAt(0).height()) / 2
             layout.draw(painter, QPointF(box.left(), y))
         else:  # names stay at the left of their column
             prose = self.mode == Qt.TextElideMode.ElideRight
             self._line(painter, box, text, right=prose and is_rtl(text))
+
+
+@lru_cache(maxsize=200)
+def _marked(
+    text: str,
+    found: Sequence[tuple[int, int]],
+    width: int,
+    mode: Qt.TextElideMode,
+    _use: tuple[int, str, bool],
+) -> QTextLayout:
+    """The same as `_laid_out`, once for each text, column and theme."""
+    return _laid_out(text, found, width, mode)
 
 
 def _laid_out(

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.ui.panels.data.conftest import Context
+from workbench.base.errors import Cancelled
 from workbench.operations import annotate, corpus
 from workbench.operations import labels as schema
 from workbench.operations.splits import SplitChoice
@@ -198,6 +199,7 @@ def test_the_layers_shown_are_one_choice_for_all_pages(sample, inline_jobs):
 
 def test_in_a_large_project_the_first_rows_of_a_search_come_before_all(state, context, monkeypatch):
     monkeypatch.setattr("workbench.ui.panels.data.state.is_large", lambda _project: True)
+    monkeypatch.setattr("workbench.ui.panels.data.state.TYPING", 0.0)
     context.held = []
     state.set_filter(text="day")
     ((work, done, _failed),) = context.held
@@ -207,6 +209,21 @@ def test_in_a_large_project_the_first_rows_of_a_search_come_before_all(state, co
     _first, (work, done, _failed) = context.held
     done(work())
     assert keys(state) == ["k1", "k2"] and not state.partial and not state.searching
+
+
+def test_while_one_types_on_the_rest_of_a_search_is_not_read(state, context, monkeypatch):
+    monkeypatch.setattr("workbench.ui.panels.data.state.is_large", lambda _project: True)
+    context.held = []
+    state.set_filter(text="d")
+    ((first, done, _failed),) = context.held
+    done(first())
+    rest = context.held[-1][0]
+    monkeypatch.setattr(corpus, "filter_ids", lambda *args, **named: pytest.fail("is read"))
+
+    state.set_filter(text="day")
+
+    with pytest.raises(Cancelled):
+        rest()
 
 
 def test_counts_are_read_again_only_after_a_change(state, context, monkeypatch):

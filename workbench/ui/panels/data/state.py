@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
-from workbench.base.watch import Watch
+from workbench.base.watch import Watch, pause
 from workbench.operations import corpus, notes, removal, splits
 from workbench.operations import labels as schema
 from workbench.operations.background import is_large
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 COLUMNS = "data.columns"  # setting: project uid → further columns of the table
 VIEWS = DOCUMENTS, STATISTICS, DUPLICATES = ("documents", "statistics", "duplicates")
 Removal = removal.Told
+TYPING = 0.1  # seconds after the first rows of a search; the rest is not read while one types on
 SHOWN = ("document", "mark", "span", "state", "suggestion", "body", "note", "flag")
 
 
@@ -185,6 +186,10 @@ class DataState(SelectionState):
             ids = corpus.filter_ids(project, narrowed, order, layers, stop=outdated)
             return ids, corpus.counts(project, layers) if count else counts
 
+        def the_rest() -> Any:
+            pause(TYPING, outdated)
+            return work()
+
         def outdated() -> bool:
             return asked != self._asked
 
@@ -199,7 +204,7 @@ class DataState(SelectionState):
         def first(ids: Sequence[int]) -> None:
             if ids and not outdated():
                 self.update(ids=ids, partial=True, found_by=words)
-            self.context.run(work, done, failed)
+            self.context.run(the_rest, done, failed)
 
         def failed(error: Exception) -> None:
             if not outdated():
