@@ -1,11 +1,14 @@
 """The Plugins page of Settings: confirmation, check, and tracebacks of errors."""
 
+from types import SimpleNamespace
+
 import pytest
 from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit
 
 from tests import a_plugin
 from tests.inline import InlineQueue
 from workbench.base import registry
+from workbench.base.events import Signal
 from workbench.ui.dialogs.plugins import PERMISSION, PluginCard, PluginsPage
 from workbench.ui.dialogs.plugins_state import PluginsState
 from workbench.ui.dialogs.settings import PLUGINS, SettingsDialog
@@ -105,6 +108,53 @@ def test_a_plugin_whose_code_fails_stays_disabled_and_shows_its_traceback(
     press(page, "Check Lines again")
     finish(state)
     assert [row.state for row in state.rows] == ["enabled"]
+
+
+class SlowQueue:
+    """Its jobs wait until they are ended."""
+
+    def __init__(self):
+        self.forgotten = []
+
+    def add(self, spec):
+        job = SimpleNamespace(over=False, status="running", progress={}, cancelled=False)
+        job.changed = Signal("job")
+        job.cancel = lambda: setattr(job, "cancelled", True)
+        self.job = job
+        return job
+
+    def forget(self, job):
+        self.forgotten.append(job)
+
+
+def test_a_check_can_be_cancelled(page, state, tmp_path, known):
+    checked = plugin(state, tmp_path)
+    state.queue = queue = SlowQueue()
+    state.enable(checked)
+    assert state.checking == {checked.key}
+
+    press(page, "Cancel the check of Lines")
+    assert queue.job.cancelled and not state.checking
+    assert [row.state for row in state.rows] == ["disabled"]
+
+    queue.job.over, queue.job.status = True, "done"  # its last line was on the way
+    queue.job.changed.emit(None)
+    assert queue.forgotten == [queue.job] and state.settings.plugins_enabled == []
+
+
+def test_a_check_that_is_cancelled_leaves_the_error_of_the_one_before(page, state, tmp_path):
+    a_plugin.make(tmp_path / "plugins", code="import not_there_at_all")
+    state.refresh()
+    state.enable(state.rows[0].plugin)
+    finish(state)
+    inline, state.queue = state.queue, SlowQueue()
+
+    press(page, "Check Lines again")
+    assert "not_there_at_all is missing" not in said(page)
+    press(page, "Cancel the check of Lines")
+
+    assert "not_there_at_all is missing" in said(page)
+    state.queue = inline
 
 
 def test_a_damaged_manifest_is_an_error_that_goes_once_it_is_corrected(page, state, tmp_path):

@@ -147,9 +147,14 @@ class PluginCard(QFrame):
             words(plugin.version, "small", "muted"),
             Chip(message, tone="accent" if checking else chip),
             None,
-            *([] if checking else self._acts(plugin)),
+            *(self._checking_acts(plugin) if checking else self._acts(plugin)),
             gap=9,
         )
+
+    def _checking_acts(self, plugin: Plugin) -> list[QWidget]:
+        cancel = Button(_("Cancel"), "x", on=lambda: self.state.cancel(plugin))
+        cancel.setAccessibleName(_("Cancel the check of {name}").format(name=plugin.name))
+        return [cancel]
 
     def _acts(self, plugin: Plugin) -> list[QWidget]:
         state, name = self.state, plugin.name

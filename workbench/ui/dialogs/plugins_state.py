@@ -39,6 +39,7 @@ class PluginsState:
         self.asking = ""
         self.checking: set[str] = set()
         self._failed: dict[str, tuple[str, str]] = {}  # key → error and traceback of a check
+        self._before: dict[str, tuple[str, str]] = {}  # of plugins that are checked again
         self._jobs: dict[str, Job] = {}
         self.refresh()
 
@@ -123,11 +124,23 @@ class PluginsState:
     def check_again(self, plugin: Plugin) -> None:
         """Read the manifest again; import the code only if the user has permitted it."""
         known = plugin.key in self.settings.plugins_enabled or plugin.key in self._failed
-        self._failed.pop(plugin.key, None)
+        if failed := self._failed.pop(plugin.key, None):
+            self._before[plugin.key] = failed
         self.refresh()
         now = next((row for row in self.rows if row.plugin.key == plugin.key), None)
         if known and now is not None and not now.plugin.fault:
             self._check(now.plugin)
+
+    def cancel(self, plugin: Plugin) -> None:
+        """End the check of a plugin: it is what it was before, and its worker ends."""
+        job = self._jobs.pop(plugin.key, None)
+        if job is None:
+            return
+        self.checking.discard(plugin.key)
+        if before := self._before.pop(plugin.key, None):
+            self._failed[plugin.key] = before
+        job.cancel()
+        self.refresh()
 
     def add_folder(self, folder: str) -> None:
         """Add a plugin folder, or a folder of plugin folders, to the search path."""
@@ -166,12 +179,17 @@ class PluginsState:
         self.changed.emit()
 
     def _heard(self, plugin: Plugin, job: Job, _event: object) -> None:
+        was_cancelled = self._jobs.get(plugin.key) is not job
         if not job.over:
-            self.changed.emit()
+            if not was_cancelled:
+                self.changed.emit()
+            return
+        self.queue.forget(job)
+        if was_cancelled:
             return
         self.checking.discard(plugin.key)
-        self._jobs.pop(plugin.key, None)
-        self.queue.forget(job)
+        self._jobs.pop(plugin.key)
+        self._before.pop(plugin.key, None)
         if job.status == "cancelled":
             self.changed.emit()
             return
