@@ -379,3 +379,25 @@ def random_edit(project, chance):
         documents.delete(db, [chance.choice(ids["document"])])
     else:
         labels.delete_layer(db, chance.choice(ids["layer"]))
+
+
+def test_an_edit_that_joins_the_newest_step_is_undone_with_it(project):
+    label_acts.add_layer(project, "spans", "span", labels=["PER"])
+    before, step = dump(project), project.undo_step
+    add_document(project, key="a")
+    newest = project.undo_step
+    with project.edit("Rename", joins=newest):
+        project.db.writer.execute("update document set key = 'b'")
+    assert project.undo_step == newest and project.undo_title == "Rename"
+    assert check_open(project) == []
+    after = dump(project)
+
+    project.undo()
+    assert dump(project) == before and project.undo_step == step
+    project.redo()
+    assert dump(project) == after
+
+    with project.edit("Later", joins=step):  # another one has followed
+        project.db.writer.execute("update document set key = 'c'")
+    project.undo()
+    assert dump(project) == after

@@ -163,20 +163,25 @@ class Project:
 
     @contextmanager
     def edit(
-        self, title: str, *, origin: object = None, bulk: bool = False, watch: Watch = QUIET
+        self,
+        title: str,
+        *,
+        origin: object = None,
+        bulk: bool = False,
+        joins: int | None = None,
+        watch: Watch = QUIET,
     ) -> Iterator[None]:
         """A transaction and one undo step. An exception rolls everything back.
 
         Nested edits of one thread join the outer one. `bulk`: for many new rows, which are
-        journaled
-        as ranges of ids. `watch` reports the work that remains after the body; cancelling it raises
-        Cancelled. Raises ProjectBusy on the main thread while another thread writes; ProjectError
-        if
-        the project is read-only.
+        journaled as ranges of ids. `joins`: the undo step (`undo_step`) that this edit becomes part
+        of, unless another one has followed. `watch` reports the work that remains after the body;
+        cancelling it raises Cancelled. Raises ProjectBusy on the main thread while another thread
+        writes; ProjectError if the project is read-only.
         """
         with (
             self._writing(title, origin),
-            self.db.journal.step(title, bulk=bulk, watch=watch) as touched,
+            self.db.journal.step(title, bulk=bulk, joins=joins, watch=watch) as touched,
         ):
             yield
         if touched and self.db.in_transaction:
@@ -295,6 +300,12 @@ class Project:
             for title, touched in played:
                 self._tell(self._news_of(title, touched, None))
         return played[-1][0] if played else None
+
+    @property
+    def undo_step(self) -> int | None:
+        """The id of the step that would be undone next."""
+        step = history.next_undo(self.db.reader())
+        return step.id if step else None
 
     @property
     def undo_title(self) -> str | None:

@@ -109,9 +109,10 @@ class Journal:
 
     @contextmanager
     def step(
-        self, title: str, *, bulk: bool = False, watch: Watch = QUIET
+        self, title: str, *, bulk: bool = False, joins: int | None = None, watch: Watch = QUIET
     ) -> Iterator[list[Touched]]:
-        """Open an undo step; nested steps are part of the outer one.
+        """Open an undo step; nested steps are part of the outer one, and so is one that `joins` the
+        newest step, by its id.
 
         Yields a list, which contains one Touched at the end if anything was changed.
 
@@ -121,7 +122,7 @@ class Journal:
         if self.open:
             yield touched
             return
-        self._begin(title, bulk)
+        self._begin(title, bulk, joins)
         try:
             yield touched
             if (found := self._end(watch)) is not None:
@@ -129,10 +130,15 @@ class Journal:
         finally:
             self._close()
 
-    def _begin(self, title: str, bulk: bool) -> None:
-        self._step = self._conn.execute(
-            "insert into journal_step(title, at) values(?, ?)", (title, now())
-        ).lastrowid
+    def _begin(self, title: str, bulk: bool, joins: int | None = None) -> None:
+        changed = "update journal_step set title = ? where id = ? and undone = 0"
+        newest = " and id = (select max(id) from journal_step)"
+        if joins is not None and self._conn.execute(changed + newest, (title, joins)).rowcount:
+            self._step = joins
+        else:
+            self._step = self._conn.execute(
+                "insert into journal_step(title, at) values(?, ?)", (title, now())
+            ).lastrowid
         self._record({table: self._highest(table) for table in JOURNALED} if bulk else None)
 
     def _record(self, bulk: dict[str, int] | None) -> None:

@@ -154,7 +154,35 @@ def test_steps_lead_through_the_tags_by_probability_and_then_in_order(tagging, m
 
     assert found == ["VERB", "NOUN", "DET", "VERB", "DET"] and tagging.token == 0
     tagging.project.undo()
-    assert given(tagging) == ["VERB"]
+    assert given(tagging) == []  # all steps on a token are undone as one
+    tagging.project.redo()
+    assert given(tagging) == ["DET"]
+
+
+def test_steps_after_another_edit_are_undone_alone(tagging):
+    tagging.step_tag(1)
+    tagging.choose_token(1)
+    tagging.step_tag(1)
+    tagging.choose_token(0)
+    tagging.step_tag(1)
+    tagging.project.undo()
+
+    assert given(tagging) == ["NOUN"]
+
+
+def test_steps_change_the_layer_of_the_selected_tag_or_of_the_last_one(tagging):
+    labels.add_layer(tagging.project, "case", "tag", labels=["NOM", "ACC"])
+    tagging.label(label(tagging, "ACC").id)
+    tagging.step_tag(1)
+    assert given(tagging) == ["NOM"]
+
+    tagging.choose_token(0)
+    tagging.label(label(tagging, "NOUN").id)
+    row = next(row for row in tagging.spans if row.label_id == label(tagging, "ACC").id)
+    tagging.choose(("gold", row.id))
+    tagging.step_tag(1)
+
+    assert sorted(given(tagging)) == ["NOM", "NOUN"]
 
 
 def test_without_suggestions_steps_follow_the_order_of_the_layer(tagging):

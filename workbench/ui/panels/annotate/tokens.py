@@ -38,6 +38,8 @@ class TokenState(AnnotateState):
     token = 0
     _tokens: tuple[object, Sequence[Place]] = (None, ())
     _ranked: tuple[object, tuple[int, ...]] = (None, ())  # for which token, ids of labels
+    _stepped: tuple[object, int | None] = (None, None)  # for which token, the undo step
+    _tagged: int | None = None  # the layer of the last tag that was given
 
     @property
     def tag_layers(self) -> tuple[Layer, ...]:
@@ -189,23 +191,49 @@ class TokenState(AnnotateState):
             self.context.attempt(
                 annotate.add_span, self.project, self.document_id, *place, label.id, origin=self
             )
+        self._tagged = next((layer.id for layer in self.tag_layers if label in layer.labels), None)
         self.choose_token(self.token + 1)
 
     def step_tag(self, way: int) -> None:
-        """Give the selected token the next (1) or previous (-1) tag and stay there.
+        """Give the selected token the next (1) or previous (-1) tag of `tag_layer` and stay there.
 
-        The most probable tags come first, then the others in the order of the layer.
+        Repeated steps on a token are undone as one. The most probable tags come first, then the
+        others in the order of the layer.
         """
-        place, layer = self.token_place, next(iter(self.tag_layers), None)
+        place, layer = self.token_place, self.tag_layer
         if not self.can_edit or place is None or layer is None or not layer.labels:
             return
         ranked = self._ranked_tags(layer)
         tags = [row.label_id for row in self.token_tags() if row.layer_id == layer.id]
         at = ranked.index(tags[0]) if tags else min(0, -way)
         label_id = ranked[(at + way) % len(ranked)]
-        self.context.attempt(
-            annotate.add_span, self.project, self.document_id, *place, label_id, origin=self
-        )
+        name = next(label.name for label in layer.labels if label.id == label_id)
+        stepped = self.document_id, self.token, layer.id
+        joins = self._stepped[1] if self._stepped[0] == stepped else None
+        self.context.attempt(self._give_tag, place, label_id, name, joins)
+        self._stepped = stepped, self.project.undo_step
+        self._tagged = layer.id
+
+    def _give_tag(self, place: Place, label_id: int, name: str, joins: int | None) -> None:
+        if (document_id := self.document_id) is None:
+            return
+        title = _("Tag {label}").format(label=name)
+        with self.project.edit(title, origin=self, joins=joins):
+            annotate.add_span(self.project, document_id, *place, label_id, origin=self)
+
+    @property
+    def tag_layer(self) -> Layer | None:
+        """The layer whose tags Shift+↓ steps through: of the selected tag or suggestion, else of
+        the last tag that was given, else the first.
+        """
+        wanted = self._tagged
+        if self.chosen is not None:
+            rows = (*self.token_tags(), *self.suggested_tags().get(self.token_place or (0, 0), ()))
+            kinds = {SpanRow: GOLD, SuggestionRow: SUGGESTED}
+            found = [row.layer_id for row in rows if (kinds[type(row)], row.id) == self.chosen]
+            wanted = next(iter(found), wanted)
+        layers = self.tag_layers
+        return next((layer for layer in layers if layer.id == wanted), next(iter(layers), None))
 
     def _ranked_tags(self, layer: Layer) -> Sequence[int]:
         """The labels of a layer by probability; they keep their order while the token is selected,
