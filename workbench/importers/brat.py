@@ -200,16 +200,20 @@ class _Parts:
 
     def _chained(self) -> tuple[Span, ...]:
         """Copies of the equivalent spans, with the numbers of their chains from 1."""
-        chains: list[dict[Span, None]] = []
+        chains: list[dict[str, Span]] = []
         message = _("the equivalence names {name}, which the file does not have")
         for number, names in self.equals:
-            spans = dict.fromkeys(self._named(number, message, name) for name in names)
+            spans = {self._trigger(name): self._named(number, message, name) for name in names}
             for other in [chain for chain in chains if not chain.keys().isdisjoint(spans)]:
                 chains.remove(other)  # a span that two equivalences share joins them
                 spans = other | spans
             chains.append(spans)
         return tuple(
-            replace(span, chain=number) for number, chain in enumerate(chains, 1) for span in chain
+            dict.fromkeys(
+                replace(span, chain=number)
+                for number, chain in enumerate(chains, 1)
+                for span in chain.values()
+            )
         )
 
     def _remarks(self, layer: str) -> tuple[marks.Remark, ...]:
@@ -239,7 +243,11 @@ class _Parts:
         return span
 
     def _span_of(self, name: str) -> Span | None:
-        return self.spans.get(self.triggers.get(name, name))
+        return self.spans.get(self._trigger(name))
+
+    def _trigger(self, name: str) -> str:
+        """The name of the span of an event; other names as they are."""
+        return self.triggers.get(name, name)
 
 
 def _span(line: str, text: str) -> tuple[str, Span]:

@@ -70,6 +70,20 @@ def test_chains_notes_and_flags_have_lines_of_their_own(folder):
     assert [remark.text for remark in back.remarks] == ["which Ada?", "unsure"]
 
 
+def test_mentions_of_two_chains_at_one_place_keep_their_chains(folder):
+    chains = Layer("coreference", "cluster", (Label("mention"),))
+    places = ((0, 4), (8, 9))
+    mentions = tuple(Span(*place, "mention", chain=chain) for chain in (1, 2) for place in places)
+    record = Record(Document("a", (("text", "This is a"),)), spans={"coreference": mentions})
+
+    files = folder("brat", [record], (chains,))
+
+    assert [line.split("\t")[0] for line in files.text("a.ann").splitlines()] == [
+        *("T1", "T2", "T3", "T4", "*", "*")
+    ]
+    assert set(files.record("a.ann").spans[CHAINS]) == set(mentions)
+
+
 def test_the_configuration_has_the_labels_and_rules_of_the_layers():
     rules = {"spans": "spans", "undirected": ["near"], "pairs": {"knows": [["PER", ""]]}}
     links = Layer("links", "relation", (Label("knows"), Label("near")), options=rules)

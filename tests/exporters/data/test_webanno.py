@@ -89,6 +89,18 @@ def test_chains_and_tags_come_back_with_their_kind_and_empty_spans_at_their_plac
     assert chains[0, 3] == chains[8, 11] != chains[0, 7]
 
 
+def test_mentions_of_two_chains_at_one_place_keep_their_chains(folder):
+    """The spans of `testStackedChain` of INCEpTION."""
+    places = ((0, 4), (5, 7), (8, 9))
+    mentions = tuple(Span(*place, "mention", chain=chain) for chain in (1, 2) for place in places)
+    record = Record(Document("a", (("text", "This is a"),)), spans={"coreference": mentions})
+
+    files = folder("webanno", [record], (CHAINS,))
+
+    assert "This\t*->1-1|*->2-1\tmention[1]|mention[2]\t" in files.text("a.tsv")
+    assert set(files.record("a.tsv").spans["Coreference"]) == set(mentions)
+
+
 def test_imported_tokens_are_kept_and_no_sentence_divides_one(folder):
     tokens = ((0, 9), (10, 13))
     document = Document("a", (("text", "Ms. A. B. met"),), tokens={"text": tokens})
@@ -116,16 +128,17 @@ def test_what_is_lost_is_named_and_counted(folder):
     said = " ".join(WebannoExporter().lost((TOPIC, NER, LINKS)))
     for part in ("written: class.", "spans → Spans", "layers with these names", "several parts"):
         assert part in said
-    spans = (Span(3, 4, "PER"), Span(0, 3, "LOC"))
+    spans = (Span(3, 4, "PER"), Span(0, 3, "LOC"), Span(0, 4, "PER"))
     record = Record(
         Document("a", (("text", "Ada  met"), ("text_b", "Bob"))),
         spans={"spans": (*spans, Span(0, 3, "PER", "text_b"))},
-        relations={"links": (Relation("knows", *spans),), "others": ()},
+        relations={"links": (Relation("knows", *spans[:2]),), "others": ()},
     )
 
     files = folder("webanno", [record, Record(Document("e", (("text", " "),)))], (NER, LINKS))
 
     assert [warning.split(" was ")[0].split(" has ")[0] for warning in files.warnings] == [
+        "1 span begins or ends between words and",
         "1 span of a second text",
         "1 span without a word",
         "1 relation of omitted spans, or of spans in another layer,",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 
 from workbench.base.i18n import _, ngettext
 from workbench.exporters.data.base import (
@@ -72,6 +73,7 @@ def _type(label: str) -> str:
 
 def _lines(record: Record, plan: Plan) -> Iterator[str]:
     ids: Ids = {}
+    numbers = count(1)
     chains: dict[tuple[str, int], list[str]] = {}
     for layer in plan.layers:
         for span in record.spans.get(layer.name, ()):
@@ -81,7 +83,8 @@ def _lines(record: Record, plan: Plan) -> Iterator[str]:
             if span.start == span.end:
                 plan.count(_empty)
                 continue
-            id = ids[layer.name, span.place] = f"T{len(ids) + 1}"
+            id = f"T{next(numbers)}"  # mentions of two chains at one place have two
+            ids.setdefault((layer.name, span.place), id)
             if span.chain is not None:
                 chains.setdefault((layer.name, span.chain), []).append(id)
             yield _span(id, span, record.document.text)

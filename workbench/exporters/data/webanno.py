@@ -122,6 +122,9 @@ class _Column:
         raise NotImplementedError
 
 
+Mention = tuple[Place, int | None]  # a span; mentions at one place differ by their chain
+
+
 @dataclass(frozen=True)
 class _Placed:
     span: Span
@@ -133,54 +136,60 @@ class _Spans(_Column):
 
     def __init__(self, layer: Layer, type: str, record: Record, text: Pieces, plan: Plan) -> None:
         self.layer, self.type = layer, PREFIX + type
-        self.placed: dict[Place, _Placed] = {}
-        self.numbers: dict[Place, int] = {}
-        self._at: dict[Piece, list[Place]] = {}
-        self._links: dict[Place, str] = {}
+        self.placed: dict[Mention, _Placed] = {}
+        self.numbers: dict[Mention, int] = {}
+        self._at: dict[Piece, list[Mention]] = {}
+        self._links: dict[Mention, str] = {}
         for span in sorted(record.spans.get(layer.name, ()), key=lambda s: (s.start, -s.end)):
             if span.field != TEXT:
                 plan.count(in_second_texts)
             elif not (found := text.of(span)):
                 plan.count(_without_word)
-            else:
-                self.placed[span.place] = _Placed(span, found)
+            elif _mention(span) not in self.placed:
+                plan.count(_moved, (found[0][1], found[-1][2]) != (span.start, span.end))
+                self.placed[_mention(span)] = _Placed(span, found)
                 for piece in found:
-                    self._at.setdefault(piece, []).append(span.place)
+                    self._at.setdefault(piece, []).append(_mention(span))
+        self.by_place = {mention[0]: mention for mention in reversed(self.placed)}
         if layer.traits.in_chains:
-            self._links = _links(found.span for found in self.placed.values())
+            self._links = _links(self.placed)
             self.header = f"#T_CH={self.type}Link|referenceRelation|referenceType"
         else:
             self.header = f"#T_SP={self.type}|{VALUE}"
 
     def number(self, numbers: Iterator[int]) -> None:
         """Give numbers to spans of several units, and to those that share a unit with others."""
-        shared = {place for places in self._at.values() if len(places) > 1 for place in places}
-        for place, found in self.placed.items():
-            if place in shared or len(found.pieces) > 1:
-                self.numbers[place] = next(numbers)
+        shared = {item for mentions in self._at.values() if len(mentions) > 1 for item in mentions}
+        for mention, found in self.placed.items():
+            if mention in shared or len(found.pieces) > 1:
+                self.numbers[mention] = next(numbers)
 
     def cells(self, piece: Piece) -> Sequence[str]:
-        places = self._at.get(piece, ())
+        mentions = self._at.get(piece, ())
         values = []
-        for place in places:
-            number = self.numbers.get(place)
-            label = escaped(self.placed[place].span.label)
+        for mention in mentions:
+            number = self.numbers.get(mention)
+            label = escaped(self.placed[mention].span.label)
             values.append(f"{label}[{number}]" if number else label)
         value = "|".join(values) or NONE
         if not self.layer.traits.in_chains:
             return (value,)
-        return "|".join(self._links[place] for place in places) or NONE, value
+        return "|".join(self._links[mention] for mention in mentions) or NONE, value
 
 
-def _links(spans: Iterable[Span]) -> dict[Place, str]:
+def _mention(span: Span) -> Mention:
+    return span.place, span.chain
+
+
+def _links(mentions: Iterable[Mention]) -> dict[Mention, str]:
     """The cell of each mention: numbers of its chain and in it; without a chain, one of its own."""
     chains: dict[object, int] = {}
     sizes: dict[int, int] = {}
     found = {}
-    for span in spans:
-        chain = chains.setdefault(span.place if span.chain is None else span.chain, len(chains) + 1)
+    for place, number in mentions:
+        chain = chains.setdefault(place if number is None else number, len(chains) + 1)
         sizes[chain] = sizes.get(chain, 0) + 1
-        found[span.place] = f"*->{chain}-{sizes[chain]}"
+        found[place, number] = f"*->{chain}-{sizes[chain]}"
     return found
 
 
@@ -199,8 +208,9 @@ class _Relations(_Column):
         self.header = f"#T_RL={PREFIX}{type}|{VALUE}|BT_{of.type}"
         self._at: dict[Piece, list[tuple[str, str]]] = {}
         for relation in record.relations.get(layer.name, ()):
-            first, second = relation.from_span.place, relation.to_span.place
-            if first not in of.placed or second not in of.placed:
+            first = of.by_place.get(relation.from_span.place)
+            second = of.by_place.get(relation.to_span.place)
+            if first is None or second is None:
                 plan.count(_without_ends)
                 continue
             ends = of.numbers.get(first, 0), of.numbers.get(second, 0)
@@ -218,6 +228,14 @@ def _without_word(n: int) -> str:
     return ngettext(
         "{n} span without a word was omitted.",
         "{n} spans without a word were omitted.",
+        n,
+    )
+
+
+def _moved(n: int) -> str:
+    return ngettext(
+        "{n} span begins or ends between words and was moved to them.",
+        "{n} spans begin or end between words and were moved to them.",
         n,
     )
 
