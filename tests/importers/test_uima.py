@@ -168,3 +168,17 @@ def test_a_file_of_inception_has_its_entities_and_tokens(data_folder):
     found = [(text[span.start : span.end], span.label) for span in record.spans["NamedEntity"]]
     assert len(found) == 17 and len(record.document.tokens["text"]) == 326
     assert found[0] == ("Northern British Columbia", "Location")
+
+
+def test_rows_of_the_preview_name_the_structure_instead_of_the_line(data_folder):
+    folder = data_folder / "datasets/tool-exports/inception-webanno/tsv3-suite"
+    source = Source(folder / "testStackedChain" / "reference.xmi")
+
+    rows = importer("uima").preview(source, Options(), 20).rows
+
+    text = source.path.read_text(encoding="utf-8")
+    for row in rows:
+        begin, end = row.cells[2].split()
+        (element,) = re.findall(f'<[^<]* xmi:id="{row.name[1:]}"[^>]*>', text)
+        assert f'begin="{begin}" end="{end}"' in element
+    assert len({row.name for row in rows}) == 6

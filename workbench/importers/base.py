@@ -102,10 +102,14 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A preview row and the 1-based line of the file on which it starts."""
+    """A preview row and the 1-based line of the file on which it starts.
+
+    name: what is shown instead of the line, where lines say nothing, such as the id of an element.
+    """
 
     line: int
     cells: tuple[str, ...]
+    name: str = ""
 
 
 @dataclass(frozen=True)

@@ -45,12 +45,17 @@ class UimaImporter:
         columns = (_("layer"), _("label"), _("offsets"), _("text"))
         why = _("one document with its annotations")
         try:
-            record = Reading(uima_files.read(source)).record("")
+            reading = Reading(uima_files.read(source))
+            record = reading.record("")
         except Fault:  # reading says what is wrong
             return Table(columns, (), (), why)
-        text = record.document.text
+        text, ids = record.document.text, reading.ids
         rows = [
-            TableRow(1, (name, span.label, f"{span.start} {span.end}", text[span.start : span.end]))
+            TableRow(
+                1,
+                (name, span.label, f"{span.start} {span.end}", text[span.start : span.end]),
+                f"#{ids[name, span]}",
+            )
             for name, spans in record.spans.items()
             for span in spans[:limit]
         ]

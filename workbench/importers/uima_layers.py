@@ -41,6 +41,7 @@ class Reading:
         self._cas, self._points = cas, points_of_units(self.text)
         self._spans: dict[str, list[Span]] = {}
         self._made: dict[int, list[tuple[str, Span]]] = {}  # number → its spans with their layers
+        self.ids: dict[tuple[str, Span], int] = {}  # (layer, span) → number of its first structure
         self._relations: dict[str, dict[Relation, None]] = {}
         self._connected: set[str] = set()
         placed = sorted(self._placed(), key=lambda item: (item.begin, -item.end, item.id))
@@ -132,7 +133,11 @@ class Reading:
                 made = [(layers[used[0]] if used else name, Span(start, end, item.short))]
             self._made[item.id] = made
             for layer, span in made:
-                self._spans.setdefault(layer, []).append(span)
+                self._add(layer, span, item.id)
+
+    def _add(self, layer: str, span: Span, id: int) -> None:
+        self._spans.setdefault(layer, []).append(span)
+        self.ids.setdefault((layer, span), id)
 
     def _take_chains(self, placed: Sequence[Structure]) -> set[int]:
         """Read the chains; returns the numbers of their links."""
@@ -150,10 +155,8 @@ class Reading:
                 name = self._names[link.type]
                 if name not in self.chains:
                     self.chains.append(name)
-                label = next((text for one in TYPES if (text := link.values.get(one))), MENTION)
-                self._spans.setdefault(name, []).append(
-                    Span(*self._offsets(link), label, chain=number)
-                )
+                label = next((text for type in TYPES if (text := link.values.get(type))), MENTION)
+                self._add(name, Span(*self._offsets(link), label, chain=number), id)
                 id = next(iter(link.refs.get("next", ())), 0)
         return taken
 

@@ -32,13 +32,14 @@ _SHOWN = 2_000  # characters shown of a line with a problem
 class PreviewRow:
     """The cells of a row that starts on `line`; `problem` says why its record is skipped.
 
-    If `raw` is set, the only cell is the unparsed line.
+    If `raw` is set, the only cell is the unparsed line. `name`: see `TableRow`.
     """
 
     line: int
     cells: tuple[str, ...]
     problem: str = ""
     raw: bool = False
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -233,7 +234,7 @@ def _rows(
     rows = []
     for row in shown:
         reason = reasons.pop((row.line, begun[row.line]), "")
-        rows.append(PreviewRow(row.line, row.cells, reason))
+        rows.append(PreviewRow(row.line, row.cells, reason, name=row.name))
         begun[row.line] += 1
     lines = _lines(source, {line for line, _place in reasons})
     rows += [

@@ -196,7 +196,7 @@ class PreviewTable(QTableWidget):
         self.clearSpans()
         self.setRowCount(len(rows))
         for number, shown in enumerate(rows):
-            line = QTableWidgetItem(formats.count(shown.line))
+            line = QTableWidgetItem(shown.name or formats.count(shown.line))
             if shown.problem:
                 line.setIcon(icons.icon("circle-x", "bad", theme.px(14)))
                 plain.set_tip(line, shown.problem)
