@@ -9,6 +9,7 @@ import torch
 
 from workbench.base import paths
 from workbench.models.generate import LanguageModel
+from workbench.pretraining import fit as fits_of
 from workbench.pretraining.fit import LEAST, Tally, run
 from workbench.pretraining.results import ModelFit
 
@@ -17,10 +18,16 @@ GPT = paths.resource("models/starter-gpt")
 TEXTS = ["The train to the airport is late.", "A bus stops here."]
 
 
-def measured(tmp_path, *models, texts=TEXTS, seconds=60.0):
+def measured(tmp_path, *models, texts=TEXTS, seconds=60.0, **more):
     (tmp_path / "texts.json").write_text(json.dumps(texts))
     named = [{"name": model.name, "path": str(model), "allow_pickle": True} for model in models]
-    params = {"models": named, "texts": str(tmp_path / "texts.json"), "seconds": seconds, "seed": 1}
+    params = {
+        "models": named,
+        "texts": str(tmp_path / "texts.json"),
+        "seconds": seconds,
+        "seed": 1,
+        **more,
+    }
     job, seen = run(params, tmp_path), []
     while True:
         try:
@@ -75,7 +82,8 @@ def test_every_kind_of_model_is_measured_with_progress(tmp_path, data_folder):
     assert all(fit.perplexity > 1 and fit.scored > 10 for fit in fits[:3])
     assert all(fit.low < fit.high for fit in fits[:3]) and fits[3].interval is None
     assert fits[3].fertility == pytest.approx(1.0, abs=0.2) and fits[3].limit == 0
-    assert [item["part"] for item in seen if item["kind"] == "progress"] == [0, 0.25, 0.5, 0.75]
+    parts = [item["part"] for item in seen if item["kind"] == "progress"]
+    assert {0, 0.25, 0.5, 0.75} <= set(parts) and parts == sorted(parts)
 
 
 def test_texts_of_any_length_are_scored_together_as_alone(tmp_path):
@@ -96,6 +104,32 @@ def test_no_more_is_scored_than_the_mean_needs(tmp_path):
     (fit,), _seen = measured(tmp_path, DATA / "char_lm" / "forward.pt", texts=texts)
 
     assert LEAST <= fit.scored < sum(map(len, texts)) / 2
+
+
+def test_all_units_are_scored_if_no_error_is_small_enough(tmp_path):
+    texts = TEXTS * 100
+    (fit,), _seen = measured(tmp_path, DATA / "char_lm" / "forward.pt", texts=texts, error=0.0)
+
+    assert fit.scored == sum(map(len, texts))
+
+
+def test_a_stop_ends_the_model_that_is_measured_with_what_was_scored(tmp_path, monkeypatch):
+    monkeypatch.setattr(fits_of, "REPORT_EVERY", 0.0)
+    (tmp_path / "texts.json").write_text(json.dumps(TEXTS * 100), encoding="utf-8")
+    path = str(DATA / "char_lm" / "forward.pt")
+    models = [{"path": path, "name": name, "allow_pickle": True} for name in ("first", "second")]
+    params = {"models": models, "texts": str(tmp_path / "texts.json"), "seconds": 60.0, "seed": 1}
+    work = run({**params, "error": 0.0}, tmp_path)
+
+    seen = [next(work) for _event in range(3)]  # the first model, its beginning, some texts
+    with pytest.raises(StopIteration) as end:
+        event = work.send("stop")
+        while True:
+            event = next(work)
+
+    assert event["kind"] == "fit" and 0 < seen[2]["part"] < 0.5
+    (fit,) = end.value.value["fits"]
+    assert fit["name"] == "first" and 0 < fit["scored"] < sum(map(len, TEXTS * 100))
 
 
 def test_a_model_that_fails_is_named_and_the_others_are_measured(tmp_path, tiny_model):

@@ -27,7 +27,10 @@ from workbench.cli.session import PROJECT, failed, session
     type=click.FloatRange(min=1),
     default=600.0,
     show_default=True,
-    help=_("Time limit per model; texts are scored in random order until it is reached."),
+    help=_(
+        "Processor time per model; texts are scored in random order until all are scored or this "
+        "limit is reached."
+    ),
 )
 @click.option("--seed", type=int, default=1, show_default=True, help=_("Random seed."))
 @click.option(
@@ -62,7 +65,15 @@ def perplexity(
     texts = lm_evaluation.pieces(paths)
     progress = Progress(_("Measuring"), quiet=as_json)
     with session(None) as opened:
-        job = suit.start(opened.queue, cards, texts, seed=seed, seconds=seconds, weights=precision)
+        job = suit.start(
+            opened.queue,
+            cards,
+            texts,
+            seed=seed,
+            seconds=seconds,
+            weights=precision,
+            everything=True,
+        )
         opened.wait(job, progress.heard)
     progress.end()
     if job.status not in ("done", "stopped"):

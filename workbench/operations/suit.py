@@ -77,11 +77,13 @@ def start(
     seed: int = 1,
     seconds: float = SECONDS,
     weights: str = "fp32",
+    everything: bool = False,
 ) -> Job:
     """Measure usable models on texts in a worker; its result has `fits`.
 
     seconds: of the processor per model, for its perplexity. weights: of causal models, fp32 or
-    bf16.
+    bf16. everything: score all texts if the time suffices, not only until the mean is exact enough
+    to rank the models.
 
     Raises SpecError if none of the models is usable.
     """
@@ -96,6 +98,8 @@ def start(
     ]
     params = {"models": models, "texts": str(given), "seconds": seconds, "seed": seed}
     params["weights"] = weights
+    if everything:
+        params["error"] = 0.0
     title = ngettext("Measure {n} model on a sample", "Measure {n} models on a sample", len(models))
     spec = JobSpec(TARGET, params, str(folder), title=title.format(n=len(models)), stoppable=True)
     job = queue.add(spec)

@@ -2,8 +2,8 @@
 
 Perplexity is exp of the mean negative log-likelihood. Masked models: pseudo-perplexity, with one
 unit masked at a time (Salazar et al. 2020). Each model scores units in a seeded random order until
-the mean is exact enough, or its time is over. The time is that of the processor: on a busy machine
-the figures are as exact, but come later.
+all are scored, the mean is exact enough, or its time is over. The time is that of the processor: on
+a busy machine the figures are as exact, but come later.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ LONGEST = 256  # units of a text that are scored
 BATCH_TOKENS = 2048
 GROUP, TEXTS = 64, 16  # masked units, texts of the others that are sorted by length together
 CHUNK = 256  # units that a recurrent model reads at once
+REPORT_EVERY = 0.5  # seconds
 LEAST, ERROR = 500, 0.08  # units; standard error of the mean at which no more are scored
 T = TypeVar("T")
 
@@ -47,10 +48,14 @@ T = TypeVar("T")
 class Tally:
     """Sum of the negative log-likelihoods, and of their squares, of `count` units.
 
-    end: of the processor time for it. texts: number of a text → sum and count of its units.
+    begin, seconds: of the processor time for it. error: standard error of the mean at which no more
+    are scored, 0 for none. texts: number of a text → sum and count of its units.
     """
 
-    end: float = 0.0
+    seconds: float = 0.0
+    error: float = ERROR
+    begin: float = field(default_factory=time.process_time)
+    stopped: bool = False
     total: float = 0.0
     squares: float = 0.0
     count: int = 0
@@ -83,13 +88,20 @@ class Tally:
 
     @property
     def done(self) -> bool:
-        """Whether the time is over, or the mean is exact enough."""
+        """Whether the time is over, the job was stopped, or the mean is exact enough."""
+        if self.stopped:
+            return True
         if not self.count:
             return False
         mean = self.total / self.count
         variance = max(0.0, self.squares / self.count - mean**2)
-        exact = self.count >= LEAST and variance <= ERROR**2 * self.count
-        return exact or time.process_time() > self.end
+        exact = self.count >= LEAST and variance <= self.error**2 * self.count
+        return (bool(self.error) and exact) or self.spent >= 1
+
+    @property
+    def spent(self) -> float:
+        """Fraction of the time that is used up."""
+        return (time.process_time() - self.begin) / max(self.seconds, 1e-9)
 
 
 def run(
@@ -97,10 +109,11 @@ def run(
 ) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
     """Job target. params: models [{path, name, allow_pickle}], texts (a JSON file with a list of
     strings), seconds (of the processor at most per model, for its perplexity), seed, weights (of
-    causal models: fp32 or bf16).
+    causal models: fp32 or bf16), error (see `Tally`).
 
     Yields {"kind": "progress", "part", "text"} and {"kind": "fit", "fit"} for each model. Returns
-    fits, a list of ModelFit.to_json(). A model that fails has `problem`. "stop" ends early.
+    fits, a list of ModelFit.to_json(). A model that fails has `problem`. "stop" ends early, with
+    what was scored so far.
     """
     devices.use_threads()
     texts = json.loads(Path(params["texts"]).read_text(encoding="utf-8"))
@@ -114,9 +127,22 @@ def run(
         }
         if command == "stop":
             break
-        fit = _measured(model, texts, params, *written)
+        work, stopped = _measured(model, texts, params, *written), False
+        try:
+            part = next(work)
+            while True:
+                done = (number + part) / len(models)
+                command = yield {"kind": "progress", "part": done, "text": model["name"]}
+                stopped = stopped or command == "stop"
+                part = work.send(stopped)
+        except StopIteration as end:
+            fit: ModelFit = end.value
+        if stopped and not fit.scored:
+            break
         found.append(fit.to_json())
         yield {"kind": "fit", "fit": found[-1]}
+        if stopped:
+            break
     return {"fits": found}
 
 
@@ -126,7 +152,8 @@ def _measured(
     params: Mapping[str, Any],
     script: str,
     language: str,
-) -> ModelFit:
+) -> Generator[float, bool, ModelFit]:
+    """Yields the fraction that is scored now and then; True sent to it ends the scoring."""
     began = time.monotonic()
     info = spec.card(model["path"], allow_pickle=model["allow_pickle"], name=model["name"])
     try:
@@ -134,7 +161,8 @@ def _measured(
         words = measure(preparer, texts)
         rng = np.random.default_rng(params["seed"])
         chosen = {**model, "weights": params.get("weights", "fp32")}
-        kind, scored = _scored(info, texts, rng, params["seconds"], chosen)
+        scored = Tally(params["seconds"], params.get("error", ERROR))
+        kind = yield from _scored(info, texts, rng, scored, chosen)
     except WorkbenchError as error:
         return ModelFit(info.name, info.architecture, problem=str(error))
     limit = info.max_length if info.tokenizer else 0
@@ -177,39 +205,50 @@ def _scored(
     info: spec.ModelInfo,
     texts: Sequence[str],
     rng: np.random.Generator,
-    seconds: float,
+    found: Tally,
     model: Mapping[str, Any],
-) -> tuple[str, Tally]:
-    """Kind of perplexity, and the units that were scored."""
+) -> Generator[float, bool, str]:
+    """Add the units to the tally. Returns the kind of perplexity, "" for no language model."""
     order = [texts[number] for number in rng.permutation(len(texts)) if texts[number].strip()]
     allow = bool(model["allow_pickle"])
     if info.tokenizer and {"masked_lm", "next_lm"} & {*info.gives}:
         loaded = LanguageModel.load(
             info.path, device="cpu", allow_pickle=allow, weights=str(model["weights"])
         )
-        found = Tally(time.process_time() + seconds)
+        found.begin = time.process_time()
         if loaded.kind == MASKED:
-            _masked(loaded, order, rng, found)
-            return PSEUDO, found
-        _causal(loaded, order, found)
-        return CAUSAL, found
+            yield from _masked(loaded, order, rng, found)
+            return PSEUDO
+        yield from _causal(loaded, order, found)
+        return CAUSAL
     wanted = [
         literal
         for literal in ("next", "previous")
         if {f"{literal}_lm", f"{literal}_character"} & {*info.gives}
     ]
     if not wanted:
-        return "", Tally()
+        return ""
     heads = family_of(info).heads(info)
     head = next((item for item in wanted if item in heads), "")
     options = LoadOptions(head=head, allow_pickle=allow)
     encoder = family_of(info).load(info, options).eval()
     if not isinstance(encoder, RecurrentModel):
-        return "", Tally()
-    found = Tally(time.process_time() + seconds)
-    kind = CHARACTER if info.predicts_characters else BOTH if len(wanted) > 1 else CAUSAL
-    _recurrent(encoder, order, wanted, found)
-    return kind, found
+        return ""
+    found.begin = time.process_time()
+    yield from _recurrent(encoder, order, wanted, found)
+    return CHARACTER if info.predicts_characters else BOTH if len(wanted) > 1 else CAUSAL
+
+
+class _Reporter:
+    """Reports the fraction that is done every REPORT_EVERY seconds, and hears of a stop."""
+
+    def __init__(self, found: Tally):
+        self.found, self.last = found, time.monotonic()
+
+    def report(self, part: float) -> Generator[float, bool, None]:
+        if (now := time.monotonic()) - self.last >= REPORT_EVERY:
+            self.last = now
+            self.found.stopped = bool((yield min(1.0, max(part, self.found.spent))))
 
 
 def _inputs(model: LanguageModel, texts: Sequence[str]) -> list[EncodedInput]:
@@ -219,15 +258,16 @@ def _inputs(model: LanguageModel, texts: Sequence[str]) -> list[EncodedInput]:
 
 def _masked(
     model: LanguageModel, texts: Sequence[str], rng: np.random.Generator, found: Tally
-) -> None:
+) -> Generator[float, bool, None]:
     inputs = _inputs(model, texts)
     places = [
         (number, int(at))
         for number, input_ in enumerate(inputs)
         for at in np.flatnonzero(input_.text >= 0)
     ]
-    order = rng.permutation(len(places))
+    order, reporter = rng.permutation(len(places)), _Reporter(found)
     for start in range(0, len(order), GROUP):
+        yield from reporter.report(start / len(order))
         if found.done:
             break
         chosen = [places[number] for number in order[start : start + GROUP]]
@@ -243,9 +283,13 @@ def _masked(
             found.add(logits, torch.tensor(targets), np.array([number for number, _at in batch]))
 
 
-def _causal(model: LanguageModel, texts: Sequence[str], found: Tally) -> None:
+def _causal(
+    model: LanguageModel, texts: Sequence[str], found: Tally
+) -> Generator[float, bool, None]:
     """Every unit but the first of a text, which has nothing before it."""
+    reporter = _Reporter(found)
     for start in range(0, len(texts), TEXTS):
+        yield from reporter.report(start / len(texts))
         if found.done:
             break
         numbered = [*enumerate(_inputs(model, texts[start : start + TEXTS]), start)]
@@ -267,9 +311,11 @@ def _causal(model: LanguageModel, texts: Sequence[str], found: Tally) -> None:
 
 def _recurrent(
     encoder: RecurrentModel, texts: Sequence[str], directions: Sequence[str], found: Tally
-) -> None:
+) -> Generator[float, bool, None]:
     """The mean of the directions, of as many units in each. Each text is a stream of its own."""
+    reporter = _Reporter(found)
     for start in range(0, len(texts), TEXTS):
+        yield from reporter.report(start / len(texts))
         if found.done:
             break
         lines = [
