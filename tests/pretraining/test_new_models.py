@@ -9,7 +9,7 @@ import pytest
 from workbench.base.errors import ModelError, SpecError
 from workbench.models import spec as models
 from workbench.models.base import LoadOptions
-from workbench.models.loading import load
+from workbench.models.loading import family_of, load
 from workbench.pretraining.loop import pretrain
 from workbench.pretraining.spec import PretrainSpec
 from workbench.tasks import embedding
@@ -164,6 +164,26 @@ def test_words_of_a_new_model_are_those_of_the_chosen_segmenter(tmp_path, monkey
     words = pickle.loads(raw) if file.endswith("pkl") else raw.decode().split("\n")  # noqa: S301
     assert {"地铁", "晚点", "今天"} <= set(words) and "地" not in words
     assert result.steps == 1
+
+
+@pytest.mark.parametrize("name", ["elmo", "awd_lstm"])
+def test_a_pretrained_model_keeps_its_segmenter_and_reads_with_it(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(segmenters, "load", lambda id: {"characters": Pairs()}[id])
+    text = tmp_path / "text.txt"
+    text.write_text("地铁晚点\n今天晚点\n" * 60, encoding="utf-8")
+    run(name, text, tmp_path / "out", segmenter="characters", min_count=1, max_steps=1)
+    load_options = LoadOptions(allow_pickle=True)
+
+    encoder = load(tmp_path / "out", load_options)
+    (tmp_path / "again").mkdir()
+    family_of(encoder.info).save(encoder, tmp_path / "again")
+    params = {"model": str(tmp_path / "again"), "unit": "word", "layers": "last", "device": "cpu"}
+    embedder = embedding.load_embedder({**params, "allow_pickle": True}, tmp_path)
+    (found,) = embedder.stream([Document("1", (("text", "今天地铁"),))])
+
+    assert models.segmenter(tmp_path / "again") == "characters"
+    assert found.offsets.tolist() == [[0, 2], [2, 4]]
+    assert encoder.info.notes == ("It reads the words of the segmenter characters.",)
 
 
 def test_a_segmenter_is_refused_where_characters_are_read(text_file, tmp_path):

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from tests import tiny_elmo
 from workbench.base.errors import SpecError
+from workbench.text.segmenters import stored
 from workbench.training import loop
-from workbench.training.prepare import labels_of
+from workbench.training.prepare import labels_of, segmenter_of
 from workbench.training.spec import TrainSpec
 
 
@@ -30,3 +32,13 @@ def test_a_layer_of_another_kind_is_refused_with_those_that_fit(classes, tags, t
 
 def test_the_labels_come_in_the_order_of_the_layer(classes):
     assert labels_of(TrainSpec("classify", "c", "nowhere"), classes) == ("good", "bad")
+
+
+def test_words_are_those_of_the_model_unless_a_segmenter_is_chosen(tmp_path):
+    elmo = tiny_elmo.make(tmp_path / "elmo")
+    stored.write("characters", elmo)
+    spec = TrainSpec("tag", "s", str(elmo))
+
+    assert segmenter_of(spec) == "characters"
+    assert segmenter_of(replace(spec, options={"segmenter": "icu"})) == "icu"
+    assert segmenter_of(replace(spec, model=str(tmp_path / "nowhere"))) == "rules"

@@ -20,6 +20,7 @@ from workbench.models.generate import LanguageModel
 from workbench.models.loading import loaded
 from workbench.runtime.crf import Transitions
 from workbench.runtime.inputs import Prepared, Preparer
+from workbench.runtime.preparers.words import segmenter_of
 from workbench.tasks.base import Features
 from workbench.tasks.predictor import Logits, Predictor, infer
 from workbench.text.document import Document
@@ -215,8 +216,8 @@ class Subject(Predicting):
         return texts_of(self.predictor.task.info) if self.is_run else 1
 
     def segmented(self, documents: Sequence[Document]) -> list[Document]:
-        """With the words that a run was trained on as tokens of texts that have none."""
-        id = self.predictor.segmenter if self.is_run else segmenters.DEFAULT
+        """With the words that the model was trained on as tokens of texts that have none."""
+        id = self.predictor.segmenter if self.is_run else segmenter_of(self.encoder.preparer)
         return segmenters.segmented(documents, id)
 
     def as_read(self, document: Document) -> Document:

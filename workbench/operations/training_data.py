@@ -322,7 +322,8 @@ def check_texts(
     unknown = preparer.unknown_share(text for texts in found for text in texts)
     in_parts = annotation_rows.count_in_parts(project.db, row_id(layer))
     reads_words = tasks.info(task).windows or isinstance(preparer, WordPreparer)
-    words = segmenters.advice_for(sample) if reads_words else None
+    has_own = models.segmenter(model) != segmenters.DEFAULT
+    words = segmenters.advice_for(sample) if reads_words and not has_own else None
     return TextCheck(len(found), unknown, cut / max(1, len(found)), length, in_parts, words)
 
 

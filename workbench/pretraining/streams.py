@@ -58,7 +58,7 @@ def reads_words(preparer: Preparer) -> TypeGuard[WordPreparer]:
 
 
 def read_by(encoder: Encoder, segmenter: str) -> None:
-    """Let the encoder split texts by a word segmenter, by its id.
+    """Let the encoder split texts by a word segmenter, by its id; the default is the encoder's own.
 
     Raises SpecError for an encoder that reads no words, and ModelError, see `segmenters.load`.
     """
@@ -72,7 +72,8 @@ def read_by(encoder: Encoder, segmenter: str) -> None:
             ),
             hint=_("Set segmenter to {default}.").format(default=segmenters.DEFAULT),
         )
-    preparer.segmenter = segmenters.load(segmenter)
+    segmenters.load(segmenter)
+    preparer.segmenter = segmenter
 
 
 class StreamBatch(NamedTuple):

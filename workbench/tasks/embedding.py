@@ -24,6 +24,7 @@ from workbench.models.base import Encoder, KeepsMemory, LoadOptions, States
 from workbench.models.loading import load
 from workbench.models.spec import DESCRIPTION
 from workbench.runtime.inputs import Prepared, batches_by_length, stack
+from workbench.runtime.preparers.words import segmenter_of
 from workbench.runtime.units import Rows, rows_of
 from workbench.tasks.answers import read_documents
 from workbench.tasks.base import CHUNK
@@ -286,6 +287,7 @@ def load_embedder(params: Mapping[str, Any], folder: Path) -> Embedder:
         encoder = load(model, LoadOptions(allow_pickle=bool(params.get("allow_pickle"))))
         encoder.to(devices.pick(device)).eval()
         longest = min(encoder.max_length, LONGEST)
+        segmenter = segmenter_of(encoder.preparer)
     return Embedder(
         encoder,
         longest,

@@ -14,6 +14,7 @@ from workbench.models import device as devices
 from workbench.models import folder as folders
 from workbench.models.base import Encoder, LoadOptions
 from workbench.runtime.inputs import Prepared, batches_by_length, unpadded
+from workbench.runtime.preparers.words import segmenter_of
 from workbench.tasks import model as models
 from workbench.tasks.answers import read_documents, write_answers
 from workbench.tasks.base import CHUNK, Features, Loss, Model, Task, collate
@@ -96,7 +97,9 @@ class Predictor:
         self.labels, self.max_length = tuple(labels), max_length
         self.description = description
         options = description.get("options") or {}
-        self.segmenter = str(options.get(segmenters.OPTION) or segmenters.DEFAULT)
+        self.segmenter = segmenters.chosen(options)
+        if self.segmenter == segmenters.DEFAULT:
+            self.segmenter = segmenter_of(self.encoder.preparer)
         segmenters.load(self.segmenter)  # a missing one is reported before the first text
 
     @classmethod

@@ -79,7 +79,7 @@ GENERAL: tuple[Option, ...] = (
         N_(
             "How texts that were imported without tokens are split into words; for Chinese, "
             "Japanese, Thai and other texts without spaces. Stored with the model: predictions "
-            "and exports use the same one."
+            "and exports use the same one. By default that of the pretrained model."
         ),
         title=N_("Word segmenter"),
     ),

@@ -9,6 +9,7 @@ from workbench.models.spec.cards import (
     languages,
     preparer,
     read_folder,
+    segmenter,
     unusable,
     vectors_file,
 )
@@ -52,6 +53,7 @@ __all__ = [
     "published",
     "read_folder",
     "repository_of",
+    "segmenter",
     "shapes",
     "starters",
     "unusable",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice, takewhile
 from pathlib import Path
 from stat import S_ISREG
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base import paths, settings
 from workbench.base.errors import ModelError
@@ -19,6 +19,7 @@ from workbench.base.registry import needed_plugin, plugin_hint, registry
 from workbench.models.spec.contents import describe
 from workbench.models.spec.info import GIVES, FamilyInfo, Match, ModelInfo
 from workbench.models.spec.json_files import one_line, read_object
+from workbench.text.segmenters.base import DEFAULT
 
 if TYPE_CHECKING:
     from workbench.runtime.inputs import Preparer
@@ -68,6 +69,15 @@ def preparer(path: Path | str) -> Preparer:
     if not info.family:
         raise unusable(info)
     found: Preparer = registry().info("family", info.family).preparer(Path(path))
+    return found
+
+
+def segmenter(path: Path | str, settings: Mapping[str, Any] | None = None) -> str:
+    """See `FamilyInfo.segmenter`; "rules" for a path that is no model."""
+    info = card(path, allow_pickle=True)
+    if not info.family:
+        return DEFAULT
+    found: str = registry().info("family", info.family).segmenter(Path(path), settings)
     return found
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_
 from workbench.base.options import Option
+from workbench.text.segmenters import stored
 
 if TYPE_CHECKING:
     from workbench.models.spec.creation import Creation
@@ -179,6 +180,13 @@ class FamilyInfo(ABC):
         to this family.
         """
         return ""
+
+    def segmenter(self, path: Path, settings: Mapping[str, Any] | None = None) -> str:
+        """The id of the word segmenter that a model was pretrained with, "rules" for the default.
+
+        settings: those of a training, for families that read other models. Raises ModelError.
+        """
+        return stored.read(path)
 
     def trained(self, path: Path) -> dict[str, Any] | None:
         """What glossbench.json would state of a published model with `ModelInfo.task`.

@@ -64,6 +64,7 @@ class WordCharacters(WordPreparer):
         if not path.exists():  # a saved model's own options contain it
             sizes = {"char_cnn": {"max_characters_per_token": self.longest}}
             path.write_text(json.dumps(sizes, indent=1), encoding="utf-8")
+        self.save_segmenter(folder)
 
     def _write(self, row: np.ndarray, word: bytes) -> None:
         found = np.frombuffer(word[: self.longest - 2], np.uint8).astype(np.int32)

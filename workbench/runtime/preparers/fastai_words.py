@@ -69,3 +69,4 @@ class FastaiWords(WordPreparer):
     def save(self, folder: Path) -> None:
         content = json.dumps(self.vocabulary, ensure_ascii=False)
         (folder / ITOS).write_text(content, encoding="utf-8")
+        self.save_segmenter(folder)

@@ -14,6 +14,7 @@ from workbench.base.i18n import _
 from workbench.runtime.preparers.words import Units, WordPreparer
 from workbench.runtime.vectors.ngrams import Ngrams
 from workbench.runtime.vectors.words import WordIndex
+from workbench.text.segmenters import stored
 
 ABOUT, VOCABULARY = "vectors.json", "vocabulary"  # of an exported folder
 UNKNOWN = "<unk>"  # the word that GloVe's tools give to all others
@@ -41,16 +42,19 @@ class VectorWords(WordPreparer):
         try:
             about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
             given = about["ngrams"]
-            return cls(WordIndex.load(folder / VOCABULARY), Ngrams(**given) if given else None)
+            found = cls(WordIndex.load(folder / VOCABULARY), Ngrams(**given) if given else None)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ModelError(
                 _("{folder} cannot be read: {error}.").format(folder=folder, error=error)
             ) from error
+        found.segmenter = stored.read(folder)
+        return found
 
     def save(self, folder: Path) -> None:
         self.words.save(folder / VOCABULARY)
         about = {"ngrams": self.ngrams.__dict__ if self.ngrams else None}
         (folder / ABOUT).write_text(json.dumps(about), encoding="utf-8")
+        self.save_segmenter(folder)
 
     @property
     def size(self) -> int:

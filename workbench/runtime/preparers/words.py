@@ -15,6 +15,7 @@ import numpy as np
 from workbench.runtime.inputs import (
     EncodedInput,
     Prepared,
+    Preparer,
     first_room,
     paired_windows,
     prepared_windows,
@@ -22,7 +23,8 @@ from workbench.runtime.inputs import (
 from workbench.text.document import TEXT, Document
 from workbench.text.segment import tokens_of
 from workbench.text.segment import words as words_of
-from workbench.text.segmenters.base import Segmenter
+from workbench.text.segmenters import base as segmenters
+from workbench.text.segmenters import stored
 
 OVERLAP = 4  # adjacent windows share 1 / OVERLAP of their length
 SPECIAL = -1  # `text` of units that belong to no text
@@ -62,7 +64,7 @@ class WordPreparer(ABC):
     added = 0
     unknown: int | None = None
     empty = ""
-    segmenter: Segmenter | None = None  # in place of `split`
+    segmenter = segmenters.DEFAULT  # id of the one that splits texts; `split` is the default
     reads_words = True  # whether texts are read word by word, not character by character
     keeps_words = True  # whether units are the words themselves, each once and nothing else
 
@@ -88,8 +90,17 @@ class WordPreparer(ABC):
         return words_of(text)
 
     def words_of(self, text: str) -> Sequence[tuple[int, int]]:
-        """The words of a text without tokens, by the segmenter if there is one."""
-        return self.split(text) if self.segmenter is None else self.segmenter.words(text)
+        """The words of a text without tokens, by the segmenter if there is one.
+
+        Raises ModelError if it is not installed.
+        """
+        if self.segmenter == segmenters.DEFAULT:
+            return self.split(text)
+        return segmenters.load(self.segmenter).words(text)
+
+    def save_segmenter(self, folder: Path) -> None:
+        """Part of `save`, for models that are pretrained on words."""
+        stored.write(self.segmenter, folder)
 
     def _word_offsets(self, document: Document, name: str = TEXT) -> Sequence[tuple[int, int]]:
         """The imported tokens of a text, else its words."""
@@ -173,7 +184,7 @@ class WordPreparer(ABC):
     def count_cut(self, texts: Sequence[Sequence[str]], max_length: int) -> int:
         room = max_length - self.added
         return sum(
-            sum(len(self.units(text, self.split(text), 0)) for text in pair) > room
+            sum(len(self.units(text, self.words_of(text), 0)) for text in pair) > room
             for pair in texts
         )
 
@@ -189,7 +200,7 @@ class WordPreparer(ABC):
         known = [
             self.is_known(text[start:end])
             for text in texts
-            for start, end in self.split(text)
+            for start, end in self.words_of(text)
             if any(map(str.isalpha, text[start:end]))
         ]
         return 1 - sum(known) / len(known) if known else 0.0
@@ -211,6 +222,11 @@ class WordPreparer(ABC):
             for number, name in enumerate(names)
         ]
         return found or [self.units(document.content(TEXT), self._word_offsets(document), 0)]
+
+
+def segmenter_of(preparer: Preparer) -> str:
+    """The id of the word segmenter that a model was pretrained with, the default without one."""
+    return preparer.segmenter if isinstance(preparer, WordPreparer) else segmenters.DEFAULT
 
 
 def _shortened(lengths: Sequence[int], room: int) -> list[int]:

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from workbench.text.segmenters import base as segmenters
+from workbench.text.segmenters import stored
 from workbench.training.vectors.corpus import Corpus
 from workbench.training.vectors.glove import Glove, weights
 from workbench.training.vectors.sampled import Sampled
@@ -50,6 +51,7 @@ def run(
     try:
         model.save(draft)
         os.replace(draft, output)
+        stored.write(segmenters.chosen(options), output)
     finally:
         draft.unlink(missing_ok=True)
     return {

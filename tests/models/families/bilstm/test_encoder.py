@@ -1,16 +1,22 @@
 """Stacked embeddings: widths, alignment of words, TagLM, padding, and what is trained."""
 
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
 from tests import stacked  # noqa: E402
+from workbench.base import paths  # noqa: E402
 from workbench.base.errors import ModelError, SpecError  # noqa: E402
 from workbench.models import spec  # noqa: E402
 from workbench.models.base import LoadOptions  # noqa: E402
 from workbench.models.loading import load  # noqa: E402
 from workbench.runtime.inputs import stack  # noqa: E402
+from workbench.text.document import Document  # noqa: E402
+from workbench.text.segmenters import stored  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +109,23 @@ def test_language_model_states_enter_before_the_second_layer_if_chosen(models):
     assert all(encoder.widths == (23, 16, 16) for encoder in both)
     changed = [states(encoder) for encoder in both]
     assert changed[0].layers[2].shape == changed[1].layers[2].shape
+
+
+def test_the_words_are_those_that_a_language_model_was_pretrained_with(models, tmp_path):
+    elmo = Path(shutil.copytree(models["elmo"], tmp_path / "elmo"))
+    stored.write("characters", elmo)
+    embeddings = f"words+{elmo}"
+    (tmp_path / "saved").mkdir()
+
+    encoder = stacked.new(embeddings)
+    stacked.save(encoder, tmp_path / "saved")
+
+    (chosen,) = encoder.preparer.windows([Document("1", (("text", "地铁"),))], 9).inputs
+    assert chosen.offsets.tolist() == [[0, 1], [1, 2]]
+    bare = paths.resource("models") / "bilstm"  # the architecture takes that of the chosen parts
+    assert spec.segmenter(bare, {"embeddings": embeddings}) == "characters"
+    assert spec.segmenter(tmp_path / "saved") == "characters"
+    assert spec.preparer(tmp_path / "saved").segmenter == "characters"
 
 
 def test_a_text_has_the_same_states_in_a_padded_batch():

@@ -91,8 +91,7 @@ class AwdLstmFamily:
         """See CreatesModels.create."""
         counted, marks = Vocabulary(), fastai_rules.MARKS
         splitter = FastaiWords(marks)
-        if segmenters.chosen(options) != segmenters.DEFAULT:
-            splitter.segmenter = segmenters.of(options)
+        splitter.segmenter = segmenters.chosen(options)
         for document in texts:
             for text in document:
                 counted.add(splitter.units(text, splitter.words_of(text), 0).words)
@@ -101,6 +100,7 @@ class AwdLstmFamily:
             options["vocabulary"] - len(marks), min_count=options["min_count"], without=marks
         )
         preparer = FastaiWords((*marks, *words))
+        preparer.segmenter = splitter.segmenter
         sizes = Network(
             layers=options["layers"],
             width=options["width"],

@@ -181,7 +181,9 @@ def _new(
         stack.append(found)
     config = replace(config, parts=tuple(parts))
     torch.manual_seed(options.seed)
-    return _built(info, config, StackedWords(stack), encoders)
+    words = StackedWords(stack)
+    words.segmenter = INFO.segmenter(Path(info.path), options.settings)
+    return _built(info, config, words, encoders)
 
 
 def _plain(options: LoadOptions) -> LoadOptions:

@@ -93,6 +93,7 @@ class ElmoFamily:
         )
         info = INFO.read(folder, allow_pickle=False)
         encoder = ElmoEncoder(info, _sizes(folder), INFO.preparer(folder))
+        encoder.preparer.segmenter = segmenters.chosen(options)
         torch.manual_seed(seed)
         encoder.softmax = Softmax((*marks, *words), options["projection"])
         encoder.initialize()

@@ -14,8 +14,10 @@ from workbench.models.families.vectors.encoder import Table, WordVectors
 from workbench.models.families.vectors.info import INFO, UNKNOWN_VECTOR
 from workbench.models.spec import ModelInfo
 from workbench.runtime.preparers.vectors import VectorWords
+from workbench.runtime.preparers.words import segmenter_of
 from workbench.runtime.vectors import store, writing
 from workbench.runtime.vectors.store import Opened
+from workbench.text.segmenters import stored
 
 FREQUENT = 100_000  # words whose mean is the vector of an unknown word
 RANDOM_SCALE = 0.1  # standard deviation of new vectors
@@ -38,13 +40,14 @@ class VectorsFamily:
             draw = torch.Generator().manual_seed(options.seed)
             rows = torch.randn(rows.shape, generator=draw) * RANDOM_SCALE
             unknown = torch.zeros_like(unknown)
-        return WordVectors(
-            info, opened, VectorWords(opened.words, opened.ngrams), Table(rows, unknown)
-        )
+        words = VectorWords(opened.words, opened.ngrams)
+        words.segmenter = INFO.segmenter(path)
+        return WordVectors(info, opened, words, Table(rows, unknown))
 
     def save(self, encoder: WordVectors, folder: Path) -> None:
         writing.write(encoder.opened, encoder.changed(), folder)
         np.save(folder / UNKNOWN_VECTOR, encoder.table.unknown.detach().cpu().numpy())
+        stored.write(segmenter_of(encoder.preparer), folder)
 
 
 def _unknown(opened: Opened, path: Path) -> torch.Tensor:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import N_, _
 from workbench.models.spec.info import FamilyInfo, Match, ModelInfo
+from workbench.text.segmenters import stored
+from workbench.text.segmenters.base import DEFAULT
 
 if TYPE_CHECKING:
     from workbench.runtime.preparers.vectors import VectorWords
@@ -90,7 +92,14 @@ class VectorsInfo(FamilyInfo):
         if (path / EXPORTED).is_file():
             return VectorWords.load(path)
         opened = store.open_file(self.file(path))
-        return VectorWords(opened.words, opened.ngrams)
+        found = VectorWords(opened.words, opened.ngrams)
+        found.segmenter = self.segmenter(path)
+        return found
+
+    def segmenter(self, path: Path, settings: Mapping[str, Any] | None = None) -> str:
+        """That of a saved folder, else that of the file of vectors."""
+        found = super().segmenter(path)
+        return stored.read(self.file(path)) if found == DEFAULT else found
 
     def weight_files(self, path: Path) -> tuple[Path, ...]:
         beside = path / UNKNOWN_VECTOR

@@ -16,6 +16,7 @@ from workbench.base.i18n import N_, _
 from workbench.models.families.awd_lstm.info import creation, files
 from workbench.models.families.awd_lstm.info.weights import Network, read_shapes
 from workbench.models.spec import DESCRIPTION, FamilyInfo, Match, ModelInfo
+from workbench.text.segmenters import stored
 
 if TYPE_CHECKING:
     from workbench.runtime.inputs import Preparer
@@ -69,6 +70,7 @@ class AwdLstmInfo(FamilyInfo):
                     file=found.weights.name
                 )
             )
+        notes = stored.note(path, problems)
         gives = {files.FORWARD: "next_lm", files.BACKWARD: "previous_lm"}
         return ModelInfo(
             "",
@@ -85,6 +87,7 @@ class AwdLstmInfo(FamilyInfo):
             problems=tuple(problems),
             untrusted=untrusted and bool(found.weights),
             learning_rate=LEARNING_RATE,
+            notes=notes,
         )
 
     def near_miss(self, path: Path) -> str:
@@ -115,7 +118,9 @@ class AwdLstmInfo(FamilyInfo):
                     path=path, problems="; ".join(problems)
                 )
             )
-        return FastaiWords(words)
+        found = FastaiWords(words)
+        found.segmenter = stored.read(path)
+        return found
 
     def weight_files(self, path: Path) -> tuple[Path, ...]:
         return (path,) if path.is_file() else tuple(files.weight_files(path))

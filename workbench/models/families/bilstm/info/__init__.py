@@ -12,10 +12,12 @@ from workbench.base.i18n import N_, _
 from workbench.base.registry import registry
 from workbench.models.families.bilstm.info.config import (
     CHARACTERS,
+    DEFAULT_PARTS,
     MODEL,
     WORDS,
     Config,
     PartConfig,
+    parse_parts,
     read_config,
     with_paths,
 )
@@ -24,6 +26,7 @@ from workbench.models.spec import cards, weights
 from workbench.models.spec.cards import DESCRIPTION
 from workbench.models.spec.info import FamilyInfo, Match, ModelInfo
 from workbench.models.spec.json_files import read_object
+from workbench.text.segmenters.base import DEFAULT
 
 if TYPE_CHECKING:
     from workbench.runtime.inputs import Preparer
@@ -127,7 +130,22 @@ class BilstmInfo(FamilyInfo):
             trained.get(part.kind) or self._model_part(part_folder(path, number), part)
             for number, part in enumerate(config.parts)
         ]
-        return StackedWords(parts)
+        found = StackedWords(parts)
+        found.segmenter = self.segmenter(path)
+        return found
+
+    def segmenter(self, path: Path, settings: Mapping[str, Any] | None = None) -> str:
+        """Of the first model of the embeddings that has one."""
+        from workbench.runtime.preparers.stacked import part_folder
+
+        if self.is_trained(path):
+            parts = self.config(path, []).parts
+            given = [part_folder(path, n) for n, part in enumerate(parts) if part.kind == MODEL]
+        else:
+            text = str((settings or {}).get("embeddings") or DEFAULT_PARTS)
+            given = [Path(part.model) for part in parse_parts(text) if part.kind == MODEL]
+        found = map(cards.segmenter, given)
+        return next((id for id in found if id != DEFAULT), DEFAULT)
 
     def _model_part(self, path: Path, part: PartConfig) -> Part:
         from workbench.runtime.preparers.stacked import model_part

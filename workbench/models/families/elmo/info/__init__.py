@@ -13,6 +13,7 @@ from workbench.models.families.elmo.info import creation, files
 from workbench.models.families.elmo.info import options as configs
 from workbench.models.spec import FamilyInfo, Match, ModelInfo
 from workbench.models.spec.json_files import read_object
+from workbench.text.segmenters import stored
 
 if TYPE_CHECKING:
     from workbench.runtime.preparers.characters import WordCharacters
@@ -51,6 +52,7 @@ class ElmoInfo(FamilyInfo):
             problems += files.shape_problems(files.WEIGHTS, shapes, expected)
             shapes = {name: shape for name, shape in shapes.items() if name in expected}
         words = _softmax(path, sizes, problems)
+        notes = stored.note(path, problems)
         return ModelInfo(
             "",
             str(path),
@@ -64,7 +66,7 @@ class ElmoInfo(FamilyInfo):
             dtype="float32",
             problems=tuple(problems),
             learning_rate=LEARNING_RATE,
-            notes=() if words else (_(NO_SOFTMAX),),
+            notes=notes if words else (*notes, _(NO_SOFTMAX)),
         )
 
     def near_miss(self, path: Path) -> str:
@@ -94,7 +96,9 @@ class ElmoInfo(FamilyInfo):
                     path=path, problems="; ".join(problems)
                 )
             )
-        return WordCharacters(longest)
+        found = WordCharacters(longest)
+        found.segmenter = stored.read(path)
+        return found
 
     def weight_files(self, path: Path) -> tuple[Path, ...]:
         weights, softmax = files.weights_file(path), files.softmax_files(path)
