@@ -146,6 +146,29 @@ def test_the_method_of_the_tutorial_trains_the_biases_and_the_head(
     assert 0 < trained.trained_parameters < trained.parameters / 10
 
 
+@pytest.mark.process
+def test_the_objective_of_the_tutorial_shows_a_batch_and_trains_a_model_of_the_family(
+    tutorial, ask, forked_workers, tmp_path
+):
+    texts, model = tmp_path / "texts.txt", tmp_path / "tiny.characters"
+    texts.write_text("\n\n".join(["The tram was late, and the bus was clean."] * 150), "utf-8")
+    model.write_text('{"width": 16}', encoding="utf-8")
+    given = ("--objective", "my-plugin.replaced", "--model", model, "--set", "device=cpu")
+
+    shown = ask("pretrain", texts, *given, "--show-batch")
+    units = shown["rows"][0]["units"]
+    found = [(unit["input"], unit["target"]) for unit in units]
+    changed = [a != b for (a, _), b in zip(found, shown["rows"][0]["original"], strict=True)]
+    assert changed == [target == "replaced" for _, target in found] and any(changed)
+
+    result = ask("pretrain", texts, tmp_path / "out", *given, "--set", "epochs=6")
+    losses = [entry["losses"]["replaced"] for entry in result["curve"]]
+    assert losses[-1] < losses[0] and "perplexity" not in result["curve"][0]
+    trained = tmp_path / "out"
+    assert {path.name for path in trained.iterdir()} >= {"model.characters", "weights.safetensors"}
+    assert (trained / "objective/my-plugin.replaced.safetensors").is_file()
+
+
 def test_its_exporter_writes_class_and_text(tutorial, ask, jobs_in_process, tmp_path):
     project, file = tmp_path / "p.glossbench", tmp_path / "a.ratings"
     file.write_text("4 | Good.\n1 | Late.\n", encoding="utf-8")
@@ -263,6 +286,7 @@ def test_nothing_outside_its_folder_names_the_plugin(tutorial):
         "segmenter",
         "method",
         "model_exporter",
+        "objective",
         "panel",
     }
     assert len(places) > 400 and naming == []

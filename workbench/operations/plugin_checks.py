@@ -48,7 +48,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "method": ("info",),
     "inspector": ("run",),
     "backend": ("info", "score", "close", "kind", "device", "versions"),
-    "objective": ("info",),
+    "objective": ("info", "batches", "losses", "shown"),
     "baseline": ("info", "fit", "logits", "save", "load"),
     "strategy": ("needs", "each", "scores"),
     "exporter": ("lost", "write"),
@@ -61,6 +61,7 @@ FOLDER_EXPORTER = ("lost", "shared", "files")
 BASES: Mapping[str, str] = {
     "task": "workbench.tasks.base.Task",
     "backend": "workbench.prompting.backends.base.Backend",
+    "objective": "workbench.pretraining.objectives.base.Objective",
     "baseline": "workbench.baselines.base.Baseline",
     "strategy": "workbench.active.base.Strategy",
     "model_exporter": "workbench.exporters.model.base.ModelExporter",

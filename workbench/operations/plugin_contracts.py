@@ -32,7 +32,11 @@ OBJECT_CALLS: Mapping[str, Calls] = {
         "examine": ("subject", "data", "task", "options"),
     },
     "backend": {"score": ("prompts",)},
-    "objective": {"batches": ("texts",)},
+    "objective": {
+        "batches": ("texts",),
+        "losses": ("inputs", "targets"),
+        "shown": ("batch",),
+    },
     "baseline": {
         "fit": ("task", "documents", "golds", "labels", "*seed"),
         "logits": ("prepared",),

@@ -25,6 +25,7 @@ from workbench.models import precision
 from workbench.models import spec as models
 from workbench.models.base import CreatesModels, Encoder, LoadOptions
 from workbench.models.loading import family_of
+from workbench.pretraining import contract
 from workbench.pretraining.objectives.base import Objective, TextBatch
 from workbench.pretraining.results import PretrainResult, ShownRow
 from workbench.pretraining.spec import PretrainSpec
@@ -130,8 +131,8 @@ class _Pretraining:
             yield from self.create()
             self.encoder = self.load()
             self.objective = self.new_objective(self.spec.seed)
-            found = islice(self.objective.batches(self.texts), count)
-            shown = [self.objective.shown(batch) for batch in found]
+            found = islice(contract.batches(self.objective, self.texts), count)
+            shown = [contract.shown(self.objective, batch) for batch in found]
             if not shown:
                 raise self.too_short()
             return shown
@@ -269,7 +270,7 @@ class _Pretraining:
     def stream(self) -> Iterator[TextBatch]:
         for epoch in range(self.options["epochs"]):
             self.epoch, self.read = epoch, 0.0
-            yield from self.objective.batches(self.texts)
+            yield from contract.batches(self.objective, self.texts)
         if not self.step:
             raise self.too_short()
 
@@ -342,10 +343,10 @@ class _Pretraining:
         return {name: float(mean.detach()) for name, mean in means.items()}
 
     def losses(self, batch: TextBatch) -> dict[str, Loss]:
-        objective, device = self.objective, self.device
-        return objective.losses(
-            objective.tensors(batch.inputs, device), objective.tensors(batch.targets, device)
-        )
+        objective = self.objective
+        arrays = (batch.inputs, batch.targets)
+        inputs, targets = (objective.tensors(given, self.device) for given in arrays)
+        return contract.losses(objective, inputs, targets)
 
     def stepped(self, losses: Mapping[str, float], batch: TextBatch, seconds: float) -> Step:
         done = max(self.progress(), 1e-9)
@@ -379,7 +380,7 @@ class _Pretraining:
         begun, sums, words, units = time.monotonic(), LossSum(), 0.0, 0
         try:
             with torch.inference_mode():
-                for batch in self.objective.batches(self.held_out()):
+                for batch in contract.batches(self.objective, self.held_out()):
                     sums.add(self.losses(batch))
                     words += batch.words
                     units += math.prod(next(iter(batch.inputs.values())).shape[:2])
@@ -394,18 +395,20 @@ class _Pretraining:
             return
         scores = self.scores(sums, words)
         self.curve.append({"step": self.step, "losses": dict(means), **scores})
-        yield from self.emit(Evaluated(self.step, "held-out", scores, sum(means.values())))
+        yield from self.emit(Evaluated(self.step, "held-out", scores or means, sum(means.values())))
 
     def scores(self, sums: LossSum, words: float) -> dict[str, float]:
-        """Perplexities: exp of the mean negative log-likelihood, the mean over all parts."""
-        means, totals = (
-            {name: value for name, value in every.items() if name not in self.spec.info.others}
-            for every in (sums.means(), sums.totals)
-        )
+        """Perplexities: exp of the mean negative log-likelihood, the mean over all parts.
+
+        {} if no part of the loss predicts units of the text.
+        """
+        others, every = self.spec.info.others, (sums.means(), sums.totals)
+        means, totals = ({name: of[name] for name in of if name not in others} for of in every)
+        if not means:
+            return {}
         found = {"perplexity": _exp(sum(means.values()) / len(means))}
         if self.spec.info.perplexity and words:
-            total = sum(totals.values()) / len(means)
-            found["perplexity_per_word"] = _exp(total / words)
+            found["perplexity_per_word"] = _exp(sum(totals.values()) / len(means) / words)
         return found
 
     def save(self) -> Feed:

@@ -51,8 +51,12 @@ def follow_pretraining(live: Live, event: object) -> None:
 def _evaluated(live: Live, message: Mapping[str, Any]) -> None:
     live.seen.append(message["step"])
     add_perplexities(live, message["scores"])
-    line = _("step {step}: perplexity {value}")
-    value = formats.significant(message["scores"]["perplexity"], 4)
+    perplexity = message["scores"].get("perplexity")
+    if perplexity is None:  # the objective predicts no units of the text
+        line = _("step {step}: loss {value}")
+    else:
+        line = _("step {step}: perplexity {value}")
+    value = formats.significant(message["loss"] if perplexity is None else perplexity, 4)
     add_line(live, line.format(step=formats.count(message["step"]), value=value))
 
 
