@@ -142,6 +142,37 @@ def test_the_length_of_batches_varies_around_the_wanted_one(numbers):
     assert len(set(lengths)) > 3 and np.median(lengths) == pytest.approx(20, abs=2)
 
 
+def test_a_text_of_one_long_document_is_divided_among_all_streams(tmp_path):
+    path = tmp_path / "long.txt"
+    path.write_text(" ".join(map(str, range(2000))))
+
+    found = list(
+        streams.batches(Texts([path]), units, rows=4, length=10, rng=np.random.default_rng(0))
+    )
+
+    read = np.concatenate([batch.inputs["input_ids"].ravel() for batch in found])
+    assert len(np.unique(read)) == len(read) > 0.97 * 2000
+    assert {len(batch.targets) for batch in found} == {4}
+    progress = [batch.progress for batch in found]
+    assert progress == sorted(progress) and progress[0] < 0.05 < 0.95 < progress[-1] <= 1
+
+
+def test_long_documents_are_read_in_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr(streams, "MOST_CHARACTERS", 40)
+    path = tmp_path / "long.txt"
+    path.write_text("\n".join(" ".join(map(str, range(at, at + 30))) for at in (0, 30)))
+    seen = []
+
+    def watched(document):
+        seen.append(document)
+        return units(document)
+
+    found = streams.batches(Texts([path]), watched, rows=2, length=5, rng=np.random.default_rng(0))
+
+    assert len(list(found)) > 4 and max(sum(map(len, part)) for part in seen) <= 40
+    assert " ".join(" ".join(part) for part in seen).split() == [str(n) for n in range(60)]
+
+
 def test_a_short_text_makes_one_batch(tmp_path):
     path = tmp_path / "short.txt"
     path.write_text("1 2 3 4 5")

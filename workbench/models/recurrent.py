@@ -23,7 +23,7 @@ class StreamUnits(NamedTuple):
 
     inputs: Mapping[str, np.ndarray]
     targets: np.ndarray
-    words: int
+    words: float
 
 
 Memory = tuple[Tensor, Tensor]  # hidden state and cell of one layer, each (1, B, H)

@@ -22,6 +22,8 @@ from workbench.runtime.inputs import Preparer
 from workbench.runtime.preparers.words import WordPreparer
 from workbench.text.segmenters import base as segmenters
 
+MOST_CHARACTERS = 50_000  # of a part that a stream takes at once: it bounds the memory
+
 
 @runtime_checkable
 class RecurrentModel(Protocol):
@@ -106,18 +108,32 @@ class _Row:
 
         Words are evenly distributed over the units that the stream holds.
         """
-        names = self.parts[0].inputs
-        joined = {
-            name: np.concatenate([part.inputs[name] for part in self.parts]) for name in names
-        }
-        targets = np.concatenate([part.targets for part in self.parts])
-        rest = {name: array[count:] for name, array in joined.items()}
-        self.parts = [StreamUnits(rest, targets[count:], 0)]
+        after = self._joined().targets[1 : count + 1]
+        found = self.cut(count)
+        return dict(found.inputs), after, found.words
+
+    def cut(self, count: int) -> StreamUnits:
+        """Take the next `count` units, or all that are left, out of the stream."""
+        joined = self._joined()
+        count = min(count, self.length)
         words = self.words * count / self.length
         self.words -= words
         self.length -= count
-        inputs = {name: array[:count] for name, array in joined.items()}
-        return inputs, targets[1 : count + 1], words
+        inputs = {name: array[:count] for name, array in joined.inputs.items()}
+        rest = {name: array[count:] for name, array in joined.inputs.items()}
+        self.parts = [StreamUnits(rest, joined.targets[count:], 0)]
+        return StreamUnits(inputs, joined.targets[:count], words)
+
+    def _joined(self) -> StreamUnits:
+        """All parts as one, which is kept in their place."""
+        if len(self.parts) > 1:
+            inputs = {
+                name: np.concatenate([part.inputs[name] for part in self.parts])
+                for name in self.parts[0].inputs
+            }
+            targets = np.concatenate([part.targets for part in self.parts])
+            self.parts = [StreamUnits(inputs, targets, 0)]
+        return self.parts[0]
 
 
 def batches(
@@ -130,19 +146,66 @@ def batches(
 ) -> Iterator[StreamBatch]:
     """Batches of `rows` streams, each `length` units (varied by 5%, as in Merity et al.) long.
 
-    Documents go to the shortest stream. What does not fill all streams at the end is left out,
-    but a text that is too short for one batch is divided among fewer or shorter streams.
+    Documents, long ones in parts, go to the shortest stream. Units that are left in the longer
+    streams at the end are divided among all, so that a few long documents are read as well as many.
+    What does not fill all streams then is left out, but a text that is too short for one batch is
+    divided among fewer streams. The progress is that of the text that was used.
     """
-    streams = [_Row() for _number in range(rows)]
-    done = False
-    for document in texts:
-        min(streams, key=lambda row: row.length).add(units(document))
+    streams, used = [_Row() for _number in range(rows)], 0
+
+    def drawn() -> Iterator[StreamBatch]:
+        nonlocal used
         while (wanted := _varied(length, rng)) < min(row.length for row in streams):
-            yield _batch(streams, wanted, texts.progress)
-            done = True
-    left = [row for row in streams if row.length > 1]
-    if not done and left:
-        yield _batch(left, min(length, min(row.length for row in left) - 1), 1.0)
+            batch = _batch(streams, wanted)
+            used += batch.targets.size
+            held = sum(row.length for row in streams)
+            yield batch._replace(progress=texts.progress * used / (used + held))
+
+    for document in texts:
+        for part in _parts(document):
+            min(streams, key=lambda row: row.length).add(units(part))
+            yield from drawn()
+    left = sum(row.length for row in streams)
+    # Memory is carried from batch to batch: their number of streams must not change.
+    streams = _divided(streams, rows if used else max(1, min(rows, left // (length + 1))))
+    yield from drawn()
+    if not used and left > 1:
+        yield _batch(streams, min(length, min(row.length for row in streams) - 1))
+
+
+def _parts(document: Document) -> Iterator[Document]:
+    """Paragraphs of at most MOST_CHARACTERS in all, longer paragraphs divided between words."""
+    part, size = list[str](), 0
+    for paragraph in document:
+        for line in _lines(paragraph):
+            if part and size + len(line) > MOST_CHARACTERS:
+                yield tuple(part)
+                part, size = [], 0
+            part.append(line)
+            size += len(line)
+    if part:
+        yield tuple(part)
+
+
+def _lines(paragraph: str) -> Iterator[str]:
+    while len(paragraph) > MOST_CHARACTERS:
+        end = paragraph.rfind(" ", 1, MOST_CHARACTERS) + 1 or MOST_CHARACTERS
+        yield paragraph[:end]
+        paragraph = paragraph[end:]
+    yield paragraph
+
+
+def _divided(streams: Sequence[_Row], rows: int) -> list[_Row]:
+    """What the streams hold, as `rows` streams of nearly equal length."""
+    share = -(-sum(row.length for row in streams) // rows)
+    found = [_Row() for _number in range(rows)]
+    target = 0
+    for row in streams:
+        while row.length:
+            if found[target].length >= share:
+                target += 1
+            found[target].add(row.cut(share - found[target].length))
+    return found
 
 
 def _varied(length: int, rng: np.random.Generator) -> int:
@@ -151,7 +214,7 @@ def _varied(length: int, rng: np.random.Generator) -> int:
     return max(2, round(rng.normal(base, 0.05 * length)))
 
 
-def _batch(rows: Sequence[_Row], length: int, progress: float) -> StreamBatch:
+def _batch(rows: Sequence[_Row], length: int, progress: float = 1.0) -> StreamBatch:
     taken = [row.take(length) for row in rows]
     names = taken[0][0]
     inputs = {name: np.stack([inputs[name] for inputs, *_rest in taken]) for name in names}
