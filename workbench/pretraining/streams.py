@@ -22,7 +22,7 @@ from workbench.runtime.inputs import Preparer
 from workbench.runtime.preparers.words import WordPreparer
 from workbench.text.segmenters import base as segmenters
 
-MOST_CHARACTERS = 50_000  # of a part that a stream takes at once: it bounds the memory
+MOST_CHARACTERS = 20_000  # of a part that a stream takes at once: it bounds the memory
 
 
 @runtime_checkable
