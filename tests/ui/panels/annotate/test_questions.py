@@ -142,3 +142,14 @@ def test_other_layers_keep_their_keys(view, state, asked):
     assert state.question.question.text == "Who met Bob?"
     press(view, Qt.Key.Key_Period)
     assert state.question.question.text == "Where?"
+
+
+def test_few_questions_leave_room_and_many_are_scrolled(view, state, asked, filled):
+    pane = view.right.questions
+    two = pane.maximumHeight()
+
+    for number in range(3):
+        questions.add(filled, asked[0], asked[1], f"And then, number {number}?")
+
+    assert len(state.shown_questions) == 5
+    assert two + 3 * 30 < pane.maximumHeight() < two + 3 * 90

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QFrame,
@@ -149,6 +149,7 @@ class QuestionPane(QFrame):
         )  # fmt: skip
         acts = row(self._null, None, self._edit, self._delete, gap=6)
         below = column(self._none, self.field, acts, gap=8, margins=(14, 6, 14, 10))
+        self._others = head, below
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -178,7 +179,21 @@ class QuestionPane(QFrame):
         null = current is not None and current.question.is_null
         self._null.set_text(_("Has an answer") if null else _("No answer"))
         self._say_field()
+        self._fit()
         self._show_current()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Few questions leave room for the spans below."""
+        needed = 1
+        for part in (*self._others, *([self._list] if self.state.shown_questions else [])):
+            layout, width = layout_of(part), self.width()
+            fits = layout.hasHeightForWidth()
+            needed += layout.totalHeightForWidth(width) if fits else layout.totalSizeHint().height()
+        self.setMaximumHeight(needed)
 
     def _show_current(self) -> None:
         current = next(

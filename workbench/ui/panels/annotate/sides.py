@@ -355,6 +355,8 @@ class RightSide(QFrame):
         self._spans_part.setVisible(has_layer or not asking)
         if asking:
             self.questions.render()
+            share = QUESTIONS if state.shown_questions else 0
+            layout_of(self).setStretchFactor(self.questions, share)
         if self.guideline_shown:
             self._fill_guideline()
 
