@@ -149,5 +149,5 @@ def test_the_state_of_more_than_two_layers_is_counted_and_listed_in_the_tooltip(
     count = len(state.active)
 
     assert count > 2 and state.states_short == f"draft: 1 of {count} layers"
-    assert view._state_chip.accessibleName() == state.states_short
-    assert "similarity: draft" in view._state_chip.toolTip()
+    assert view.head.states.accessibleName() == state.states_short
+    assert "similarity: draft" in view.head.states.toolTip()

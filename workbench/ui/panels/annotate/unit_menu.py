@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QMenu, QWidget
 
 from workbench.base.i18n import _
+from workbench.text.sentences import WHOLE
 from workbench.ui import plain
 from workbench.ui.panels.annotate.units import TITLES
 from workbench.ui.widgets.button import Button
@@ -26,10 +27,12 @@ class UnitButton(Button):
         self._menu.setAccessibleName(_("What is labelled at a time"))
         self._menu.aboutToShow.connect(self._fill)
 
-    def render(self) -> None:
+    def render(self, *, short: bool = False) -> None:
+        """`short`: in a narrow column."""
         state, units = self._state, self._state.units
         self.setVisible(state.doc is not None and state.doc.document.form == 1)
-        self.set_text(units.message or _(TITLES[units.kind]))
+        whole = _("Whole") if short else _("Whole document")
+        self.set_text(units.message or (whole if units.kind == WHOLE else _(TITLES[units.kind])))
         keys = _("Enter: next, Alt+Up and Alt+Down: previous and next")
         plain.set_tip(self, keys if units.ranges else _("Label by sentence or paragraph"))
 

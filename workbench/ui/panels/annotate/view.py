@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QPoint, Qt, QTimer
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
-    QSizePolicy,
     QSplitter,
     QStackedLayout,
     QVBoxLayout,
@@ -16,12 +15,12 @@ from PySide6.QtWidgets import (
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
-from workbench.base.terms import term
 from workbench.ui import plain, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.annotate.acts_bar import ActsBar
 from workbench.ui.panels.annotate.asking import Asking
 from workbench.ui.panels.annotate.context_menus import ContextMenus
+from workbench.ui.panels.annotate.document_head import DocumentHead
 from workbench.ui.panels.annotate.empties import empty_states
 from workbench.ui.panels.annotate.error_review import ErrorReview
 from workbench.ui.panels.annotate.find import Find
@@ -38,22 +37,17 @@ from workbench.ui.panels.annotate.remarks_view import RemarkParts
 from workbench.ui.panels.annotate.selection_bar import SelectionBar
 from workbench.ui.panels.annotate.sides import RightSide
 from workbench.ui.panels.annotate.sources import EVERY
-from workbench.ui.panels.annotate.unit_menu import UnitButton
-from workbench.ui.widgets.button import Button, icon_button
-from workbench.ui.widgets.chip import Chip
+from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.key_cap import follow_tip, with_key
 from workbench.ui.widgets.label_palette import LabelPalette
-from workbench.ui.widgets.layout import row
 from workbench.ui.widgets.text_view import TextView
-from workbench.ui.widgets.words import Elided
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.acts import AnnotateActs
     from workbench.ui.panels.annotate.remarks import Name
 
 AGAIN = "annotate.again"  # the command that trains the newest run again
-STATE_TONES = {"submitted": "good", "draft": "warn", "discarded": "bad", "pending": ""}
 
 
 class AnnotateView(View):
@@ -135,23 +129,7 @@ class AnnotateView(View):
 
     def _build_centre(self) -> None:
         state = self.state
-        self._key = Elided("", "ui", weight=600, mode=Qt.TextElideMode.ElideMiddle)
-        self._split, self._state_chip = Chip(""), Chip("")
-        self._unit = UnitButton(state, self)
-        self._undo = icon_button("undo-2", _("Undo"), lambda: state.context.app.undo())
-        self._redo = icon_button("redo-2", _("Redo"), lambda: state.context.app.redo())
-        back = icon_button("chevron-left", _("Previous document"), lambda: state.step(-1))
-        on = icon_button("chevron-right", _("Next document"), lambda: state.step(1))
-        self._key.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        head = row(
-            self._key,
-            self._split,
-            self._state_chip,
-            None,
-            self._unit,
-            *(self._undo, self._redo, back, on),
-            margins=(24, 8, 24, 8),
-        )
+        self.head = DocumentHead(state)
         self._errors = ErrorReview(state)
         self._paper = Paper(state)
         self._find = Find(state, self._paper)
@@ -163,7 +141,7 @@ class AnnotateView(View):
         layout = QVBoxLayout(self._centre)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(head)
+        layout.addWidget(self.head)
         self.remarks = RemarkParts(self, state.remarks)
         self._acts = ActsBar(state, self.remarks)
         layout.addWidget(self.remarks.line)
@@ -263,21 +241,7 @@ class AnnotateView(View):
         self._guideline.setEnabled(bool(state.guideline))
 
     def _show_head(self) -> None:
-        state = self.state
-        document = state.doc.document if state.doc else None
-        self._key.setText(document.key if document else "")
-        self._key.setMaximumWidth(
-            QFontMetrics(theme.font("ui", 600)).horizontalAdvance(self._key.text()) + 4
-        )
-        self._split.setVisible(bool(document and document.split))
-        if document and document.split:
-            self._split.set(term(document.split))
-        kind = state.state_of_document
-        self._state_chip.set(state.states_short, tone=STATE_TONES[kind])
-        plain.set_tip(self._state_chip, state.states_text)
-        for part in (self._undo, self._redo):
-            part.setEnabled(state.can_edit)
-        self._unit.render()
+        self.head.render()
         self._acts.render()
         self._errors.render()
 

@@ -1,0 +1,94 @@
+"""The line above the text: key, split and states of the document, its units, undo and steps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics, QResizeEvent
+from PySide6.QtWidgets import QLayout, QSizePolicy, QVBoxLayout, QWidget
+
+from workbench.base.i18n import _
+from workbench.base.terms import term
+from workbench.ui import plain, theme
+from workbench.ui.panels.annotate.unit_menu import UnitButton
+from workbench.ui.widgets.button import icon_button
+from workbench.ui.widgets.chip import Chip
+from workbench.ui.widgets.layout import row
+from workbench.ui.widgets.words import Elided
+
+if TYPE_CHECKING:
+    from workbench.ui.panels.annotate.acts import AnnotateActs
+
+STATE_TONES = {"submitted": "good", "draft": "warn", "discarded": "bad", "pending": ""}
+SIDE, GAP = 24, 10  # pixels beside and between the parts
+KEY = 96  # pixels at 100 % that a long key keeps
+STEPS = range(4)  # nothing is shortened; the states; the units, too; no buttons for undo and redo
+
+
+class DocumentHead(QWidget):
+    """In a narrow column, what is also elsewhere is shortened or hidden before the key is."""
+
+    def __init__(self, state: AnnotateActs) -> None:
+        super().__init__()
+        self._state = state
+        self._key = Elided("", "ui", weight=600, mode=Qt.TextElideMode.ElideMiddle)
+        self._key.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._split, self.states = Chip(""), Chip("")
+        self._unit = UnitButton(state, self)
+        self._undo = icon_button("undo-2", _("Undo"), lambda: state.context.app.undo())
+        self._redo = icon_button("redo-2", _("Redo"), lambda: state.context.app.redo())
+        back = icon_button("chevron-left", _("Previous document"), lambda: state.step(-1))
+        on = icon_button("chevron-right", _("Next document"), lambda: state.step(1))
+        steps = (self._undo, self._redo, back, on)
+        self._parts = (self._split, self.states, self._unit, *steps)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
+        self.setMinimumWidth(1)  # it follows the column, in `_fit`
+        layout.addWidget(
+            row(
+                *(self._key, self._split, self.states, None, self._unit, *steps),
+                gap=GAP,
+                margins=(SIDE, 8, SIDE, 8),
+            )
+        )
+
+    def render(self) -> None:
+        state = self._state
+        document = state.doc.document if state.doc else None
+        self._key.setText(document.key if document else "")
+        self._key.setMaximumWidth(self._width_of_key())
+        self._split.setVisible(bool(document and document.split))
+        if document and document.split:
+            self._split.set(term(document.split))
+        plain.set_tip(self.states, state.states_text)
+        for part in (self._undo, self._redo):
+            part.setEnabled(state.can_edit)
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        for step in STEPS:
+            self._shorten(step)
+            if self._needed() <= self.width():
+                break
+
+    def _shorten(self, step: int) -> None:
+        state = self._state
+        kind = state.state_of_document
+        self.states.set(state.states_short if not step else term(kind), tone=STATE_TONES[kind])
+        self._unit.render(short=step > 1)
+        for part in (self._undo, self._redo):
+            part.setVisible(step < 3)
+
+    def _needed(self) -> int:
+        shown = [part.sizeHint().width() for part in self._parts if not part.isHidden()]
+        key = min(self._width_of_key(), theme.px(KEY))
+        return key + sum(shown) + GAP * (len(shown) + 1) + 2 * SIDE
+
+    def _width_of_key(self) -> int:
+        return QFontMetrics(theme.font("ui", 600)).horizontalAdvance(self._key.text()) + 4
