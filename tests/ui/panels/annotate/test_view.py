@@ -729,3 +729,13 @@ def test_a_window_can_be_lower_than_many_labels_need(state, open_view, qtbot):
 
 def shown_chips(view) -> list[ChipButton]:
     return [item for item in view.findChildren(ChipButton) if item.isVisible()]
+
+
+def test_in_a_low_window_the_instant_model_is_a_title_with_its_button(state, open_view):
+    side = open_view(state).queue
+    side.resize(300, 300)
+    low = side._instant._lines.isHidden()
+    side.resize(300, 700)
+
+    assert (low, side._instant._lines.isHidden()) == (True, False)
+    assert side._instant._state.toolTip() == side._instant._line.text() != ""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QFrame, QVBoxLayout
 
 from workbench.base.i18n import _
+from workbench.ui import plain
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.key_cap import follow_tip
@@ -43,10 +44,15 @@ class InstantPart(QFrame):
         layout.addWidget(line())
         title = words(_("Instant model"), "small", weight=600)
         layout.addWidget(row(title, None, self._state, margins=(14, 2, 14, 0)))
-        layout.addWidget(row((self._line, 1), margins=(14, 0, 14, 0)))
+        self._lines = row((self._line, 1), margins=(14, 0, 14, 0))
+        layout.addWidget(self._lines)
         layout.addWidget(
             row((flow(self._switch, self._curve, self._keep, gap=4), 1), margins=(14, 0, 14, 10))
         )
+
+    def compact(self, compact: bool) -> None:
+        """In a low window with large letters, what it has learned is only a tooltip."""
+        self._lines.setHidden(compact)
 
     def render(self) -> None:
         state = self.state
@@ -54,6 +60,7 @@ class InstantPart(QFrame):
         is_on = state.instant is not None
         self._state.setText(_("on") if is_on else _("off"))
         self._line.setText(state.instant_line)
+        plain.set_tip(self._state, state.instant_line)
         self._switch.set_text(_("Turn off") if is_on else _("Turn on"))
         self._switch.setVisible(is_on or not state.project.read_only)
         self._curve.setVisible(is_on)

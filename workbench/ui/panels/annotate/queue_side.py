@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QActionGroup, QFontMetrics, QResizeEvent
-from PySide6.QtWidgets import QFrame, QMenu, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QMenu,
+    QSizePolicy,
+    QStackedLayout,
+    QVBoxLayout,
+    QWidget,
+)
 
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _, ngettext
@@ -38,6 +45,7 @@ ORDER = 120  # least width of the name of the order, pixels at 100%
 FILTER = 150  # width of a filter's name, pixels at 100%
 ONLY_ROWS = frozenset({"stale_rows"})
 STATES = ("pending", "draft", "submitted", "discarded")
+LOW = 420  # height at 100 % below which the instant model is shown without its explanation
 _CLEARED = {
     "state": None, "suggested": False, "label_id": None, "split": None, "source": None,
     "origin": None,
@@ -99,6 +107,8 @@ class QueueSide(QFrame):
         self.list.picked.connect(self.state.open)
         all_again = Button(_("Clear all filters"), "x", small=True, on=self.state.clear_filters)
         self._none = EmptyState("filter", _("No matching documents"), "", all_again)
+        policy = QSizePolicy.Policy
+        self._none.setSizePolicy(policy.Preferred, policy.Ignored)  # the list may be low
         self._place = QWidget()
         self._stack = QStackedLayout(self._place)
         self._stack.addWidget(self.list)
@@ -112,6 +122,7 @@ class QueueSide(QFrame):
         parts = (self._unlabelled, self._key, self._filter)
         needed = sum(part.sizeHint().width() + 8 for part in parts) + 2 * 14
         self._key.setVisible(self.width() >= needed)
+        self._instant.compact(self.height() < theme.px(LOW))
 
     def _ask_filter(self) -> None:
         self._menu.popup(self._filter.mapToGlobal(self._filter.rect().bottomLeft()))
