@@ -1,6 +1,7 @@
 """Temperature and thresholds of a run: in its description and in its stored predictions."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from workbench.runtime.decoding import softmax
 from workbench.storage import runs
 from workbench.tasks import spec as tasks
 from workbench.tasks.heads.info import SpanGold
+from workbench.text.document import Document
 from workbench.text.fields import LabelScores, Prediction, SpanScores, WordTag, WordTags
 from workbench.text.spans import Span
 
@@ -46,7 +48,6 @@ def test_a_temperature_rescales_stored_predictions_and_is_kept_with_the_model(pr
 def test_what_is_decoded_with_the_temperature_equals_what_was_rescaled():
     info = tasks.info("classify")
     from workbench.runtime.inputs import Prepared
-    from workbench.text.document import Document
 
     prepared = Prepared([Document("d", (("text", "x"),))], [], np.arange(1), np.zeros(1, bool))
     logits = [{"logits": np.array([2.0, -1.0, 0.5])}]
@@ -105,9 +106,10 @@ def test_reliability_names_the_documents_of_each_bin(project, described):
     found = quality.calibrated(given, given, 1.0, can_scale=True)
 
     assert int(found.before.count.sum()) == len(given) == 4
-    assert sorted(id for ids in found.documents for id in ids) == sorted(
-        document.id for document in given.documents
-    )
+    known = sorted(document.id for document in given.documents)
+    for shown, bins in zip((found.before, found.after), found.documents, strict=True):
+        assert sorted(id for ids in bins for id in ids) == known
+        assert [len(ids) for ids in bins] == shown.count.tolist()
     assert found.can_scale and not found.in_use
 
 
@@ -121,3 +123,20 @@ def test_curves_of_labels_and_the_wrong_decisions_at_a_threshold(project, descri
     assert len(quality.wrong_at(given, "praise", 2.0)) == 2  # both documents with praise are missed
     stored = predict.stored(project, described, given.documents)
     assert len(stored) == len(runs.prediction_rows(project.db, described.id))
+
+
+def test_spans_are_wrong_at_a_threshold_where_one_is_spurious_or_missed():
+    """Documents: right (0.9), spurious (0.4), right and a missed one, none at all."""
+    right, other = Span(0, 3, "P"), Span(4, 7, "P")
+    golds = (SpanGold((right,)), SpanGold(), SpanGold((right, other)), SpanGold())
+    found = ((right, 0.9),), ((other, 0.4),), ((right, 0.6),), ()
+    predictions = tuple(
+        Prediction((SpanScores(tuple(replace(span, score=score) for span, score in spans)),))
+        for spans in found
+    )
+    documents = tuple(Document(f"d{n}", (("text", "Ada Bob"),)) for n in range(4))
+    given = quality.Evidence(tasks.info("spans"), "dev", ("P",), documents, golds, predictions)
+
+    assert quality.wrong_at(given, "all labels", 0.5) == [2]
+    assert quality.wrong_at(given, "all labels", 0.3) == [1, 2]
+    assert quality.wrong_at(given, "all labels", 0.95) == [0, 2]

@@ -21,6 +21,8 @@ from workbench.text.pronouns import GENDER, NEITHER
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from workbench.metrics.calibration import Reliability
     from workbench.metrics.curves import Curve
     from workbench.metrics.gap import PronounCounts
@@ -191,10 +193,10 @@ def report(given: Evidence, watch: Watch = QUIET) -> Report | None:
 
 @dataclass(frozen=True)
 class Calibrated:
-    """Reliability before and after temperature scaling; documents: ids, per bin of `after`.
+    """Reliability before and after temperature scaling.
 
     temperature: of `after`; in_use: whether the run decodes with it. can_scale: whether the task
-    and the run allow it.
+    and the run allow it. documents: for `before`, then for `after`, the ids per bin.
     """
 
     before: Reliability
@@ -202,7 +204,7 @@ class Calibrated:
     temperature: float
     in_use: bool
     can_scale: bool
-    documents: tuple[tuple[int, ...], ...]
+    documents: tuple[tuple[tuple[int, ...], ...], ...]
 
 
 def calibrated(
@@ -223,20 +225,26 @@ def calibrated(
     if found is None or not len(found[0]):
         return None
     before = reliability(found[0], found[1])
+    documents = [_by_bin(given, before, found[2])]
     temperature = in_use if used else fitted
     after = None
     if temperature is not None:
         scaled = [info.rescaled(prediction, temperature) for prediction in raw]
         columns = info.confidences(given.golds, scaled)
-        after = reliability(columns[0], columns[1]) if columns is not None else None
-    shown = before if after is None else after
+        if columns is not None:
+            after = reliability(columns[0], columns[1])
+            documents.append(_by_bin(given, after, columns[2]))
+    can = can_scale and temperature is not None
+    return Calibrated(before, after, temperature or 1.0, used, can, tuple(documents))
+
+
+def _by_bin(given: Evidence, shown: Reliability, rows: np.ndarray) -> tuple[tuple[int, ...], ...]:
+    """Ids of the documents in each bin; rows int (M,): the document of each decision."""
     ids = [row_id(document) for document in given.documents]
-    bins = tuple(
-        tuple(dict.fromkeys(ids[at] for at in found[2][shown.members == number]))
+    return tuple(
+        tuple(dict.fromkeys(ids[at] for at in rows[shown.members == number]))
         for number in range(len(shown.count))
     )
-    can = can_scale and temperature is not None
-    return Calibrated(before, after, temperature or 1.0, used, can, bins)
 
 
 @dataclass(frozen=True)
@@ -296,9 +304,15 @@ def decided_labels(predictions: Sequence[Prediction]) -> tuple[str, ...]:
 
 
 def wrong_at(given: Evidence, label: str, threshold: float) -> list[int]:
-    """Positions of the documents whose decision for a label at a threshold differs from gold."""
+    """Positions of the documents whose decisions for a label at a threshold differ from gold.
+
+    Of spans, which have one curve for all labels, those with a spurious or a missed one.
+    """
+    from workbench.metrics.label_counts import LabelCounts
     from workbench.text.fields import DocumentLabels
 
+    if not isinstance(given.of_task, LabelCounts):
+        return _wrong_spans(given, threshold)
     found = []
     for at, (gold, prediction) in enumerate(zip(given.golds, given.predictions, strict=True)):
         scores = prediction.get(DocumentLabels)
@@ -306,3 +320,17 @@ def wrong_at(given: Evidence, label: str, threshold: float) -> list[int]:
         if (score >= threshold) != (label in set(gold.labels())):
             found.append(at)
     return found
+
+
+def _wrong_spans(given: Evidence, threshold: float) -> list[int]:
+    import numpy as np
+
+    columns = given.info.confidences(given.golds, given.predictions)
+    if columns is None:
+        return []
+    confidence, right, rows = columns
+    kept, n = confidence >= threshold, len(given)
+    spurious = np.bincount(rows[kept & ~right], minlength=n)
+    hits = np.bincount(rows[kept & right], minlength=n)
+    gold = np.array([len([*gold.labels()]) for gold in given.golds], np.int64)
+    return [int(at) for at in np.flatnonzero((spurious > 0) | (hits < gold))]

@@ -227,7 +227,7 @@ class ReliabilityCard(QFrame):
             diagonal=True,
         )
         self._bins: tuple[tuple[int, ...], ...] = ((), ())  # bin of each point of both curves
-        self.chart.opened.connect(lambda series, at: state.open_bin(self._bins[series][at]))
+        self.chart.opened.connect(self._open)
         self._before, self._after = words("", "small", "warn"), words("", "small", "accent")
         self._temperature = words("", "small")
         self._message = words("", "caption", "muted", wrap=True)
@@ -240,6 +240,9 @@ class ReliabilityCard(QFrame):
             save_menu("reliability", _("Save the reliability diagram"), self.chart),
         )
         _fill(self, card(head, (row((self.chart, 1), side), 1)))
+
+    def _open(self, series: int, at: int) -> None:
+        self._state.open_bin(series, self._bins[series][at])
 
     def _toggle(self) -> None:
         found = self._state.loaded.calibrated if self._state.loaded is not None else None
@@ -308,6 +311,7 @@ class CurvesCard(QFrame):
         self._kind.chosen.connect(lambda _kind: self.show_state())
         self._label = QComboBox()
         self._label.setAccessibleName(_("Label of the curve"))
+        self._label.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self._label.textActivated.connect(state.choose_label)
         self.pr = Chart(
             _("Precision and recall"), Axis(_("recall"), *UNIT), Axis(_("precision"), *UNIT)

@@ -13,6 +13,7 @@ from workbench.operations.slices import Slice, Slices, slices
 from workbench.operations.training_curves import TrainingCurves, training_curves
 from workbench.tasks import spec as tasks
 from workbench.text.rows import row_id
+from workbench.ui import formats
 
 if TYPE_CHECKING:
     from workbench.operations.quality import Calibrated, LabelCurves
@@ -208,13 +209,17 @@ class QualityState(State):
 
         self._run(work, changed)
 
-    def open_bin(self, number: int) -> None:
-        """Show the errors of the documents of a bin of the reliability chart."""
+    def open_bin(self, curve: int, number: int) -> None:
+        """Show the errors of the documents of a bin of the reliability chart.
+
+        curve: 0 without the temperature, 1 with it.
+        """
         found = self.loaded.calibrated if self.loaded is not None else None
-        if found is not None and number < len(found.documents):
-            self.open_documents(
-                found.documents[number], _("confidence bin {n}").format(n=number + 1)
-            )
+        if found is not None and curve < len(found.documents):
+            bins = found.documents[curve]
+            message = _("confidence {low} to {high}")
+            low, high = (formats.decimal(at / len(bins), 1) for at in (number, number + 1))
+            self.open_documents(bins[number], message.format(low=low, high=high))
 
     def open_slice(self, chosen: Slice) -> None:
         """Show the errors of a slice; documents of another split are opened on Data."""
