@@ -83,7 +83,7 @@ def test_the_first_words_of_a_long_text_are_scored(folder, monkeypatch):
 
     result = run(folder, "late " * 16)
 
-    assert (len(result.words), len(result.bits)) == (16, 10)
+    assert (len(result.words), len(result.bits), result.complete) == (16, 10, True)
 
 
 def test_next_sentences_are_scored_by_models_with_that_head_alone(folder, tmp_path):
@@ -103,3 +103,20 @@ def test_words_that_do_not_exist_are_refused(folder):
         run(folder, words="9")
     with pytest.raises(SpecError, match="'first', expected indices"):
         read_words("first")
+
+
+def test_a_long_text_that_is_scored_in_parts_has_the_bits_of_one_request(folder, monkeypatch):
+    monkeypatch.setattr(masked_words, "BUDGET", 180)
+    inspector, subject = masked_words.MaskedWordsInspector(), Subject(folder, device="cpu")
+    document = Document("", (("text", "late met " * 8),))
+
+    options, found, steps = {**DEFAULTS, "part": 60}, None, []
+    while found is None or found.further(False) is not None:
+        found = inspector.run(subject, [document], options)
+        steps.append(len(found.bits))
+
+    assert steps == [3, 6, 9, 10]  # 18 tokens are read for each: 3 fit into 60, 10 into 180
+    whole = run(folder, "late met " * 8)
+    assert whole.complete and found.bits == pytest.approx(whole.bits)
+    again = inspector.run(subject, [document], {**options, "words": "1"})
+    assert again.bits == found.bits and len(again.positions) == 1

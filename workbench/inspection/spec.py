@@ -9,7 +9,7 @@ shows the result. An inspector is available for a model that provides what the i
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,6 +59,9 @@ OUTPUTS = {
 }
 
 
+PART = 1024  # tokens read per request of the window for a long text: a second on one core
+
+
 @dataclass(frozen=True)
 class InspectorInfo:
     """The light part of an inspector.
@@ -71,6 +74,9 @@ class InspectorInfo:
     holds, a kind of `corpus.spec`; "" if it needs none. The index is named by the option `index`.
     examines: TEXTS or LABELS if it examines a sample of the documents of a project in a job, see
     `inspection.examining`; "" for one text at a time.
+    in_parts: options with which the window asks for a part of a long answer. The result then has
+    `further(whole)`, the options of the request for the next part, None after the last one (whole:
+    the user wants all, whatever it takes), and `joined(later)`, both parts in one result.
     """
 
     id: str
@@ -82,6 +88,7 @@ class InspectorInfo:
     several: bool = False
     corpus: str = ""
     examines: str = ""
+    in_parts: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 def needs(entry: Contribution) -> frozenset[str]:

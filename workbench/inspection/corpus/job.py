@@ -102,6 +102,8 @@ def _rows(
 def around(text: str, start: int, end: int) -> dict[str, str]:
     """A use with the text on both sides."""
     left, right = text[max(0, start - AROUND) : start], text[end : end + AROUND]
+    left = f"…{left}" if start > AROUND else left
+    right = f"{right}…" if end + AROUND < len(text) else right
     return {"left": left, "word": text[start:end], "right": right}
 
 

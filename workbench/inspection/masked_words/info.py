@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
-from workbench.inspection.spec import InspectorInfo, WordRow
+from workbench.inspection.spec import PART, InspectorInfo, WordRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,8 @@ class MaskedWords:
     bits: per word, the sum of -log2 P(token | all others) over its tokens, each masked alone; only
     of the first words in a long text, so `bits` can be shorter than `words`. tokens: how many were
     scored. pairs: whether the model was pretrained on pairs of sentences; follows: the probability
-    that the second sentence follows the text, None without one.
+    that the second sentence follows the text, None without one. complete: whether all words that
+    are scored have been.
     """
 
     words: tuple[WordRow, ...]
@@ -43,6 +45,15 @@ class MaskedWords:
     pairs: bool = False
     follows: float | None = None
     cut: bool = False
+    complete: bool = True
+
+    def further(self, _whole: bool) -> dict[str, Any] | None:
+        """Options of the request that scores more words; None after the last one."""
+        return None if self.complete else {}
+
+    def joined(self, later: MaskedWords) -> MaskedWords:
+        """The later answer, which has the earlier words as well."""
+        return later
 
     @property
     def per_token(self) -> float | None:
@@ -87,6 +98,13 @@ INFO = InspectorInfo(
             high=100,
         ),
         Option("second", "text", "", N_("A second sentence: does it follow the text?")),
+        Option(
+            "part",
+            "int",
+            0,
+            N_("Tokens to process per request for a long text; 0: all that are scored."),
+            low=0,
+        ),
     ),
     shows=N_(
         "Shows which tokens the model expects at the masked words, and how unexpected each word is "
@@ -94,4 +112,5 @@ INFO = InspectorInfo(
         "et al. 2020 (pseudo-perplexity)."
     ),
     of_text=("words",),
+    in_parts={"part": PART},
 )

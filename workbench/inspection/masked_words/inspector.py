@@ -30,6 +30,7 @@ from workbench.text.document import TEXT, TEXT_B, Document
 
 BUDGET = 12_000  # tokens that are processed to score a text: seconds on one core
 BATCH_TOKENS = 2048
+LEAST = 2  # tokens that are scored per request, however long the text is
 TOGETHER = 4  # chosen tokens that are scored in one pass with the text
 PAIRS = "pretraining"  # the head of masked words and next sentences
 
@@ -46,6 +47,7 @@ class _Text:
     cut: bool
     bits: tuple[float, ...] = ()
     scored: int = 0
+    complete: bool = False
 
     def places(self, words: Sequence[int]) -> list[tuple[int, int]]:
         """(word, position) of the tokens of these words."""
@@ -58,7 +60,9 @@ class _Text:
 
 
 class MaskedWordsInspector:
-    """Scores the text once; then each choice of masked words takes one forward pass."""
+    """Scores the text once, a long one in parts; then each choice of masked words takes one forward
+    pass.
+    """
 
     info = INFO
 
@@ -73,7 +77,7 @@ class MaskedWordsInspector:
         """Raises WorkbenchError for a word that does not exist."""
         (document,) = documents
         chosen = read_words(options["words"])
-        text, scores = self._read(subject, document, chosen)
+        text, scores = self._read(subject, document, chosen, options["part"])
         if chosen and chosen[-1] >= len(text.words):
             message = _("There is no word {number}: the text has {count}, counted from 0.")
             raise WorkbenchError(message.format(number=chosen[-1], count=len(text.words)))
@@ -86,18 +90,21 @@ class MaskedWordsInspector:
         second, follows = options["second"].strip(), None
         if second and encoder is not None:
             follows = _follows(encoder, document.texts[0][1], second)
-        return MaskedWords(
-            text.words, positions, text.bits, text.scored, encoder is not None, follows, text.cut
-        )
+        about = encoder is not None, follows, text.cut, text.complete
+        return MaskedWords(text.words, positions, text.bits, text.scored, *about)
 
     def _read(
-        self, subject: Subject, document: Document, chosen: Sequence[int]
+        self, subject: Subject, document: Document, chosen: Sequence[int], part: int
     ) -> tuple[_Text, Tensor | None]:
-        """The text, and the scores (K, V) at the places of the chosen words if it was read now."""
+        """The text with more words scored, unless all are, and the scores (K, V) at the places of
+        the chosen words if they were computed with them.
+        """
         key = (id(subject), document.texts, dict(document.tokens))
-        if self._text is not None and self._text[0] == key:
-            return self._text[1], None
-        text, scores = _read(subject.language_model, document, chosen)
+        known = self._text is not None and self._text[0] == key
+        text = self._text[1] if known and self._text else _read(subject.language_model, document)
+        scores = None
+        if not text.complete:
+            text, scores = _scored_further(subject.language_model, text, chosen, part)
         self._text = key, text
         return text, scores
 
@@ -114,13 +121,8 @@ class MaskedWordsInspector:
         return self._pairs
 
 
-def _read(
-    model: LanguageModel, document: Document, chosen: Sequence[int]
-) -> tuple[_Text, Tensor | None]:
-    """The text with the bits of its words, and the scores (K, V) at the chosen words.
-
-    A few chosen words are scored in the same pass, one row for each; the scores are None otherwise.
-    """
+def _read(model: LanguageModel, document: Document) -> _Text:
+    """The text, without the bits of its words."""
     texts = tuple(content for _name, content in document.texts[:1])
     piece, cut = next(iter(model.tokenizer.whole([texts], model.max_length)))
     words = words_of(document, 1)
@@ -129,23 +131,49 @@ def _read(
     for at, row in enumerate(rows):
         if row.word is not None:
             tokens[row.word] = (*tokens.get(row.word, ()), at)
-    text = _Text(piece, words, rows, tokens, model.mask, bool(cut))
-    room, scored = max(8, BUDGET // max(1, len(piece))), 0
-    known: list[int] = []
-    for word in range(len(words)):
-        if word in tokens and scored + len(tokens[word]) > room:
-            break
-        known.append(word)
-        scored += len(tokens.get(word, ()))
-    own = [at for _word, at in text.places(known)]
+    return _Text(piece, words, rows, tokens, model.mask, bool(cut))
+
+
+def _scored_further(
+    model: LanguageModel, text: _Text, chosen: Sequence[int], part: int
+) -> tuple[_Text, Tensor | None]:
+    """The text with the bits of more words, and the scores (K, V) at the chosen words.
+
+    A few chosen words are scored in the same pass, one row for each; the scores are None otherwise.
+    """
+    words, complete = _next_words(text, part)
+    own = [at for _word, at in text.places(words)]
     asked = [(text.hidden([(0, at)]), at) for at in own]
     places = text.places(chosen)
     if len(places) > TOGETHER:
         places = []
     asked += [(text.hidden(places), at) for _word, at in places]
-    bits, scores = _scored(model, piece, asked, len(own))
-    found = tuple(sum(bits[at] for at in tokens.get(word, ())) for word in known)
-    return replace(text, bits=found, scored=scored), scores if places else None
+    bits, scores = _scored(model, text.piece, asked, len(own))
+    found = tuple(sum(bits[at] for at in text.tokens.get(word, ())) for word in words)
+    scored = text.scored + len(own)
+    further = replace(text, bits=(*text.bits, *found), scored=scored, complete=complete)
+    return further, scores if places else None
+
+
+def _next_words(text: _Text, part: int) -> tuple[list[int], bool]:
+    """The words to score next, and whether no others follow.
+
+    part: tokens that may be processed now, at least those of one word; 0 for all of BUDGET.
+    """
+    length = max(1, len(text.piece))
+    whole = max(8, BUDGET // length)
+    now = max(LEAST, part // length) if part else whole
+    found: list[int] = []
+    scored = 0
+    for word in range(len(text.bits), len(text.words)):
+        many = len(text.tokens.get(word, ()))
+        if many and text.scored + scored + many > whole:
+            return found, True
+        if scored and scored + many > now:
+            return found, False
+        found.append(word)
+        scored += many
+    return found, True
 
 
 def _scored(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from workbench.base.i18n import N_
 from workbench.base.options import Option
-from workbench.inspection.spec import NEXT, PREVIOUS, InspectorInfo, TokenTable
+from workbench.inspection.spec import NEXT, PART, PREVIOUS, InspectorInfo, TokenTable
+
+BUDGET = 12_000  # tokens that a masked model reads per text: seconds on one core
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,13 @@ class ExpectedWords(TokenTable):
     first: int = 0
     answered: int = 0
     backward: bool = False
+
+    def further(self, whole: bool) -> dict[str, Any] | None:
+        """Options of the request for the next tokens: all, or as many as BUDGET allows."""
+        room = max(8, BUDGET // max(1, len(self.tokens)))
+        if not self.unanswered or (not whole and self.answered >= room):
+            return None
+        return {"start": self.first + self.answered}
 
     @property
     def unanswered(self) -> int:
@@ -55,6 +65,13 @@ INFO = InspectorInfo(
             N_("Direction of prediction of bidirectional models: the next or the previous word."),
             choices=(NEXT, PREVIOUS),
         ),
+        Option(
+            "part",
+            "int",
+            0,
+            N_("Tokens that a masked model reads per request; 0: a common number."),
+            low=0,
+        ),
     ),
     shows=N_(
         "Shows the words that the model predicts: a masked model with one token masked at a time, "
@@ -62,4 +79,5 @@ INFO = InspectorInfo(
         "al. 2019; Radford et al. 2018."
     ),
     of_text=("start",),
+    in_parts={"part": PART},
 )

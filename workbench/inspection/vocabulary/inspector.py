@@ -16,14 +16,14 @@ from torch import Tensor
 from workbench.inspection.base import shown, token_rows, words_of
 from workbench.inspection.spec import NEXT, PREVIOUS
 from workbench.inspection.subject import Subject
-from workbench.inspection.vocabulary.info import INFO, ExpectedWords
+from workbench.inspection.vocabulary.info import BUDGET, INFO, ExpectedWords
 from workbench.models.base import Encoder
 from workbench.models.generate import MASKED, LanguageModel
 from workbench.runtime.inputs import EncodedInput, batches_by_length, stack
 from workbench.text.document import Document
 
-BUDGET = 12_000  # tokens that a masked model reads per request: seconds on one core
 BATCH_TOKENS = 2048
+LEAST = 2  # positions per request, however long the text is
 Found = dict[int, tuple[tuple[tuple[str, float], ...], float | None]]
 
 
@@ -50,12 +50,19 @@ class VocabularyInspector:
         rows = token_rows(piece, document, words, subject.preparer)
         text = np.flatnonzero(piece.text >= 0)
         masked = model.kind == MASKED
-        room = max(8, BUDGET // max(1, len(piece))) if masked else len(text)
+        room = _room(len(piece), options["part"]) if masked else len(text)
         asked = text[start : start + room].tolist()
         answers = (_masked if masked else _causal)(model, piece, asked, top)
         for position, (found, own) in answers.items():
             rows[position] = replace(rows[position], best=found, own=own)
         return ExpectedWords(tuple(rows), words, cut, masked, start, len(asked))
+
+
+def _room(length: int, part: int) -> int:
+    """The number of positions of a masked model in one request."""
+    if part:
+        return max(LEAST, part // max(1, length))
+    return max(8, BUDGET // max(1, length))
 
 
 def _masked(model: LanguageModel, piece: EncodedInput, asked: Sequence[int], top: int) -> Found:

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from tests.ui.panels.inspect.test_neighbours import Page
 from workbench.base.events import ALL
 from workbench.inspection.masked_words.info import MaskedPosition, MaskedWords
-from workbench.inspection.spec import WordRow
+from workbench.inspection.spec import PART, WordRow
 from workbench.ui.panels.inspect.shown import Shown
 from workbench.ui.panels.inspect.views.masked_words import MaskedWordsView
 
@@ -36,11 +36,11 @@ def test_a_key_masks_the_selected_word_and_unmasks_it(view, qtbot):
     show(view, NONE)
     view._strip._take(1)
     qtbot.keyClick(view._strip, Qt.Key.Key_Space)
-    assert view.page.asked[-1] == {"words": "1"}
+    assert view.page.asked[-1] == {"words": "1", "part": PART}
 
     show(view, MASKED)
     qtbot.keyClick(view._strip, Qt.Key.Key_Space)
-    assert view.page.asked[-1] == {"words": ""}
+    assert view.page.asked[-1] == {"words": "", "part": PART}
 
 
 def test_the_expected_tokens_of_a_masked_one_are_listed(view):

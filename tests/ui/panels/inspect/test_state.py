@@ -10,7 +10,7 @@ from workbench.base.events import Signal
 from workbench.base.settings import Settings
 from workbench.inspection.class_scores.info import ClassProbabilities
 from workbench.inspection.spans.info import PredictedSpans
-from workbench.inspection.spec import Answer, TokenRow, WordRow
+from workbench.inspection.spec import PART, Answer, TokenRow, WordRow
 from workbench.inspection.token_scores.info import TokenLabels
 from workbench.inspection.vocabulary.info import ExpectedWords
 from workbench.operations import inspect as operations
@@ -204,19 +204,56 @@ def test_unknown_words_and_a_cut_text_are_shown(state, host):
     assert len(state.warnings) == 2 and "25%" in state.warnings[0]
 
 
-def test_the_rest_of_a_long_text_is_asked_for_and_joined(state, host):
+def test_a_long_text_is_answered_in_parts_that_are_joined(state, host):
     state.choose("model starter-bert")
-    first = ExpectedWords(TOKENS, WORDS, masked=True, answered=1)
-    host.answer(first)
-    assert state.current.result.unanswered == 1
+    assert host.asked[-1].options == {"part": PART}
+    host.answer(ExpectedWords(TOKENS, WORDS, masked=True, answered=1))
+    assert state.current.result.unanswered == 1  # shown while the rest is computed
+    assert state.current.continuing and not state.asking
 
-    state.current.ask_more(start=1)
-    assert host.asked[-1].options == {"start": 1}
+    assert host.asked[-1].options == {"part": PART, "start": 1}
     tokens = (replace(TOKENS[0], best=()), replace(TOKENS[1], best=(("x", 0.5),)))
     host.answer(ExpectedWords(tokens, WORDS, masked=True, first=1, answered=1))
 
     result = state.current.result
     assert [bool(token.best) for token in result.tokens] == [True, True] and result.unanswered == 0
+    assert not state.current.continuing
+
+
+def test_another_request_replaces_the_parts_to_come(state, host):
+    state.choose("model starter-bert")
+    host.answer(ExpectedWords(TOKENS, WORDS, masked=True, answered=1))
+    part = host.asked[-1]
+
+    state.current.set_options(top=2)
+    assert state.asking and not state.current.continuing
+    part.done(Answer("vocabulary", ExpectedWords(TOKENS, WORDS, answered=2)), None)
+    assert state.asking and state.current.result.answered == 1  # too late
+
+
+def test_a_closed_view_computes_no_parts_until_it_is_open_again(state, host):
+    state.choose("model starter-bert")
+    state.show("subwords")
+    state.of("vocabulary")._take(
+        Answer("vocabulary", ExpectedWords(TOKENS, WORDS, masked=True, answered=1)), None, None
+    )
+    assert "start" not in host.asked[-1].options and not state.of("vocabulary").continuing
+
+    state.show("vocabulary")
+    assert host.asked[-1].options == {"part": PART, "start": 1} and state.current.continuing
+
+
+def test_what_exceeds_the_budget_is_computed_on_request(state, host, monkeypatch):
+    monkeypatch.setattr("workbench.inspection.vocabulary.info.BUDGET", 16)
+    tokens = TOKENS * 8
+    state.choose("model starter-bert")
+    host.answer(ExpectedWords(tokens, WORDS, masked=True, answered=8))
+    assert state.current.result.unanswered == 8 and not state.current.continuing
+
+    state.current.ask_rest()
+    assert state.current.continuing and host.asked[-1].options == {"part": PART, "start": 8}
+    host.answer(ExpectedWords(tokens, WORDS, masked=True, first=8, answered=4))
+    assert host.asked[-1].options == {"part": PART, "start": 12}
 
 
 def test_a_model_that_fails_to_load_says_why(state, host):

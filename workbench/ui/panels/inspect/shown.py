@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError, details_of
@@ -22,8 +23,9 @@ class Shown(State):
 
     result: what the inspector returned, None if there is none for the current text; `answer` is
     the result with its metadata. options: those that differ from the defaults. asking: whether
-    a request is running. error: why there is no result; details: its traceback, if any. build: the
-    index that a request waits for.
+    a request is running; continuing: for a further part of the shown result, while the view is
+    open. error: why there is no result; details: its traceback, if any. build: the index that a
+    request waits for.
     needs_text: whether there is nothing to show without a result for the text.
     """
 
@@ -36,6 +38,7 @@ class Shown(State):
         self.answer: Answer | None = None
         self.options: dict[str, Any] = {}
         self.asking, self.error, self.details = False, "", ""
+        self.continuing, self._whole = False, False
         self.build: Build | None = None
         self._indexing: Indexing | None = None
         self._asked: tuple[object, ...] | None = (
@@ -70,7 +73,7 @@ class Shown(State):
         kept = {key: value for key, value in self.options.items() if key not in of_text}
         options = {} if model else kept
         self.update(result=None, answer=None, asking=False, options=options, build=None)
-        self.update(error="", details="")
+        self.update(error="", details="", continuing=False)
 
     def close(self) -> None:
         if self._indexing is not None:
@@ -78,20 +81,45 @@ class Shown(State):
         super().close()
 
     def ask(self) -> None:
-        """Run the inspector on the current text."""
-        self._ask(self.options, None)
+        """Run the inspector on the current text; it may answer in parts, the first one early."""
+        self._whole = False
+        self.update(continuing=False)
+        self._ask({**self.options, **self._in_parts}, None)
 
-    def ask_more(self, **options: Any) -> None:
-        """Run with further options and join the results: `result.joined(new)`."""
-        if self.result is not None and not self.asking:
-            self._ask({**self.options, **options}, self.result)
+    def ask_rest(self) -> None:
+        """Compute all further parts of the result, however many there are."""
+        self._whole = True
+        self.resume()
+
+    def resume(self) -> None:
+        """Ask for the next part of a result whose view is open again."""
+        if self._asked is None and self.result is not None:
+            self._ask_further()
+
+    @property
+    def _in_parts(self) -> Mapping[str, Any]:
+        return self.info.in_parts if self.info is not None else {}
+
+    def _further(self, result: Any) -> dict[str, Any] | None:
+        """Options of the next part; None if there is none, or while the view is closed."""
+        if not self._in_parts or self.id not in (self.page.view, self.page.second):
+            return None
+        more: dict[str, Any] | None = result.further(self._whole)
+        return more
+
+    def _ask_further(self) -> None:
+        """Ask for the next part, joined with the result; the window shows the result meanwhile."""
+        more = self._further(self.result)
+        self.update(continuing=more is not None)
+        if more is not None:
+            self._ask({**self.options, **self._in_parts, **more}, self.result)
 
     def _ask(self, options: dict[str, Any], before: Any) -> None:
         page = self.page
         if page.choice is None or page.document is None:
             return
         asked = self._asked = (page.choice, page.document, options)
-        self.update(asking=True, error="", details="")
+        self.update(asking=before is None, error="", details="")
 
         def answered(answer: Answer | None, error: WorkbenchError | None) -> None:
             if self._asked is asked:
@@ -129,9 +157,15 @@ class Shown(State):
         self._asked = None
         if error is not None or answer is None:
             self.update(asking=False, error=str(error) if error else "", details=details_of(error))
+            self.update(continuing=False)
             return
-        result = answer.result if before is None else before.joined(answer.result)
-        self.update(asking=False, answer=answer, result=result, error="")
+        result = answer.result
+        if before is not None and self.answer is not None:
+            result = before.joined(result)
+            answer = replace(answer, milliseconds=self.answer.milliseconds + answer.milliseconds)
+        self.update(asking=False, continuing=self._further(result) is not None)
+        self.update(answer=answer, result=result, error="")
+        self._ask_further()
 
     def labels_changed(self) -> None:
         """Run again if the result contains labels of the project."""
@@ -140,9 +174,9 @@ class Shown(State):
 
     def failed(self, message: str) -> None:
         """The process with the model has ended."""
-        if self.asking:
+        if self._asked is not None:
             self._asked = None
-            self.update(asking=False, error=message, details="")
+            self.update(asking=False, continuing=False, error=message, details="")
 
 
 def by_question(offers: Iterable[Offer]) -> list[tuple[str, list[Offer]]]:

@@ -246,6 +246,8 @@ class InspectState(Kept):
             shown = self.of(id)
             if (shown.answer is None or shown.error) and not shown.asking:
                 shown.ask()  # an error of before may be gone
+            else:
+                shown.resume()
         if self.compared is not None:
             self.compared.show(view)
 

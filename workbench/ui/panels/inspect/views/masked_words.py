@@ -79,7 +79,7 @@ class MaskedWordsView(InspectorView):
         self._note.setText(_("{ms:.0f} ms").format(ms=ms))
         self._none.setVisible(bool(masked))
         self._tables.setVisible(bool(masked))
-        self._hint.setText(_hint(result))
+        self._hint.setText(_hint(result, continuing=self.state.continuing))
         self._masked.set_rows(list(enumerate(result.positions)))
         if masked and not self._masked.chosen_rows():
             self._masked.choose({0})
@@ -139,11 +139,14 @@ class MaskedWordsView(InspectorView):
         self.state.set_options(second=self._second.text().strip())
 
 
-def _hint(result: MaskedWords) -> str:
+def _hint(result: MaskedWords, *, continuing: bool) -> str:
     message = []
     if not result.positions:
         message.append(_("Click a word, or select it and press Space, to mask it."))
-    if (left := len(result.words) - len(result.bits)) > 0:
+    if continuing:
+        text = _("Scoring: {done} of {all} words…")
+        message.append(text.format(done=len(result.bits), all=len(result.words)))
+    elif (left := len(result.words) - len(result.bits)) > 0:
         text = ngettext(
             "{n} later word is not scored: the text is long.",
             "{n} later words are not scored: the text is long.",

@@ -184,23 +184,33 @@ class ExpectedWordsView(TokensView):
             return _("Predictions for the previous token, before each token")
         return _("Predictions for the next token, after each token")
 
+    def show_state(self, fields: frozenset[str]) -> None:
+        super().show_state(fields)
+        if concerns(fields, "continuing") and self.visible is not None:
+            self._show_rest(self.visible)
+
     def show_result(self, result: Any) -> None:
         super().show_result(result)
         self._heading.setText(self._title(result))
+        self._show_rest(result)
+
+    def _show_rest(self, result: Any) -> None:
         n = result.unanswered
-        self._rest.setText(
-            ngettext(
-                "{n} later token is not computed yet; it takes one forward pass.",
-                "{n} later tokens are not computed yet; each takes one forward pass.",
-                n,
-            ).format(n=n)
+        message = ngettext(
+            "{n} later token is not computed yet; it takes one forward pass.",
+            "{n} later tokens are not computed yet; each takes one forward pass.",
+            n,
         )
+        if self.state.continuing:
+            message = _("Computing: {done} of {all} tokens…")
+        done = result.count - n
+        self._rest.setText(message.format(n=n, done=done, all=result.count))
+        self._more.setVisible(not self.state.continuing)
         self._rest_row.setVisible(n > 0)
         self._fit()
 
     def _ask_more(self) -> None:
-        result = self.state.result
-        self.state.ask_more(start=result.first + result.answered)
+        self.state.ask_rest()
 
 
 def _columns(view: TokensView) -> list[Column]:
