@@ -20,3 +20,14 @@ def test_an_interval_holds_the_score():
     score = report(Accuracy.of([True] * 8 + [False] * 2), 10).scores["accuracy"]
 
     assert score.value == pytest.approx(0.8) and score.low < 0.8 < score.high
+
+
+def test_other_means_over_documents_are_weighted_and_have_intervals():
+    found = Accuracy.of([True, False, True], mean_reciprocal_rank=[1.0, 0.5, 1.0])
+
+    values = found(np.array([[1, 1, 1], [0, 3, 1]], np.float32))["mean_reciprocal_rank"]
+    assert values == pytest.approx([2.5 / 3, 2.5 / 4])  # by hand
+    one = found.taken(np.array([1]))(np.ones((1, 1), np.float32))
+    assert one["mean_reciprocal_rank"].tolist() == [0.5]
+    score = report(found, 3).scores["mean_reciprocal_rank"]
+    assert score.value == pytest.approx(2.5 / 3) and score.low < score.value < score.high

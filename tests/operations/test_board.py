@@ -1,9 +1,12 @@
 """The board on runs whose predictions are stored by hand."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.compared import project_with_runs
 from workbench.base import paths
+from workbench.metrics.report import Measured
 from workbench.operations import annotate, board_export, compare, quality, results, run_list
 from workbench.operations.board import board, layers_with_runs
 from workbench.project.project import Project
@@ -135,3 +138,14 @@ def test_a_query_leaves_out_documents_that_do_not_match(compared):
     assert "Query: label:praise." in board_export.to_markdown(found)
     with pytest.raises(QueryError):
         board(compared, where="label:unknown")
+
+
+def test_a_ratio_of_scores_has_no_gain(compared):
+    entry = board(compared).entries[0]
+    scored = [
+        replace(entry, scores={name: Measured(value) for name in ("accuracy", "pronoun_bias")})
+        for value in (0.5, 0.9)
+    ]
+
+    assert scored[1].gain(scored[0], "accuracy").relative == pytest.approx(0.8)
+    assert scored[1].gain(scored[0], "pronoun_bias") is None

@@ -16,6 +16,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.baselines.spec import KIND as BASELINE
+from workbench.metrics.definitions import is_ratio
 from workbench.metrics.gain import Gain, gain
 from workbench.metrics.report import Measured, report
 from workbench.operations import missing, predict, quality, queries, results, run_folders, scoring
@@ -64,7 +65,11 @@ class Entry:
         return found.value if found is not None else None
 
     def gain(self, over: Entry, score: str) -> Gain | None:
-        """Of a score over that of another entry; None if one of them has none."""
+        """Of a score over that of another entry; None if one of them has none, or for a ratio, of
+        which neither more nor less is better.
+        """
+        if is_ratio(score):
+            return None
         return gain(self.value(score), over.value(score), is_error=tasks.is_error(score))
 
 

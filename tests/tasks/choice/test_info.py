@@ -8,6 +8,7 @@ from workbench.tasks.choice.info import INFO
 from workbench.tasks.classify.info import ClassGold
 from workbench.text.dataset import Record
 from workbench.text.document import CHOICES, Document
+from workbench.text.fields import ClassScores, Prediction
 from workbench.text.labels import ONE_OF, Label, Layer
 
 LATE = Document("a", (("text", "late"), ("choice_1", "ada met"), ("choice_2", "bob")))
@@ -56,3 +57,14 @@ def test_a_prediction_has_one_probability_for_each_choice(tiny_model):
     assert [answer.label for answer in INFO.answers(first)] == ["2"]
     scores = INFO.score([ClassGold("2"), ClassGold("3")], [first, second])
     assert scores == {"accuracy": 0.5, "mean_reciprocal_rank": pytest.approx((1 + 1 / 3) / 2)}
+
+
+def test_both_scores_are_resampled():
+    predictions = [
+        Prediction((ClassScores(("1", "2"), scores),)) for scores in ((0.9, 0.1), (0.6, 0.4))
+    ]
+    golds = [ClassGold("1"), ClassGold("2")]
+
+    measured = INFO.statistic(golds, predictions, ())(np.ones((1, 2), np.float32))
+
+    assert {name: float(row[0]) for name, row in measured.items()} == INFO.score(golds, predictions)

@@ -132,7 +132,9 @@ class ChoiceInfo(ClassifyInfo):
     ) -> Accuracy:
         from workbench.metrics.accuracy import Accuracy
 
-        return Accuracy.of(list(map(self.agrees, golds, predictions)))
+        ranks = list(map(_reciprocal_rank, golds, predictions))
+        right = list(map(self.agrees, golds, predictions))
+        return Accuracy.of(right, mean_reciprocal_rank=ranks)
 
     def temperature(
         self, golds: Sequence[ClassGold], predictions: Sequence[Prediction]

@@ -129,7 +129,12 @@ class ErrorDetail(QFrame):
                 chip=lambda row: (row[1] or NONE, self._look(row[1]), ""),
                 width=110,
             ),  # fmt: skip
-            Column(_("Probability"), lambda row: points(row[2]), share=lambda row: row[2]),
+            Column(
+                "%",
+                lambda row: points(row[2]),
+                share=lambda row: row[2],
+                hint=_("Probability in %"),
+            ),
             Column(_("Word"), lambda row: row[0], 92, tip=lambda row: row[0]),
         )
         return Table(columns, name=_("Prediction at this place"), key=lambda row: row)

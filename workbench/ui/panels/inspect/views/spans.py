@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy
 
 from workbench.base.events import concerns
@@ -30,6 +31,11 @@ KINDS = {  # kind of difference → icon, tone, title, prefix of the label in th
     "border": ("circle-dot", "warn", _("wrong boundary"), "↔"),
     "label": ("circle-x", "bad", _("wrong label"), "×"),
 }
+
+
+CONFIDENCE = 3  # a column
+NARROW = 620  # width below which it is hidden, pixels at 100%
+WIDTHS = {False: (140, 180, 180), True: (92, 108, 108)}  # of the columns before it: narrow or not
 
 
 class SpansView(InspectorView):
@@ -74,6 +80,13 @@ class SpansView(InspectorView):
             for view in (self._gold, self._predicted):
                 view.set_text(self.page.document.text)
         super().show_state(fields)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        narrow = self.width() < theme.px(NARROW)
+        self._table.setColumnHidden(CONFIDENCE, narrow)
+        for column, width in enumerate(WIDTHS[narrow]):
+            self._table.setColumnWidth(column, theme.px(width))
 
     def clear(self) -> None:
         self._gold.set_spans([])
@@ -170,16 +183,16 @@ def _columns(view: SpansView) -> list[Column]:
         Column(
             _("Difference"),
             lambda row: KINDS[row.kind][2],
-            140,
+            WIDTHS[False][0],
             icon=lambda row: KINDS[row.kind][:2],
         ),
         Column(
             _("Gold"),
             lambda row: side(row.gold),
-            180,
+            WIDTHS[False][1],
             hint=_("Label and character offsets, end exclusive"),
         ),
-        Column(_("Predicted"), lambda row: side(row.predicted), 180),
+        Column(_("Predicted"), lambda row: side(row.predicted), WIDTHS[False][2]),
         Column(
             _("Confidence, %"),
             lambda row: points(row.predicted.score) if row.predicted is not None else "–",

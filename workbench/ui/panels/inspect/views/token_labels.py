@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QRectF
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QCheckBox
 
 from workbench.base.events import concerns
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 CERTAIN = 0.9  # probability from which a word is not doubtful
 SHOWN, LEAST = 3, 0.03  # labels in the box of a doubtful word: at most, and their probability
 LOGIT = 2  # column of the labels of one word
+NARROW = 620  # width below which the words stand above alone, pixels at 100%
 LOWEST = 4  # rows of the table of one word's labels
 TABLE = 196  # height of the table of all words, pixels at 100%
 
@@ -155,6 +157,16 @@ class TokenLabelsView(InspectorView):
         )
         return sorted((_Label(*item) for item in rows), key=lambda item: -item.share)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """A narrow pane leaves out the table of what the strip above shows."""
+        wide = self.width() >= theme.px(NARROW)
+        self._table.setVisible(wide)
+        self._labels.fit_height(LOWEST if wide else LOWEST - 1)
+
     # ---------------------------------------------------------------- words
 
     def _sort(self, order: object) -> None:
@@ -242,7 +254,7 @@ class TokenLabelsView(InspectorView):
         self._entropy.setText(message.format(bits=unit.row.entropy) if unit and known else "")
         self._labels.setColumnHidden(LOGIT, not self._every.isChecked())
         self._labels.set_rows(self._labels_of(unit.first) if unit is not None else ())
-        self._labels.fit_height(LOWEST)
+        self._fit()
         self._table.setFixedHeight(theme.px(TABLE))
 
     def _row_chosen(self) -> None:
