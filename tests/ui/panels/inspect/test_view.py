@@ -258,6 +258,7 @@ def test_while_the_model_is_loaded_the_page_says_so_and_shows_no_empty_table(pan
 
 
 def test_the_label_distribution_has_a_table_of_the_words_which_chooses_one(panel, host):
+    panel.context.app.window.resize(1280, 800)
     host.answer(tagged())
     table = named(panel, QTableView, "Tokens")
     assert table.isVisible() and len(table.rows()) == len(panel.view._views["token_scores"]._units)

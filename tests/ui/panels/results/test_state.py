@@ -289,10 +289,10 @@ def test_quality_follows_the_run_while_it_is_visible(state):
     assert len(loaded.evidence) == 6 and loaded.training is None
     assert loaded.slices.score == "accuracy" and quality.label == "good"
     assert loaded.calibrated.temperature > 0 and not loaded.calibrated.can_scale  # no model folder
-    used = [at for at, ids in enumerate(loaded.calibrated.documents) if ids]
-    quality.open_bin(used[0])
-    shown = state.browser.wanted.documents
-    assert shown == frozenset(loaded.calibrated.documents[used[0]])
+    for curve, bins in enumerate(loaded.calibrated.documents):  # without and with temperature
+        used = [at for at, ids in enumerate(bins) if ids]
+        quality.open_bin(curve, used[-1])
+        assert state.browser.wanted.documents == frozenset(bins[used[-1]])
     quality.open_wrong(2.0)
     state.browser.show_documents()
     assert len(state.context.gone[-1][1]["ids"]) == 3  # gold "good", never predicted above 1

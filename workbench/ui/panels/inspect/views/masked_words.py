@@ -144,8 +144,9 @@ def _hint(result: MaskedWords, *, continuing: bool) -> str:
     if not result.positions:
         message.append(_("Click a word, or select it and press Space, to mask it."))
     if continuing:
-        text = _("Scoring: {done} of {all} words…")
-        message.append(text.format(done=len(result.bits), all=len(result.words)))
+        n = len(result.words)
+        text = ngettext("Scoring: {done} of {n} word…", "Scoring: {done} of {n} words…", n)
+        message.append(text.format(done=len(result.bits), n=n))
     elif (left := len(result.words) - len(result.bits)) > 0:
         text = ngettext(
             "{n} later word is not scored: the text is long.",

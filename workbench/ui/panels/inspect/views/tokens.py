@@ -201,10 +201,13 @@ class ExpectedWordsView(TokensView):
             "{n} later tokens are not computed yet; each takes one forward pass.",
             n,
         )
+        message = message.format(n=n)
         if self.state.continuing:
-            message = _("Computing: {done} of {all} tokens…")
-        done = result.count - n
-        self._rest.setText(message.format(n=n, done=done, all=result.count))
+            text = ngettext(
+                "Computing: {done} of {n} token…", "Computing: {done} of {n} tokens…", result.count
+            )
+            message = text.format(done=result.count - n, n=result.count)
+        self._rest.setText(message)
         self._more.setVisible(not self.state.continuing)
         self._rest_row.setVisible(n > 0)
         self._fit()
