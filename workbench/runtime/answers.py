@@ -14,10 +14,10 @@ from workbench.runtime.inputs import EncodedInput
 from workbench.text.predicted_answers import Candidate, PredictedAnswer
 
 QUESTION, CONTEXT = 0, 1  # `EncodedInput.text` of the two texts
-NULL = 0  # position of "no answer": the first unit, which is never one of the context
+NULL = 0  # position of "no answer": the first token, which is never one of the context
 BEST = 20  # starts and ends of each window that are combined, and candidates with a probability
 KEPT = 5  # candidates that are kept
-LONGEST = 30  # default maximum length of an answer, in units
+LONGEST = 30  # default maximum length of an answer, in tokens
 
 Range = tuple[int, int]
 
@@ -33,7 +33,7 @@ def answered(
 ) -> PredictedAnswer:
     """The answer of all windows of one question.
 
-    logits: of each window, (T, 2) of start and end. longest: units in an answer. threshold: the
+    logits: of each window, (T, 2) of start and end. longest: tokens in an answer. threshold: the
     question has no answer if `null_gap` exceeds it; None if every question has one.
     """
     found: dict[Range, float] = {}
@@ -79,7 +79,7 @@ def _candidates(
 
 
 def positions(window: EncodedInput, start: int, end: int) -> Range | None:
-    """The first and last unit of code points [start, end) of the context.
+    """The first and last token of code points [start, end) of the context.
 
     None if they are not wholly in the window.
     """
@@ -97,10 +97,10 @@ def positions(window: EncodedInput, start: int, end: int) -> Range | None:
 def boundary_shares(
     windows: Sequence[EncodedInput], logits: Sequence[np.ndarray], *, null: bool
 ) -> tuple[list[tuple[int, int]], np.ndarray]:
-    """Distributions over the units of the context to be the first, and the last, of the answer.
+    """Distributions over the tokens of the context to be the first, and the last, of the answer.
 
     logits: of each window of one question, (T, 2). null: "no answer" has a share, too.
-    Returns (window, position) of every unit once, from the window with most context around it, in
+    Returns (window, position) of every token once, from the window with most context around it, in
     order of the text, and float64 (N + 1, 2) that adds up to 1 per column; the last row is "no
     answer", 0 without `null`.
     """
@@ -122,7 +122,7 @@ def _units_once(windows: Sequence[EncodedInput]) -> list[tuple[int, int]]:
         seen: dict[tuple[int, int], int] = {}
         for place, position in enumerate(inside.tolist()):
             start, end = window.offsets[position].tolist()
-            nth = seen[start, end] = seen.get((start, end), -1) + 1  # units of one character
+            nth = seen[start, end] = seen.get((start, end), -1) + 1  # tokens of one character
             context = min(place, len(inside) - 1 - place)
             kept = found.get((start, end, nth))
             if kept is None or kept[0] < context:
@@ -131,7 +131,7 @@ def _units_once(windows: Sequence[EncodedInput]) -> list[tuple[int, int]]:
 
 
 def _inside(window: EncodedInput) -> np.ndarray:
-    """Positions of the units of the context."""
+    """Positions of the tokens of the context."""
     offsets = window.offsets
     found: np.ndarray = np.flatnonzero((window.text == CONTEXT) & (offsets[:, 1] > offsets[:, 0]))
     return found

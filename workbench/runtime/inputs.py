@@ -23,7 +23,7 @@ class EncodedInput:
 
     arrays: by name, first axis T (subwords, words or characters, including special ones):
     input_ids int32 (T,), token_type_ids int32 (T,), characters int32 (T, 50) …
-    offsets int32 (T, 2): code points of the text, end exclusive; (0, 0) at special units.
+    offsets int32 (T, 2): code points of the text, end exclusive; (0, 0) at special tokens.
     text int8 (T,): 0 first text, 1 second text, -1 special.
     """
 
@@ -60,7 +60,7 @@ class Prepared:
 
     @property
     def lengths(self) -> np.ndarray:
-        """int64 (N,): number of units of each input."""
+        """int64 (N,): number of tokens of each input."""
         return np.fromiter(map(len, self.inputs), dtype=np.int64, count=len(self.inputs))
 
     def first(self, document: int) -> int:
@@ -115,20 +115,20 @@ class Prepared:
 
 
 FIRST_SHARE = 2  # the first of two texts takes at most 1 / FIRST_SHARE of an input
-LONGEST_FIRST = 64  # units of it; as the SQuAD script of BERT does with questions
+LONGEST_FIRST = 64  # tokens of it; as the SQuAD script of BERT does with questions
 
 
 def first_room(max_length: int) -> int:
-    """How many units of the first text are read together with windows of the second."""
+    """How many tokens of the first text are read together with windows of the second."""
     return max(1, min(LONGEST_FIRST, max_length // FIRST_SHARE))
 
 
 class Preparer(Protocol):
-    """Text → arrays in the units of an encoder: subwords, words, characters.
+    """Text → arrays of the tokens of an encoder: subwords, words or characters.
 
     fill: the padding value of each array; 0 for arrays it does not name.
-    size: entries of the vocabulary, 0 without one. added: special units around one text.
-    unknown: the id of out-of-vocabulary units, None without one.
+    size: entries of the vocabulary, 0 without one. added: special tokens around one text.
+    unknown: the id of out-of-vocabulary tokens, None without one.
     """
 
     fill: Mapping[str, int]
@@ -143,7 +143,7 @@ class Preparer(Protocol):
     def unknown(self) -> int | None: ...
 
     def whole(self, documents: Sequence[Document], max_length: int, *, texts: int = 1) -> Prepared:
-        """One input per document from its first `texts` texts, truncated at `max_length` units."""
+        """One input per document from its first `texts` texts, truncated at `max_length` tokens."""
         ...
 
     def windows(self, documents: Sequence[Document], max_length: int) -> Prepared:
@@ -158,11 +158,11 @@ class Preparer(Protocol):
         ...
 
     def count_cut(self, texts: Sequence[Sequence[str]], max_length: int) -> int:
-        """How many of the inputs (one or two texts each) have more than `max_length` units."""
+        """How many of the inputs (one or two texts each) have more than `max_length` tokens."""
         ...
 
     def pieces(self, encoded: EncodedInput) -> list[str]:
-        """The unit at each position as text: "[CLS]", "##ing", "Ġthe" …"""
+        """The token at each position as text: "[CLS]", "##ing", "Ġthe" …"""
         ...
 
     def unknown_share(self, texts: Iterable[str]) -> float:
@@ -225,7 +225,7 @@ def numbered(
 def batches_by_length(lengths: np.ndarray, tokens: int) -> Iterator[np.ndarray]:
     """Positions of inputs of similar length, longest first, at least one per batch.
 
-    A batch holds at most `tokens` units, padding included.
+    A batch holds at most `tokens` of them, padding included.
 
     lengths int (N,); each batch int (B,).
     """
@@ -251,7 +251,7 @@ def stack(
 ) -> dict[str, np.ndarray]:
     """The named arrays of several inputs as one batch (B, T, …): int64, features float32.
 
-    `attention_mask` (B, T) is 1 at units and 0 at padding.
+    `attention_mask` (B, T) is 1 at tokens and 0 at padding.
     """
     masks = [np.ones(len(input_), np.int64) for input_ in inputs]
     return {
@@ -268,7 +268,7 @@ def _padded(rows: Sequence[np.ndarray], fill: float) -> np.ndarray:
 
 MASK = "attention_mask"
 PART = "part"  # array int32 (T,): the number of the question that an input is about
-PER_TOKEN = "token"  # axis of logits that have a row for each unit of the input
+PER_TOKEN = "token"  # axis of logits that have a row for each token of the input
 
 
 def unpadded(

@@ -1,4 +1,4 @@
-"""Which units of a document's windows make up its words, its units, or the whole. numpy only."""
+"""Which tokens of a document's windows make up its words, or the whole. numpy only."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Rows:
 def rows_of(prepared: Prepared, document: int, unit: str, *, added: int) -> Rows:
     """The rows of a document from `Preparer.windows`. `added` is `Preparer.added`.
 
-    word: the mean over the units of each word, in the window with the most context; 0 for a word
-    without a unit. token: every unit of the model once, special units with the offsets (0, 0).
+    word: the mean over the tokens of each word, in the window with the most context; 0 for a word
+    without a token. token: every token of the model once, special tokens with the offsets (0, 0).
     document: one row, the mean over these.
     """
     windows = [prepared.inputs[number] for number in prepared.of(document)]
@@ -85,10 +85,10 @@ def _whole(kept: Sequence[np.ndarray], length: int) -> Rows:
 
 
 def once(windows: Sequence[EncodedInput], *, keep_special: bool) -> list[np.ndarray]:
-    """Positions of each window so that every unit of the text is taken once, with most context.
+    """Positions of each window so that every token of the text is taken once, with most context.
 
-    Returns int (K,) for each window. Of the units that two windows share, the first half is taken
-    from the first. Special units are taken at the beginning of the first window and at the end of
+    Returns int (K,) for each window. Of the tokens that two windows share, the first half is taken
+    from the first. Special tokens are taken at the beginning of the first window and at the end of
     the last.
     """
     texts = [np.flatnonzero(window.text >= 0) for window in windows]
@@ -107,7 +107,7 @@ def once(windows: Sequence[EncodedInput], *, keep_special: bool) -> list[np.ndar
 
 
 def _shared(before: np.ndarray, after: np.ndarray) -> int:
-    """The number of units at the end of `before` (T, 2) that `after` begins with."""
+    """The number of tokens at the end of `before` (T, 2) that `after` begins with."""
     if not len(before) or not len(after):
         return 0
     for start in np.flatnonzero((before == after[0]).all(-1)):

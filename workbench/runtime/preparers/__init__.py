@@ -1,1 +1,1 @@
-"""Preparers: text → arrays in the units of an encoder, without torch."""
+"""Preparers: text → arrays of the tokens of an encoder, without torch."""

@@ -75,7 +75,7 @@ class CharacterTable:
 
 
 class CharacterTexts(WordPreparer):
-    """One unit per word; the model reads the words joined by spaces, character by character.
+    """One token per word; the model reads the words joined by spaces, character by character.
 
     The forward model ("next") reads delimiter, text, space; a word's state is the one after the
     space that follows it. The backward model ("previous") reads delimiter, reversed text, space; a
@@ -83,7 +83,7 @@ class CharacterTexts(WordPreparer):
     """
 
     reads_words = False
-    unknown = None  # units are words, and every word has characters
+    unknown = None  # tokens are words, and every word has characters
 
     def __init__(self, tables: Mapping[str, CharacterTable]):
         self.tables = dict(tables)

@@ -34,7 +34,7 @@ class WordCharacters(WordPreparer):
     def arrays(self, units: Units) -> dict[str, np.ndarray]:
         """`characters` int32 (T, longest).
 
-        A row is 0 for the unit that stands for an input without words.
+        A row is 0 for the token that stands for an input without words.
         """
         rows = np.zeros((len(units), self.longest), np.int32)
         for row, word, text in zip(rows, units.words, units.text, strict=True):
@@ -43,7 +43,7 @@ class WordCharacters(WordPreparer):
         return {CHARACTERS: rows}
 
     def boundaries(self) -> np.ndarray:
-        """int32 (2, longest): the units before and after a sentence, <S> and </S>."""
+        """int32 (2, longest): the tokens before and after a sentence, <S> and </S>."""
         rows = np.full((2, self.longest), PADDING + SHIFT, np.int32)
         rows[:, :3] = [[WORD_START, mark, WORD_END] for mark in (SENTENCE_START, SENTENCE_END)]
         rows[:, :3] += SHIFT

@@ -1,4 +1,4 @@
-"""Words with the special units of fastai, for AWD-LSTM."""
+"""Words with the special tokens of fastai, for AWD-LSTM."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PADDING_ID = 1  # of every published model
 
 
 class FastaiWords(WordPreparer):
-    """One unit per word, marks of capitals and repetitions before it, "xxbos" at the beginning.
+    """One token per word, marks of capitals and repetitions before it, "xxbos" at the beginning.
 
     vocabulary: in the order of the rows of the embeddings. Marks have no offsets, as they are no
     part of the text: the state after a word, not that after its mark, stands for the word.

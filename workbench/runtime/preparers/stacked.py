@@ -1,7 +1,7 @@
 """Words whose embeddings are stacked from several parts. numpy only.
 
 A part is a vocabulary of words, characters of each word, or the preparer of another model. The
-words are joined by spaces for a part with units of its own (subwords), which are then aligned.
+words are joined by spaces for a part with tokens of its own (subwords), which are then aligned.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from workbench.text.document import TEXT, TEXT_B, Document
 
 VOCABULARY = "words.json"  # words and characters, beside the parts
 IDS, UNITS, FIRST, END = "ids", "units", "first", "end"
-NO_LIMIT = 1 << 24  # units
+NO_LIMIT = 1 << 24  # tokens
 LONGEST_WORD = 24  # characters; longer words are truncated
 UNKNOWN, BEGIN, STOP, RESERVED = 1, 2, 3, 4  # ids of characters; 0 is padding
 
@@ -50,10 +50,10 @@ class Part(ABC):
 
     @abstractmethod
     def arrays(self, units: Units) -> dict[str, np.ndarray]:
-        """By name, without the prefix of the part: (T, …), T units, if not stated otherwise."""
+        """By name, without the prefix of the part: (T, …), T tokens, if not stated otherwise."""
 
     def fits(self, units: Units) -> int:
-        """How many of the first units fit into one input of the part."""
+        """How many of the first tokens fit into one input of the part."""
         return len(units)
 
     def is_known(self, word: str) -> bool:
@@ -120,7 +120,7 @@ class Characters(Part):
 
 
 class WordModel(Part):
-    """A model whose units are the words themselves."""
+    """A model whose tokens are the words themselves."""
 
     def __init__(self, preparer: WordPreparer):
         self.preparer, self.fill, self.size = preparer, preparer.fill, preparer.size
@@ -137,9 +137,9 @@ class WordModel(Part):
 
 
 class UnitModel(Part):
-    """A model with units of its own, at most `longest` per input.
+    """A model with tokens of its own, at most `longest` per input.
 
-    Besides its arrays: units (S,), 1 at each of its units; first, end int32 (T,): the units of each
+    Besides its arrays: units (S,), 1 at each of its tokens; first, end int32 (T,): those of each
     word, equal for a word without one.
     """
 
@@ -154,7 +154,7 @@ class UnitModel(Part):
         return {**encoded.arrays, UNITS: ones, FIRST: first, END: end}
 
     def fits(self, units: Units) -> int:
-        """All words before the first whose units are truncated."""
+        """All words before the first whose tokens are truncated."""
         if not self._whole(_joined(units)[0], self.longest).cut[0]:
             return len(units)
         _encoded, first, end = self._encoded(units, self.longest)
@@ -184,7 +184,7 @@ class UnitModel(Part):
 
 
 def _joined(units: Units) -> tuple[Document, list[list[int]]]:
-    """The words of each text joined by spaces, and the units that they are."""
+    """The words of each text joined by spaces, and the tokens that they are."""
     names = (TEXT, TEXT_B)
     texts = max(0, *units.text) + 1 if len(units) else 1
     places = [[n for n, text in enumerate(units.text) if text == number] for number in range(texts)]
@@ -201,7 +201,7 @@ def _joined(units: Units) -> tuple[Document, list[list[int]]]:
 
 
 def model_part(preparer: Preparer, longest: int) -> Part:
-    """The part for the preparer of a model that reads at most `longest` units."""
+    """The part for the preparer of a model that reads at most `longest` tokens."""
     if isinstance(preparer, WordPreparer) and preparer.keeps_words:
         return WordModel(preparer)
     return UnitModel(preparer, longest)

@@ -58,7 +58,7 @@ class Subwords:
         )
 
     def _both_orders(self, encoded: EncodedInput) -> EncodedInput:
-        """With the other order of a pair: the same units, so that both have one length.
+        """With the other order of a pair: the same tokens, so that both have one length.
 
         A single text has only one order.
         """

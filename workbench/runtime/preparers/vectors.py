@@ -25,7 +25,7 @@ class VectorWords(WordPreparer):
     case if no word of the vocabulary has an upper-case letter.
 
     input_ids int32 (T,): row of the word + 1, 0 for a word without one. With n-grams also, for all
-    words together, ngrams int32 (P,): row of the n-gram + 1, and ngram_words int32 (P,): the unit
+    words together, ngrams int32 (P,): row of the n-gram + 1, and ngram_words int32 (P,): the token
     that it belongs to. P is at least 1; a row of 0 counts for nothing.
     """
 

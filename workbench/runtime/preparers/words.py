@@ -27,14 +27,14 @@ from workbench.text.segmenters import base as segmenters
 from workbench.text.segmenters import stored
 
 OVERLAP = 4  # adjacent windows share 1 / OVERLAP of their length
-SPECIAL = -1  # `text` of units that belong to no text
+SPECIAL = -1  # `text` of tokens that belong to no text
 
 
 @dataclass(frozen=True)
 class Units:
-    """The units of one input before they are numbered.
+    """The tokens of one input before they are numbered.
 
-    words: the unit at each position as text. offsets: code points, (0, 0) at special units.
+    words: the token at each position as text. offsets: code points, (0, 0) at special tokens.
     text: 0 first text, 1 second text, SPECIAL.
     """
 
@@ -53,11 +53,11 @@ class Units:
 
 
 class WordPreparer(ABC):
-    """A preparer with one unit per word: the document's tokens where it has them.
+    """A preparer with one token per word: the document's tokens where it has them.
 
     Subclasses implement `arrays`, `size`, `is_known` and `save`, and `units` if they split or mark
     words in their own way. `empty` is the word of an input without words, as a model needs at
-    least one unit.
+    least one token.
     """
 
     fill: Mapping[str, int] = {}
@@ -66,7 +66,7 @@ class WordPreparer(ABC):
     empty = ""
     segmenter = segmenters.DEFAULT  # id of the one that splits texts; `split` is the default
     reads_words = True  # whether texts are read word by word, not character by character
-    keeps_words = True  # whether units are the words themselves, each once and nothing else
+    keeps_words = True  # whether tokens are the words themselves, each once and nothing else
 
     @property
     @abstractmethod
@@ -75,7 +75,7 @@ class WordPreparer(ABC):
 
     @abstractmethod
     def arrays(self, units: Units) -> dict[str, np.ndarray]:
-        """The arrays of one input, by name; usually one row per unit, first axis T."""
+        """The arrays of one input, by name; usually one row per token, first axis T."""
 
     @abstractmethod
     def is_known(self, word: str) -> bool:
@@ -108,14 +108,14 @@ class WordPreparer(ABC):
         return tokens_of(document, name) if has_tokens else self.words_of(document.content(name))
 
     def units(self, text: str, words: Sequence[tuple[int, int]], number: int) -> Units:
-        """The units of text `number`, whose words are at the given offsets."""
+        """The tokens of text `number`, whose words are at the given offsets."""
         offsets = tuple(words)
         return Units(
             tuple(text[start:end] for start, end in offsets), offsets, (number,) * len(offsets)
         )
 
     def framed(self, units: Units) -> Units:
-        """The units of a whole input or window with the special units around them."""
+        """The tokens of a whole input or window with the special tokens around them."""
         return units
 
     def whole(self, documents: Sequence[Document], max_length: int, *, texts: int = 1) -> Prepared:
@@ -140,7 +140,7 @@ class WordPreparer(ABC):
             room = max(1, fits)
 
     def fits(self, units: Units) -> int:
-        """How many of the first units fit into one input for reasons besides its length."""
+        """How many of the first tokens fit into one input for reasons besides its length."""
         return len(units)
 
     def windows(self, documents: Sequence[Document], max_length: int) -> Prepared:
@@ -215,7 +215,7 @@ class WordPreparer(ABC):
         )
 
     def _texts(self, document: Document, texts: int) -> list[Units]:
-        """The units of the first `texts` texts; a missing second text has none."""
+        """The tokens of the first `texts` texts; a missing second text has none."""
         names = [name for name, _content in document.texts[:texts]]
         found = [
             self.units(document.content(name), self._word_offsets(document, name), number)

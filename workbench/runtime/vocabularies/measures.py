@@ -1,4 +1,4 @@
-"""How well a vocabulary fits a text: units per word, unknown words, truncated texts."""
+"""How well a vocabulary fits a text: tokens per word, unknown words, truncated texts."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from workbench.text.document import TEXT, Document
 from workbench.text.segment import words
 
 LIMITS = (128, 256, 512)
-LONGEST = 1_000_000  # units; in effect no limit
+LONGEST = 1_000_000  # tokens; in effect no limit
 MOST_SPLIT = 50  # words that are listed
 
 
 @dataclass(frozen=True)
 class Split:
-    """A word that is divided into several units."""
+    """A word that is divided into several tokens."""
 
     word: str
     units: tuple[str, ...]
@@ -31,9 +31,9 @@ class Split:
 class Fit:
     """Figures of a vocabulary on texts. Words are words, numbers and symbols (text.segment).
 
-    units: without special ones. fertility: units per word. unknown: fraction of the words with a
-    letter that the vocabulary does not have. cut: limit → fraction of the texts with more units,
-    special ones included. lengths: of each text, with special units. split: words that are divided
+    units: without special ones. fertility: tokens per word. unknown: fraction of the words with a
+    letter that the vocabulary does not have. cut: limit → fraction of the texts with more tokens,
+    special ones included. lengths: of each text, with special tokens. split: words that are divided
     most often, most frequent first.
     """
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 
 COUNT, SCORE = "count", "score"
 RULES = (SCORE, COUNT)
-PREFIX = "##"  # of a unit that continues a word
+PREFIX = "##"  # of a token that continues a word
 LONGEST_WORD = 100  # characters; a longer word is unknown, as in BERT's tokenizer
 
 Pair = tuple[str, str]
@@ -21,7 +21,7 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class Merge:
-    """A merge of two adjacent units, with the counts that it was chosen by."""
+    """A merge of two adjacent tokens, with the counts that it was chosen by."""
 
     first: str
     second: str
@@ -72,7 +72,7 @@ class Learner:
         return [self._merge(pair) for pair in found]
 
     def next(self) -> Merge | None:
-        """Merge the best pair everywhere; None if no word has two units."""
+        """Merge the best pair everywhere; None if no word has two tokens."""
         best = max(self._live(), key=self._value, default=None)
         if best is None:
             return None
