@@ -120,7 +120,7 @@ def test_a_label_is_split_by_the_texts_of_its_spans(project, ids, spans):
     assert painted(project, ids[0]) == [(0, 3, "WOMAN"), (8, 11, "PER")]
     with pytest.raises(WorkbenchError, match="No annotations are chosen"):
         changes.split(project, label["PER"], "MAN", ids=[])
-    with pytest.raises(WorkbenchError, match="have the label WOMAN already"):
+    with pytest.raises(WorkbenchError, match="already have the label WOMAN"):
         changes.split(project, new, "WOMAN", ids=uses[0].ids)
 
 

@@ -93,7 +93,7 @@ def test_a_pair_whose_second_text_is_too_long_keeps_the_shorter_one():
 
 
 def test_a_template_without_room_for_any_text_is_refused():
-    with pytest.raises(SpecError, match="takes 4 tokens; the model takes 3"):
+    with pytest.raises(SpecError, match="has 4 tokens; the model accepts at most 3"):
         fitted(limit=3)
 
 

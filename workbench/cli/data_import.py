@@ -84,7 +84,7 @@ def _roles(
     "--near",
     type=click.FloatRange(0.3, 1.0),
     help=_(
-        "Also count near-duplicates from this Jaccard similarity on; --duplicates skip-text "
+        "Also count near-duplicates with at least this Jaccard similarity; --duplicates skip-text "
         "skips them."
     ),
 )

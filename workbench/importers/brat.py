@@ -90,7 +90,7 @@ class BratImporter:
         if options.mapping:
             raise ImportFailed(
                 _("{file}: annotations of brat have no columns.").format(file=source.name),
-                hint=_("Leave --map out; --layer chooses the layer of the spans."),
+                hint=_("Omit --map; --layer chooses the layer of the spans."),
             )
         text = text_of(source)
         parts = _Parts()

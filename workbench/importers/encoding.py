@@ -207,6 +207,6 @@ def _western(path: Path, raw: bytes) -> Encoding:
     return Encoding(
         "cp1252",
         "cp1252",
-        _("it is not UTF-8; read so it holds words like “{word}”").format(word=word[:30]),
+        _("it is not UTF-8; decoded this way, it has words like “{word}”").format(word=word[:30]),
         sure=False,
     )

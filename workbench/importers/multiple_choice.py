@@ -319,7 +319,7 @@ class _Form:
         return Record(document, {self.layer: "submitted"}, marks)
 
     def _right(self, value: object, choices: Sequence[tuple[str, str]]) -> int | None:
-        """The 0-based number of the right choice, None for an answer that is not given."""
+        """The 0-based number of the correct choice, None for an answer that is not given."""
         if value is None or value == "" or value == -1 or value == "-1":
             return None
         word = str(value).strip()

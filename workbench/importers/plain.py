@@ -28,7 +28,7 @@ class PlainImporter:
         if name.lower().endswith((".txt", ".text", ".md")) and not jsonl.opens(head):
             return Guess(
                 0.3,
-                _("the name ends in {name} and nothing else fits better").format(
+                _("the name ends in {name} and no other format fits better").format(
                     name=name[name.rindex(".") :]
                 ),
             )

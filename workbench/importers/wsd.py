@@ -73,7 +73,7 @@ class WsdImporter:
         if options.mapping:
             raise ImportFailed(
                 _("{file}: instances of word senses have no columns.").format(file=source.name),
-                hint=_("Leave --map out; --layer chooses the layer of the senses."),
+                hint=_("Omit --map; --layer chooses the layer of the senses."),
             )
         keys, more, without = _keys(source), 0, 0
         for sentence in _sentences(source):

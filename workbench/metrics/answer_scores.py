@@ -27,7 +27,7 @@ class AnswerStatistic:
     def of(
         cls, golds: Sequence[Sequence[Sequence[str]]], predicted: Sequence[Sequence[str]]
     ) -> AnswerStatistic:
-        """golds: the right answers of every question of every document."""
+        """golds: the correct answers of every question of every document."""
         rows = []
         for asked, answered in zip(golds, predicted, strict=True):
             found = answers.scores(asked, answered)

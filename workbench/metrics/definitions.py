@@ -142,7 +142,7 @@ DEFINITIONS: dict[str, Definition] = {
     ),
     "mean_reciprocal_rank": Definition(
         N_("Mean reciprocal rank"),
-        N_("Mean of 1 / rank of the right choice by its score; equal scores count against it."),
+        N_("Mean of 1 / rank of the correct choice by its score; equal scores count against it."),
         NEVER,
     ),
     "exact_match": Definition(

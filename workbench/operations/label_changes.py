@@ -137,7 +137,7 @@ def split(
         to = operations.add_labels(project, row_id(layer), [name])[name.strip()]
         if to == label_id:
             raise WorkbenchError(
-                _("The annotations have the label {name} already.").format(name=label.name),
+                _("The annotations already have the label {name}.").format(name=label.name),
                 hint=_("Type another name."),
             )
         changed = stored.relabel(

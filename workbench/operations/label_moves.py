@@ -128,7 +128,7 @@ def check_move(project: Project, label_ids: Sequence[int], layer_id: int) -> lis
 def _refusal(source: Layer, target: Layer) -> str | None:
     """Why labels of a layer cannot be moved to another one; None if they can."""
     if source.id == target.id:
-        return _("The labels are in the layer {layer} already.").format(layer=target.name)
+        return _("The labels are already in the layer {layer}.").format(layer=target.name)
     if source.texts != target.texts or not target.traits.holds(source.traits):
         return _("The layer {layer} cannot hold labels of the layer {source}.").format(
             layer=target.name, source=source.name

@@ -196,7 +196,7 @@ def _with_status(
 
 
 class _Spans:
-    """Spans of one text in order, to be asked for overlaps."""
+    """Spans of one text in order, for queries of overlaps."""
 
     def __init__(self, spans: Sequence[Place]):
         self._spans = spans

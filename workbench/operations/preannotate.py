@@ -146,7 +146,7 @@ class Preannotation:
         self._listening: Callable[[], None] | None = None
 
     def use(self, runs: tuple[Run, ...]) -> None:
-        """Predict with these runs from now on; a failure of before is forgotten."""
+        """Predict with these runs from now on; an earlier failure is forgotten."""
         self._cancel()
         self.runs, self.status, self.message = runs, IDLE, ""
         self.ready, self.wanted = 0, None

@@ -76,7 +76,7 @@ def delete(project: Project, id: int, *, origin: object = None) -> None:
 
 
 def answer(project: Project, id: int, start: int, end: int, *, origin: object = None) -> None:
-    """Add code points [start, end) to the right answers of a question.
+    """Add code points [start, end) to the correct answers of a question.
 
     Raises WorkbenchError if they lie outside the text.
     """
@@ -94,7 +94,7 @@ def answer(project: Project, id: int, start: int, end: int, *, origin: object = 
 def remove_answer(
     project: Project, id: int, start: int, end: int, *, origin: object = None
 ) -> None:
-    """Remove one of the right answers of a question; without any left, the question is open."""
+    """Remove one of the correct answers of a question; without any left, the question is open."""
     found = answers.question(project.db, id)
     left = tuple(offsets for offsets in found.question.answers if offsets != (start, end))
     _set(project, found, replace(found.question, answers=left), _("Remove answer"), origin)

@@ -102,8 +102,8 @@ def advice(found: Rounds) -> str:
     known = sum(point.agreement is not None for point in found.points)
     if known < NEEDED:
         return ngettext(
-            "Too early to say: train again {n} more time.",
-            "Too early to say: train again {n} more times.",
+            "Not enough rounds yet: train again {n} more time.",
+            "Not enough rounds yet: train again {n} more times.",
             NEEDED - known,
         ).format(n=NEEDED - known)
     return instant_curve.advice(found.points)

@@ -224,10 +224,10 @@ class Budget:
         )
         if least:
             message = ngettext(
-                "Even without text and examples the prompt takes {least:,} token; the model "
-                "takes {limit:,}.",
-                "Even without text and examples the prompt takes {least:,} tokens; the model "
-                "takes {limit:,}.",
+                "Even without text and examples the prompt has {least:,} token; the model "
+                "accepts at most {limit:,}.",
+                "Even without text and examples the prompt has {least:,} tokens; the model "
+                "accepts at most {limit:,}.",
                 least,
             )
         return SpecError(

@@ -38,7 +38,7 @@ class ExporterInfo(ABC):
     main_check: bool = False
 
     def unfit(self, model: Path) -> str:
-        """Why a run with this model folder cannot be exported so, "" if it can."""
+        """Why a run with this model folder cannot be exported in this format, "" if it can."""
         return ""
 
     def described(self, model: Path) -> tuple[str, str]:

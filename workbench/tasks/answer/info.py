@@ -39,7 +39,7 @@ LONGEST_ANSWER = Option(
 
 @dataclass(frozen=True)
 class GoldAnswer:
-    """A question with its right answers: ranges and texts; none if the text holds no answer."""
+    """A question with its gold answers: ranges and texts; none if the text contains no answer."""
 
     question: str
     ranges: tuple[tuple[int, int], ...]
@@ -78,8 +78,8 @@ class AnswerInfo(TaskInfo):
     short = N_("Answers")
     predicts = N_("the range of a text that answers a question")
     definition = N_(
-        "Exact match: share of questions whose answer equals one of the right answers without "
-        "case, punctuation and articles. F1: overlap of their words, the best of the right "
+        "Exact match: share of questions whose answer equals a gold answer, ignoring "
+        "case, punctuation and articles. F1: overlap of their words, the best of the gold "
         "answers; both as in the SQuAD script. Where dev has questions without an answer, the "
         "threshold for predicting none is the one with the best F1 there."
     )
@@ -365,7 +365,7 @@ def _mistake(gold: GoldAnswer, predicted: PredictedAnswer | None) -> tuple[float
 
 
 def _probability(gold: GoldAnswer, predicted: PredictedAnswer | None) -> float | None:
-    """Of the right answers, if the model considered them."""
+    """Of the gold answers, if the model considered them."""
     if predicted is None:
         return 0.0
     if not gold.ranges:

@@ -28,11 +28,11 @@ class ChoiceInfo(ClassifyInfo):
     id = "choice"
     title = N_("Multiple choice")
     short = N_("Choice")
-    predicts = N_("the right one of several answers")
+    predicts = N_("the correct one of several answers")
     definition = N_(
         "Share of documents whose right choice has the highest score. Documents may have different "
         "numbers of choices; chance is the mean of 1 / number. The mean reciprocal rank is that of "
-        "1 / rank of the right choice."
+        "1 / rank of the correct choice."
     )
     layer_kinds = ("choice",)
     texts = CHOICES
@@ -162,7 +162,7 @@ class ChoiceInfo(ClassifyInfo):
 
 
 def _reciprocal_rank(gold: ClassGold, prediction: Prediction) -> float:
-    """1 / rank of the right choice, equal scores counted against it; 0 without a score."""
+    """1 / rank of the correct choice, equal scores counted against it; 0 without a score."""
     scores = prediction.classes.as_dict() if prediction.classes is not None else {}
     if gold.label not in scores:
         return 0.0

@@ -111,7 +111,7 @@ class VectorsInfo(FamilyInfo):
 
         found, problems = files.file_of(path)
         if found is None:
-            message = "; ".join(problems) or _("it holds no file of word vectors")
+            message = "; ".join(problems) or _("it contains no file of word vectors")
             raise ModelError(
                 _("{path} cannot be used: {problem}.").format(path=path, problem=message)
             )

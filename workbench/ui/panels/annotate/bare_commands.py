@@ -50,8 +50,8 @@ BARE_COMMANDS = (
         _("Next or previous token, token below or above, in a tag layer"),
         *("Right", "Left", "Down", "Up"),
     ),
-    _bare("tag-next", _("Give the token its next most probable tag"), "Shift+Down"),
-    _bare("tag-previous", _("Give the token its previous tag, a more probable one"), "Shift+Up"),
+    _bare("tag-next", _("Assign the next most probable tag to the token"), "Shift+Down"),
+    _bare("tag-previous", _("Assign the previous, more probable tag to the token"), "Shift+Up"),
     _bare(
         "delete",
         _("Delete the selected span or relation, the tag, or the last answer"),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 STATE_TONES = {"submitted": "good", "draft": "warn", "discarded": "bad", "pending": ""}
 SIDE, GAP = 24, 10  # pixels beside and between the parts
-KEY = 96  # pixels at 100 % that a long key keeps
+KEY = 96  # pixels at 100% that a long key keeps
 STEPS = range(4)  # nothing is shortened; the states; the units, too; no buttons for undo and redo
 
 

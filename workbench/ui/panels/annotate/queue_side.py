@@ -45,7 +45,7 @@ ORDER = 120  # least width of the name of the order, pixels at 100%
 FILTER = 150  # width of a filter's name, pixels at 100%
 ONLY_ROWS = frozenset({"stale_rows"})
 STATES = ("pending", "draft", "submitted", "discarded")
-LOW = 420  # height at 100 % below which the instant model is shown without its explanation
+LOW = 420  # height at 100% below which the instant model is shown without its explanation
 _CLEARED = {
     "state": None, "suggested": False, "label_id": None, "split": None, "source": None,
     "origin": None,

@@ -52,8 +52,8 @@ class ExportView(View):
         self.first = self._choices.run
         lead = Button(_("Train a model"), "play", "primary", on=lambda: state.context.go("train"))
         hint = _(
-            "Runs that are trained have a model that other programs can load, and so have models "
-            "that were published for a task, such as taggers."
+            "Trained runs can be exported for other programs, and so can models that were "
+            "published for a task, such as taggers."
         )
         self._empty = EmptyState("package-open", _("Nothing to export yet"), hint, lead)
         self._body = row(self._choices, (self._outcome, 1), gap=0)

@@ -38,7 +38,7 @@ HINTS = {
     ),
     RANDOMISATION: N_(
         "The predictions of both runs are exchanged for random documents; p: how often the "
-        "difference is then as large (Noreen 1989; Yeh 2000)."
+        "difference is then at least as large (Noreen 1989; Yeh 2000)."
     ),
     MCNEMAR: N_(
         "From the documents that only one of the runs predicts correctly; binomial distribution "

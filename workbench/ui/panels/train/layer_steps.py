@@ -60,7 +60,7 @@ class LayerSteps(QFrame):
         rates = self._ask()
         self._picture.set_rates(rates)
         if rates is None:
-            self._message.setText(_("Choose data and settings that can be trained first."))
+            self._message.setText(_("First choose data and settings that can be trained."))
             return
         peak = max(map(max, rates.rates))
         message = _("Colour: learning rate, from 0 to {peak}. Hatched: frozen. Lines: epochs.")

@@ -207,7 +207,7 @@ class TrainState(State):
         """Compute what a run with these choices does with each block, off the main thread."""
         found = self._settled()
         if found is None:
-            fail(SpecError(_("Choose data and settings that can be trained first.")))
+            fail(SpecError(_("First choose data and settings that can be trained.")))
             return
         work = lambda: checks.blocks(*found)  # noqa: E731
         self.context.run(work, show, fail)

@@ -43,5 +43,5 @@ def read(text: str, most: int = MOST) -> tuple[str, tuple[str, ...]]:
 
 
 def _plain(entry: str) -> str:
-    """Without the marks of Markdown."""
+    """Without Markdown markup."""
     return re.sub(r"[`*]", "", entry).rstrip(".;")

@@ -34,7 +34,7 @@ NO_SEQUENCE_HEAD = PERMUTED
 REJECTED: Mapping[str, str] = {
     "transfo-xl": N_(
         "Transformer-XL cannot be loaded: version 5 of the transformers library no longer has its "
-        "code, and its vocabulary was only published as a pickle. XLNet continues it"
+        "code, and its vocabulary was only published as a pickle. XLNet is its successor"
     ),
 }
 ARCHITECTURES = ENCODERS | DECODERS | PERMUTED | SEQ2SEQ

@@ -149,8 +149,8 @@ def _hint(result: MaskedWords, *, continuing: bool) -> str:
         message.append(text.format(done=len(result.bits), n=n))
     elif (left := len(result.words) - len(result.bits)) > 0:
         text = ngettext(
-            "{n} later word is not scored: the text is long.",
-            "{n} later words are not scored: the text is long.",
+            "{n} later word is not scored: the text is too long.",
+            "{n} later words are not scored: the text is too long.",
             left,
         )
         message.append(text.format(n=left))
