@@ -91,8 +91,7 @@ def inspect(
     from workbench.operations import examine
     from workbench.operations import inspect as operations
 
-    if second and len(second) != len(texts):
-        raise click.UsageError(_("--text-b is required once for each --text."))
+    pairs = _pairs(texts, second)
     if (keys or every) and file is None:
         raise click.UsageError(_("--document and --all require --project."))
     options: Mapping[str, Any] = _options(settings)
@@ -107,17 +106,9 @@ def inspect(
     if inspector is None:
         _list(choice, as_json)
         return
-    if refused := _refusal(choice, inspector):
-        raise WorkbenchError(
-            refused,
-            hint=_(
-                "Run the command without --inspector to list the inspectors that support this "
-                "model."
-            ),
-        )
+    _ensure_supported(choice, inspector)
     options = corpus_index.completed(file, choice, inspector, options, device)
-    seconds = second or (None,) * len(texts)
-    documents += [operations.typed(*pair) for pair in zip(texts, seconds, strict=True)]
+    documents += [operations.typed(*pair) for pair in pairs]
     with _opened(choice, device, precision) as host:
         for number, document in enumerate(documents, 1):
             answer = host.ask_now(inspector, document, options=options)
@@ -127,6 +118,22 @@ def inspect(
                 whole = operations.every_document(project)
             answer = host.ask_now(inspector, *whole, options=options, timeout=3600)
             _print(answer, None, _Arrays(arrays, 0), as_json)
+
+
+def _pairs(texts: tuple[str, ...], second: tuple[str, ...]) -> list[tuple[str, str | None]]:
+    """Each text with its second text. Raises UsageError unless all or none have one."""
+    if second and len(second) != len(texts):
+        raise click.UsageError(_("--text-b is required once for each --text."))
+    return list(zip(texts, second or (None,) * len(texts), strict=True))
+
+
+def _ensure_supported(choice: Choice, inspector: str) -> None:
+    """Raises WorkbenchError if an inspector does not support the model."""
+    if refused := _refusal(choice, inspector):
+        hint = _(
+            "Run the command without --inspector to list the inspectors that support this model."
+        )
+        raise WorkbenchError(refused, hint=hint)
 
 
 def _examine(

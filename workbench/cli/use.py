@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from workbench.cli.session import Session
     from workbench.metrics.report import Report
+    from workbench.operations.scoring import Evaluation
+    from workbench.storage.runs import Run
     from workbench.text.document import Document
     from workbench.text.fields import Prediction
 
@@ -89,8 +91,7 @@ def evaluate(
     """Evaluate a run on the current gold labels of a split.
 
     Predictions are stored, so only new or changed documents are predicted. On train and dev this
-    can be
-    used while a window has the project open.
+    can be used while a window has the project open.
     """
     from workbench.operations import quality, quality_report, results, trained_on
 
@@ -100,14 +101,7 @@ def evaluate(
         chosen = results.run_named(opened.project, run)
         for query in queries:
             checked(opened.project, query)
-        progress = Progress(_("Scoring"))
-        found = opened.ask(
-            lambda then: results.start_evaluation(
-                opened.project, opened.queue, chosen, split, then
-            ),
-            heard=progress.heard,
-        )
-        progress.end()
+        found = _scored(opened, chosen, split)
         chosen = results.run(opened.project, chosen.id)
         if temperature:
             decoding.set_temperature(opened.project, chosen, temperature)
@@ -136,6 +130,19 @@ def evaluate(
     if report is not None:
         _show_report(report)
     _show_quality(more)
+
+
+def _scored(opened: Session, run: Run, split: str) -> Evaluation:
+    """The scores of a run, after it has predicted the documents that it has not seen yet."""
+    from workbench.operations import results
+
+    progress = Progress(_("Scoring"))
+    found: Evaluation = opened.ask(
+        lambda then: results.start_evaluation(opened.project, opened.queue, run, split, then),
+        heard=progress.heard,
+    )
+    progress.end()
+    return found
 
 
 def _show_quality(found: dict[str, Any]) -> None:

@@ -49,52 +49,33 @@ def accept(
 
 
 def _make_gold(project: Project, suggestion: SuggestionRow, layer: Layer) -> None:
+    """Write what a suggestion proposes: an answer, a number, a class or a span."""
     kept: dict[str, Any] = {
         "annotator_id": project.annotator_id,
         "source_id": suggestion.source_id,
         "score": suggestion.score,
     }
+    where = (project.db, suggestion.document_id, suggestion.layer_id)
     if suggestion.question is not None:
-        asked = answers.question(project.db, suggestion.question)
-        offsets = (
-            None
-            if suggestion.start is None or suggestion.end is None
-            else (suggestion.start, suggestion.end)
-        )
-        questions.take(project, asked, offsets, source_id=suggestion.source_id)
+        _answer(project, suggestion, suggestion.question)
     elif suggestion.label_id is None:
         if suggestion.value is not None:
-            document_values.set_value(
-                project.db, suggestion.document_id, suggestion.layer_id, suggestion.value, **kept
-            )
+            document_values.set_value(*where, suggestion.value, **kept)
     elif suggestion.start is None:
-        annotation_rows.set_mark(
-            project.db,
-            suggestion.document_id,
-            suggestion.layer_id,
-            suggestion.label_id,
-            many=layer.traits.several,
-            **kept,
-        )
+        several = layer.traits.several
+        annotation_rows.set_mark(*where, suggestion.label_id, many=several, **kept)
     elif suggestion.end is not None:
-        make_room(
-            project,
-            suggestion.document_id,
-            layer,
-            suggestion.start,
-            suggestion.end,
-            suggestion.field,
-        )
-        annotation_rows.add_span(
-            project.db,
-            suggestion.document_id,
-            suggestion.layer_id,
-            suggestion.label_id,
-            suggestion.start,
-            suggestion.end,
-            field=suggestion.field,
-            **kept,
-        )
+        start, end, field = suggestion.start, suggestion.end, suggestion.field
+        make_room(project, suggestion.document_id, layer, start, end, field)
+        annotation_rows.add_span(*where, suggestion.label_id, start, end, field=field, **kept)
+
+
+def _answer(project: Project, suggestion: SuggestionRow, question: int) -> None:
+    """Take a range of the text, or none, as an answer to a question."""
+    asked = answers.question(project.db, question)
+    start, end = suggestion.start, suggestion.end
+    offsets = None if start is None or end is None else (start, end)
+    questions.take(project, asked, offsets, source_id=suggestion.source_id)
 
 
 def reject(
