@@ -139,11 +139,28 @@ class ResultsView(WatchingView):
         return self._nothing
 
     def _one_run(self) -> QFrame:
-        state = self.state
-        self._title, self._chip = (
-            Elided("", "heading", weight=600, mode=Qt.TextElideMode.ElideMiddle),
-            Chip(""),
+        state, head = self.state, self._head_of_run()
+        self._keep = Button(_("Keep best checkpoint"), small=True, on=state.keep_checkpoint)
+        self._message = Callout("", "bad", self._keep)
+        leave = icon_button(
+            "x", _("Do not suggest for them"), lambda: state.update(asked=()), small=True
         )
+        self._for_these = Button(
+            _("Suggest for these"), "sparkles", small=True, on=state.suggest_asked
+        )
+        self._asked = Callout("", "accent", self._for_these, leave)
+        self._note = Callout()
+        self._seen = SeenCallout(state.comparing.open_documents)
+        self._busy = words("", "small", "accent")
+        self._waiting = WaitLine(Waits(state.context.queue, of_project(state.project, "predict")))
+        tabs = row((self._tabs_of_run(), 1), self._busy, self._waiting)
+        callouts = (self._asked, self._message, self._note, self._seen)
+        return column(*(head, *callouts, tabs, (self._pages, 1)), gap=10, margins=(20, 14, 20, 16))
+
+    def _head_of_run(self) -> QFrame:
+        """Name and actions of the run; in a narrow page, the actions are below the name."""
+        state, middle = self.state, Qt.TextElideMode.ElideMiddle
+        self._title, self._chip = Elided("", "heading", weight=600, mode=middle), Chip("")
         self._suggest = Button(
             _("Suggest with this run"), "sparkles", small=True, on=lambda: state.suggest()
         )
@@ -176,20 +193,11 @@ class ResultsView(WatchingView):
         head = row((row(self._picker, self._title, self._chip, None), 1), acts, gap=10)
         self._head = layout_of(head)
         self._fit_head()
-        self._keep = Button(_("Keep best checkpoint"), small=True, on=state.keep_checkpoint)
-        self._message = Callout("", "bad", self._keep)
-        leave = icon_button(
-            "x", _("Do not suggest for them"), lambda: state.update(asked=()), small=True
-        )
-        self._for_these = Button(
-            _("Suggest for these"), "sparkles", small=True, on=state.suggest_asked
-        )
-        self._asked = Callout("", "accent", self._for_these, leave)
-        self._note = Callout()
-        self._seen = SeenCallout(state.comparing.open_documents)
-        self._busy = words("", "small", "accent")
-        self._waiting = WaitLine(Waits(state.context.queue, of_project(state.project, "predict")))
-        self._tabs = QTabBar()
+        return head
+
+    def _tabs_of_run(self) -> QTabBar:
+        """The tabs; their pages are created when they are shown first."""
+        state, self._tabs = self.state, QTabBar()
         self._tabs.setDrawBase(False)
         self._tabs.setExpanding(False)
         self._tabs.setAccessibleName(_("Parts of the run"))
@@ -200,17 +208,7 @@ class ResultsView(WatchingView):
             self._tabs.addTab(_(name))
         self._tabs.currentChanged.connect(lambda at: state.update(part=tuple(PARTS)[at]))
         self._tabs.tabBarClicked.connect(self._clicked, Qt.ConnectionType.QueuedConnection)
-        return column(
-            head,
-            self._asked,
-            self._message,
-            self._note,
-            self._seen,
-            row((self._tabs, 1), self._busy, self._waiting),
-            (self._pages, 1),
-            gap=10,
-            margins=(20, 14, 20, 16),
-        )
+        return self._tabs
 
     def _several_runs(self) -> ComparisonView:
         state = self.state
