@@ -122,8 +122,8 @@ def _show(result: dict[str, Any]) -> None:
     if not result["curve"] and not result["stopped"]:
         note(
             _(
-                "Not evaluated: no text was held out. Give --held-out, or separate the documents "
-                "of TEXTS by blank lines."
+                "Not evaluated: one document in 100 is held out, and TEXTS have fewer. Give "
+                "--held-out, or separate the documents of TEXTS by blank lines."
             )
         )
     names = [name for name in result["curve"][-1] if name != "losses"] if result["curve"] else []
