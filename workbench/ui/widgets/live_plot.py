@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QMenu, QVBoxLayo
 
 from workbench.base.i18n import _
 from workbench.ui import formats, theme
+from workbench.ui.widgets import picture
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.layout import clear
 from workbench.ui.widgets.words import words
@@ -280,13 +281,8 @@ class LivePlot(QFrame):
     # ---------------------------------------------------------------- saving
 
     def save_picture(self, path: Path) -> None:
-        """Save the plot as PNG at twice its size."""
-        picture = self.view.grab().scaled(
-            self.view.size() * 2,
-            Qt.AspectRatioMode.KeepAspectRatio,
-            Qt.TransformationMode.SmoothTransformation,
-        )
-        picture.save(str(path))
+        """Save the plot as SVG, or as PNG at twice its size, by the suffix."""
+        picture.save_widget(self.view, path)
 
     def save_numbers(self, path: Path) -> None:
         """Save all points as CSV: curve, x, y."""
@@ -297,11 +293,8 @@ class LivePlot(QFrame):
                 writer.writerows((name, x, y) for x, y in zip(curve.x, curve.y, strict=True))
 
     def _ask_picture(self) -> None:
-        path, _kind = QFileDialog.getSaveFileName(
-            self, _("Save image"), f"{self._title}.png", "PNG (*.png)"
-        )
-        if path:
-            self.save_picture(Path(path))
+        if (path := picture.ask_path(self, self._title)) is not None:
+            self.save_picture(path)
 
     def _ask_numbers(self) -> None:
         path, _kind = QFileDialog.getSaveFileName(

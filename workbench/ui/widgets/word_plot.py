@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QMenu
 
 from workbench.base.i18n import _
 from workbench.ui import theme
+from workbench.ui.widgets import picture
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.layout import fill, row
 from workbench.ui.widgets.words import Elided, words
@@ -175,8 +176,8 @@ class WordPlot(QFrame):
     # ---------------------------------------------------------------- saving
 
     def save_picture(self, path: Path) -> None:
-        """Save the plot as PNG."""
-        self.view.grab().save(str(path))
+        """Save the plot as SVG, or as PNG at twice its size, by the suffix."""
+        picture.save_widget(self.view, path)
 
     def save_numbers(self, path: Path) -> None:
         """Save word, x and y as CSV."""
@@ -187,9 +188,8 @@ class WordPlot(QFrame):
             writer.writerows((word, *place) for word, place in rows)
 
     def _ask_picture(self) -> None:
-        path, _kind = QFileDialog.getSaveFileName(self, _("Save image"), "words.png", "*.png")
-        if path:
-            self.save_picture(Path(path))
+        if (path := picture.ask_path(self, "words")) is not None:
+            self.save_picture(path)
 
     def _ask_numbers(self) -> None:
         path, _kind = QFileDialog.getSaveFileName(self, _("Save data"), "words.csv", "*.csv")

@@ -64,12 +64,26 @@ def test_a_table_per_decoder_shows_every_run_in_its_order(page):
     crf, greedy = _cells(page)
 
     assert named(page.view, "Start experiment").isEnabled()
-    assert texts(crf.table)[0] == ["Frozen word vectors", "no. 1", "no. 2", "no. 3"]
+    assert texts(crf.table)[0] == ["Frozen word vectors", "–", "–", "–"]
     assert [row[0] for row in texts(greedy.table)] == [
         "Frozen word vectors",
         "Frozen ELMo",
         "Fine-tuned BERT",
     ]
+
+
+def test_runs_are_queued_only_after_the_start(page, monkeypatch):
+    crf, _greedy = _cells(page)
+    first = crf.table.rows_model.columns[1]
+    row = crf.table.rows()[0]
+    assert first.icon(row) is None and first.tip(row) == "Not run yet"
+
+    monkeypatch.setattr(type(page.ladder), "active", property(lambda state: True))
+    page.ladder.changed.emit(frozenset({"work"}))
+
+    row = crf.table.rows()[0]
+    assert texts(crf.table)[0] == ["Frozen word vectors", "no. 1", "no. 2", "no. 3"]
+    assert first.icon(row) == ("clock", "faint") and first.tip(row) == "Queued"
 
 
 def test_scores_progress_and_failures_are_shown_in_their_cells(page):

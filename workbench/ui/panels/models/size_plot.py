@@ -16,6 +16,7 @@ from workbench.base.i18n import _
 from workbench.ui import theme
 from workbench.ui.panels.models.listing import Row
 from workbench.ui.panels.models.state import number_words
+from workbench.ui.widgets import picture
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.layout import fill, row
 from workbench.ui.widgets.words import Elided, IconLabel, words
@@ -233,8 +234,8 @@ class SizePlot(QFrame):
     # ---------------------------------------------------------------- saving
 
     def save_picture(self, path: Path) -> None:
-        """Save the plot as PNG."""
-        self.view.grab().save(str(path))
+        """Save the plot as SVG, or as PNG at twice its size, by the suffix."""
+        picture.save_widget(self.view, path)
 
     def save_numbers(self, path: Path) -> None:
         """Save name, year and parameters as CSV."""
@@ -244,9 +245,8 @@ class SizePlot(QFrame):
             writer.writerows((item.title, item.year, item.parameters) for item in self._rows)
 
     def _ask_picture(self) -> None:
-        path, _kind = QFileDialog.getSaveFileName(self, _("Save image"), "models.png", "*.png")
-        if path:
-            self.save_picture(Path(path))
+        if (path := picture.ask_path(self, "models")) is not None:
+            self.save_picture(path)
 
     def _ask_numbers(self) -> None:
         path, _kind = QFileDialog.getSaveFileName(self, _("Save data"), "models.csv", "*.csv")

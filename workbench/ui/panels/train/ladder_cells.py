@@ -31,20 +31,23 @@ class _Row:
     title: str
     cells: dict[int, Cell]  # by seed
     scores: dict[int, str]  # by seed, as text
-    places: dict[int, int]  # seed → position among the waiting runs, from 1
+    places: dict[int, int]  # seed → position among the waiting runs, from 1; 0 before the start
 
     def text(self, seed: int) -> str:
         cell = self.cells[seed]
         if cell.status == "running":
             return _("{n}%").format(n=formats.points(cell.fraction or 0, 0))
         if cell.status == "waiting":
-            return _("no. {n}").format(n=self.places[seed])
+            place = self.places[seed]
+            return _("no. {n}").format(n=place) if place else "–"
         if cell.status == "failed":
             return _("failed")
         return self.scores[seed]
 
     def tip(self, seed: int) -> str:
         cell = self.cells[seed]
+        if cell.status == "waiting" and not cell.message:
+            return _("Queued") if self.places[seed] else _("Not run yet")
         if cell.message or cell.run is None:
             return cell.message
         return _("{run}: Enter shows its results").format(run=cell.run.name)
@@ -76,7 +79,8 @@ class CellTable(QWidget):
 
     def render(self) -> None:
         cells = self._state.cells
-        waiting = [cell for cell in cells if cell.status == "waiting"]
+        is_active = self._state.active  # before the start nothing is queued
+        waiting = [cell for cell in cells if is_active and cell.status == "waiting"]
         rows: dict[str, _Row] = {}
         for cell in cells:
             if cell.decoder == self._decoder:
@@ -105,4 +109,6 @@ def _tip(seed: int, row: _Row) -> str:
 
 
 def _icon(seed: int, row: _Row) -> tuple[str, str] | None:
-    return ICONS.get(row.cells[seed].status)
+    cell = row.cells[seed]
+    is_planned = cell.status == "waiting" and not row.places[seed]
+    return None if is_planned else ICONS.get(cell.status)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QMenu, QStackedLayout
 from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, theme
 from workbench.ui.run_words import is_error
+from workbench.ui.widgets import picture
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.ladder_chart import Group, LadderChart, LegendMark
@@ -175,11 +176,8 @@ class LadderResults(QFrame):
         return _("{low} to {high}, n = {n}").format(low=low, high=high, n=len(scores))
 
     def _ask_image(self) -> None:
-        path, _kind = QFileDialog.getSaveFileName(
-            self, _("Save image"), "ladder.png", "PNG (*.png)"
-        )
-        if path:
-            self._chart_card.grab().save(path)
+        if (path := picture.ask_path(self, "ladder")) is not None:
+            picture.save_widget(self._chart_card, path)
 
     def _ask_data(self) -> None:
         path, _kind = QFileDialog.getSaveFileName(
