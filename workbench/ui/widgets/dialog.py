@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QDialog, QPushButton, QVBoxLayout, QWidget
 
@@ -60,8 +60,14 @@ class Dialog(QDialog):
     def fit_height(self, *, shrink: bool = False) -> None:
         """Make room for the content: wrapped text is taller than its size hint.
 
-        shrink: also take away what is not needed, after parts were hidden.
+        shrink: also take away what is not needed, after parts were hidden. Texts that have changed
+        are measured once more when they are laid out.
         """
+        self._fit_height(shrink=shrink)
+        if shrink:
+            QTimer.singleShot(0, self, lambda: self._fit_height(shrink=True))
+
+    def _fit_height(self, *, shrink: bool) -> None:
         room = self.screen().availableGeometry().height() - 40
         for _step in range(2):  # widgets that were shown or hidden are measured in the first
             layout_of(self).activate()
