@@ -18,10 +18,11 @@ from workbench.base import scratch
 from workbench.base.errors import Cancelled, SpecError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.manifest import Contribution
-from workbench.base.registry import needed_plugin, registry
+from workbench.base.registry import registry
 from workbench.jobs.spec import JobSpec
 from workbench.operations import corpus_index, predict, results
 from workbench.operations.background import Background, here
+from workbench.operations.queue_strategies import KIND, title
 from workbench.storage import documents, listing, runs
 from workbench.storage.listing import Filter
 from workbench.storage.queue import TO_DO
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.storage.runs import Run
 
-KIND = "strategy"  # in the registry
 TARGET = "workbench.active.job:run"
 DECISIONS, SECOND, VECTORS = "decisions", "second", "vectors"  # needs of strategies
 FOLDER = "queue"  # beside the runs
@@ -95,25 +95,6 @@ def strategies(layer: Layer | None = None) -> tuple[Contribution, ...]:
         or layer.kind in contribution.options.get("layers", (layer.kind,))
         and (layer.traits.takes_labels or DECISIONS not in contribution.options.get("needs", ()))
     )
-
-
-def title(strategy: str) -> str:
-    """The title of a strategy; if it is missing, its id and the plugin that it needs."""
-    titles = {contribution.id: contribution.title for contribution in registry().all(KIND)}
-    if strategy in titles:
-        return _(titles[strategy])
-    if plugin := needed_plugin(strategy):
-        return _("{order} (needs the plugin {plugin})").format(order=strategy, plugin=plugin)
-    return _("{order} (unknown order)").format(order=strategy)
-
-
-def missing(strategy: str) -> str:
-    """Why an order cannot be computed again, "" if its strategy is there."""
-    try:
-        registry().entry(KIND, strategy)
-    except WorkbenchError as error:
-        return str(error)
-    return ""
 
 
 def needs(strategy: str) -> frozenset[str]:

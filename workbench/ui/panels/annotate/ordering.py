@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.i18n import _, ngettext
-from workbench.operations import preannotate, queue_orders
+from workbench.operations import preannotate, queue_orders, queue_strategies
 from workbench.operations.annotate import TO_DO, Filter
 from workbench.text.rows import row_id
 from workbench.ui import formats
@@ -106,7 +106,7 @@ class OrderState(QueueState):
     @property
     def missing_order(self) -> str:
         """Why the order of the queue is kept but cannot be computed again; "" if it can."""
-        return queue_orders.missing(self.queue_order.strategy) if self.queue_order else ""
+        return queue_strategies.missing(self.queue_order.strategy) if self.queue_order else ""
 
     # ------------------------------------------------------------ choosing
 

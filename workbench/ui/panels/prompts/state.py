@@ -1,6 +1,4 @@
-"""State of the Prompts page: template, rendered prompt, predictions for one text, and the run on
-dev.
-"""
+"""State of the Prompts page: template, prompt, predictions for one text, and the run on dev."""
 
 from __future__ import annotations
 
