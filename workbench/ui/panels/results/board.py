@@ -88,7 +88,7 @@ class BoardTable(Table):
             Column(
                 _("Kind"),
                 lambda row: kind_of(row)[1],
-                104,
+                124,
                 icon=lambda row: (kind_of(row)[0], "muted"),
             ),
             Column(_("Made from"), lambda row: row.made_from, 190, tip=lambda row: row.made_from),
