@@ -298,11 +298,8 @@ class PromptsState(State):
         found = self._scorer.logprobs(self.spec, preview) if preview and self.choice else None
         rows = prompt.ranked(found[0], self.calibration, found[1]) if found else ()
         waits = pending is not None and preview is not None and pending.prompts == preview.prompts
-        answers = tuple(rows)
-        self.update(
-            answers=self.answers if answers == self.answers else answers,
-            asking=waits and not answers,
-        )
+        answers = self.answers if tuple(rows) == self.answers else tuple(rows)
+        self.update(answers=answers, asking=waits and not answers)
 
     # ---------------------------------------------------------------- the run
 
