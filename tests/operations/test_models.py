@@ -98,6 +98,14 @@ def test_a_folder_whose_tokenizer_cannot_be_read_is_not_remembered(mine):
     assert names() == [*SHIPPED]
 
 
+def test_a_tokenizer_with_far_fewer_tokens_than_the_model_is_refused(tmp_path):
+    mixed = shutil.copytree(models.find("starter-bert").path, tmp_path / "mixed")
+    shutil.copy(models.find("starter-gpt").path + "/tokenizer.json", mixed)
+
+    with pytest.raises(ModelError, match=r"\(8,192\) is much smaller than that of the model"):
+        models.add(mixed)
+
+
 def test_a_tokenizer_of_another_model_is_refused_at_once(mine):
     shutil.copy(models.find("starter-bert").path + "/tokenizer.json", mine)
 

@@ -109,6 +109,7 @@ def unfit(found: ModelInfo, task: str) -> str:
 
 
 # Uses of a language model besides training: name in JSON → required output and its title.
+LEAST_TOKENS = 0.5  # of the vocabulary of a model; padded rows are fewer (ByT5: 259 of 384 used)
 _LANGUAGE_USES = {
     "mask": ("masked_lm", N_("Masked words")),
     "next": ("next_lm", N_("Next words")),
@@ -189,6 +190,14 @@ def _check_tokenizer(found: ModelInfo) -> None:
             _(
                 "The vocabulary of the tokenizer of {path} ({size:,}) is larger than that of the "
                 "model ({rows:,})."
+            ).format(path=found.path, size=size, rows=found.vocabulary),
+            hint=_("The tokenizer and the weights belong to different models."),
+        )
+    if found.tokenizer and size < found.vocabulary * LEAST_TOKENS:
+        raise ModelError(
+            _(
+                "The vocabulary of the tokenizer of {path} ({size:,}) is much smaller than that "
+                "of the model ({rows:,})."
             ).format(path=found.path, size=size, rows=found.vocabulary),
             hint=_("The tokenizer and the weights belong to different models."),
         )

@@ -94,7 +94,10 @@ _GLOVE = (
         "memory",
         "int",
         2000,
-        N_("Memory in MB for counts of co-occurrences; more are kept in files."),
+        N_(
+            "Memory in MB for counts of co-occurrences; more are kept in files. Not an exact "
+            "limit: vectors, sorting and the program itself need memory in addition."
+        ),
         low=1,
         high=10**6,
     ),

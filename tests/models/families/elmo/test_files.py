@@ -167,11 +167,14 @@ def test_weights_stored_in_another_file_are_not_read(folder, tmp_path):
     assert "has no dataset CNN_proj/b_proj" in " ".join(models.card(folder).problems)
 
 
-def test_a_vocabulary_of_another_softmax_is_a_problem(tmp_path):
+def test_a_vocabulary_of_another_model_is_named(tmp_path):
     folder = tiny_elmo.make(tmp_path / "elmo", softmax=True)
-    (folder / "vocab.txt").write_text("one\ntwo\n")
+    (folder / "vocab.txt").write_text("a\nb\n", encoding="utf-8")
 
-    assert "softmax/W in the shape" in " ".join(models.card(folder).problems)
+    (problem,) = models.card(folder).problems
+
+    assert problem.startswith("vocab.txt has 2 words, softmax_weights.hdf5 predicts ")
+    assert problem.endswith("they are from different models")
 
 
 def test_other_folders_with_options_are_no_elmo_models(tmp_path):

@@ -23,6 +23,7 @@ class CharacterLmInfo(FamilyInfo):
     id = "char_lm"
     title = N_("Character language model (Flair)")
     saved_as = N_("Flair folder")
+    holds = N_("A model of Flair is a .pt file, or a folder with a forward and a backward one.")
     library = "flair"
     creates = {id: creation.CREATION}
 

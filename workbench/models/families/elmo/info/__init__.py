@@ -134,7 +134,15 @@ def _softmax(path: Path, sizes: configs.Sizes | None, problems: list[str]) -> in
         )
         return 0
     shapes = files.read_shapes(weights, problems)
-    if shapes:
+    rows = shapes.get(files.SOFTMAX_W, (words,))[0]
+    if rows != words:
+        problems.append(
+            _(
+                "{vocabulary} has {words:,} words, {weights} predicts {rows:,}: they are from "
+                "different models"
+            ).format(vocabulary=vocabulary.name, words=words, weights=weights.name, rows=rows)
+        )
+    elif shapes:
         expected = {files.SOFTMAX_W: (words, sizes.projection), files.SOFTMAX_B: (words,)}
         problems += files.shape_problems(weights.name, shapes, expected)
     return words
