@@ -94,7 +94,7 @@ def test_a_dry_run_says_what_would_change_and_changes_nothing(ask, call, labelle
     code, out, _err = call("relabel", "reorder", labelled, "LOC", "--dry-run")
     assert (code, out.strip()) == (0, "LOC, PER")
     code, _out, err = call("relabel", "move", labelled, "LOC", "--to", "names", "--dry-run")
-    assert code and "in the layer names already" in err
+    assert code and "already in the layer names" in err
     assert counts(ask, labelled) == before and list(before["names"]) == ["PER", "LOC"]
 
 

@@ -271,6 +271,9 @@ def test_a_plot_keeps_its_points_marks_the_best_and_saves_both_ways(look, qtbot,
     lines = (tmp_path / "numbers.csv").read_text().splitlines()
     assert lines[0] == "curve,step,value" and len(lines) == 4
     assert (tmp_path / "picture.png").stat().st_size > 1000
+    plot.save_picture(tmp_path / "picture.svg")
+    drawn = (tmp_path / "picture.svg").read_text(encoding="utf-8")
+    assert ">65</text>" in drawn and "<polyline" in drawn
 
 
 def test_a_plot_draws_at_most_twice_a_second(look, qtbot, monkeypatch):

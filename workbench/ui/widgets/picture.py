@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QPoint, QRectF
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QFileDialog, QGraphicsView, QWidget
 
 from workbench.base.i18n import _
 
@@ -18,7 +18,10 @@ def save_widget(widget: QWidget, path: Path) -> None:
     from workbench.ui.widgets.chart import save_drawing  # Qt's SVG module
 
     def draw(painter: QPainter, area: QRectF) -> None:
-        widget.render(painter, QPoint())
+        if isinstance(widget, QGraphicsView):  # its `render` is that of the scene
+            widget.render(painter, area)
+        else:
+            widget.render(painter, QPoint())
 
     save_drawing(path, widget.size(), draw)
 

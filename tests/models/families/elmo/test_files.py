@@ -173,7 +173,7 @@ def test_a_vocabulary_of_another_model_is_named(tmp_path):
 
     (problem,) = models.card(folder).problems
 
-    assert problem.startswith("vocab.txt has 2 words, softmax_weights.hdf5 predicts ")
+    assert problem.startswith("Number of words: 2 in vocab.txt, ")
     assert problem.endswith("they are from different models")
 
 

@@ -138,7 +138,7 @@ def _softmax(path: Path, sizes: configs.Sizes | None, problems: list[str]) -> in
     if rows != words:
         problems.append(
             _(
-                "{vocabulary} has {words:,} words, {weights} predicts {rows:,}: they are from "
+                "Number of words: {words:,} in {vocabulary}, {rows:,} in {weights}; they are from "
                 "different models"
             ).format(vocabulary=vocabulary.name, words=words, weights=weights.name, rows=rows)
         )
