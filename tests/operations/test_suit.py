@@ -24,7 +24,7 @@ def test_the_lowest_perplexity_per_character_is_recommended_within_one_kind():
 
     assert [row.fit.name for row in rows] == ["better", "masked", "causal", "vectors"]
     assert [row.best for row in rows] == [True, False, True, False]
-    assert rows[1].words == "2.0 times the perplexity of better"
+    assert rows[1].words == "2.00 times the perplexity of better"
     assert rows[3].words == "Baseline; not a language model"
     assert recommendation(rows).startswith("better suits this text best: 1.0% unknown words")
 

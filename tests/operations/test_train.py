@@ -1,6 +1,7 @@
 """Which layer and documents a training uses, what is left out and why, and how a run begins."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,7 @@ from workbench.operations import models, train
 from workbench.storage import documents, runs
 from workbench.tasks import spec as tasks
 from workbench.text.dataset import read
+from workbench.text.segmenters import stored
 from workbench.training.spec import TrainSpec
 
 
@@ -349,3 +351,20 @@ def test_texts_without_spaces_are_noticed_for_models_that_read_words(
     assert bool(found.words) == advised
     if advised:
         assert found.words.names == ("icu", "newmm")
+
+
+def test_no_segmenter_is_advised_where_a_model_of_the_embeddings_has_one(
+    project, add_layer, add_documents, tmp_path
+):
+    layer = add_layer("topic")
+    add_documents([("รถไฟฟ้ามาสายอีกแล้ว", "train", "submitted", "topic", "praise")])
+    elmo = Path(shutil.copytree(models.find("starter-elmo").path, tmp_path / "elmo"))
+    stored.write("characters", elmo)
+    bare = paths.resource("models/bilstm")
+
+    def advice(embeddings):
+        settings = {"embeddings": embeddings}
+        return train.check_texts(project, "classify", layer, bare, settings=settings).words
+
+    assert advice("words+chars") is not None
+    assert advice(f"words+{elmo}") is None

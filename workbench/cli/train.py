@@ -276,6 +276,7 @@ def _train(opened: Session, spec: TrainSpec, card: ModelInfo) -> Run:
         card.path,
         max_length=spec.option("max_length"),
         model_length=card.max_length,
+        settings=operations.with_models(spec).all_options,
     )
     exact = None
     if not spec.info.windows:

@@ -12,7 +12,7 @@ from workbench.base.i18n import _
 from workbench.jobs.spec import JobSpec
 from workbench.operations import plain_text, precision, train
 from workbench.pretraining.results import PretrainResult
-from workbench.pretraining.spec import PretrainSpec
+from workbench.pretraining.spec import PretrainSpec, objective
 from workbench.pretraining.texts import files_of
 from workbench.storage import documents
 from workbench.storage.header import is_project
@@ -68,7 +68,7 @@ class Pretraining:
         With several batches, the rows of each of the others are in "more".
         """
         self.copies.append(folder := scratch.make("batch"))
-        title = _("First batch of {name}").format(name=self.spec.objective)
+        title = _("First batch of {name}").format(name=_(objective(self.spec.objective).title))
         params = {"spec": self.spec.to_json(), "batches": batches}
         return queue.add(JobSpec(SHOW, params, str(folder), title=title, short=True))
 

@@ -139,7 +139,7 @@ def _ranked(fit: ModelFit, best: ModelFit | None) -> Ranked:
         return Ranked(fit, False, False, objection)
     if best is None or best is fit or not fit.kind:
         return Ranked(fit, True, best is fit and bool(fit.kind), _(BEST[fit.kind]))
-    message = _("{times:.1f} times the perplexity of {name}")
+    message = _("{times:.2f} times the perplexity of {name}")
     times = fit.perplexity / best.perplexity if best.perplexity else 1.0
     return Ranked(fit, True, False, message.format(times=times, name=best.name))
 

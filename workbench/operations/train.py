@@ -210,7 +210,7 @@ def show_batch(queue: Queue, prepared: Prepared, folder: Path, *, batches: int =
         "data": str(prepared.data.path),
         "splits": dict(prepared.splits),
     }
-    title = _("First batch of task {task}").format(task=prepared.spec.task)
+    title = _("First batch of task “{task}”").format(task=_(prepared.spec.info.title))
     return queue.add(JobSpec(SHOW, params, str(folder), title=title, short=True))
 
 

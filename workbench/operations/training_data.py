@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
@@ -309,10 +309,12 @@ def check_texts(
     *,
     max_length: int | None = None,
     model_length: int = 512,
+    settings: Mapping[str, Any] | None = None,
 ) -> TextCheck:
     """Tokenize a sample of the layer's submitted documents.
 
-    Run it in a thread: takes up to a second.
+    Run it in a thread: takes up to a second. `settings`: of the run, for models whose parts are
+    among them.
     """
     length = min(max_length or 512, model_length or 512)
     sample = _sample(project, layer)
@@ -322,7 +324,7 @@ def check_texts(
     unknown = preparer.unknown_share(text for texts in found for text in texts)
     in_parts = annotation_rows.count_in_parts(project.db, row_id(layer))
     reads_words = tasks.info(task).windows or isinstance(preparer, WordPreparer)
-    has_own = models.segmenter(model) != segmenters.DEFAULT
+    has_own = models.segmenter(model, settings) != segmenters.DEFAULT
     words = segmenters.advice_for(sample) if reads_words and not has_own else None
     return TextCheck(len(found), unknown, cut / max(1, len(found)), length, in_parts, words)
 

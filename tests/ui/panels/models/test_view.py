@@ -11,6 +11,7 @@ from tests.inline import InlineQueue
 from tests.starters import SHIPPED
 from workbench.jobs import threads
 from workbench.models.results import Repository, RepositoryFile
+from workbench.operations import suit as suit_operations
 from workbench.pretraining.results import ModelFit
 from workbench.ui.panels.models.dialogs import Delete, Download, Trust
 from workbench.ui.panels.models.tokenizers_dialog import Tokenizers
@@ -342,6 +343,28 @@ def test_the_models_are_compared_on_the_projects_text(panel, app, qtbot, monkeyp
     assert "starter-bert suits this text best" in visible(panel.view)
     button(panel, "Train with starter-bert").click()
     qtbot.waitUntil(lambda: app.window.page == "train")
+
+
+def test_a_measurement_keeps_the_focus_on_the_page(panel, qtbot):
+    panel.view._views.button(1).click()
+    suit, view = panel.state.suit, panel.view._parts.widget(1)
+    view._go.setFocus()
+    qtbot.waitUntil(view._go.hasFocus)
+
+    suit.update(busy=True, share=None)
+    assert not view._go.isEnabled() and view._cancel.hasFocus()
+    suit.update(rows=suit_rows())
+    assert view._cancel.hasFocus()
+    suit.update(busy=False)
+    assert view._cancel.isHidden() and view._measure.hasFocus()
+
+    view._sample.setFocus()
+    suit.update(busy=True)
+    assert view._sample.hasFocus()
+
+
+def suit_rows():
+    return suit_operations.ranked(map(ModelFit.from_json, fits()))
 
 
 def job(params, ran):

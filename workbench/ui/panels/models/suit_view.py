@@ -56,20 +56,20 @@ def _share(value: float) -> str:
 
 
 COLUMNS = (
-    Column(_("Model"), lambda row: row.fit.name, 210, icon=_icon, sort=lambda row: row.fit.name),
-    Column(_("Family"), lambda row: row.fit.family, 84, sort=lambda row: row.fit.family),
+    Column(_("Model"), lambda row: row.fit.name, 184, icon=_icon, sort=lambda row: row.fit.name),
+    Column(_("Family"), lambda row: row.fit.family, 76, sort=lambda row: row.fit.family),
     Column(
         _("Unknown, %"),
         lambda row: _share(row.fit.unknown),
-        100,
+        92,
         right=True,
         sort=lambda row: row.fit.unknown,
-        hint=_("Words with a letter that the vocabulary does not have"),
+        hint=_("Words outside the vocabulary; of subwords, words with an unknown letter"),
     ),
     Column(
         _("Tokens per word"),
         lambda row: formats.significant(row.fit.fertility, 3),
-        136,
+        128,
         right=True,
         sort=lambda row: row.fit.fertility,
         hint=_("Subwords, words or characters, without special ones"),
@@ -77,7 +77,7 @@ COLUMNS = (
     Column(
         _("Cut, %"),
         lambda row: _share(row.fit.cut),
-        66,
+        60,
         right=True,
         sort=lambda row: row.fit.cut,
         hint=_("Texts that exceed the maximum length of the model"),
@@ -85,13 +85,13 @@ COLUMNS = (
     Column(
         _("Limit"),
         lambda row: formats.count(row.fit.limit) if row.fit.limit else _("none"),
-        66,
+        60,
         right=True,
     ),
     Column(
         _("Perplexity"),
         lambda row: figure(row.fit.perplexity),
-        90,
+        86,
         right=True,
         tip=interval_words,
         sort=lambda row: row.fit.perplexity or None,
@@ -100,12 +100,12 @@ COLUMNS = (
     Column(
         _("Per token"),
         lambda row: figure(per_token(row)),
-        84,
+        80,
         right=True,
         sort=per_token,
         hint=_("Of character models per character. Tokens differ between tokenizers"),
     ),
-    Column(_("Kind"), kind_words, 124, sort=kind_words),
+    Column(_("Kind"), kind_words, 104, sort=kind_words),
     Column(
         _("Recommendation"),
         lambda row: row.words,
@@ -224,11 +224,17 @@ class SuitView(QFrame):
 
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
+        focused = self._has_focused_button()
+        if focused and state.busy:  # before the others are disabled
+            self._cancel.setVisible(True)
+            self._cancel.setFocus()
         self._measure.setEnabled(state.can_measure)
         self._source.setText(state.source)
         self._other.setEnabled(not state.busy)
         self._own.setVisible(bool(state.files))
         self._measure.set_text(_("Measure again") if state.rows else _("Measure"))
+        if focused and not state.busy:
+            (self._measure if state.can_measure else self._sample).setFocus()
         self._cancel.setVisible(state.busy)
         self._meter.setVisible(state.busy)
         self._meter.set(state.share)
@@ -252,6 +258,13 @@ class SuitView(QFrame):
         if concerns(fields, "rows", "chosen"):
             self._table.choose({state.chosen})
             self._render_chosen()
+
+    def _has_focused_button(self) -> bool:
+        """Whether the focus is on a button that a measurement disables or hides; Qt would then
+        pass it to the rail.
+        """
+        buttons = (self._measure, self._other, self._own, self._cancel, getattr(self, "_go", None))
+        return any(button is not None and button.hasFocus() for button in buttons)
 
     def _render_chosen(self) -> None:
         ranked = self.state.selected

@@ -86,6 +86,7 @@ class Tokenizers(Dialog):
     def show_tab(self, number: int) -> None:
         self._tabs.setCurrentIndex(number)
         self._pages.setCurrentIndex(number)
+        self.state.update(error="")  # of another tab
         if TABS[number] == TABS[2]:
             self.state.learn_merges()
 

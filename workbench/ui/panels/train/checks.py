@@ -26,12 +26,12 @@ def default_model(cards: Sequence[ModelInfo], unfit: Mapping[str, str]) -> str:
 
 
 def text_check(
-    project: Project, plan: Plan, card: ModelInfo, length: int | None
+    project: Project, plan: Plan, card: ModelInfo | None, length: int | None, spec: TrainSpec | None
 ) -> tuple[train.TextCheck | None, tuple[str, ...]]:
     """Statistics of the tokenizer on a sample of the texts (unknown words, truncation), and as
     text.
     """
-    if plan.layer is None or plan.problem:
+    if card is None or plan.layer is None or plan.problem:
         return None, ()
     try:
         found = train.check_texts(
@@ -41,6 +41,7 @@ def text_check(
             card.path,
             max_length=length,
             model_length=card.max_length,
+            settings=train.with_models(spec).all_options if spec is not None else None,
         )
     except WorkbenchError as error:  # no readable tokenizer: the run itself reports the error
         return None, (str(error),)

@@ -15,7 +15,7 @@ from workbench.jobs.events import Finished, Started
 from workbench.models.spec import ModelInfo
 from workbench.operations import adapt, models, train
 from workbench.tasks import spec as tasks
-from workbench.training.spec import TrainSpec, conflict
+from workbench.training.spec import TrainSpec, conflict, family_options
 from workbench.ui.opened import opened
 from workbench.ui.panels.train import checks
 from workbench.ui.panels.train.batch_state import BATCHES, BatchState
@@ -234,14 +234,13 @@ class TrainState(State):
             self.update(plan=None, warnings=(), words=None)
             return
         self.working_out = True
-
         length, limit = self._number("max_length"), self._number("train_limit")
+
+        spec = None if self.errors else self.spec()
 
         def work() -> Any:
             plan = train.plan(self.project, task, layer or None, train_limit=limit)
-            return plan, *(
-                checks.text_check(self.project, plan, card, length) if card else (None, ())
-            )
+            return plan, *checks.text_check(self.project, plan, card, length, spec)
 
         def done(found: Any) -> None:
             if asked == self._asked:
@@ -270,9 +269,10 @@ class TrainState(State):
         except SpecError:
             return None
 
-    def _counted_by(self) -> tuple[int | None, ...]:
-        """The settings on which the numbers of documents and of truncated texts depend."""
-        return self._number("max_length"), self._number("train_limit")
+    def _counted_by(self) -> tuple[object, ...]:
+        """The settings on which the numbers of documents and the checks of the texts depend."""
+        own = (self.values.get(option.name) for option in family_options(self.family))
+        return self._number("max_length"), self._number("train_limit"), *own
 
     def close(self) -> None:
         self._cuts.cancel()
