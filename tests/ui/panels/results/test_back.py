@@ -1,7 +1,9 @@
 """Back on the Results page: from the editor to the errors, and to what led to them."""
 
 import pytest
-from PySide6.QtWidgets import QLineEdit, QTableView
+from PySide6.QtWidgets import QLabel, QLineEdit, QTableView
+
+from workbench.ui.widgets.chart import Chart
 
 
 @pytest.fixture
@@ -106,3 +108,29 @@ def test_back_restores_the_documents_that_the_data_page_was_limited_to(panel):
     window.back()
     window.back()
     assert window.page == "data" and window.panel("data").state.only == ((1,), "first")
+
+
+def test_back_leads_from_the_wrong_decisions_to_the_marked_point_of_the_curve(panel, qtbot):
+    state, window = panel.state, panel.context.app.window
+    state.update(part="quality")
+
+    def curve():
+        charts = panel.view.findChildren(Chart)
+        named = (chart for chart in charts if chart.accessibleName() == "Precision and recall")
+        return next((chart for chart in named if chart.isVisible()), None)
+
+    def message():
+        texts = (label.text() for label in panel.view.findChildren(QLabel) if label.isVisible())
+        return next(text for text in texts if "Click the point again" in text)
+
+    qtbot.waitUntil(lambda: curve() is not None)
+    chart, first = curve(), message()
+    chart.moved.emit(0, 0)
+    marked = message()
+    assert marked != first and marked.startswith("Average precision ")
+    chart.opened.emit(0, 0)
+    assert state.part == "errors"
+
+    window.back()
+    qtbot.waitUntil(lambda: curve() is not None)
+    assert message() == marked

@@ -330,6 +330,7 @@ class CurvesCard(QFrame):
         self._set = Button(_("Use this threshold"), small=True, on=self._use)
         self._best = Button(_("Set all to best F1"), "", "quiet", small=True, on=state.set_best)
         self._marked = 0  # chosen point
+        self._shown: object = None  # the curve that it is on
         for chart in (self.pr, self.roc):
             chart.moved.connect(lambda _series, at: self._mark(at))
         head = row(
@@ -347,8 +348,11 @@ class CurvesCard(QFrame):
         found = self._state.curve
         if found is None:
             return None
-        is_roc = self._kind.value() == "roc" and found.roc is not None
-        return found.roc if is_roc else found.precision_recall
+        return found.roc if self._shows_roc() else found.precision_recall
+
+    def _shows_roc(self) -> bool:
+        found = self._state.curve
+        return self._kind.value() == "roc" and found is not None and found.roc is not None
 
     def _open(self, at: int) -> None:
         """A click marks a point; a second click on it opens the wrong decisions."""
@@ -364,14 +368,17 @@ class CurvesCard(QFrame):
         curve = self._curve()
         if curve is None or not len(curve):
             return
-        is_roc = self._kind.value() == "roc"
-        chart = self.roc if is_roc else self.pr
+        chart = self.roc if self._shows_roc() else self.pr
         chart.choose(0, at, guides=True)
         value = float(curve.thresholds[at])
-        message = _("Threshold {value}. Click the point again to open its wrong decisions.")
+        message = _("{area}. Threshold {value}. Click the point again to open its wrong decisions.")
         if value > 1:
-            message = _("Above all scores. Click the point again to open its wrong decisions.")
-        self._message.setText(message.format(value=formats.significant(value, 3)))
+            message = _(
+                "{area}. Above all scores. Click the point again to open its wrong decisions."
+            )
+        name = _("Area {value}") if self._shows_roc() else _("Average precision {value}")
+        area = name.format(value=points(curve.area))
+        self._message.setText(message.format(area=area, value=formats.significant(value, 3)))
 
     def _use(self) -> None:
         found, curve = self._state.curve, self._curve()
@@ -392,7 +399,7 @@ class CurvesCard(QFrame):
             self._label.addItems(labels)
         self._label.setCurrentText(state.label)
         self._kind.setVisible(found.roc is not None)
-        is_roc = self._kind.value() == "roc" and found.roc is not None
+        is_roc = self._shows_roc()
         self.pr.setVisible(not is_roc)
         self.roc.setVisible(is_roc)
         for chart, curve in ((self.pr, found.precision_recall), (self.roc, found.roc)):
@@ -408,10 +415,11 @@ class CurvesCard(QFrame):
         self._best.setVisible(decides)
         curve = self._curve()
         if curve is not None and len(curve):
-            self._mark(curve.nearest(0.5 if found.threshold is None else found.threshold))
-        area = points(curve.area if curve is not None else None)
-        name = _("area {value}") if is_roc else _("average precision {value}")
-        self._message.setText(f"{name.format(value=area)} · {self._message.text()}")
+            shown = (found.label, is_roc, found.threshold, curve.thresholds.tobytes())
+            if shown != self._shown:  # the same curve keeps its mark, also after Back
+                self._shown = shown
+                self._marked = curve.nearest(0.5 if found.threshold is None else found.threshold)
+            self._mark(self._marked)
 
 
 def _decisions(n: int) -> str:
