@@ -31,7 +31,7 @@ types:  ## types
 
 bench:  ## print the measured targets (minutes; ARGS="--documents 1,000,000", ARGS="size startup")
 	@$(call PREPARE,dev)
-	@$(BIN)/python tests/benchmarks/run.py $(ARGS)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python tests/benchmarks/run.py $(ARGS)
 
 package:  ## build the wheel into dist/
 	@$(call PREPARE,dev)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import platform
 import statistics
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -65,3 +66,7 @@ def print_machine() -> None:
         f"machine: {platform.machine()}, {os.cpu_count()} cores, load {load:.2f}, "
         f"calibration {calibration():.3f} CPU-s, Python {platform.python_version()}"
     )
+    if sys.dont_write_bytecode:
+        print(
+            "each process compiles changed modules: unset PYTHONDONTWRITEBYTECODE to leave it out"
+        )
