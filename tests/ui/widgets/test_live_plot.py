@@ -35,6 +35,24 @@ def test_a_short_curve_is_drawn_as_it_is():
     assert decimated([1, 2, 3], [3.0, 2.0, 1.0]) == ([1, 2, 3], [3.0, 2.0, 1.0])
 
 
+@pytest.mark.parametrize(
+    ("values", "numbers"),
+    [
+        ((131.0, 124.6), ["126", "128", "130"]),
+        ((6.31, 6.12), ["6.15", "6.20", "6.25", "6.30"]),
+        ((5_000.0, 40.0), ["50", "100", "200", "500", "1,000", "2,000"]),
+    ],
+)
+def test_a_logarithmic_axis_has_numbers_in_every_range(qtbot, values, numbers):
+    plot = LivePlot("Perplexity", logarithmic=True)
+    qtbot.addWidget(plot)
+    axis = plot.view.getAxis("left")
+
+    low, high = (math.log10(value) for value in sorted(values))
+    shown = [axis.tickStrings(found, 1, gap) for gap, found in axis.tickValues(low, high, 220)]
+    assert [text for level in shown for text in level if text] == numbers
+
+
 def test_ticks_of_steps_are_whole_numbers(look, qtbot):
     plot = LivePlot("Loss")
     qtbot.addWidget(plot)

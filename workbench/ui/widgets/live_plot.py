@@ -11,6 +11,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ FEW_TICKS = 5
 MOST_JOINED = 300  # maximum number of points drawn as one smooth path
 MOST_POINTS = 1000  # maximum number of points drawn per curve: more than the plot has pixels
 Spacing = Callable[[float, float, float], list[tuple[float, float]]]  # of ticks, see AxisItem
+Ticks = tuple[float | None, list[float]]  # spacing and values of a level, see AxisItem
 TONES = ("accent", "warn", "good", "bad", "muted")  # default colours of curves
 
 
@@ -113,7 +115,9 @@ class LivePlot(QFrame):
         steps.tickSpacing = _of_whole_numbers(steps.tickSpacing)
         if self._logarithmic:
             self.view.setLogMode(False, True)
-            self.view.getAxis("left").logTickStrings = _powers
+            axis = self.view.getAxis("left")
+            axis.logTickValues = _with_narrow(axis.logTickValues)
+            axis.logTickStrings = _powers
         self.view.scene().sigMouseMoved.connect(self._hover)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(14, 8, 8, 8)
@@ -341,8 +345,33 @@ def _of_whole_numbers(spacing: Spacing) -> Spacing:
 
 def _powers(values: Sequence[float], _scale: float, _spacing: float) -> list[str]:
     """Ticks of a logarithmic axis as plain numbers; of many, 1, 2 and 5 of each power of ten."""
-    every = len(values) <= FEW_TICKS
-    return [_plain(10**value) if every or _is_round(10**value) else "" for value in values]
+    numbers = [10**value for value in values]
+    if len(numbers) > FEW_TICKS:
+        return [_plain(number) if _is_round(number) else "" for number in numbers]
+    gap = min((high - low for low, high in pairwise(numbers)), default=1.0)
+    digits = max(0, -math.floor(math.log10(gap) + 1e-9))  # that tell neighbours apart
+    if not digits or numbers[0] < 1:
+        return [_plain(number) for number in numbers]
+    return [formats.decimal(number, digits) for number in numbers]
+
+
+def _with_narrow(usual: Callable[..., list[Ticks]]) -> Callable[..., list[Ticks]]:
+    """`AxisItem.logTickValues`, whose ticks are 1 to 9 of each power of ten, also for an axis on
+    which fewer than two of these lie.
+    """
+
+    def ticks(low: float, high: float, size: float, linear: list[Ticks]) -> list[Ticks]:
+        found = usual(low, high, size, linear)
+        if sum(len(values) for _spacing, values in found) >= 2 or not low < high:
+            return found
+        start, end = 10**low, 10**high
+        power = 10.0 ** math.floor(math.log10(end - start))
+        spans = (power / 5, power / 2, power, power * 2)
+        span = next((item for item in spans if (end - start) / item <= FEW_TICKS), power * 2)
+        whole = range(math.ceil(start / span), math.floor(end / span) + 1)
+        return [(None, [math.log10(number * span) for number in whole])]
+
+    return ticks
 
 
 def _is_round(value: float) -> bool:

@@ -363,6 +363,20 @@ def test_a_measurement_keeps_the_focus_on_the_page(panel, qtbot):
     assert view._sample.hasFocus()
 
 
+def test_a_narrow_comparison_leaves_room_for_the_recommendation(panel, app, qtbot):
+    panel.view._views.button(1).click()
+    panel.state.suit.update(rows=suit_rows(), chosen="starter-bert")
+    table = panel.view._parts.widget(1)._table
+    metrics = table.fontMetrics()
+
+    app.window.resize(1280, 800)
+    qtbot.waitUntil(lambda: table.isColumnHidden(1) and table.isColumnHidden(5))
+    words = "Not suitable: 50% of the words are unknown"
+    qtbot.waitUntil(lambda: table.columnWidth(9) > metrics.horizontalAdvance(words))
+    app.window.resize(1700, 800)
+    qtbot.waitUntil(lambda: not table.isColumnHidden(1))
+
+
 def suit_rows():
     return suit_operations.ranked(map(ModelFit.from_json, fits()))
 

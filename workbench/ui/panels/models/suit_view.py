@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QFrame
 
 from workbench.base.events import ALL, concerns
@@ -55,13 +56,15 @@ def _share(value: float) -> str:
     return formats.points(value)
 
 
+WIDE = 1400  # pixels at 100%; a narrower table has no family and limit, for the recommendation
+LESS = (1, 5)  # these two, in COLUMNS
 COLUMNS = (
-    Column(_("Model"), lambda row: row.fit.name, 184, icon=_icon, sort=lambda row: row.fit.name),
-    Column(_("Family"), lambda row: row.fit.family, 76, sort=lambda row: row.fit.family),
+    Column(_("Model"), lambda row: row.fit.name, 206, icon=_icon, sort=lambda row: row.fit.name),
+    Column(_("Family"), lambda row: row.fit.family, 84, sort=lambda row: row.fit.family),
     Column(
         _("Unknown, %"),
         lambda row: _share(row.fit.unknown),
-        92,
+        100,
         right=True,
         sort=lambda row: row.fit.unknown,
         hint=_("Words outside the vocabulary; of subwords, words with an unknown letter"),
@@ -69,7 +72,7 @@ COLUMNS = (
     Column(
         _("Tokens per word"),
         lambda row: formats.significant(row.fit.fertility, 3),
-        128,
+        134,
         right=True,
         sort=lambda row: row.fit.fertility,
         hint=_("Subwords, words or characters, without special ones"),
@@ -77,7 +80,7 @@ COLUMNS = (
     Column(
         _("Cut, %"),
         lambda row: _share(row.fit.cut),
-        60,
+        66,
         right=True,
         sort=lambda row: row.fit.cut,
         hint=_("Texts that exceed the maximum length of the model"),
@@ -85,13 +88,13 @@ COLUMNS = (
     Column(
         _("Limit"),
         lambda row: formats.count(row.fit.limit) if row.fit.limit else _("none"),
-        60,
+        66,
         right=True,
     ),
     Column(
         _("Perplexity"),
         lambda row: figure(row.fit.perplexity),
-        86,
+        90,
         right=True,
         tip=interval_words,
         sort=lambda row: row.fit.perplexity or None,
@@ -100,12 +103,12 @@ COLUMNS = (
     Column(
         _("Per token"),
         lambda row: figure(per_token(row)),
-        80,
+        84,
         right=True,
         sort=per_token,
         hint=_("Of character models per character. Tokens differ between tokenizers"),
     ),
-    Column(_("Kind"), kind_words, 104, sort=kind_words),
+    Column(_("Kind"), kind_words, 118, sort=kind_words),
     Column(
         _("Recommendation"),
         lambda row: row.words,
@@ -182,6 +185,7 @@ class SuitView(QFrame):
         self._sentence = Elided("", "small", "muted")
         plain.set_tip(self._sentence, rule_words())
         self._table = Table(COLUMNS, name=_("Measured models"), key=lambda row: row.fit.name)
+        self._hide_columns()
         self._table.chosen.connect(self._chosen)
         self._table.opened.connect(lambda item: self.state.context.go("train", model=item.fit.name))
         head = row(
@@ -258,6 +262,15 @@ class SuitView(QFrame):
         if concerns(fields, "rows", "chosen"):
             self._table.choose({state.chosen})
             self._render_chosen()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if 1 in self._stack.made():
+            self._hide_columns()
+
+    def _hide_columns(self) -> None:
+        for place in LESS:
+            self._table.setColumnHidden(place, self.width() < theme.px(WIDE))
 
     def _has_focused_button(self) -> bool:
         """Whether the focus is on a button that a measurement disables or hides; Qt would then
