@@ -278,6 +278,21 @@ def test_a_prompt_run_is_described_with_its_calibration_and_prior(project):
     assert (result["Prior of praise"], result["Prior of delay"]) == ("61.0%", "39.0%")
 
 
+def test_the_settings_of_a_run_have_its_group_tags_and_note(state):
+    rows = dict(describe(state.run))
+    assert not {"Group", "Tags", "Note"} & set(rows)
+
+    state.choose((state.run.id,))
+    state.listing.organise("trial", "good, quick", "first line\nsecond")
+
+    rows = dict(describe(state.run))
+    assert [rows[name] for name in ("Group", "Tags", "Note")] == [
+        "trial",
+        "good, quick",
+        "first line second",
+    ]
+
+
 def test_quality_follows_the_run_while_it_is_visible(state):
     from workbench.ui.panels.results.quality_state import QualityState
 

@@ -25,6 +25,14 @@ def describe(run: Run) -> Iterator[tuple[str, str]]:
     """(name, value) of everything known about a run."""
     spec, result = run.spec, outcomes.outcome(run)
     yield _("Name"), run.name
+    kept = run.listing
+    for title, text in (
+        (_("Group"), kept.group),
+        (_("Tags"), ", ".join(kept.tags)),
+        (_("Note"), " ".join(kept.note.split())),
+    ):
+        if text:
+            yield title, text
     yield _("Task"), title_of(run)
     yield _("Layer"), run.layer
     yield _("Model"), str(spec.get("model_name") or spec.get("model") or "–")
