@@ -52,6 +52,26 @@ def test_a_label_is_opened_snapped_by_key_and_undone(dialog, app, qtbot):
     qtbot.waitUntil(lambda: dialog.state.outdated)
 
 
+def test_each_press_of_the_key_snaps_the_next_label(dialog, app, qtbot):
+    cut = Record(
+        Document("p9", (("text", "to Foundry Street"),), "train"),
+        {"place": "submitted"},
+        {},
+        {"place": (Span(3, 10, "PLACE"), Span(11, 15, "PLACE"))},
+    )
+    with app.project.edit("Add a document"):
+        documents.add(app.project.db, [cut], source_id=app.project.source("import"))
+    dialog.state.check()
+    qtbot.waitUntil(lambda: len(dialog.state.shown) == 2 and dialog.state.share is None)
+
+    for left in (1, 0):
+        assert [finding.quote for finding in dialog.table.chosen_rows()] == [
+            dialog.state.shown[0].quote
+        ]
+        qtbot.keyClick(dialog.table, Qt.Key.Key_S)
+        qtbot.waitUntil(lambda left=left: len(dialog.state.shown) == left)
+
+
 def test_the_audit_closes_with_its_project(dialog, app):
     app.close_project()
 

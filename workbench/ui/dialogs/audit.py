@@ -89,6 +89,7 @@ class AuditDialog(Dialog):
         self._wait = row((self._meter, 1), self._cancel)
         self._outdated = Callout(_("Labels have changed since this check."), "accent")
         self.table = FindingTable(state)
+        self._at = 0  # number of the row that was chosen last
         self.table.setMinimumHeight(theme.px(320))
         self.table.opened.connect(state.open)
         self.table.chosen.connect(self._show_meaning)
@@ -129,11 +130,20 @@ class AuditDialog(Dialog):
         self._message.setText(state.describe())
         self._outdated.setVisible(state.outdated and state.share is None)
         self.fault(state.problem)
-        self.table.set_rows(state.shown)
+        self._show_rows()
         can = not state.project.read_only
         self._all.setEnabled(can and bool(state.fixable))
         self._all.set_text(_("Snap all ({n})").format(n=formats.count(len(state.fixable))))
         self._show_meaning()
+
+    def _show_rows(self) -> None:
+        """A row is always chosen: the next one after a snapped one, so that S works at once."""
+        if self.table.has_chosen:
+            self._at = self.table.currentIndex().row()
+        rows = self.state.shown
+        self.table.set_rows(rows)
+        if rows and not self.table.has_chosen:
+            self.table.selectRow(min(self._at, len(rows) - 1))
 
     def _show_tasks(self) -> None:
         """Only where there is a choice."""
