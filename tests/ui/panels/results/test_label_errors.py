@@ -57,6 +57,13 @@ def test_keys_change_keep_and_undo_leads_back(panel, qtbot):
     qtbot.keyClick(table(panel), Qt.Key.Key_K)
     assert doubts.suspects[0].verdict == ""
     qtbot.keyClick(table(panel), Qt.Key.Key_G)
+    assert doubts.chosen == doubts.suspects[1].identity
+
+    panel.context.app.undo()
+    qtbot.waitUntil(lambda: doubts.suspects[0].verdict == "")
+    assert doubts.chosen == doubts.suspects[0].identity
+
+    qtbot.keyClick(table(panel), Qt.Key.Key_G)
     qtbot.keyClick(table(panel), Qt.Key.Key_1)  # the first class, as the folds answer
     assert [suspect.verdict for suspect in doubts.suspects] == ["kept", "changed"]
 

@@ -64,10 +64,12 @@ class LabelErrorsState(State):
             return
         self._stale = True
         if self._on:
-            self._load()
+            self._load(undone=changes.origin is None)
 
-    def _load(self) -> None:
+    def _load(self, *, undone: bool = False) -> None:
+        """undone: if this opens a label again, choose it."""
         self._stale = False
+        closed = {suspect.identity for suspect in self.suspects if suspect.verdict}
         self.update(layers=folds.measurable(self.project))
         names = {layer.name: layer for layer in self.layers}
         before = self.layer.name if self.layer is not None else ""
@@ -81,6 +83,9 @@ class LabelErrorsState(State):
         def done(found: Ranking | None) -> None:
             if self.layer is layer:
                 self.update(ranking=found, suspects=found.suspects if found else (), loaded=True)
+                opened = [item.identity for item in self.suspects if not item.verdict]
+                again = [identity for identity in opened if undone and identity in closed]
+                self.chosen = again[0] if again else self.chosen
                 self._choose_open()
 
         self.context.run(lambda: label_errors.ranking(self.project, layer), done)
