@@ -165,3 +165,19 @@ def test_the_co_occurrences_of_glove_are_those_of_the_text(state, context, look,
     assert [pair.word for pair in dialog.table.rows()] == ["tram"]
     assert "40 different pairs" in dialog._message.text()
     dialog.reject()
+
+
+def test_the_focus_returns_to_the_button_of_the_batch(state, look, qtbot):
+    from workbench.ui.panels.train.pretrain_view import PretrainChoices
+
+    view = PretrainChoices(state, lambda: None)
+    qtbot.addWidget(view)
+    state.changed.connect(view.render)
+    view.show()
+    for button in (view.batch, view.start):
+        button.setFocus()
+        state.update(preparing=True)
+        assert not button.isEnabled() and view.focusWidget() is view
+
+        state.update(preparing=False)
+        assert view.focusWidget() is button

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QSplitter,
     QVBoxLayout,
+    QWidget,
 )
 
 from workbench.base.events import concerns
@@ -78,6 +79,7 @@ class PretrainChoices(QFrame):
         self._forms: dict[str, tuple[tuple[str, ...], Form]] = {}  # place → (options, form)
         self._build()
         self.batch = Button(_("Show first batch…"), "list-checks", on=show_batch)
+        self._waiting: QWidget = self.batch  # has the focus again when it is enabled
         self.start = Button(_("Start pretraining"), "play", "primary", on=state.start)
         middle = column(
             words(_("New model"), "heading", weight=600),
@@ -268,15 +270,19 @@ class PretrainChoices(QFrame):
         self._let_start(state.ready)
 
     def _let_start(self, on: bool) -> None:
-        """Keep the focus while Start is disabled: Qt would move it to Cancel."""
-        if not on and self.start.hasFocus():
+        """Keep the focus while Start and the batch are disabled: Qt would move it to Cancel or to
+        the rail. Also of a window behind a dialog.
+        """
+        held = self.window().focusWidget()
+        if not on and held in (self.start, self.batch):
+            self._waiting = held
             self.setFocus()
         self.start.setEnabled(on)
         pairs = self.state.has_pairs
         self.batch.set_text(_("Co-occurrences…") if pairs else _("Show first batch…"))
         self.batch.setEnabled(on and (pairs or not self.state.is_vectors))
-        if on and self.hasFocus():
-            self.start.setFocus()
+        if on and held is self:
+            self._waiting.setFocus()
 
     def _show_models(self) -> None:
         state = self.state
