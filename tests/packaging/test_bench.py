@@ -56,4 +56,4 @@ def test_every_benchmark_of_the_repository_is_found_and_an_unknown_name_is_refus
 def test_make_bench_passes_its_arguments_on():
     lines = (ROOT / "Makefile").read_text(encoding="utf-8").splitlines()
 
-    assert "\t@$(BIN)/python tests/benchmarks/run.py $(ARGS)" in lines
+    assert "\t@PYTHONDONTWRITEBYTECODE= $(BIN)/python tests/benchmarks/run.py $(ARGS)" in lines
