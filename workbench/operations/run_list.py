@@ -1,6 +1,7 @@
-"""The list of runs: names, groups, tags, notes, and the archive. Not part of the undo history.
+"""The list of runs: names, groups, tags, notes, and the archive.
 
-Every function returns what `restore` needs to take the change back.
+The history of a project does not contain these changes; the window undoes them while the project
+is open. Every function returns what `restore` needs to take the change back.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _
 from workbench.base.manifest import Contribution
-from workbench.ui import plain, recent
+from workbench.ui import plain, recent, undo_steps
 from workbench.ui.commands import SEPARATOR, Choice, Command
 
 if TYPE_CHECKING:
@@ -397,25 +397,21 @@ def _uses_theme(name: str) -> Callable[[Window], bool]:
 
 
 def undo_title(window: Window) -> str:
-    project = window.app.project
-    step = project.undo_title if project is not None else None
+    step = undo_steps.title(window.app, "undo")
     return _("&Undo – {step}").format(step=plain.menu_text(step)) if step else _("&Undo")
 
 
 def redo_title(window: Window) -> str:
-    project = window.app.project
-    step = project.redo_title if project is not None else None
+    step = undo_steps.title(window.app, "redo")
     return _("&Redo – {step}").format(step=plain.menu_text(step)) if step else _("&Redo")
 
 
 def can_undo(window: Window) -> bool:
-    project = window.app.project
-    return can_write(window) and project is not None and project.undo_title is not None
+    return can_write(window) and undo_steps.title(window.app, "undo") is not None
 
 
 def can_redo(window: Window) -> bool:
-    project = window.app.project
-    return can_write(window) and project is not None and project.redo_title is not None
+    return can_write(window) and undo_steps.title(window.app, "redo") is not None
 
 
 def _running(window: Window) -> bool:

@@ -20,6 +20,7 @@ from workbench.base.registry import Registry
 from workbench.base.registry import registry as installed
 from workbench.ui import garbage, locale, style, theme, undo_steps
 from workbench.ui.dispatch import Dispatch
+from workbench.ui.local_steps import LocalSteps
 from workbench.ui.plugin_watch import PluginWatch
 from workbench.ui.widgets import combo_access
 from workbench.ui.window import Window
@@ -58,6 +59,7 @@ class App:
         self._drops: list[Callable[[], None]] = []
         self._queue_used = False
         self._ahead: Ahead | None = None
+        self.local_steps: LocalSteps | None = None  # of the open project
         self._plugin_watch = PluginWatch(self)
         self._collector = garbage.Collector()
         combo_access.install()
@@ -166,6 +168,7 @@ class App:
     def _take(self, project: Project) -> None:
         self.close_project(start=False)
         self.project = project
+        self.local_steps = LocalSteps(project)
         self.window.banner.hide()
         from workbench.operations.wire import wire
 
@@ -208,7 +211,7 @@ class App:
         """Close the project and its pages without asking. `start` shows the Welcome page."""
         if self.project is None:
             return
-        project, self.project = self.project, None
+        project, self.project, self.local_steps = self.project, None, None
         self.window.close_panels()
         for drop in self._drops:
             drop()
@@ -229,10 +232,10 @@ class App:
 
         self.dispatch(wait)  # a bulk edit asks from a thread of the pool, where timers do not fire
 
-    def undo(self, steps: int = 1) -> None:
+    def undo(self, steps: int | None = None) -> None:
         undo_steps.step(self, "undo", _("Undo {title}"), _("Undone: {title}"), steps)
 
-    def redo(self, steps: int = 1) -> None:
+    def redo(self, steps: int | None = None) -> None:
         undo_steps.step(self, "redo", _("Redo {title}"), _("Redone: {title}"), steps)
 
     # ---------------------------------------------------------------- called by panels
@@ -265,9 +268,7 @@ class App:
         dialogs.ACTS[name](self, *about)
 
     def dropped(self, files: Sequence[str]) -> None:
-        """Open a dropped project, or import dropped data files (into a new project if none is
-        open).
-        """
+        """Open a dropped project, or import dropped data files, into a new project if needed."""
         projects = [file for file in files if file.endswith(paths.PROJECT_SUFFIX)]
         if projects:
             self.open_project(projects[0])

@@ -119,6 +119,21 @@ class PanelContext:
         """
         self.app.note(text, undo, action=action)
 
+    def note_step(
+        self, text: str, title: str, back: Callable[[], None], again: Callable[[], None]
+    ) -> None:
+        """Show a message about a change that the history of the project does not contain.
+
+        Undo and Redo, which name it `title`, revert it and make it again.
+        """
+        steps = self.app.local_steps
+        if steps is None:  # no project is open
+            self.note(text, back)
+            return
+        step = steps.add(title, back, again)
+        self.commands_changed()
+        self.note(text, lambda: steps.undo(step))
+
     def fail(self, error: Exception) -> None:
         """Show the message of a WorkbenchError at the top of the window; other errors are uncaught
         errors.

@@ -12,18 +12,25 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.storage.history import HistoryStep
     from workbench.ui.app import App
+    from workbench.ui.local_steps import LocalStep
 
 LARGE = 2000  # rows; a larger step is undone in a thread
 
 
-def step(app: App, way: str, doing: str, did: str, steps: int) -> None:
-    """Undo or redo (`way`) steps, all or none; large ones in a thread to keep the window
-    responsive. `doing` and `did` are messages with {title}.
+def step(app: App, way: str, doing: str, did: str, steps: int | None) -> None:
+    """Undo or redo (`way`) steps of the history, all or none; large ones in a thread to keep the
+    window responsive. None: one step, which may be a local one. `doing` and `did` are messages
+    with {title}.
     """
     project = app.project
     if project is None or project.read_only or project.busy or app.working:
         return
-    found = _next(project, way, steps)
+    if steps is None and (local := _local(app, way)) is not None:
+        app.note(did.format(title=local.title))
+        getattr(app.local_steps, way)(local)
+        app.commands_changed()
+        return
+    found = _next(project, way, steps or 1)
     if not found:
         return
 
@@ -44,6 +51,23 @@ def step(app: App, way: str, doing: str, did: str, steps: int) -> None:
     )
 
 
+def title(app: App, way: str) -> str | None:
+    """The title of the step that Undo or Redo (`way`) applies to; None if there is none."""
+    if (local := _local(app, way)) is not None:
+        return local.title
+    project = app.project
+    if project is None:
+        return None
+    return project.undo_title if way == "undo" else project.redo_title
+
+
+def _local(app: App, way: str) -> LocalStep | None:
+    steps = app.local_steps
+    if steps is None:
+        return None
+    return steps.to_undo if way == "undo" else steps.to_redo
+
+
 def _next(project: Project, way: str, steps: int) -> list[HistoryStep]:
     """The next `steps` steps to undo or redo, in that order."""
     undone = way == "redo"
@@ -57,7 +81,7 @@ def undo_of_latest(app: App) -> Callable[[], None]:
 
     def undo() -> None:
         if app.project is not None and app.project.history(1) == newest:
-            app.undo()
+            app.undo(1)
         else:
             app.note(
                 _(

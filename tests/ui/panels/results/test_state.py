@@ -1,10 +1,12 @@
 """The Results state, without widgets."""
 
+import json
+
 import pytest
 
 from workbench.base.events import Signal
 from workbench.base.watch import QUIET
-from workbench.operations import results, run_folders
+from workbench.operations import calibration, results, run_folders
 from workbench.project.project import Project
 from workbench.storage import runs
 from workbench.ui.panels.results.facts import cannot_inspect, describe, note_of
@@ -17,6 +19,7 @@ class Context:
 
     def __init__(self, project):
         self.project, self.queue, self.gone, self.notes, self.faults = project, None, [], [], []
+        self.steps = []
         self.opened = Signal()
 
     def run(self, work, done, failed=None):
@@ -41,6 +44,10 @@ class Context:
 
     def note(self, text, *_rest, **_named):
         self.notes.append(text)
+
+    def note_step(self, text, title, back, again):
+        self.notes.append(text)
+        self.steps.append((title, back, again))
 
     def fail(self, error):
         self.faults.append(error)
@@ -311,6 +318,44 @@ def test_quality_follows_the_run_while_it_is_visible(state):
     quality.open_wrong(2.0)
     state.browser.show_documents()
     assert len(state.context.gone[-1][1]["ids"]) == 3  # gold "good", never predicted above 1
+
+
+def test_a_temperature_is_set_and_undone(state):
+    from workbench.ui.panels.results.quality_state import QualityState
+
+    folder = run_folders.model(state.project, state.run.id)
+    folder.mkdir(parents=True)
+    described = {"task": "classify", "labels": ["good", "bad"]}
+    (folder / "glossbench.json").write_text(json.dumps(described))
+    quality = QualityState(state)
+    quality.watch(True)
+
+    def in_use():
+        return calibration.temperature(state.project, state.run)
+
+    quality.use_temperature(True)
+    fitted = in_use()
+    assert fitted != 1.0 and fitted == pytest.approx(quality.loaded.calibrated.temperature)
+    [(title, back, again)] = state.context.steps
+    assert title == "Change temperature" and "decodes with temperature" in state.context.notes[-1]
+    back()
+    assert in_use() == 1.0
+    again()
+    assert in_use() == fitted and len(state.context.steps) == 1
+
+
+def test_the_charts_of_one_run_are_not_left_on_the_page_of_another(state, monkeypatch):
+    from workbench.ui.panels.results.quality_state import QualityState
+
+    quality = QualityState(state)
+    quality.watch(True)
+    assert quality.loaded is not None
+    other = next(run.id for run in state.runs if run.id != state.run.id)
+    state.choose((other,))
+    monkeypatch.setattr(quality, "load", lambda: None)
+
+    quality.follow()
+    assert quality.loaded is None
 
 
 def test_a_slice_is_added_by_an_expression_and_a_wrong_one_is_reported(state):

@@ -8,6 +8,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QAbstractButton, QLabel, QTableView, QWidget
 
 from workbench.jobs import threads
+from workbench.operations import labels
 from workbench.storage import runs
 from workbench.ui.panels.results.board import GAIN
 
@@ -229,6 +230,53 @@ def test_a_run_is_renamed_in_the_list(panel, qtbot):
     table.model().setData(table.model().index(0, 0), "best")
 
     assert [run.name for run in panel.state.runs] == ["best", "first"]
+
+
+def test_undo_and_redo_follow_the_order_of_label_edits_and_changes_of_runs(panel, app):
+    from workbench.ui.acts import redo_title, undo_title
+
+    window, state = app.window, panel.state
+
+    def name() -> str:
+        return state.runs[0].name
+
+    def layers() -> int:
+        return len(labels.layers(app.project))
+
+    before, count = name(), layers()
+    labels.add_layer(app.project, "more", "class")
+    state.listing.rename(state.runs[0], "best")
+    assert undo_title(window) == "&Undo – Rename run"
+
+    app.undo()
+    assert (name(), layers()) == (before, count + 1)
+    assert redo_title(window) == "&Redo – Rename run"
+    app.undo()
+    assert (name(), layers()) == (before, count)
+    app.redo()
+    assert (name(), layers()) == (before, count + 1)
+    app.redo()
+    assert (name(), layers()) == ("best", count + 1)
+
+    labels.add_layer(app.project, "last", "class")
+    app.undo()
+    assert (name(), layers()) == ("best", count + 1)
+    app.undo()
+    assert name() == before
+    labels.add_layer(app.project, "new", "class")
+    assert redo_title(window) == "&Redo", "an edit replaces what was undone"
+
+
+def test_the_history_does_not_undo_changes_of_runs(panel, app):
+    state = panel.state
+    labels.add_layer(app.project, "more", "class")
+    before, count = state.runs[0].name, len(labels.layers(app.project))
+    state.listing.rename(state.runs[0], "best")
+
+    app.undo(1)
+    assert state.runs[0].name == "best" and len(labels.layers(app.project)) == count - 1
+    app.undo()
+    assert state.runs[0].name == before and len(labels.layers(app.project)) == count - 1
 
 
 def test_the_keys_of_the_review_work_after_a_click_on_the_tab_of_errors(panel, qtbot):

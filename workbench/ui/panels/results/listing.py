@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _, ngettext
 from workbench.operations import run_list
@@ -43,21 +43,24 @@ class Organising:
 
     def rename(self, run: Run, name: str) -> None:
         message = _("Renamed {old} to {name}.").format(old=run.name, name=name.strip())
-        self._change(partial(run_list.rename, self._state.project, run.id, name), message)
+        rename = partial(run_list.rename, self._state.project, run.id, name)
+        self._change(rename, _("Rename run"), message)
 
     def archive(self) -> None:
         """Archive the selected runs, or restore them if all are archived."""
         restore, n = self.all_archived, len(self.chosen)
         ids = self._state.chosen
+        title = ngettext("Archive {n} run", "Archive {n} runs", n)
         message = ngettext("{n} run was archived.", "{n} runs were archived.", n)
         if restore:
+            title = ngettext("Restore {n} run", "Restore {n} runs", n)
             message = ngettext(
                 "{n} run was restored from the archive.",
                 "{n} runs were restored from the archive.",
                 n,
             )
-        project = self._state.project
-        self._change(partial(run_list.archive, project, ids, not restore), message.format(n=n))
+        act = partial(run_list.archive, self._state.project, ids, not restore)
+        self._change(act, title.format(n=n), message.format(n=n))
 
     def organise(self, group: str | None, typed: str, note: str | None) -> None:
         """Set group and note (None: unchanged) of the selected runs; typed: tags with commas.
@@ -78,7 +81,7 @@ class Organising:
             return earlier
 
         message = ngettext("{n} run was changed.", "{n} runs were changed.", n)
-        self._change(change, message.format(n=n))
+        self._change(change, _("Organise runs"), message.format(n=n))
 
     def shared_tags(self) -> tuple[str, ...]:
         """The tags that all selected runs have."""
@@ -88,13 +91,15 @@ class Organising:
         first = chosen[0].listing.tags
         return tuple(tag for tag in first if all(tag in run.listing.tags for run in chosen))
 
-    def _change(self, act: Callable[[], Earlier], message: str) -> None:
-        state = self._state
-        earlier = state.context.attempt(act)
-        state.refresh()
+    def _change(self, act: Callable[[], Earlier], title: str, message: str) -> None:
+        earlier = self._act(act)
         if earlier is not None:
-            state.context.note(message, partial(self._take_back, earlier))
+            restore = partial(run_list.restore, self._state.project, earlier)
+            self._state.context.note_step(
+                message, title, partial(self._act, restore), partial(self._act, act)
+            )
 
-    def _take_back(self, earlier: Earlier) -> None:
-        self._state.context.attempt(run_list.restore, self._state.project, earlier)
+    def _act(self, act: Callable[[], Any]) -> Any:
+        result = self._state.context.attempt(act)
         self._state.refresh()
+        return result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QComboBox, QFrame, QGridLayout, QLineEdit, QVBoxLayout
 from shiboken6 import isValid
@@ -61,12 +62,15 @@ class QualityView(QFrame):
         self._none = EmptyState(
             "chart-column", _("No predictions"), _("This run has no predictions on this split.")
         )
+        self._waiting = words(_("Computing…"), "muted")
+        self._waiting.setAlignment(Qt.AlignmentFlag.AlignTop)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
         layout.addWidget(self._head)
         layout.addWidget(self._whole, 1)
         layout.addWidget(self._none, 1)
+        layout.addWidget(self._waiting, 1)
         page.listen(state.changed, self._changed)  # dropped when the page is closed
         self._arrange()
 
@@ -84,6 +88,8 @@ class QualityView(QFrame):
         ready = loaded is not None and len(loaded.evidence) > 0
         self._whole.setVisible(ready)
         self._none.setVisible(loaded is not None and not ready)
+        self._waiting.setText(state.problem or _("Computing…"))
+        self._waiting.setVisible(loaded is None)
         if ready:
             for part in self._cards:
                 part.show_state()

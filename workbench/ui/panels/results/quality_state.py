@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.events import State
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.operations import calibration, quality, results, run_folders
 from workbench.operations.slices import Slice, Slices, slices
 from workbench.operations.training_curves import TrainingCurves, training_curves
@@ -61,6 +62,7 @@ class QualityState(State):
         self.problem = ""
         self.overlaid: tuple[int, ...] = ()  # further runs of the training chart
         self._on = False
+        self._run_id = 0
         self._shown: object = None  # the details that `loaded` was computed with
 
     def watch(self, on: bool) -> None:
@@ -76,6 +78,11 @@ class QualityState(State):
         if self.split not in self.page.splits_shown:
             self.split = "dev"
         self._shown = details
+        if (
+            details.results.run.id != self._run_id
+        ):  # the charts of another run are not left on the page
+            self._run_id = details.results.run.id
+            self.update(loaded=None, problem="")
         self.load()
 
     def show_split(self, split: str) -> None:
@@ -172,7 +179,17 @@ class QualityState(State):
         if found is None or run is None or self.project.read_only:
             return
         value = found.temperature if on else 1.0
-        self._change(lambda: calibration.set_temperature(self.project, run.id, value))
+        before = calibration.temperature(self.project, run)
+        change = partial(calibration.set_temperature, self.project, run.id)
+        message = (
+            _("{run} decodes with temperature {value}.") if on else _("{run} uses no temperature.")
+        )
+        self._note_step(
+            message.format(run=run.name, value=formats.decimal(value, 2)),
+            _("Change temperature"),
+            partial(change, before),
+            partial(change, value),
+        )
 
     def set_threshold(self, label: str, value: float) -> None:
         """Decide for a label from this probability on."""
@@ -196,16 +213,36 @@ class QualityState(State):
         if run is None or loaded is None or self.project.read_only:
             return
         known = quality.thresholds(loaded.evidence.predictions)
+        before = [known[label] for label in self._labels()]
         values = [changes.get(label, known[label]) for label in self._labels()]
-        self._change(lambda: calibration.set_thresholds(self.project, run.id, values))
+        change = partial(calibration.set_thresholds, self.project, run.id)
+        title = ngettext("Change {n} threshold", "Change {n} thresholds", len(changes))
+        message = ngettext(
+            "{n} threshold of {run} was set.", "{n} thresholds of {run} were set.", len(changes)
+        )
+        self._note_step(
+            message.format(n=len(changes), run=run.name),
+            title.format(n=len(changes)),
+            partial(change, before),
+            partial(change, values),
+        )
 
-    def _change(self, work: Callable[[], None]) -> None:
+    def _note_step(
+        self, message: str, title: str, back: Callable[[], None], again: Callable[[], None]
+    ) -> None:
+        """Make a change of the decoder, then name it in a message with Undo."""
+        steps = partial(self._change, back), partial(self._change, again)
+        self._change(again, lambda: self.context.note_step(message, title, *steps))
+
+    def _change(self, work: Callable[[], None], then: Callable[[], None] | None = None) -> None:
         """Stored predictions change, so the page reads them again."""
 
         def changed(_result: None) -> None:
             self._shown = None
             self.page.reload()
             self.load()
+            if then is not None:
+                then()
 
         self._run(work, changed)
 
