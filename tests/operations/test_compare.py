@@ -128,10 +128,10 @@ def test_another_test_set_is_refused_and_its_documents_named(project, add_run):
     with pytest.raises(WorkbenchError) as caught:
         compare.compare(project, (part.id, full.id), "train")
 
-    assert "2 train documents have a prediction of full, but none of part (d2, d5)" in str(
+    assert "2 train documents have a prediction of 'full', but none of 'part' (d2, d5)" in str(
         caught.value
     )
-    assert "glossbench evaluate FILE --run 'part'" in caught.value.hint
+    assert caught.value.hint == "Evaluate 'part' on train first."
     with pytest.raises(WorkbenchError, match="no dev document"):
         compare.compare(project, (part.id, full.id), "dev")
 

@@ -240,6 +240,15 @@ def test_the_command_repeats_the_run_and_again_trains_with_its_settings(project,
     )
 
 
+def test_a_run_that_repeats_a_named_one_takes_its_name_with_a_number(project, queue, topics):
+    first = train.start(project, queue, spec(name="model 2020"))
+    second = train.again(project, queue, first.id)
+
+    assert second.name == "model 2020 2"
+    assert train.again(project, queue, second.id).name == "model 2020 3"
+    assert train.again_spec(project, first.id, name="mine").name == "mine"
+
+
 def test_stop_and_cancel_reach_the_job_of_the_run(project, queue, topics):
     run = train.start(project, queue, spec())
 

@@ -187,7 +187,7 @@ def _one_test_set(chosen: Sequence[Run], evidence: Sequence[Evidence], split: st
                 raise _other_set(lacks, has, [documents[id].key for id in sorted(ids)], split)
         raise WorkbenchError(
             _("There is no {split} document with gold labels and predictions of {runs}.").format(
-                split=split, runs=", ".join(run.name for run in chosen)
+                split=split, runs=", ".join(repr(run.name) for run in chosen)
             ),
             hint=_evaluate_first(run, split),
         )
@@ -204,9 +204,9 @@ def _other_set(lacks: Run, has: Run, keys: Sequence[str], split: str) -> Workben
     shown = ", ".join(keys[:NAMED]) + (", …" if len(keys) > NAMED else "")
     template = ngettext(
         "The runs were not scored on the same test set: {n} {split} document has a prediction of "
-        "{has}, but none of {lacks} ({keys}).",
+        "{has!r}, but none of {lacks!r} ({keys}).",
         "The runs were not scored on the same test set: {n} {split} documents have a prediction "
-        "of {has}, but none of {lacks} ({keys}).",
+        "of {has!r}, but none of {lacks!r} ({keys}).",
         len(keys),
     )
     message = template.format(n=len(keys), split=split, has=has.name, lacks=lacks.name, keys=shown)
@@ -214,5 +214,5 @@ def _other_set(lacks: Run, has: Run, keys: Sequence[str], split: str) -> Workben
 
 
 def _evaluate_first(run: Run, split: str) -> str:
-    hint = _("Evaluate {run} on {split} first: `glossbench evaluate FILE --run {run!r}`.")
+    hint = _("Evaluate {run!r} on {split} first.")
     return hint.format(run=run.name, split=split)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -364,8 +365,22 @@ def _check_trained(run: Run) -> None:
 
 
 def again_spec(project: Project, run_id: int, *, name: str = "") -> TrainSpec:
-    """The settings of an earlier run for a new one on the current labels."""
-    return replace(spec_of(runs.get(project.db, run_id)), name=name)
+    """The settings of an earlier run for a new one on the current labels.
+
+    The name is by default that of the earlier run with the next free number.
+    """
+    run = runs.get(project.db, run_id)
+    spec = spec_of(run)
+    return replace(spec, name=name or _next_name(project, run.name, spec.task))
+
+
+def _next_name(project: Project, name: str, task: str) -> str:
+    """ "best 2" after "best", "best 3" after "best 2"; "" for names that were not chosen."""
+    if re.fullmatch(rf"{re.escape(task)}-\d+", name):
+        return ""
+    stem = re.sub(r" \d+$", "", name)
+    known = runs.by_name(project.db, stem) is not None
+    return runs.free_name(project.db, stem if known else name)
 
 
 def again(project: Project, queue: Queue, run_id: int, *, name: str = "") -> Run:

@@ -92,7 +92,10 @@ def count(value: int) -> str:
 
 
 def decimal(value: float, digits: int, *, signed: bool = False) -> str:
-    """A number with `digits` decimal places; `signed` adds a plus sign."""
+    """A number with `digits` decimal places; `signed` adds a plus sign, but not to zero."""
+    rounded = round(value, digits)
+    if rounded == 0:
+        return _formats.number(0.0, f".{digits}f")  # not -0.0
     return _formats.number(value, f"{'+' if signed else ''}.{digits}f")
 
 

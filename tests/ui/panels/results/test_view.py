@@ -140,7 +140,7 @@ def test_runs_on_other_documents_say_which_and_can_be_scored(panel, qtbot, monke
 
     qtbot.waitUntil(lambda: bool(panel.state.comparing.problem), timeout=30_000)
     view = panel.view._right.widget(2)
-    assert "1 dev document has a prediction of second, but none of first (k1)" in (
+    assert "1 dev document has a prediction of 'second', but none of 'first' (k1)" in (
         panel.state.comparing.problem
     )
     assert view._score.isVisible() and not view._body.isVisible()

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QTabBar, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
-from workbench.base.i18n import N_, _
+from workbench.base.i18n import N_, _, ngettext
 from workbench.ui import formats, theme
 from workbench.ui.panels.results.comparing import Comparing
 from workbench.ui.panels.results.comparison_parts import (
@@ -135,7 +136,12 @@ class ComparisonView(QFrame):
         message = _("{a} {first}  compared with  {b} {second}")
         about = {"first": state.name(pair.first), "second": state.name(pair.second)}
         letters = {"a": state.letter(pair.first), "b": state.letter(pair.second)}
-        self._title.setText(message.format(**about, **letters))
+        title = message.format(**about, **letters)
+        if (n := len(state.ids)) > 2:
+            title = ngettext("{title}, of {n} run", "{title}, of {n} runs", n).format(
+                title=title, n=n
+            )
+        self._title.setText(title)
         swap = _("Swap {a} and {b}").format(**letters)
         self._swap.set_text(swap)
         for number in self._parts.made():
@@ -159,9 +165,9 @@ class DocumentsCard(QFrame):
             Column(_("Key"), lambda row: row.key, 84, tip=lambda row: row.key),
             Column(_("Text"), lambda row: row.text, tip=lambda row: row.text, prose=True),
             Column(_("Gold"), lambda row: row.gold, 118, chip=self._chip, tip=lambda row: row.gold),
-            Column(_("A"), lambda row: row.first, 100, icon=self._mark(0), tip=self._tip("first")),
+            Column(_("A"), lambda row: row.first, 132, icon=self._mark(0), tip=self._tip("first")),
             Column(
-                _("B"), lambda row: row.second, 100, icon=self._mark(1), tip=self._tip("second")
+                _("B"), lambda row: row.second, 132, icon=self._mark(1), tip=self._tip("second")
             ),
         )
         self.table = Table(
@@ -170,12 +176,13 @@ class DocumentsCard(QFrame):
         self.table.opened.connect(self._open)
         self.table.setMinimumHeight(theme.px(96))
         self._none = words(_("No documents."), "small", "muted")
+        self._none.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         inner = card(
             row((self._kinds, 1), self._review),
             (self.table, 1),
-            self._none,
+            (self._none, 1),
             margins=(12, 10, 12, 10),
         )
         layout.addWidget(inner)
