@@ -48,8 +48,10 @@ def test_a_label_is_opened_snapped_by_key_and_undone(dialog, app, qtbot):
     row = annotate.view(app.project, item.document_id).spans[0]
     assert (row.start, row.end) == (3, 17)
 
-    app.undo()
+    dialog.activateWindow()
+    qtbot.keyClick(dialog.table, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(lambda: dialog.state.outdated)
+    assert annotate.view(app.project, item.document_id).spans[0].end == 15
 
 
 def test_each_press_of_the_key_snaps_the_next_label(dialog, app, qtbot):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QComboBox
 
 from workbench.base.i18n import _
@@ -101,6 +101,11 @@ class AuditDialog(Dialog):
         self._all = Button(_("Snap all"), on=lambda: state.fix(state.fixable))
         close = Button(_("Close"), on=self.accept)
         self.end(self._open, KeyCap("Enter"), self._snap, KeyCap("S"), self._all, None, close)
+        for key, act in (
+            (QKeySequence.StandardKey.Undo, app.undo),
+            (QKeySequence.StandardKey.Redo, app.redo),
+        ):
+            QShortcut(key, self, act)
         state.listen(state.changed, lambda _fields: self.render_state())
         self._drop = app.opened.connect(lambda _project: self.accept())
         self.render_state()

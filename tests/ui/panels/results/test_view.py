@@ -218,8 +218,9 @@ def test_runs_are_organised_filtered_and_the_change_taken_back(panel, qtbot, app
 
     panel.view._left._fill_filter()
     {action.text(): action for action in panel.view._left._menu.actions()}["All runs"].trigger()
+    archived = state.run.id
     state.listing.archive()
-    assert table.model().rowCount() == 1
+    assert table.model().rowCount() == 1 and state.run.id != archived
     app.window.note_line._undo.click()
     qtbot.waitUntil(lambda: table.model().rowCount() == 2)
 

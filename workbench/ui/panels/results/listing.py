@@ -61,6 +61,14 @@ class Organising:
             )
         act = partial(run_list.archive, self._state.project, ids, not restore)
         self._change(act, title.format(n=n), message.format(n=n))
+        self._leave_hidden()
+
+    def _leave_hidden(self) -> None:
+        """Select a listed run in place of selected ones that the list does not show any more."""
+        listed = [run.id for run in self._state.listed]
+        chosen = tuple(id for id in self._state.chosen if id in listed)
+        if chosen != self._state.chosen:
+            self._state.choose(chosen or tuple(listed[:1]))
 
     def organise(self, group: str | None, typed: str, note: str | None) -> None:
         """Set group and note (None: unchanged) of the selected runs; typed: tags with commas.
