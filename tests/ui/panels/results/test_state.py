@@ -337,7 +337,7 @@ def test_a_temperature_is_set_and_undone(state):
     fitted = in_use()
     assert fitted != 1.0 and fitted == pytest.approx(quality.loaded.calibrated.temperature)
     [(title, back, again)] = state.context.steps
-    assert title == "Change temperature" and "decodes with temperature" in state.context.notes[-1]
+    assert title == "Change temperature" and "is applied to" in state.context.notes[-1]
     back()
     assert in_use() == 1.0
     again()

@@ -182,7 +182,9 @@ class QualityState(State):
         before = calibration.temperature(self.project, run)
         change = partial(calibration.set_temperature, self.project, run.id)
         message = (
-            _("{run} decodes with temperature {value}.") if on else _("{run} uses no temperature.")
+            _("Temperature {value} is applied to {run}.")
+            if on
+            else _("No temperature is applied to {run}.")
         )
         self._note_step(
             message.format(run=run.name, value=formats.decimal(value, 2)),
