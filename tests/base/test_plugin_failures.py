@@ -37,6 +37,15 @@ def test_the_message_names_the_plugin_and_the_log_has_the_traceback(raised):
     assert fault.details in paths.log_file().read_text(encoding="utf-8")
 
 
+def test_what_is_asked_at_each_refresh_is_written_to_the_log_once(raised):
+    first, second = (plugin_failures.of(raised, once=True) for _repeat in range(2))
+
+    assert str(second) == str(first) and str(paths.log_file()) in second.hint
+    assert paths.log_file().read_text(encoding="utf-8").count(first.details) == 1
+    plugin_failures.of(raised)
+    assert paths.log_file().read_text(encoding="utf-8").count(first.details) == 2
+
+
 def test_a_job_that_a_plugin_ends_says_so(raised):
     finished = worker.failure(raised)
 

@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 import traceback
+from pathlib import Path
 
-from workbench.base import log_file, plugins
+from workbench.base import log_file, paths, plugins
 from workbench.base.errors import WorkbenchError, brief
 from workbench.base.i18n import _
 from workbench.base.registry import PluginError
 
+_written: set[tuple[Path, str]] = set()  # logs with what was written to them once
 
-def of(error: BaseException) -> PluginError | None:
+
+def of(error: BaseException, *, once: bool = False) -> PluginError | None:
     """What to show for an exception that a plugin's code has raised; None for all others.
 
     Errors with a message for the user (WorkbenchError) are shown as they are. The traceback is
-    written to the log.
+    written to the log. `once`: an equal traceback that was written before is not written again,
+    for what is called at each refresh of a page.
     """
     if isinstance(error, PluginError):
-        return _logged(str(error.message), error.details, error.hint)
+        return _logged(str(error.message), error.details, error.hint, once=once)
     if isinstance(error, WorkbenchError) or not isinstance(error, Exception):
         return None
     plugin = plugins.raised_by(error)
     if not plugin:
         return None
     message = _("The plugin {plugin} failed: {error}.").format(plugin=plugin, error=brief(error))
-    return _logged(message, "".join(traceback.format_exception(error)))
+    return _logged(message, "".join(traceback.format_exception(error)), once=once)
 
 
-def _logged(message: str, details: str, hint: str = "") -> PluginError:
-    path = log_file.append(f"{message}\n{details}")
+def _logged(message: str, details: str, hint: str = "", *, once: bool) -> PluginError:
+    text = f"{message}\n{details}"
+    path: Path | None = paths.log_file()
+    if not once or (path, text) not in _written:
+        path = log_file.append(text)
+        if path is not None:
+            _written.add((path, text))
     where = _("The traceback is in the log: {log}.").format(log=path) if path is not None else ""
     return PluginError(message, hint=f"{hint} {where}".strip(), details=details)

@@ -72,7 +72,7 @@ def offer(settings: Settings | None = None) -> Offer:
 
 
 def _reason(error: Exception) -> str:
-    return str(plugin_failures.of(error) or error)
+    return str(plugin_failures.of(error, once=True) or error)
 
 
 def _title(info: BackendInfo, model: PromptModel) -> str:

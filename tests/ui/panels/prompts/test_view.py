@@ -22,7 +22,7 @@ from workbench.prompting.score import LabelAnswer
 from workbench.storage import labels
 from workbench.ui.panels.prompts import scorer
 from workbench.ui.panels.prompts.live import Live
-from workbench.ui.panels.prompts.view import NO_LAYER
+from workbench.ui.panels.prompts.view import NO_LAYER, NO_MODEL
 
 pytestmark = pytest.mark.process  # the worker that renders templates
 
@@ -244,6 +244,17 @@ def test_a_backend_that_failed_is_listed_greyed_with_the_reason(panel):
     assert item.text() == "Word overlap: failed" and not item.isEnabled()
     assert read(item.toolTip()) == "It failed: 1 / 0."
     assert box.currentData() == panel.state.model
+
+
+def test_without_a_model_the_page_names_the_backend_that_failed(panel):
+    failed = (Unavailable("overlap", "Word overlap", "It failed: 1 / 0."),)
+    panel.state.update(models=(), unavailable=failed)
+
+    page, callout = panel.view._stack, panel.view._failed
+    assert page.currentIndex() == NO_MODEL
+    assert callout.isVisible() and callout.text() == "Word overlap: failed. It failed: 1 / 0."
+    panel.state.update(unavailable=())
+    assert page.currentIndex() == NO_MODEL and not callout.isVisible()
 
 
 def choose(box, text):

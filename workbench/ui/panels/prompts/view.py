@@ -106,12 +106,15 @@ class PromptsView(View):
             "message-square-quote", _("No layer with classes or choices"), hint, labels
         )
 
-    def _no_model(self) -> EmptyState:
+    def _no_model(self) -> QWidget:
+        """Leads to Models, below the backends of plugins that failed."""
         models = Button(
             _("Go to Models"), "boxes", "primary", on=lambda: self.state.context.go("models")
         )
         hint = _("A prompt needs a masked or causal language model. Add one on the Models page.")
-        return EmptyState("message-square-quote", _("No language model"), hint, models)
+        empty = EmptyState("message-square-quote", _("No language model"), hint, models)
+        self._failed = Callout("", "warn")
+        return column(self._failed, (empty, 1), margins=(20, 14, 20, 16))
 
     def _no_documents(self) -> EmptyState:
         data = Button(_("Go to Data"), "database", on=lambda: self.state.context.go("data"))
@@ -258,9 +261,8 @@ class PromptsView(View):
 
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
-        if concerns(fields, "layers", "models"):
-            found = NO_LAYER if not state.layers else NO_MODEL if not state.models else PAGE
-            self._stack.setCurrentIndex(found)
+        if concerns(fields, "layers", "models", "unavailable"):
+            self._show_page()
         if concerns(fields, "layers", "layer"):
             fill(
                 self._layer,
@@ -288,6 +290,18 @@ class PromptsView(View):
             self._show_preview()
         self._show_buttons()
         self._outcome.render(fields)
+
+    def _show_page(self) -> None:
+        state = self.state
+        found = NO_LAYER if not state.layers else NO_MODEL if not state.models else PAGE
+        self._stack.setCurrentIndex(found)
+        if found == NO_MODEL:
+            message = _("{backend}: failed. {reason}")
+            reasons = [
+                message.format(backend=failed.title, reason=failed.reason)
+                for failed in state.unavailable
+            ]
+            self._failed.set("\n".join(reasons))
 
     def _show_models(self) -> None:
         """All models; below them, disabled, the backends of plugins that failed."""
