@@ -41,5 +41,7 @@ def test_every_score_has_a_definition_and_those_of_the_task_are_among_them(task)
         assert definitions.title(name) != name and "Zero division" in definitions.sentence(name)
 
 
-def test_an_unknown_score_is_shown_by_its_name():
-    assert (definitions.title("bleu"), definitions.sentence("bleu")) == ("bleu", "")
+def test_an_unknown_score_is_shown_by_words_made_from_its_name():
+    assert definitions.title("within_one_step") == "Within one step"
+    assert definitions.title("chrF++") == "chrF++"
+    assert definitions.sentence("within_one_step") == ""

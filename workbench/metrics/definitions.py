@@ -210,8 +210,10 @@ DEFINITIONS: dict[str, Definition] = {
 
 
 def title(name: str) -> str:
-    """The display title of a score; its name if it has no definition."""
-    return _(DEFINITIONS[name].title) if name in DEFINITIONS else name
+    """The display title of a score; words made from its name if it has no definition."""
+    if name in DEFINITIONS:
+        return _(DEFINITIONS[name].title)
+    return name.replace("_", " ").capitalize() if name.islower() else name
 
 
 def is_error(name: str) -> bool:

@@ -390,7 +390,7 @@ def info(task: str) -> TaskInfo:
 
 
 def score_title(name: str) -> str:
-    """The title of a score of any task; its name if it has none."""
+    """The title of a score of any task; if it has none, words made from its name."""
     from workbench.metrics import definitions
 
     found = (score.title for task in all_tasks() for score in task.scores if score.name == name)
