@@ -54,7 +54,7 @@ def test_units_are_inserted_before_the_chosen_ones_and_replaced_at_them():
 
 @pytest.mark.parametrize("share", [0.05, 0.15, 0.5])
 def test_the_wanted_share_of_single_units_is_chosen(share):
-    found = noise.units(UNITS, share, np.random.default_rng(1))
+    found = noise.tokens(UNITS, share, np.random.default_rng(1))
 
     assert found.mean() == pytest.approx(share, abs=0.005)
 

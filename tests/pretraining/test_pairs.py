@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from workbench.base.errors import SpecError
-from workbench.pretraining.blocks import SEPARATOR, Units
+from workbench.pretraining.blocks import SEPARATOR, Tokens
 from workbench.pretraining.pairs import Pair, PairFrame, pairs
 from workbench.runtime.preparers.subwords import Subwords
 
@@ -21,9 +21,9 @@ class Letters:
 def letters(monkeypatch):
     def units(_preparer, paragraphs):
         ids = [np.array([ord(c) for c in text if not c.isspace()], np.int32) for text in paragraphs]
-        return [Units(found, np.arange(len(found), dtype=np.int32)) for found in ids]
+        return [Tokens(found, np.arange(len(found), dtype=np.int32)) for found in ids]
 
-    monkeypatch.setattr("workbench.pretraining.pairs.units_of", units)
+    monkeypatch.setattr("workbench.pretraining.pairs.tokens_of", units)
     return Letters()
 
 
@@ -75,7 +75,7 @@ def test_a_text_of_one_document_is_refused(letters):
 def test_the_frame_is_that_of_the_tokenizer(tiny):
     preparer = Subwords.load(tiny["bert"])
     tokenizer = preparer.tokenizer
-    pair = Pair(*(Units(np.array([n], np.int32), np.zeros(1, np.int32)) for n in (7, 8)), True)
+    pair = Pair(*(Tokens(np.array([n], np.int32), np.zeros(1, np.int32)) for n in (7, 8)), True)
 
     units, types = PairFrame.of(preparer).around(pair)
 

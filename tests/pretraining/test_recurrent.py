@@ -10,7 +10,7 @@ import torch
 
 from tests import tiny_elmo
 from workbench.base.errors import SpecError
-from workbench.models.recurrent import StreamUnits
+from workbench.models.recurrent import StreamTokens
 from workbench.pretraining import streams
 from workbench.pretraining.loop import pretrain
 from workbench.pretraining.objectives.recurrent import RecurrentLm
@@ -106,7 +106,7 @@ def numbers(tmp_path):
 
 def units(document):
     ids = np.array([int(word) for text in document for word in text.split()])
-    return StreamUnits({"input_ids": ids}, ids, len(ids))
+    return StreamTokens({"input_ids": ids}, ids, len(ids))
 
 
 def test_each_row_continues_the_row_of_the_batch_before(numbers):

@@ -19,14 +19,14 @@ from workbench.models.spec import FamilyInfo, ModelInfo
 from workbench.runtime.inputs import EncodedInput, Preparer
 from workbench.text.document import Document
 
-Branches = tuple[Sequence[int], Sequence[Sequence[int]]]  # a text of at least one unit, its ends
+Branches = tuple[Sequence[int], Sequence[Sequence[int]]]  # a text of at least one token, its ends
 DECODER_IDS = "decoder_input_ids"  # (B, S): of an encoder–decoder, in the inputs of `logits_at`
 
 
 class States(NamedTuple):
     """Hidden states of every layer.
 
-    layers: each (B, T, H), embeddings first. mask bool (B, T): True at units of the text.
+    layers: each (B, T, H), embeddings first. mask bool (B, T): True at tokens of the text.
     pooled (B, H): the model's own representation of the input, None if it has none.
     """
 
@@ -56,7 +56,7 @@ class FeatureSource:
     """Computation that gives the same result in every epoch, so that it can be kept.
 
     name: the array (T, width) that replaces the arrays `inputs` of an input. compute: these, as a
-    batch with the mask of its units → (B, T, width). key: names weights and settings.
+    batch with the mask of its tokens → (B, T, width). key: names weights and settings.
     """
 
     name: str
@@ -105,7 +105,7 @@ class LoadOptions:
 
 
 def shared_length(sequence: Sequence[int], other: Sequence[int]) -> int:
-    """The number of units that are equal at the beginning of both."""
+    """The number of tokens that are equal at the beginning of both."""
     pairs = enumerate(zip(sequence, other, strict=False))
     return next((n for n, (a, b) in pairs if a != b), min(len(sequence), len(other)))
 
@@ -114,12 +114,12 @@ class Encoder(nn.Module, ABC):
     """Arrays → hidden states; float32 on the CPU when loaded, see `LoadOptions` for exceptions.
 
     preparer: creates its inputs; input_names: the arrays it takes. input_axes: the name of the
-    second axis of arrays (B, N, …) that have no row per unit. max_length: maximum units per input.
-    head: the library's head that was loaded with it, "" if there is none.
+    second axis of arrays (B, N, …) that have no row per token. max_length: maximum tokens per
+    input. head: the library's head that was loaded with it, "" if there is none.
     label_texts: the loaded head scores classes as texts: `logits` are log-probabilities of labels.
     outputs: the names of its outputs, with label_texts these texts; () if it keeps none.
     in_transformers: its heads are those of transformers, which can load a saved folder.
-    start: the unit that a decoder begins with, -1 without a decoder.
+    start: the token that a decoder begins with, -1 without a decoder.
     pooling: how classifiers of whole texts pool its states by default, see `tasks.heads.pooling`.
     delimited: whether texts end with an extract token, whose state classifiers read. both_orders:
     the state of the extract token is the sum of its states in both orders of a pair.
@@ -221,7 +221,7 @@ class Encoder(nn.Module, ABC):
 
     def branched_logits(self, texts: Sequence[Branches]) -> Iterator[list[Tensor]] | None:
         """Of each text: for each of its ends, the logits (1 + S, V) of a causal language model
-        after the text and after each unit of the end.
+        after the text and after each token of the end.
 
         What a text shares with the one before it is computed once, and so is a text for all its
         ends. None for a model that cannot continue what it has read.
@@ -247,7 +247,7 @@ class Encoder(nn.Module, ABC):
         raise NotImplementedError(f"{type(self).__name__} was not pretrained on pairs")
 
     def language_logits(self, states: States) -> Tensor:
-        """Logits (B, T, V) of the next unit from the states, with the head "next"."""
+        """Logits (B, T, V) of the next token from the states, with the head "next"."""
         raise NotImplementedError(f"{type(self).__name__} has no states of a language model")
 
     def layer_weights(self) -> Mapping[str, Mapping[str, Any]]:
@@ -273,7 +273,7 @@ class Encoder(nn.Module, ABC):
         raise NotImplementedError(f"{type(self).__name__} writes no text")
 
     def written(self, inputs: Mapping[str, Tensor], most: int) -> Tensor:
-        """int (B, S): what the model writes, always the likeliest unit, at most `most` of them."""
+        """int (B, S): what the model writes, always the likeliest token, at most `most` of them."""
         raise NotImplementedError(f"{type(self).__name__} writes no text")
 
     def published_boundary(self) -> Mapping[str, Tensor]:
@@ -294,7 +294,7 @@ class Encoder(nn.Module, ABC):
         raise NotImplementedError(f"{type(self).__name__} is not a language model")
 
     def vocable_ids(self, encoded: EncodedInput) -> np.ndarray:
-        """The entry of the output vocabulary at each unit, int (T,), -1 for none."""
+        """The entry of the output vocabulary at each token, int (T,), -1 for none."""
         return encoded.ids
 
 

@@ -40,7 +40,7 @@ class Crf(nn.Module):
     def loss(self, emissions: Tensor, tags: Tensor, edges: Tensor) -> tuple[Tensor, Tensor]:
         """Summed negative log-likelihood of tag sequences, and the number of tags.
 
-        emissions (B, T, L); tags int (B, T), negative at units that are skipped; edges (B, 2):
+        emissions (B, T, L); tags int (B, T), negative at tokens that are skipped; edges (B, 2):
         whether the row contains the first and the last word of the document. Only there the start
         and end scores apply: other rows are parts of a long text.
         """
@@ -55,9 +55,9 @@ class Crf(nn.Module):
 
 
 def _adjacent(emissions: Tensor, tags: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The tagged units moved to the front: (B, N, L), tags (B, N) 0 at padding, lengths (B,).
+    """The tagged tokens moved to the front: (B, N, L), tags (B, N) 0 at padding, lengths (B,).
 
-    N is the largest number of tagged units in a row, at least 1.
+    N is the largest number of tagged tokens in a row, at least 1.
     """
     given = tags >= 0
     lengths = given.sum(1)

@@ -189,7 +189,7 @@ class LanguageModel:
     def _branched(self, rows: Sequence[Sequence[_Row]]) -> dict[_Row, float] | None:
         """As `_answers` for the rows of each prompt, from one pass over what the prompts share.
 
-        None if that does not save at least half of the units, or if the model cannot do it.
+        None if that does not save at least half of the tokens, or if the model cannot do it.
         """
         texts: dict[tuple[int, ...], dict[tuple[int, ...], list[_Row]]] = {}
         for group in filter(None, rows):

@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 
 
-class StreamUnits(NamedTuple):
-    """Units of one document in the reading order of a direction, for pretraining.
+class StreamTokens(NamedTuple):
+    """Tokens of one document in the reading order of a direction, for pretraining.
 
-    inputs: arrays (N, …) that the encoder's `read` takes. targets int (N,): the id of each unit
+    inputs: arrays (N, …) that the encoder's `read` takes. targets int (N,): the id of each token
     among its `scores`. words: words of the text.
     """
 
@@ -32,7 +32,7 @@ Memory = tuple[Tensor, Tensor]  # hidden state and cell of one layer, each (1, B
 def lstm(
     inputs: Tensor, memory: Memory | None, weights: Sequence[Tensor], *, width: int
 ) -> tuple[Tensor, Memory | None]:
-    """One LSTM layer over (B, T, I): its states (B, T, H) and its memory after the last unit.
+    """One LSTM layer over (B, T, I): its states (B, T, H) and its memory after the last token.
 
     weights: of the inputs (4H, I) and of the states (4H, H), then their biases (4H,) each, in
     torch's order of the gates (input, forget, cell, output). memory None is zero. In a graph for
@@ -71,7 +71,7 @@ def _onnx_gates(weight: Tensor) -> Tensor:
 def backwards(mask: Tensor) -> Tensor:
     """Positions (B, T) that reverse each row of a batch, whose padding stays at the end.
 
-    mask (B, T): 1 at units. Applied twice, every unit is in its place again.
+    mask (B, T): 1 at tokens. Applied twice, every token is in its place again.
     """
     lengths = mask.long().sum(1, keepdim=True)
     places = torch.arange(mask.shape[1], device=mask.device)

@@ -1,4 +1,4 @@
-"""Texts as blocks of units of equal length, across paragraphs and documents."""
+"""Texts as blocks of tokens of equal length, across paragraphs and documents."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from workbench.text.segment import words as words_of
 
 T = TypeVar("T")
 AHEAD = 64  # batches of blocks that are shuffled together
-LONGEST = 1_000_000  # units per paragraph
-SEPARATOR = -1  # word number of units between documents
+LONGEST = 1_000_000  # tokens per paragraph
+SEPARATOR = -1  # word number of tokens between documents
 
 
 @dataclass(frozen=True)
-class Units:
-    """ids int32 (T,) without special units; groups int32 (T,): the number of each unit's word."""
+class Tokens:
+    """ids int32 (T,) without special tokens; groups int32 (T,): the number of each token's word."""
 
     ids: np.ndarray
     groups: np.ndarray
@@ -32,7 +32,7 @@ class Units:
 
 @dataclass(frozen=True)
 class Frame:
-    """Special units around a text: their ids before and after it, and the one between documents."""
+    """Special tokens around a text: the ids before and after it, and the one between documents."""
 
     before: np.ndarray
     after: np.ndarray
@@ -56,34 +56,34 @@ def _encoded(preparer: Preparer, texts: Sequence[str]) -> list[EncodedInput]:
     return preparer.whole(wanted, LONGEST).inputs
 
 
-def units_of(preparer: Preparer, paragraphs: Sequence[str]) -> list[Units]:
-    """The units of each paragraph with the numbers of their words (white space separates words)."""
+def tokens_of(preparer: Preparer, paragraphs: Sequence[str]) -> list[Tokens]:
+    """The tokens of each paragraph with the numbers of their words, separated by white space."""
     found = []
     for text, encoded in zip(paragraphs, _encoded(preparer, paragraphs), strict=True):
         inside = encoded.text == 0
         starts = np.array([start for start, _end in words_of(text)], dtype=np.int64)
         offsets = encoded.offsets[inside][:, 0]
         groups = np.searchsorted(starts, offsets, side="right") - 1
-        found.append(Units(encoded.ids[inside], groups.astype(np.int32)))
+        found.append(Tokens(encoded.ids[inside], groups.astype(np.int32)))
     return found
 
 
 def blocks(
     texts: Iterable[Document], preparer: Preparer, frame: Frame, length: int
-) -> Iterator[Units]:
-    """Blocks of `length` units with the special ones around them; the last one may be shorter.
+) -> Iterator[Tokens]:
+    """Blocks of `length` tokens with the special ones around them; the last one may be shorter.
 
-    Units between documents have the group SEPARATOR, as have those of the frame. Other group
+    Tokens between documents have the group SEPARATOR, as have those of the frame. Other group
     numbers are unique within the block.
     """
     room = length - frame.length
     ids, groups, size, last = [], [], 0, 0
     for document in texts:
-        for units in units_of(preparer, document):
-            ids.append(units.ids)
-            groups.append(units.groups + last)
-            last += int(units.groups.max(initial=-1)) + 1
-            size += len(units)
+        for tokens in tokens_of(preparer, document):
+            ids.append(tokens.ids)
+            groups.append(tokens.groups + last)
+            last += int(tokens.groups.max(initial=-1)) + 1
+            size += len(tokens)
         ids.append(frame.between)
         groups.append(np.full(1, SEPARATOR, dtype=np.int32))
         size += 1
@@ -97,16 +97,16 @@ def blocks(
         yield _framed(np.concatenate(ids), np.concatenate(groups), slice(0, size), frame)
 
 
-def _framed(ids: np.ndarray, groups: np.ndarray, part: slice, frame: Frame) -> Units:
+def _framed(ids: np.ndarray, groups: np.ndarray, part: slice, frame: Frame) -> Tokens:
     outside = [np.full(len(some), SEPARATOR, np.int32) for some in (frame.before, frame.after)]
-    return Units(
+    return Tokens(
         np.concatenate([frame.before, ids[part], frame.after]).astype(np.int32),
         np.concatenate([outside[0], groups[part], outside[1]]),
     )
 
 
 def word_count(groups: np.ndarray) -> int:
-    """Words that begin in a block. groups int (T,): of each unit its word, or SEPARATOR."""
+    """Words that begin in a block. groups int (T,): of each token its word, or SEPARATOR."""
     return int(np.count_nonzero(np.diff(groups, prepend=SEPARATOR)[groups != SEPARATOR]))
 
 

@@ -1,9 +1,9 @@
 """How well models fit a sample of texts: vocabulary and perplexity, as a job.
 
 Perplexity is exp of the mean negative log-likelihood. Masked models: pseudo-perplexity, with one
-unit masked at a time (Salazar et al. 2020). Each model scores units in a seeded random order until
-all are scored, the mean is exact enough, or its time is over. The time is that of the processor: on
-a busy machine the figures are as exact, but come later.
+token masked at a time (Salazar et al. 2020). Each model scores tokens in a seeded random order
+until all are scored, the mean is exact enough, or its time is over. The time is that of the
+processor: on a busy machine the figures are as exact, but come later.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from workbench.models import spec
 from workbench.models.base import LoadOptions
 from workbench.models.generate import MASKED, LanguageModel
 from workbench.models.loading import family_of
-from workbench.models.recurrent import StreamUnits
+from workbench.models.recurrent import StreamTokens
 from workbench.pretraining.results import BOTH, CAUSAL, CHARACTER, PSEUDO, ModelFit
 from workbench.pretraining.streams import RecurrentModel
 from workbench.runtime.inputs import EncodedInput, batches_by_length
 from workbench.runtime.vocabularies.measures import measure
 from workbench.text.language import language_of
 
-LONGEST = 256  # units of a text that are scored
+LONGEST = 256  # tokens of a text that are scored
 BATCH_TOKENS = 2048
-GROUP, TEXTS = 64, 16  # masked units, texts of the others that are sorted by length together
-CHUNK = 256  # units that a recurrent model reads at once
+GROUP, TEXTS = 64, 16  # masked tokens, texts of the others that are sorted by length together
+CHUNK = 256  # tokens that a recurrent model reads at once
 REPORT_EVERY = 0.5  # seconds
-LEAST, ERROR = 500, 0.08  # units; standard error of the mean at which no more are scored
+LEAST, ERROR = 500, 0.08  # tokens; standard error of the mean at which no more are scored
 T = TypeVar("T")
 
 
 @dataclass
 class Tally:
-    """Sum of the negative log-likelihoods, and of their squares, of `count` units.
+    """Sum of the negative log-likelihoods, and of their squares, of `count` tokens.
 
     begin, seconds: of the processor time for it. error: standard error of the mean at which no more
-    are scored, 0 for none. texts: number of a text → sum and count of its units.
+    are scored, 0 for none. texts: number of a text → sum and count of its tokens.
     """
 
     seconds: float = 0.0
@@ -166,8 +166,8 @@ def _measured(
     except WorkbenchError as error:
         return ModelFit(info.name, info.architecture, problem=str(error))
     limit = info.max_length if info.tokenizer else 0
-    total, units = scored.total, scored.count
-    mean = total / units if units else 0.0
+    total, tokens = scored.total, scored.count
+    mean = total / tokens if tokens else 0.0
     low, high = scored.bounds(params["seed"]) or (None, None)
     # The mean per token times the tokens per word, or per character of the text.
     per_word = words.fertility if kind != CHARACTER else 1.0
@@ -181,10 +181,10 @@ def _measured(
         sum(length > limit for length in words.lengths) / max(1, words.texts) if limit else 0.0,
         words.cut,
         limit,
-        kind if units else "",
-        _exp(mean * per_word) if units else 0.0,
-        _exp(mean * density) if units else 0.0,
-        units,
+        kind if tokens else "",
+        _exp(mean * per_word) if tokens else 0.0,
+        _exp(mean * density) if tokens else 0.0,
+        tokens,
         round(time.monotonic() - began, 3),
         words.lengths,
         tuple((split.word, split.units, split.count, split.texts) for split in words.split),
@@ -208,7 +208,7 @@ def _scored(
     found: Tally,
     model: Mapping[str, Any],
 ) -> Generator[float, bool, str]:
-    """Add the units to the tally. Returns the kind of perplexity, "" for no language model."""
+    """Add the tokens to the tally. Returns the kind of perplexity, "" for no language model."""
     order = [texts[number] for number in rng.permutation(len(texts)) if texts[number].strip()]
     allow = bool(model["allow_pickle"])
     if info.tokenizer and {"masked_lm", "next_lm"} & {*info.gives}:
@@ -286,7 +286,7 @@ def _masked(
 def _causal(
     model: LanguageModel, texts: Sequence[str], found: Tally
 ) -> Generator[float, bool, None]:
-    """Every unit but the first of a text, which has nothing before it."""
+    """Every token but the first of a text, which has nothing before it."""
     reporter = _Reporter(found)
     for start in range(0, len(texts), TEXTS):
         yield from reporter.report(start / len(texts))
@@ -312,7 +312,7 @@ def _causal(
 def _recurrent(
     encoder: RecurrentModel, texts: Sequence[str], directions: Sequence[str], found: Tally
 ) -> Generator[float, bool, None]:
-    """The mean of the directions, of as many units in each. Each text is a stream of its own."""
+    """The mean of the directions, of as many tokens in each. Each text is a stream of its own."""
     reporter = _Reporter(found)
     for start in range(0, len(texts), TEXTS):
         yield from reporter.report(start / len(texts))
@@ -329,7 +329,7 @@ def _recurrent(
 
 def _streams(
     encoder: RecurrentModel,
-    streams: Sequence[StreamUnits],
+    streams: Sequence[StreamTokens],
     direction: str,
     found: Tally,
     first: int,

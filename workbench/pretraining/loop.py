@@ -40,7 +40,7 @@ from workbench.training.prepare import settle, versions, where
 
 Feed = Generator[Event, str | None, None]
 REPORT = "pretraining.json"  # beside the weights: settings, texts, curve
-MOST_HELD_OUT = 50_000  # units of held-out text per evaluation
+MOST_HELD_OUT = 50_000  # tokens of held-out text per evaluation
 REPORT_EVERY = 0.5  # seconds between the events of single steps
 
 
@@ -102,7 +102,7 @@ class _Pretraining:
         self.stopping = False
         self.evaluating = 0.0  # seconds that evaluations took
         self.read = 0.0  # fraction of the text that is done in this epoch
-        self.epoch, self.step, self.units = 0, 0, 0
+        self.epoch, self.step, self.tokens = 0, 0, 0
         self.words = 0.0
         self.curve: list[dict[str, Any]] = []
 
@@ -337,7 +337,7 @@ class _Pretraining:
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
         others = self.spec.info.others
-        self.units += sum(int(loss.count) for name, loss in losses.items() if name not in others)
+        self.tokens += sum(int(loss.count) for name, loss in losses.items() if name not in others)
         self.words += batch.words
         means = {name: loss.total / loss.count.clamp(min=1) for name, loss in losses.items()}
         return {name: float(mean.detach()) for name, mean in means.items()}
@@ -377,15 +377,15 @@ class _Pretraining:
         """Mean loss on held-out text; with a fixed seed, so that all evaluations are comparable."""
         kept, self.objective = self.objective, self.new_objective(0)
         self.encoder.eval()
-        begun, sums, words, units = time.monotonic(), LossSum(), 0.0, 0
+        begun, sums, words, tokens = time.monotonic(), LossSum(), 0.0, 0
         try:
             with torch.inference_mode():
                 for batch in contract.batches(self.objective, self.held_out()):
                     sums.add(self.losses(batch))
                     words += batch.words
-                    units += math.prod(next(iter(batch.inputs.values())).shape[:2])
+                    tokens += math.prod(next(iter(batch.inputs.values())).shape[:2])
                     yield from self.emit(Tick(self.step))
-                    if units >= MOST_HELD_OUT:
+                    if tokens >= MOST_HELD_OUT:
                         break
         finally:
             self.objective = kept
@@ -400,7 +400,7 @@ class _Pretraining:
     def scores(self, sums: LossSum, words: float) -> dict[str, float]:
         """Perplexities: exp of the mean negative log-likelihood, the mean over all parts.
 
-        {} if no part of the loss predicts units of the text.
+        {} if no part of the loss predicts tokens of the text.
         """
         others, every = self.spec.info.others, (sums.means(), sums.totals)
         means, totals = ({name: of[name] for name in of if name not in others} for of in every)
@@ -432,7 +432,7 @@ class _Pretraining:
             objective=self.spec.objective,
             model=Path(self.spec.model).name,
             steps=self.step,
-            units=self.units,
+            units=self.tokens,
             words=round(self.words),
             seconds=round(time.monotonic() - self.began, 3),
             cpu_seconds=round(time.process_time(), 3),

@@ -1,4 +1,4 @@
-"""Which units a masked language model predicts, and what it sees in their place. numpy only.
+"""Which tokens a masked language model predicts, and what it sees in their place. numpy only.
 
 Source: Devlin et al. 2018, section 3.1 and appendix A.1: 15% of the tokens are chosen; of these
 80% are replaced by [MASK], 10% by a random token, and 10% are kept.
@@ -15,7 +15,7 @@ MASKED, RANDOM, KEPT = 0, 1, 2
 
 @dataclass(frozen=True)
 class Rates:
-    """chosen: fraction of the units that are predicted; masked and random: fractions of these."""
+    """chosen: fraction of the tokens that are predicted; masked and random: fractions of these."""
 
     chosen: float = 0.15
     masked: float = 0.8
@@ -25,11 +25,11 @@ class Rates:
 def choose(
     allowed: np.ndarray, groups: np.ndarray, share: float, rng: np.random.Generator
 ) -> np.ndarray:
-    """bool (T,): the units to predict, whole groups at a time.
+    """bool (T,): the tokens to predict, whole groups at a time.
 
-    allowed bool (T,): units of the text. groups int (T,): number of the word (or unit) of each
-    unit; adjacent units with an equal number are chosen together. About `share` of the allowed
-    units are chosen, at least one; a group that would exceed the number is left out, except for the
+    allowed bool (T,): tokens of the text. groups int (T,): number of the word (or token) of each
+    token; adjacent tokens with an equal number are chosen together. About `share` of the allowed
+    tokens are chosen, at least one; a group that would exceed the number is left out, except the
     first.
     """
     chosen = np.zeros(len(allowed), dtype=bool)
@@ -60,9 +60,9 @@ def replaced(
     ordinary: np.ndarray,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The input with the chosen units replaced, and what was done to each of them.
+    """The input with the chosen tokens replaced, and what was done to each of them.
 
-    ids int (T,), chosen bool (T,). `mask` is the id of the mask; random units are drawn from
+    ids int (T,), chosen bool (T,). `mask` is the id of the mask; random tokens are drawn from
     `ordinary` (ids). Returns ids (T,) and int8 (number chosen,): MASKED, RANDOM or KEPT.
     """
     count = int(chosen.sum())

@@ -1,4 +1,4 @@
-"""Noise of denoising objectives, on the unit ids of one text. numpy only.
+"""Noise of denoising objectives, on the token ids of one text. numpy only.
 
 What is changed is drawn by one function and changed by another, so that both can be tested.
 Sources: Lewis et al. 2020, BART, section 2.2; Raffel et al. 2020, T5, section 3.1.4 and figure 2.
@@ -17,15 +17,15 @@ Span = tuple[int, int]  # positions, end exclusive; empty where something is ins
 # ---------------------------------------------------------------- what is changed
 
 
-def units(count: int, share: float, rng: np.random.Generator) -> np.ndarray:
-    """bool (count,): each unit with probability `share`."""
+def tokens(count: int, share: float, rng: np.random.Generator) -> np.ndarray:
+    """bool (count,): each token with probability `share`."""
     return rng.random(count) < share
 
 
 def t5_spans(count: int, share: float, mean: float, rng: np.random.Generator) -> list[Span]:
-    """Spans that cover `share` of the units, `mean` units long on average, never adjacent.
+    """Spans that cover `share` of the tokens, `mean` tokens long on average, never adjacent.
 
-    The first unit is in no span. As random_spans_noise_mask of the released code of T5: noise and
+    The first token is in no span. As random_spans_noise_mask of the released code of T5: noise and
     the rest are each divided into equally many parts at random places.
     """
     noisy = min(max(round(count * share), 1), count - 1) if count > 1 else 0
@@ -44,7 +44,7 @@ def _divided(count: int, parts: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def poisson_spans(count: int, share: float, mean: float, rng: np.random.Generator) -> list[Span]:
-    """Spans with lengths from a Poisson distribution until they cover `share` of the units.
+    """Spans with lengths from a Poisson distribution until they cover `share` of the tokens.
 
     An empty span inserts a mask. Spans do not overlap. BART: mean 3, share 0.3.
     """
@@ -70,7 +70,7 @@ def with_sentinels(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(input, target): each span is replaced by a sentinel of its own.
 
-    The target has each sentinel with the units it replaces, and one more sentinel at the end.
+    The target has each sentinel with the tokens it replaces, and one more sentinel at the end.
     """
     given: list[Part] = []
     wanted: list[Part] = []
@@ -98,26 +98,26 @@ def infilled(ids: np.ndarray, spans: Sequence[Span], mask: int) -> np.ndarray:
 
 
 def replaced(ids: np.ndarray, chosen: np.ndarray, others: np.ndarray | int) -> np.ndarray:
-    """The chosen units bool (T,) replaced by `others`: a mask, or one id for each of them."""
+    """The chosen tokens bool (T,) replaced by `others`: a mask, or one id for each of them."""
     found = ids.copy()
     found[chosen] = others
     return found
 
 
 def deleted(ids: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Without the chosen units. ids int (T,), chosen bool (T,)."""
+    """Without the chosen tokens. ids int (T,), chosen bool (T,)."""
     found: np.ndarray = ids[~chosen]
     return found
 
 
 def inserted(ids: np.ndarray, chosen: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """One of `others` before each chosen unit, bool (T,)."""
+    """One of `others` before each chosen token, bool (T,)."""
     found: np.ndarray = np.insert(ids, np.flatnonzero(chosen), others)
     return found
 
 
 def permuted(ids: np.ndarray, ends: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The sentences in random order. ends bool (T,): units that end a sentence."""
+    """The sentences in random order. ends bool (T,): tokens that end a sentence."""
     parts = [part for part in np.split(ids, np.flatnonzero(ends) + 1) if len(part)]
     return _joined([parts[number] for number in rng.permutation(len(parts))], ids)
 

@@ -13,26 +13,26 @@ import numpy as np
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
-from workbench.pretraining.blocks import LONGEST, SEPARATOR, Units, units_of
+from workbench.pretraining.blocks import LONGEST, SEPARATOR, Tokens, tokens_of
 from workbench.pretraining.texts import Document
 from workbench.runtime.inputs import Preparer
 from workbench.text import document as documents
 from workbench.text.sentences import sentences
 
 POOL = 256  # documents from which the random segments are drawn
-Sentences = Sequence[Units]
+Sentences = Sequence[Tokens]
 
 
 @dataclass(frozen=True)
 class Pair:
-    first: Units
-    second: Units
+    first: Tokens
+    second: Tokens
     is_next: bool
 
 
 @dataclass(frozen=True)
 class PairFrame:
-    """Special units before, between and after two texts, and the segment number of each part.
+    """Special tokens before, between and after two texts, and the segment number of each part.
 
     types: of the frame before, the first text, the frame between, the second text, the frame after.
     """
@@ -61,23 +61,23 @@ class PairFrame:
     def length(self) -> int:
         return len(self.before) + len(self.between) + len(self.after)
 
-    def around(self, pair: Pair) -> tuple[Units, np.ndarray]:
-        """The units of a pair with the special ones, and the segment of each, int64 (T,)."""
+    def around(self, pair: Pair) -> tuple[Tokens, np.ndarray]:
+        """The tokens of a pair with the special ones, and the segment of each, int64 (T,)."""
         last = int(pair.first.groups.max(initial=-1)) + 1
         parts = (
             _special(self.before),
             pair.first,
             _special(self.between),
-            Units(pair.second.ids, pair.second.groups + last),
+            Tokens(pair.second.ids, pair.second.groups + last),
             _special(self.after),
         )
         types = np.repeat(np.array(self.types, np.int64), [len(part) for part in parts])
         ids, groups = ([getattr(part, name) for part in parts] for name in ("ids", "groups"))
-        return Units(np.concatenate(ids).astype(np.int32), np.concatenate(groups)), types
+        return Tokens(np.concatenate(ids).astype(np.int32), np.concatenate(groups)), types
 
 
-def _special(ids: np.ndarray) -> Units:
-    return Units(ids, np.full(len(ids), SEPARATOR, np.int32))
+def _special(ids: np.ndarray) -> Tokens:
+    return Tokens(ids, np.full(len(ids), SEPARATOR, np.int32))
 
 
 def pairs(
@@ -89,7 +89,7 @@ def pairs(
     random_share: float = 0.5,
     short_share: float = 0.1,
 ) -> Iterator[Pair]:
-    """Pairs of at most `room` units together. `short_share` of them aim at a random shorter length.
+    """Pairs of at most `room` tokens. `short_share` of them aim at a random shorter length.
 
     Random segments come from other documents of the same POOL. Raises SpecError for a text of one
     document.
@@ -114,7 +114,7 @@ def _pools(texts: Iterable[Document], preparer: Preparer) -> Iterator[list[Sente
     pool: list[Sentences] = []
     for document in texts:
         parts = [line[start:end] for line in document for start, end in sentences(line)]
-        if found := [units for units in units_of(preparer, parts) if len(units)]:
+        if found := [tokens for tokens in tokens_of(preparer, parts) if len(tokens)]:
             pool.append(found)
         if len(pool) == POOL:
             yield pool
@@ -152,7 +152,7 @@ def _of_document(
 
 
 def _until(document: Sentences, start: int, size: int) -> int:
-    """The end of at least one sentence from `start` on with `size` units, or of the document."""
+    """The end of at least one sentence from `start` on with `size` tokens, or of the document."""
     end = start + 1
     found = len(document[start])
     while end < len(document) and found < size:
@@ -161,29 +161,29 @@ def _until(document: Sentences, start: int, size: int) -> int:
     return end
 
 
-def _joined(parts: Sentences) -> Units:
+def _joined(parts: Sentences) -> Tokens:
     ids, groups, last = [], [], 0
-    for units in parts:
-        ids.append(units.ids)
-        groups.append(units.groups + last)
-        last += int(units.groups.max(initial=-1)) + 1
-    return Units(np.concatenate(ids), np.concatenate(groups))
+    for tokens in parts:
+        ids.append(tokens.ids)
+        groups.append(tokens.groups + last)
+        last += int(tokens.groups.max(initial=-1)) + 1
+    return Tokens(np.concatenate(ids), np.concatenate(groups))
 
 
 def _fitted(
-    first: Units, second: Units, room: int, rng: np.random.Generator
-) -> tuple[Units, Units]:
-    """Units are removed from the longer segment until both fit, at either end at random."""
+    first: Tokens, second: Tokens, room: int, rng: np.random.Generator
+) -> tuple[Tokens, Tokens]:
+    """Tokens are removed from the longer segment until both fit, at either end at random."""
     extra = max(0, len(first) + len(second) - room)
     longer = min(extra, abs(len(first) - len(second)))
     shares = [(extra - longer) // 2, (extra - longer + 1) // 2]
     shares[int(len(second) > len(first))] += longer
     return tuple(  # type: ignore[return-value]  # two
-        _cut(units, share, rng) for units, share in zip((first, second), shares, strict=True)
+        _cut(tokens, share, rng) for tokens, share in zip((first, second), shares, strict=True)
     )
 
 
-def _cut(units: Units, count: int, rng: np.random.Generator) -> Units:
+def _cut(tokens: Tokens, count: int, rng: np.random.Generator) -> Tokens:
     front = int(rng.binomial(count, 0.5))
-    part = slice(front, len(units) - (count - front))
-    return Units(units.ids[part], units.groups[part])
+    part = slice(front, len(tokens) - (count - front))
+    return Tokens(tokens.ids[part], tokens.groups[part])

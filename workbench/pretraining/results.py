@@ -9,10 +9,10 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class ShownUnit:
-    """A unit of an input as text, and the one that is predicted at it; None without a loss.
+class ShownToken:
+    """A token of an input as text, and the one that is predicted at it; None without a loss.
 
-    what: masked, random or kept for a unit that a masked language model predicts, else "".
+    what: masked, random or kept for a token that a masked language model predicts, else "".
     """
 
     input: str
@@ -24,11 +24,11 @@ class ShownUnit:
 class ShownRow:
     """One input of a batch.
 
-    original: the units before they were changed. written: the units that a decoder writes. spans:
+    original: the tokens before they were changed. written: the tokens that a decoder writes. spans:
     (start, end) of predicted spans. notes: what else the loss is taken of, by name.
     """
 
-    units: tuple[ShownUnit, ...]
+    units: tuple[ShownToken, ...]
     original: tuple[str, ...] = ()
     written: tuple[str, ...] = ()
     spans: tuple[tuple[int, int], ...] = ()
@@ -42,8 +42,8 @@ class ShownRow:
 class PretrainResult:
     """What a pretraining did.
 
-    units, words: predicted units and words of the training text, all epochs together. curve: one
-    entry per evaluation: step, losses (mean per unit, by name), perplexity (per unit) and, if the
+    units, words: predicted tokens and words of the training text, all epochs together. curve: one
+    entry per evaluation: step, losses (mean per token, by name), perplexity (per token) and, if the
     objective defines it, perplexity_per_word. stopped: by the user, before the end.
     """
 
@@ -79,14 +79,14 @@ PSEUDO, CAUSAL, BOTH, CHARACTER, NONE = "pseudo", "causal", "both", "character",
 class ModelFit:
     """How well a model fits a sample of texts.
 
-    unknown, cut, cut_at: fractions. fertility: units per word. cut: of texts with more units than
-    the model takes; cut_at: limit → the same for that many units. limit: 0 if there is none.
+    unknown, cut, cut_at: fractions. fertility: tokens per word. cut: of texts with more tokens than
+    the model takes; cut_at: limit → the same for that many tokens. limit: 0 if there is none.
     kind: of the perplexity. perplexity: per word, for CHARACTER per character; 0 without one.
-    per_character: perplexity per character of the text, for all kinds. scored: predicted units;
+    per_character: perplexity per character of the text, for all kinds. scored: predicted tokens;
     total: the sum of their negative natural log-likelihoods; low, high: 95% interval of their mean
     by a bootstrap over texts, None with fewer than two.
-    lengths: units of each text, special ones included. split: words divided most often, as
-    (word, units, count, texts). problem: why the model could not be measured.
+    lengths: tokens of each text, special ones included. split: words divided most often, as
+    (word, tokens, count, texts). problem: why the model could not be measured.
     languages: codes of those that the model is for, () if unknown. script, language: of the texts,
     "" if not recognized, see `text.language`.
     """

@@ -1,7 +1,7 @@
 """Contiguous spans of words that a masked language model predicts. numpy only.
 
 Source: Joshi et al. 2020, SpanBERT, section 3.1: lengths in words from a geometric distribution
-(p = 0.2), at most 10, until 15% of the units are chosen; one decision 80/10/10 per span.
+(p = 0.2), at most 10, until 15% of the tokens are chosen; one decision 80/10/10 per span.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ def choose(
     lengths: Lengths,
     rng: np.random.Generator,
 ) -> list[Span]:
-    """Spans of whole words in order, at least one word apart, of allowed units only.
+    """Spans of whole words in order, at least one word apart, of allowed tokens only.
 
-    allowed bool (T,): units of the text. groups int (T,): number of the word of each unit. About
-    `share` of the allowed units are chosen; the last span ends where the number is reached. A span
-    that meets another one, or a unit that is not allowed, is shorter.
+    allowed bool (T,): tokens of the text. groups int (T,): number of the word of each token. About
+    `share` of the allowed tokens are chosen; the last span ends where the number is reached. A span
+    that meets another one, or a token that is not allowed, is shorter.
     """
     places = np.flatnonzero(allowed)
     if not len(places):
@@ -72,7 +72,7 @@ def choose(
 
 
 def _words(allowed: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(starts, ends) of the words: adjacent allowed units with an equal group."""
+    """(starts, ends) of the words: adjacent allowed tokens with an equal group."""
     marked = np.where(allowed, groups.astype(np.int64) + 1, 0)
     edges = np.flatnonzero(np.diff(marked, prepend=0, append=0))
     starts = edges[:-1]
@@ -89,7 +89,7 @@ def replaced(
     ordinary: np.ndarray,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """The input ids (T,): each span is masked, replaced by random units, or kept as a whole."""
+    """The input ids (T,): each span is masked, replaced by random tokens, or kept as a whole."""
     new = ids.copy()
     for start, end in found:
         draw = rng.random()
@@ -101,9 +101,9 @@ def replaced(
 
 
 def boundaries(found: Sequence[Span]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For every unit of the spans: the position before its span, after it, and its place in it.
+    """For every token of the spans: the position before its span, after it, and its place in it.
 
-    Three arrays int64 (M,), M units in all spans.
+    Three arrays int64 (M,), M tokens in all spans.
     """
     sizes = [end - start for start, end in found]
     left = np.repeat(np.array([start - 1 for start, _end in found], np.int64), sizes)

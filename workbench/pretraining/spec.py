@@ -102,9 +102,9 @@ class ObjectiveInfo:
     the first that the model has is loaded. needs_head: the model must have one of them; not all
     families have names for theirs.
     learning_rate: peak for a model that was pretrained already, and for random weights.
-    perplexity: whether every unit is predicted from its context, so that a perplexity per word is
-    defined. others: names of the losses that predict no units of the text, or predict them a second
-    time: they have no part in the perplexity.
+    perplexity: whether every token is predicted from its context, so that a perplexity per word is
+    defined. others: names of the losses that predict no tokens of the text, or predict them a
+    second time: they have no part in the perplexity.
     """
 
     id: str

@@ -16,7 +16,7 @@ from torch import Tensor
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.models.base import Encoder
-from workbench.models.recurrent import StreamUnits
+from workbench.models.recurrent import StreamTokens
 from workbench.pretraining.texts import Document, Texts
 from workbench.runtime.inputs import Preparer
 from workbench.runtime.preparers.words import WordPreparer
@@ -35,8 +35,8 @@ class RecurrentModel(Protocol):
     directions: tuple[str, ...]
     regularization: tuple[float, float]
 
-    def stream(self, paragraphs: Sequence[str], direction: str) -> StreamUnits:
-        """The units of a document, with those that mark its beginning or end."""
+    def stream(self, paragraphs: Sequence[str], direction: str) -> StreamTokens:
+        """The tokens of a document, with those that mark its beginning or end."""
         ...
 
     def read(
@@ -50,7 +50,7 @@ class RecurrentModel(Protocol):
         ...
 
     def scores(self, states: Tensor, direction: str) -> Tensor:
-        """Logits (…, V) of the next unit in reading order."""
+        """Logits (…, V) of the next token in reading order."""
         ...
 
 
@@ -79,7 +79,7 @@ def read_by(encoder: Encoder, segmenter: str) -> None:
 
 
 class StreamBatch(NamedTuple):
-    """inputs (B, T, …); targets (B, T): the unit after each input. words: about as many in them.
+    """inputs (B, T, …); targets (B, T): the token after each input. words: about as many in them.
 
     progress: fraction of the text that was read.
     """
@@ -92,28 +92,28 @@ class StreamBatch(NamedTuple):
 
 @dataclass
 class _Row:
-    """What a stream holds that was not yet used. words: of all its units."""
+    """What a stream holds that was not yet used. words: of all its tokens."""
 
-    parts: list[StreamUnits] = field(default_factory=list)
+    parts: list[StreamTokens] = field(default_factory=list)
     length: int = 0
     words: float = 0.0
 
-    def add(self, units: StreamUnits) -> None:
-        self.parts.append(units)
-        self.length += len(units.targets)
-        self.words += units.words
+    def add(self, tokens: StreamTokens) -> None:
+        self.parts.append(tokens)
+        self.length += len(tokens.targets)
+        self.words += tokens.words
 
     def take(self, count: int) -> tuple[dict[str, np.ndarray], np.ndarray, float]:
-        """The next `count` units as inputs, the units after them as targets, and their words.
+        """The next `count` tokens as inputs, the tokens after them as targets, and their words.
 
-        Words are evenly distributed over the units that the stream holds.
+        Words are evenly distributed over the tokens that the stream holds.
         """
         after = self._joined().targets[1 : count + 1]
         found = self.cut(count)
         return dict(found.inputs), after, found.words
 
-    def cut(self, count: int) -> StreamUnits:
-        """Take the next `count` units, or all that are left, out of the stream."""
+    def cut(self, count: int) -> StreamTokens:
+        """Take the next `count` tokens, or all that are left, out of the stream."""
         joined = self._joined()
         count = min(count, self.length)
         words = self.words * count / self.length
@@ -121,10 +121,10 @@ class _Row:
         self.length -= count
         inputs = {name: array[:count] for name, array in joined.inputs.items()}
         rest = {name: array[count:] for name, array in joined.inputs.items()}
-        self.parts = [StreamUnits(rest, joined.targets[count:], 0)]
-        return StreamUnits(inputs, joined.targets[:count], words)
+        self.parts = [StreamTokens(rest, joined.targets[count:], 0)]
+        return StreamTokens(inputs, joined.targets[:count], words)
 
-    def _joined(self) -> StreamUnits:
+    def _joined(self) -> StreamTokens:
         """All parts as one, which is kept in their place."""
         if len(self.parts) > 1:
             inputs = {
@@ -132,21 +132,21 @@ class _Row:
                 for name in self.parts[0].inputs
             }
             targets = np.concatenate([part.targets for part in self.parts])
-            self.parts = [StreamUnits(inputs, targets, 0)]
+            self.parts = [StreamTokens(inputs, targets, 0)]
         return self.parts[0]
 
 
 def batches(
     texts: Texts,
-    units: Callable[[Document], StreamUnits],
+    tokens: Callable[[Document], StreamTokens],
     *,
     rows: int,
     length: int,
     rng: np.random.Generator,
 ) -> Iterator[StreamBatch]:
-    """Batches of `rows` streams, each `length` units (varied by 5%, as in Merity et al.) long.
+    """Batches of `rows` streams, each `length` tokens (varied by 5%, as in Merity et al.) long.
 
-    Documents, long ones in parts, go to the shortest stream. Units that are left in the longer
+    Documents, long ones in parts, go to the shortest stream. Tokens that are left in the longer
     streams at the end are divided among all, so that a few long documents are read as well as many.
     What does not fill all streams then is left out, but a text that is too short for one batch is
     divided among fewer streams. The progress is that of the text that was used.
@@ -163,7 +163,7 @@ def batches(
 
     for document in texts:
         for part in _parts(document):
-            min(streams, key=lambda row: row.length).add(units(part))
+            min(streams, key=lambda row: row.length).add(tokens(part))
             yield from drawn()
     left = sum(row.length for row in streams)
     # Memory is carried from batch to batch: their number of streams must not change.
@@ -209,7 +209,7 @@ def _divided(streams: Sequence[_Row], rows: int) -> list[_Row]:
 
 
 def _varied(length: int, rng: np.random.Generator) -> int:
-    """About `length` units; half as many in one of 20 batches."""
+    """About `length` tokens; half as many in one of 20 batches."""
     base = length if rng.random() < 0.95 else length / 2
     return max(2, round(rng.normal(base, 0.05 * length)))
 

@@ -252,7 +252,7 @@ class Features:
 
     @property
     def lengths(self) -> np.ndarray:
-        """int64 (M,): units of each item of a batch, padding between its inputs included.
+        """int64 (M,): tokens of each item of a batch, padding between its inputs included.
 
         An item is an input, or all inputs of a document where these are read in one batch.
         """

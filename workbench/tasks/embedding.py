@@ -34,7 +34,7 @@ from workbench.text.document import Document
 from workbench.text.segmenters import base as segmenters
 
 ALL, LAST, MIX = "all", "last", "mix"
-LONGEST = 8192  # maximum units per input of a pretrained model; longer texts are read in windows
+LONGEST = 8192  # maximum tokens per input of a pretrained model; longer texts are read in windows
 AT_ONCE = 256_000_000  # bytes of rows that are kept until their documents are complete
 IN_MEMORY = 256_000_000  # bytes of rows of one document; larger ones are collected in a file
 

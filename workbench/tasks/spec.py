@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # these import numpy, which the start of the window must not
     from workbench.text.fields import Prediction
 
 LABEL_TEXTS = "label_texts"  # of a decoder: what the model writes in place of labels
-PLAIN = "plain"  # value of a setting that adds no units to the vocabulary
+PLAIN = "plain"  # value of a setting that adds no tokens to the vocabulary
 SCORES = "scores"  # what a run gives whose logits attributions can explain
 GIVEN = {SCORES: N_("scores of classes, tags, spans or answers, or a predicted number")}
 NONE = "–"  # shown for no label, and the name of its row and column in a matrix
@@ -112,8 +112,8 @@ class TaskInfo(ABC):
     windows: long texts are processed in overlapping windows; otherwise they are truncated.
     options: settings in addition to the general ones. least_labels: minimum number in a layer.
     few_steps: optimizer updates for a small data set; learning_rate: peak at width 384 and these.
-    new_units: name of the setting that adds units to the vocabulary unless it is PLAIN, "" if there
-    is none.
+    new_tokens: name of the setting that adds tokens to the vocabulary unless it is PLAIN, "" for
+    none.
     asks: documents have questions, which the model answers (`Document.questions`).
     for_pairs: the id of the task with the same outputs for two texts, "" if there is none.
     question: what it decides about a layer; runs of tasks with the same one can be compared. "" if
@@ -144,7 +144,7 @@ class TaskInfo(ABC):
     least_labels: int = 2
     few_steps: int = 130
     learning_rate: float = 1e-4
-    new_units: str = ""
+    new_tokens: str = ""
     asks: bool = False
     question: str = ""
     for_pairs: str = ""

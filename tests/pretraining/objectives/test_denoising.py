@@ -9,7 +9,7 @@ from tests.pretraining.test_loop import run, spec
 from workbench.base.errors import SpecError
 from workbench.models.base import LoadOptions
 from workbench.models.loading import load
-from workbench.pretraining.blocks import Units
+from workbench.pretraining.blocks import Tokens
 from workbench.pretraining.objectives.denoising.info import INFO
 from workbench.pretraining.objectives.denoising.objective import Denoising
 
@@ -71,7 +71,7 @@ def test_input_and_target_with_sentinels_hold_the_whole_text(models):
     ids = np.array([*objective.frame.before, *range(20, 60), *end], np.int32)
     groups = np.arange(len(ids), dtype=np.int32)
 
-    batch = objective.noised([Units(ids, groups)], 1.0)
+    batch = objective.noised([Tokens(ids, groups)], 1.0)
 
     given, wanted = batch.inputs["input_ids"][0].tolist(), batch.targets["labels"][0].tolist()
     assert given[-len(end) :] == end == wanted[-len(end) :] and wanted[0] in sentinels

@@ -7,7 +7,7 @@ import torch
 from tests.pretraining.test_loop import run, spec
 from workbench.models.base import LoadOptions
 from workbench.models.loading import load
-from workbench.pretraining.blocks import Units
+from workbench.pretraining.blocks import Tokens
 from workbench.pretraining.objectives.span_masking.boundary import POSITION_WIDTH, SpanBoundary
 from workbench.pretraining.objectives.span_masking.objective import SpanMasking
 from workbench.tasks.base import IGNORED
@@ -60,7 +60,7 @@ def test_targets_name_the_units_beside_each_span(tiny):
     groups = np.arange(40, dtype=np.int32)
     groups[[0, -1]] = -1
 
-    targets = objective.masked([Units(np.arange(10, 50, dtype=np.int32), groups)], 0.0).targets
+    targets = objective.masked([Tokens(np.arange(10, 50, dtype=np.int32), groups)], 0.0).targets
 
     row = {name: values[0] for name, values in targets.items()}
     inside = row["labels"] != IGNORED

@@ -55,7 +55,7 @@ class Objective(ABC):
     def losses(
         self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
-        """Named parts of the loss of one batch, as scalars (sum, number of predicted units)."""
+        """Named parts of the loss of one batch, as scalars (sum, number of predicted tokens)."""
 
     def tensors(self, arrays: Mapping[str, np.ndarray], device: torch.device) -> dict[str, Tensor]:
         """The arrays on the device, each of the same shape."""

@@ -11,10 +11,10 @@ from torch import Tensor
 from torch.nn import functional
 
 from workbench.models.base import Encoder
-from workbench.models.recurrent import StreamUnits
+from workbench.models.recurrent import StreamTokens
 from workbench.pretraining import streams
 from workbench.pretraining.objectives.base import Objective, TextBatch
-from workbench.pretraining.results import ShownRow, ShownUnit
+from workbench.pretraining.results import ShownRow, ShownToken
 from workbench.pretraining.texts import Document, Texts
 from workbench.tasks.base import Loss
 
@@ -27,11 +27,11 @@ def is_recurrent(encoder: Encoder) -> bool:
 
 
 class RecurrentLm(Objective):
-    """Predict the next unit in the reading order of each direction of the encoder.
+    """Predict the next token in the reading order of each direction of the encoder.
 
-    The loss is the mean over the units; both directions read the same documents.
+    The loss is the mean over the tokens; both directions read the same documents.
     In training, AR penalizes large states after dropout, TAR large differences between the states
-    of adjacent units.
+    of adjacent tokens.
     Source: Peters et al. 2018, section 3.1; Akbik et al. 2018, section 2.1; AR and TAR: Merity et
     al. 2017, Revisiting Activation Regularization for Language RNNs, as in fastai's RNNRegularizer.
     """
@@ -51,7 +51,7 @@ class RecurrentLm(Objective):
             streams.batches(
                 # Each direction reads the files itself; both keep step, so the disk is read once.
                 texts if number == 0 else texts.again(),
-                self._units(direction),
+                self._tokens(direction),
                 rows=self.options["batch_size"],
                 length=self.options["length"],
                 rng=np.random.default_rng(seed),
@@ -66,12 +66,12 @@ class RecurrentLm(Objective):
                 targets[direction] = batch.targets
             yield TextBatch(inputs, targets, found[0].words, found[0].progress)
 
-    def _units(self, direction: str) -> Any:
-        def units(document: Document) -> StreamUnits:
-            found: StreamUnits = self.encoder.stream(document, direction)
+    def _tokens(self, direction: str) -> Any:
+        def tokens(document: Document) -> StreamTokens:
+            found: StreamTokens = self.encoder.stream(document, direction)
             return found
 
-        return units
+        return tokens
 
     def shown(self, batch: TextBatch) -> list[ShownRow]:
         """One row per text and direction, in reading order. An input is the target before it; the
@@ -81,8 +81,8 @@ class RecurrentLm(Objective):
         for direction, wanted in batch.targets.items():
             for row in wanted:
                 texts = [self.encoder.vocable(int(number)) for number in row]
-                units = [ShownUnit(*pair) for pair in zip(["…", *texts], texts, strict=False)]
-                found.append(ShownRow(tuple(units), tuple(texts), notes={"direction": direction}))
+                tokens = [ShownToken(*pair) for pair in zip(["…", *texts], texts, strict=False)]
+                found.append(ShownRow(tuple(tokens), tuple(texts), notes={"direction": direction}))
         return found
 
     def losses(

@@ -1,6 +1,6 @@
-"""Extractive question answering: a score for each unit to be the start, and one to be the end.
+"""Extractive question answering: a score for each token to be the start, and one to be the end.
 
-Windows without the answer are trained to predict the first unit for both, as BERT does.
+Windows without the answer are trained to predict the first token for both, as BERT does.
 Source: Devlin et al. 2019, sections 4.2 and 4.3.
 """
 
@@ -42,7 +42,7 @@ class ExtractAnswers(Task):
         labels: Sequence[str],
         options: Mapping[str, Any],
     ) -> dict[str, list[np.ndarray]]:
-        """positions: int64 (2,) per window, of the first unit of the answer and of its last.
+        """positions: int64 (2,) per window, of the first token of the answer and of its last.
 
         The first right answer of a question is learned. IGNORED for a question without gold.
         """
@@ -65,7 +65,7 @@ class ExtractAnswers(Task):
     def losses(
         self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
-        """Cross-entropy over the units of a window: the mean of start and end.
+        """Cross-entropy over the tokens of a window: the mean of start and end.
 
         "logits" (B, T, 2), "positions" (B, 2), IGNORED for none.
         """

@@ -19,7 +19,7 @@ DROPOUTS = (0.2, 0.1)  # before each: those of the paper (0.4, 0.1), the first h
 
 
 def maximum(states: States) -> Tensor:
-    """Maximum over the units of the last layer, (B, H)."""
+    """Maximum over the tokens of the last layer, (B, H)."""
     hidden = states.layers[-1]
     return hidden.masked_fill(~states.mask.unsqueeze(-1), float("-inf")).amax(1)
 
@@ -27,9 +27,9 @@ def maximum(states: States) -> Tensor:
 class Pooling(nn.Module):
     """States → (B, H), or (B, 3H) for "concat", which is [last, max, mean].
 
-    kind: mean, max, last or concat. directions: in which the encoder reads. "last" is the unit that
-    it reads last: the first unit of the text for "previous"; for both directions each half of the
-    states has its own.
+    kind: mean, max, last or concat. directions: in which the encoder reads. "last" is the token
+    that it reads last: the first token of the text for "previous"; for both directions each half of
+    the states has its own.
     Source of concat: Howard and Ruder 2018, section 3.3.
     """
 
@@ -48,7 +48,7 @@ class Pooling(nn.Module):
         return self.pool(states)
 
     def last(self, states: States) -> Tensor:
-        """(B, H): the state of the unit that the encoder reads last."""
+        """(B, H): the state of the token that the encoder reads last."""
         hidden = states.layers[-1]
         first = hidden[:, 0]
         if self.directions == ("previous",):

@@ -131,11 +131,11 @@ class TokenInfo(WordTask):
         """Resamples documents, as the tokens of one are not independent."""
         from workbench.metrics import label_counts
 
-        units = [
+        tokens = [
             [(tag.label, answer) for tag, answer in _pairs(*pair)]
             for pair in zip(golds, predictions, strict=True)
         ]
-        return label_counts.of_units(units, labels)
+        return label_counts.of_units(tokens, labels)
 
     def confidences(
         self, golds: Sequence[SpanGold], predictions: Sequence[Prediction]

@@ -14,14 +14,14 @@ from workbench.models.base import Encoder, Parts, States
 from workbench.models.families.awd_lstm.info.files import BACKWARD
 from workbench.models.families.awd_lstm.info.weights import Network
 from workbench.models.families.awd_lstm.network import Dropouts, Embeddings, Layer, locked
-from workbench.models.recurrent import Memory, StreamUnits, backwards, reordered
+from workbench.models.recurrent import Memory, StreamTokens, backwards, reordered
 from workbench.models.spec import ModelInfo
 from workbench.runtime.inputs import MASK
 from workbench.runtime.preparers.fastai_words import FastaiWords
 
-CHUNK = 72  # units through which gradients flow (bptt of fastai); states are carried further
-LEARNED = 20 * CHUNK  # units at the end of a text that are learned from (max_len of fastai)
-PREDICTED = 1024  # units per pass without gradients, which limits memory
+CHUNK = 72  # tokens through which gradients flow (bptt of fastai); states are carried further
+LEARNED = 20 * CHUNK  # tokens at the end of a text that are learned from (max_len of fastai)
+PREDICTED = 1024  # tokens per pass without gradients, which limits memory
 
 Memories = tuple[Memory, ...]  # one per layer
 
@@ -30,7 +30,7 @@ class AwdLstm(Encoder):
     """Embeddings and LSTM layers, the last of which has the width of the embeddings.
 
     The layers below the last are wider, `sizes.hidden`. A model of the direction "previous" reads
-    the units of a text from the last to the first; its states stand at their units all the same.
+    the tokens of a text from the last to the first; its states stand at their tokens all the same.
     A long text is read in chunks with the states carried on, so that memory for gradients is
     bounded; see CHUNK and LEARNED.
     """
@@ -102,7 +102,7 @@ class AwdLstm(Encoder):
     ) -> tuple[Tensor, Memories]:
         """States of the last layer (B, T, width) and the memory that the next part continues.
 
-        inputs are in reading order: for "previous" the last unit comes first. The memory carries
+        inputs are in reading order: for "previous" the last token comes first. The memory carries
         no gradients.
         """
         layers, found = self._chunk(inputs["input_ids"], memory)
@@ -161,18 +161,18 @@ class AwdLstm(Encoder):
 
     # ---------------------------------------------------------------- words
 
-    def stream(self, paragraphs: Sequence[str], direction: str) -> StreamUnits:
-        """The units of a document with the mark of its beginning, in reading order."""
+    def stream(self, paragraphs: Sequence[str], direction: str) -> StreamTokens:
+        """The tokens of a document with the mark of its beginning, in reading order."""
         ids, words = [], 0
         for number, text in enumerate(paragraphs):
             found = self.preparer.words_of(text)
-            units = self.preparer.units(text, found, 0)
-            units = units if number else self.preparer.framed(units)
-            ids.append(self.preparer.arrays(units)["input_ids"])
+            tokens = self.preparer.units(text, found, 0)
+            tokens = tokens if number else self.preparer.framed(tokens)
+            ids.append(self.preparer.arrays(tokens)["input_ids"])
             words += len(found)
         joined = np.concatenate(ids)
         joined = joined[::-1] if direction == BACKWARD else joined
-        return StreamUnits({"input_ids": joined.astype(np.int64)}, joined, words)
+        return StreamTokens({"input_ids": joined.astype(np.int64)}, joined, words)
 
     def dropped(self, states: Tensor) -> Tensor:
         """States (B, T, width) after the output dropout, which is off outside training."""
@@ -184,11 +184,11 @@ class AwdLstm(Encoder):
         return F.linear(states, weight, self.decoder_bias)
 
     def language_logits(self, states: States) -> Tensor:
-        """Logits (B, T, V) of the unit after each in reading order."""
+        """Logits (B, T, V) of the token after each in reading order."""
         return self.scores(self.dropped(states.layers[-1]), self.directions[0])
 
     def logits(self, inputs: Mapping[str, Tensor]) -> Tensor:
-        """Logits (B, T, V) of the unit after each in reading order."""
+        """Logits (B, T, V) of the token after each in reading order."""
         return self.scores(self(inputs).layers[-1], self.directions[0])
 
     def logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
@@ -201,7 +201,7 @@ class AwdLstm(Encoder):
 
 
 def _rows(left: Tensor, learned: int) -> list[tuple[Tensor, bool]]:
-    """Rows with at least one unit left: those far from their end, then those learned from."""
+    """Rows with at least one token left: those far from their end, then those learned from."""
     return [(left > learned, False), ((left > 0) & (left <= learned), True)]
 
 

@@ -101,7 +101,7 @@ class Layer(nn.Module):
         return self.of_inputs, self.of_states, self.bias_of_inputs, self.bias_of_states
 
     def forward(self, inputs: Tensor, memory: Memory | None) -> tuple[Tensor, Memory | None]:
-        """inputs (B, T, I). Returns states (B, T, width), and the memory after the last unit."""
+        """inputs (B, T, I). Returns states (B, T, width), and the memory after the last token."""
         p = self.dropouts.weight
         of_states = thinned(self.of_states, p) if self.training else self.of_states
         weights = (self.of_inputs, of_states, self.bias_of_inputs, self.bias_of_states)

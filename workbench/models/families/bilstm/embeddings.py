@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.models.base import Encoder
-from workbench.models.families.bilstm.info.config import CONCAT, FIRST_UNIT, LAST, MEAN, WHOLE
+from workbench.models.families.bilstm.info.config import CONCAT, FIRST_SUBWORD, LAST, MEAN, WHOLE
 from workbench.runtime.inputs import MASK
 from workbench.runtime.preparers.stacked import END, FIRST, IDS, UNITS
 
@@ -76,7 +76,7 @@ class FrozenModel(nn.Module):
 
     layers: last, mean, or all concatenated: to be mixed (`width` is that of one), or as they are
     (`width` is the sum). normalized: each layer is normalized before they are combined (Ba et al.
-    2016, without gain and bias). subwords: first or mean, for a model with units of its own.
+    2016, without gain and bias). subwords: first or mean, for a model with tokens of its own.
     """
 
     def __init__(
@@ -131,9 +131,9 @@ class FrozenModel(nn.Module):
         return found
 
     def _of_words(self, states: Tensor, first: Tensor, end: Tensor) -> Tensor:
-        """(B, S, W) → (B, T, W) by the units of each word; zeros for a word without one."""
+        """(B, S, W) → (B, T, W) by the tokens of each word; zeros for a word without one."""
         wide = (-1, -1, states.shape[-1])
-        if self.subwords == FIRST_UNIT:
+        if self.subwords == FIRST_SUBWORD:
             found = states.gather(
                 1, first.clamp(max=states.shape[1] - 1).unsqueeze(-1).expand(wide)
             )

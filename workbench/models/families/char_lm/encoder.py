@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from workbench.models.base import Encoder, Parts, States
 from workbench.models.families.char_lm.network import CharacterModel, Memory
-from workbench.models.recurrent import StreamUnits
+from workbench.models.recurrent import StreamTokens
 from workbench.models.spec import ModelInfo
 from workbench.runtime.inputs import MASK
 from workbench.runtime.preparers.character_texts import (
@@ -89,12 +89,12 @@ class CharacterEncoder(Encoder):
         )
         return states[-1], kept
 
-    def stream(self, paragraphs: Sequence[str], direction: str) -> StreamUnits:
+    def stream(self, paragraphs: Sequence[str], direction: str) -> StreamTokens:
         """The characters of the paragraphs, each followed by a line break, in reading order."""
         text = "".join(f"{paragraph}\n" for paragraph in paragraphs)
         read = text if direction == NEXT else text[::-1]
         ids = np.array(self.preparer.tables[direction].encode(read), np.int64)
-        return StreamUnits(
+        return StreamTokens(
             {"input_ids": ids}, ids, sum(len(words_of(paragraph)) for paragraph in paragraphs)
         )
 

@@ -14,7 +14,7 @@ from workbench.models.base import Encoder, Parts, States
 from workbench.models.families.elmo.info import DIRECTIONS
 from workbench.models.families.elmo.info.options import Sizes, cell_name
 from workbench.models.families.elmo.network import CharacterCnn, Memory, ProjectedLstm
-from workbench.models.recurrent import StreamUnits
+from workbench.models.recurrent import StreamTokens
 from workbench.models.spec import ModelInfo
 from workbench.runtime.inputs import MASK, EncodedInput
 from workbench.runtime.preparers.characters import CHARACTERS, WordCharacters
@@ -181,19 +181,19 @@ class ElmoEncoder(Encoder):
         layers, memory = self._run(direction, words, mask.sum(-1), memory)
         return layers[-1], memory
 
-    def stream(self, paragraphs: Sequence[str], direction: str) -> StreamUnits:
+    def stream(self, paragraphs: Sequence[str], direction: str) -> StreamTokens:
         """The words of each paragraph between <S> and </S>, in reading order."""
         softmax, marks = self._softmax(), self.preparer.boundaries()
         rows, targets = [], []
         for text in paragraphs:
-            units = self.preparer.units(text, self.preparer.words_of(text), 0)
-            rows += [marks[:1], self.preparer.arrays(units)[CHARACTERS], marks[1:]]
-            targets += [softmax.number(word) for word in (START, *units.words, END)]
+            tokens = self.preparer.units(text, self.preparer.words_of(text), 0)
+            rows += [marks[:1], self.preparer.arrays(tokens)[CHARACTERS], marks[1:]]
+            targets += [softmax.number(word) for word in (START, *tokens.words, END)]
         step = 1 if direction == "next" else -1
         characters = np.concatenate(rows)[::step].astype(np.int64)
         inputs = {CHARACTERS: characters, MASK: np.ones(len(characters), np.int64)}
         words = len(targets) - 2 * len(paragraphs)
-        return StreamUnits(inputs, np.array(targets, np.int64)[::step], words)
+        return StreamTokens(inputs, np.array(targets, np.int64)[::step], words)
 
     def dropped(self, states: Tensor) -> Tensor:
         """(B, T, width), unchanged."""

@@ -20,7 +20,7 @@ Memory = list[tuple[Tensor, Tensor]]  # keys and values of each layer, each (1, 
 
 
 def keeps_all(encoder: TransformerEncoder) -> bool:
-    """Whether the model takes keys and values of earlier units, and each layer keeps all of them.
+    """Whether the model takes keys and values of earlier tokens, and each layer keeps all of them.
 
     Layers with a sliding window keep only the last ones.
     """
@@ -45,7 +45,7 @@ def _begun(
 ) -> tuple[Tensor, Memory]:
     """The logits (1, V) after `text`, and its memory.
 
-    `memory` is of a text that begins with the first `shared` units of this one.
+    `memory` is of a text that begins with the first `shared` tokens of this one.
     """
     cache = _cache(memory, shared, rows=1)
     new = torch.tensor([text[shared:]], device=encoder.device)
@@ -59,7 +59,7 @@ def _begun(
 def _ended(
     encoder: TransformerEncoder, memory: Memory, ends: Sequence[Sequence[int]]
 ) -> list[Tensor]:
-    """The logits (S, V) after each unit of each end of the text of `memory`."""
+    """The logits (S, V) after each token of each end of the text of `memory`."""
     length, most = memory[0][0].shape[2], max(map(len, ends))
     if not most:
         empty = torch.empty(0, encoder.word_embeddings.shape[0], device=encoder.device)
@@ -72,13 +72,13 @@ def _ended(
 
 
 def _inputs(ids: Tensor, cache: DynamicCache, length: int) -> dict[str, Any]:
-    """Padding is on the right, where no unit of an end attends to it, so nothing is masked."""
+    """Padding is on the right, where no token of an end attends to it, so nothing is masked."""
     mask = torch.ones(len(ids), length, dtype=torch.long, device=ids.device)
     return {"input_ids": ids, MASK: mask, "past_key_values": cache, "use_cache": True}
 
 
 def _cache(memory: Memory, length: int, *, rows: int) -> DynamicCache:
-    """A cache of the first `length` units for as many equal rows."""
+    """A cache of the first `length` tokens for as many equal rows."""
     if not length:
         return DynamicCache()
     pairs = [(keys[:, :, :length], values[:, :, :length]) for keys, values in memory]

@@ -197,7 +197,7 @@ class TransformerEncoder(Encoder):
             hook.remove()
 
     def language_logits(self, states: States) -> Tensor:
-        """Logits (B, T, V) of the next unit."""
+        """Logits (B, T, V) of the next token."""
         head = cast(nn.Module, self.model.get_output_embeddings())
         logits: Tensor = head(states.layers[-1].to(next(head.parameters()).dtype))
         return self._full(logits)
@@ -271,7 +271,7 @@ def fresh(parameters: Iterable[nn.Parameter], seen: set[int]) -> list[nn.Paramet
 
 
 def _logits(output: Any) -> Tensor:
-    """Of the only head, or of the masked units where next sentences have logits too.
+    """Of the only head, or of the masked tokens where next sentences have logits too.
 
     Those of the start and the end of an answer are joined, (B, T, 2).
     """

@@ -14,7 +14,7 @@ from workbench.pretraining import blocks
 from workbench.pretraining.objectives.base import Objective, TextBatch
 from workbench.pretraining.objectives.causal_lm.info import INFO
 from workbench.pretraining.objectives.recurrent import RecurrentLm, is_recurrent
-from workbench.pretraining.results import ShownRow, ShownUnit
+from workbench.pretraining.results import ShownRow, ShownToken
 from workbench.pretraining.texts import Texts
 from workbench.runtime.inputs import MASK
 from workbench.tasks.base import IGNORED, Loss
@@ -63,12 +63,12 @@ class BlockLm(Objective):
         found = blocks.blocks(texts, preparer, frame, length)
         fill = preparer.fill.get("input_ids", 0)
         for batch, done in blocks.batched(texts, found, self.options["batch_size"], self.rng):
-            rows = [units.ids for units in batch]
+            rows = [tokens.ids for tokens in batch]
             inputs = blocks.arrays(rows, self.encoder.input_names, fill)
             labels = np.full((len(rows), max(map(len, rows))), IGNORED, np.int64)
             for number, row in enumerate(rows):
                 labels[number, : len(row) - 1] = row[1:]
-            words = sum(blocks.word_count(units.groups) for units in batch)
+            words = sum(blocks.word_count(tokens.groups) for tokens in batch)
             yield TextBatch(inputs, {"labels": labels}, words, done)
 
     def shown(self, batch: TextBatch) -> list[ShownRow]:
@@ -77,11 +77,11 @@ class BlockLm(Objective):
         for ids, mask, labels in zip(*arrays, strict=True):
             count = int(mask.sum())
             given = [self.encoder.vocable(int(id)) for id in ids[:count]]
-            units = tuple(
-                ShownUnit(text, None if label == IGNORED else self.encoder.vocable(int(label)))
+            tokens = tuple(
+                ShownToken(text, None if label == IGNORED else self.encoder.vocable(int(label)))
                 for text, label in zip(given, labels[:count], strict=True)
             )
-            rows.append(ShownRow(units, tuple(given)))
+            rows.append(ShownRow(tokens, tuple(given)))
         return rows
 
     def losses(

@@ -14,8 +14,8 @@ from workbench.models.base import Encoder
 from workbench.pretraining import blocks, noise
 from workbench.pretraining.objectives.base import Objective, TextBatch
 from workbench.pretraining.objectives.denoising.info import INFILL, INFO, SENTINELS
-from workbench.pretraining.objectives.masked_lm.objective import unit_loss
-from workbench.pretraining.results import ShownRow, ShownUnit
+from workbench.pretraining.objectives.masked_lm.objective import token_loss
+from workbench.pretraining.results import ShownRow, ShownToken
 from workbench.pretraining.texts import Texts
 from workbench.runtime.inputs import MASK, pad
 from workbench.runtime.preparers.subwords import Subwords
@@ -65,12 +65,12 @@ class Denoising(Objective):
         for batch, done in blocks.batched(texts, found, self.options["batch_size"], self.rng):
             yield self.noised(batch, done)
 
-    def noised(self, batch: Sequence[blocks.Units], done: float) -> TextBatch:
-        """labels (B, S): the units to write, padded with IGNORED."""
+    def noised(self, batch: Sequence[blocks.Tokens], done: float) -> TextBatch:
+        """labels (B, S): the tokens to write, padded with IGNORED."""
         rows, targets = [], []
-        for units in batch:
-            inside = slice(len(self.frame.before), len(units) - len(self.frame.after))
-            given, wanted = self.changed(units.ids[inside])
+        for tokens in batch:
+            inside = slice(len(self.frame.before), len(tokens) - len(self.frame.after))
+            given, wanted = self.changed(tokens.ids[inside])
             rows.append(np.concatenate([self.frame.before, given, self.frame.after]))
             whole = self.kind == SENTINELS
             before = self.frame.before[:0] if whole else self.frame.before
@@ -78,11 +78,11 @@ class Denoising(Objective):
         fill = self.encoder.preparer.fill.get("input_ids", 0)
         inputs = blocks.arrays(rows, self.encoder.input_names, fill)
         labels = pad([row.astype(np.int64) for row in targets], IGNORED)
-        words = sum(blocks.word_count(units.groups) for units in batch)
+        words = sum(blocks.word_count(tokens.groups) for tokens in batch)
         return TextBatch(inputs, {"labels": labels}, words, done)
 
     def changed(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(input, target) of a text without special units."""
+        """(input, target) of a text without special tokens."""
         given = ids
         if self.options["permute_sentences"]:
             given = noise.permuted(given, self.stops[given], self.rng)
@@ -106,7 +106,7 @@ class Denoising(Objective):
         }
 
     def _chosen(self, ids: np.ndarray) -> np.ndarray:
-        return noise.units(len(ids), self.share, self.rng)
+        return noise.tokens(len(ids), self.share, self.rng)
 
     def _infilled(self, ids: np.ndarray) -> np.ndarray:
         spans = noise.poisson_spans(len(ids), self.share, self.options["noise_length"], self.rng)
@@ -131,7 +131,7 @@ class Denoising(Objective):
             given = [self.piece(int(id)) for id in ids[: int(mask.sum())]]
             written = tuple(self.piece(int(id)) for id in labels[labels != IGNORED])
             original = written if self.kind != SENTINELS else ()
-            found.append(ShownRow(tuple(map(ShownUnit, given)), original, written))
+            found.append(ShownRow(tuple(map(ShownToken, given)), original, written))
         return found
 
     def losses(
@@ -139,7 +139,7 @@ class Denoising(Objective):
     ) -> dict[str, Loss]:
         """inputs (B, T), "labels" (B, S): the text that the decoder writes."""
         labels = targets["labels"]
-        return {"denoising": unit_loss(self.encoder.target_logits(inputs, labels), labels)}
+        return {"denoising": token_loss(self.encoder.target_logits(inputs, labels), labels)}
 
 
 def _tokenizer(encoder: Encoder) -> Tokenizer:

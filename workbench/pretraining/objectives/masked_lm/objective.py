@@ -16,7 +16,7 @@ from workbench.pretraining import blocks
 from workbench.pretraining.masking import Rates, choose, replaced
 from workbench.pretraining.objectives.base import Objective, TextBatch
 from workbench.pretraining.objectives.masked_lm.info import INFO
-from workbench.pretraining.results import ShownRow, ShownUnit
+from workbench.pretraining.results import ShownRow, ShownToken
 from workbench.pretraining.texts import Texts
 from workbench.runtime.inputs import MASK
 from workbench.runtime.preparers.subwords import Subwords
@@ -35,7 +35,7 @@ def _tokenizer(encoder: Encoder) -> tuple[Tokenizer, int]:
     return preparer.tokenizer, preparer.tokenizer.mask
 
 
-def unit_loss(logits: Tensor, labels: Tensor) -> Loss:
+def token_loss(logits: Tensor, labels: Tensor) -> Loss:
     """Cross-entropy of logits (…, V) with labels int (…), those IGNORED left out."""
     flat = logits.float().flatten(0, -2)
     total = functional.cross_entropy(flat, labels.flatten(), ignore_index=IGNORED, reduction="sum")
@@ -65,28 +65,28 @@ class MaskedLm(Objective):
         for batch, done in blocks.batched(texts, found, self.options["batch_size"], self.rng):
             yield self.masked(batch, done)
 
-    def hidden(self, units: blocks.Units) -> tuple[np.ndarray, np.ndarray]:
-        """The input ids (T,), and the positions (K,) of the units to predict."""
+    def hidden(self, tokens: blocks.Tokens) -> tuple[np.ndarray, np.ndarray]:
+        """The input ids (T,), and the positions (K,) of the tokens to predict."""
         whole = self.options["mask_unit"] == "word"
-        groups = units.groups if whole else np.arange(len(units))
-        inside = units.groups != blocks.SEPARATOR
+        groups = tokens.groups if whole else np.arange(len(tokens))
+        inside = tokens.groups != blocks.SEPARATOR
         chosen = choose(inside, groups, self.rates.chosen, self.rng)
         ids, _what = replaced(
-            units.ids, chosen, self.rates, mask=self.mask, ordinary=self.ordinary, rng=self.rng
+            tokens.ids, chosen, self.rates, mask=self.mask, ordinary=self.ordinary, rng=self.rng
         )
         return ids, np.flatnonzero(chosen)
 
-    def masked(self, batch: Sequence[blocks.Units], done: float) -> TextBatch:
-        """positions, labels (B, K): the units to predict, padded with 0 and IGNORED."""
-        found = [self.hidden(units) for units in batch]
+    def masked(self, batch: Sequence[blocks.Tokens], done: float) -> TextBatch:
+        """positions, labels (B, K): the tokens to predict, padded with 0 and IGNORED."""
+        found = [self.hidden(tokens) for tokens in batch]
         rows, places = [ids for ids, _where in found], [where for _ids, where in found]
-        words = sum(blocks.word_count(units.groups) for units in batch)
+        words = sum(blocks.word_count(tokens.groups) for tokens in batch)
         most = max(1, *map(len, places))
         positions = np.zeros((len(rows), most), np.int64)
         labels = np.full((len(rows), most), IGNORED, np.int64)
-        for number, (units, where) in enumerate(zip(batch, places, strict=True)):
+        for number, (tokens, where) in enumerate(zip(batch, places, strict=True)):
             positions[number, : len(where)] = where
-            labels[number, : len(where)] = units.ids[where]
+            labels[number, : len(where)] = tokens.ids[where]
         fill = self.encoder.preparer.fill.get("input_ids", 0)
         inputs = blocks.arrays(rows, self.encoder.input_names, fill)
         return TextBatch(inputs, {"positions": positions, "labels": labels}, words, done)
@@ -101,23 +101,25 @@ class MaskedLm(Objective):
                 for place, label in zip(places, labels, strict=True)
                 if label != IGNORED
             }
-            units = tuple(
+            tokens = tuple(
                 self._shown(int(id), wanted.get(place))
                 for place, id in enumerate(ids[: int(mask.sum())])
             )
-            original = tuple(unit.input if unit.target is None else unit.target for unit in units)
-            found.append(ShownRow(units, original))
+            original = tuple(
+                token.input if token.target is None else token.target for token in tokens
+            )
+            found.append(ShownRow(tokens, original))
         return found
 
-    def _shown(self, id: int, wanted: int | None) -> ShownUnit:
+    def _shown(self, id: int, wanted: int | None) -> ShownToken:
         if wanted is None:
-            return ShownUnit(self.tokenizer.piece(id))
+            return ShownToken(self.tokenizer.piece(id))
         what = "masked" if id == self.mask else "kept" if id == wanted else "random"
-        return ShownUnit(self.tokenizer.piece(id), self.tokenizer.piece(wanted), what)
+        return ShownToken(self.tokenizer.piece(id), self.tokenizer.piece(wanted), what)
 
     def losses(
         self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
         """inputs (B, T), "positions" and "labels" (B, K): only these logits are computed."""
         logits = self.encoder.logits_at(inputs, targets["positions"])  # (B, K, V)
-        return {"mlm": unit_loss(logits, targets["labels"])}
+        return {"mlm": token_loss(logits, targets["labels"])}

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from workbench.pretraining import blocks
 from workbench.pretraining.objectives.base import TextBatch
-from workbench.pretraining.objectives.masked_lm.objective import MaskedLm, unit_loss
+from workbench.pretraining.objectives.masked_lm.objective import MaskedLm, token_loss
 from workbench.pretraining.objectives.nsp.info import INFO
 from workbench.pretraining.pairs import Pair, PairFrame, pairs
 from workbench.pretraining.results import ShownRow
@@ -43,8 +43,8 @@ class NextSentence(MaskedLm):
     def paired(self, batch: Sequence[Pair], frame: PairFrame, done: float) -> TextBatch:
         """As `masked`, with "next" (B,): 0 the text that follows, 1 a random segment."""
         rows = [frame.around(pair) for pair in batch]
-        found = self.masked([units for units, _types in rows], done)
-        for number, (_units, types) in enumerate(rows):
+        found = self.masked([tokens for tokens, _types in rows], done)
+        for number, (_tokens, types) in enumerate(rows):
             if TYPES in found.inputs:
                 found.inputs[TYPES][number, : len(types)] = types
         found.targets["next"] = np.array([not pair.is_next for pair in batch], np.int64)
@@ -61,8 +61,8 @@ class NextSentence(MaskedLm):
         self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
         """inputs (B, T), "positions" and "labels" (B, K), "next" (B,)."""
-        units, follows = self.encoder.pair_logits_at(inputs, targets["positions"])
+        tokens, follows = self.encoder.pair_logits_at(inputs, targets["positions"])
         return {
-            "mlm": unit_loss(units, targets["labels"]),
-            "nsp": unit_loss(follows, targets["next"]),
+            "mlm": token_loss(tokens, targets["labels"]),
+            "nsp": token_loss(follows, targets["next"]),
         }

@@ -13,7 +13,7 @@ POSITIONS, POSITION_WIDTH = 20, 200  # as in the released code
 
 
 class SpanBoundary(nn.Module):
-    """Logits of the units of a span from the states beside it and the place in the span.
+    """Logits of the tokens of a span from the states beside it and the place in the span.
 
     h = LN(GELU(W₂ LN(GELU(W₁ [x_{s-1}; x_{e+1}; p_{i-s+1}])))); the logits are the products with
     the input embeddings, and a bias. Places from POSITIONS on have no logits.
@@ -34,7 +34,7 @@ class SpanBoundary(nn.Module):
     def forward(
         self, states: Tensor, left: Tensor, right: Tensor, places: Tensor, embeddings: Tensor
     ) -> Tensor:
-        """states (B, T, H); left, right, places int (B, K): of each predicted unit, the positions
+        """states (B, T, H); left, right, places int (B, K): of each predicted token, the positions
         beside its span and its place in it. Returns (B, K, V).
         """
         around = [

@@ -14,7 +14,7 @@ from workbench.base.i18n import _
 from workbench.models.base import Encoder
 from workbench.pretraining import blocks, spans
 from workbench.pretraining.objectives.base import TextBatch
-from workbench.pretraining.objectives.masked_lm.objective import MaskedLm, unit_loss
+from workbench.pretraining.objectives.masked_lm.objective import MaskedLm, token_loss
 from workbench.pretraining.objectives.span_masking.boundary import POSITIONS, SpanBoundary
 from workbench.pretraining.objectives.span_masking.info import INFO
 from workbench.pretraining.results import ShownRow
@@ -47,7 +47,7 @@ class SpanMasking(MaskedLm):
         if options.get("init") != "random" and (published := encoder.published_boundary()):
             self.module.load_state_dict(published)
 
-    def masked(self, batch: Sequence[blocks.Units], done: float) -> TextBatch:
+    def masked(self, batch: Sequence[blocks.Tokens], done: float) -> TextBatch:
         """As for masked language modelling, with left, right and places (B, K), see SpanBoundary.
 
         boundary_labels (B, K): the tokens to predict from boundaries.
@@ -65,14 +65,14 @@ class SpanMasking(MaskedLm):
         made.targets.update(more, boundary_labels=labels)
         return made
 
-    def hidden(self, units: blocks.Units) -> tuple[np.ndarray, np.ndarray]:
+    def hidden(self, tokens: blocks.Tokens) -> tuple[np.ndarray, np.ndarray]:
         """The input ids (T,), and the positions (K,) of the tokens to predict."""
-        allowed = units.groups != blocks.SEPARATOR
+        allowed = tokens.groups != blocks.SEPARATOR
         lengths = spans.Lengths(self.options["span_p"], self.options["span_longest"])
-        found = spans.choose(allowed, units.groups, self.rates.chosen, lengths, self.rng)
+        found = spans.choose(allowed, tokens.groups, self.rates.chosen, lengths, self.rng)
         self.found.append(found)
         ids = spans.replaced(
-            units.ids, found, self.rates, mask=self.mask, ordinary=self.ordinary, rng=self.rng
+            tokens.ids, found, self.rates, mask=self.mask, ordinary=self.ordinary, rng=self.rng
         )
         every = [np.arange(start, end) for start, end in found]
         return ids, np.concatenate(every) if every else np.zeros(0, np.int64)
@@ -91,9 +91,9 @@ class SpanMasking(MaskedLm):
     ) -> dict[str, Loss]:
         """As for masked language modelling, with the boundary targets (B, K) of `masked`."""
         states, logits = self.encoder.states_and_logits_at(inputs, targets["positions"])
-        found = {"mlm": unit_loss(logits, targets["labels"])}
+        found = {"mlm": token_loss(logits, targets["labels"])}
         if self.module is not None:
             around = [targets[name] for name in ("left", "right", "places")]
             scores = self.module(states, *around, self.encoder.word_embeddings)
-            found["sbo"] = unit_loss(scores, targets["boundary_labels"])
+            found["sbo"] = token_loss(scores, targets["boundary_labels"])
         return found

@@ -21,7 +21,7 @@ from workbench.text.segmenters import stored
 if TYPE_CHECKING:
     from workbench.runtime.inputs import Preparer
 
-LONGEST = 10_000  # units per input; the model itself has no limit
+LONGEST = 10_000  # tokens per input; the model itself has no limit
 LEARNING_RATE = 0.004  # learns 32 documents with random weights; not tuned on larger data
 
 

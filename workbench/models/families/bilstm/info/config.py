@@ -16,7 +16,7 @@ LAST, MEAN, MIX, CONCAT, ATTENTION = LAYERS = ("last", "mean", "mix", "concat", 
 ADDED = (MEAN, MIX, ATTENTION)  # sums of layers, which need one width
 WHOLE = (MIX, CONCAT, ATTENTION)  # for which all layers are read
 INPUT, SECOND = ENTERS = ("input", "second")
-FIRST_UNIT, MEAN_UNITS = SUBWORDS = ("first", "mean")
+FIRST_SUBWORD, MEAN_SUBWORDS = SUBWORDS = ("first", "mean")
 PLUS, AT = "+", "@"
 DEFAULT_PARTS = f"{WORDS}{PLUS}{CHARACTERS}"
 MOST = 1 << 14  # of any size
@@ -29,7 +29,7 @@ class PartConfig:
     kind: words and chars are trained, a model is frozen. model: its name, or its path where it is
     not yet part of a saved folder. layers: of a model; "" for mix if it has several above the
     embeddings, all of the same width, else last. family, longest, sha256: of a saved model its
-    family, the most units of an input that are its own (0 if they are words), and the hash of the
+    family, the most tokens of an input that are its own (0 if they are words), and the hash of the
     weights that it was copied from.
     """
 
@@ -59,7 +59,7 @@ class Config:
     lstm_width: int = 256
     lstm_layers: int = 1
     lm_states: str = INPUT
-    subwords: str = FIRST_UNIT
+    subwords: str = FIRST_SUBWORD
     part_norm: bool = False
     part_l2: float = 0.001
     word_dropout: float = 0.05

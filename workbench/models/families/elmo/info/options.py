@@ -14,7 +14,10 @@ from workbench.base.i18n import _
 from workbench.models.spec.json_files import quoted
 
 BYTES = 261  # rows of the character table: 256 bytes, begin and end of sentence and word, padding
-CHARACTER_COUNTS = (BYTES, BYTES + 1)  # `n_characters` of training, and with a row for masked units
+CHARACTER_COUNTS = (
+    BYTES,
+    BYTES + 1,
+)  # `n_characters` of training, and with a row for masked tokens
 ACTIVATIONS = ("relu", "tanh")
 MOST = 100_000  # of any size
 

@@ -102,7 +102,7 @@ def longest_input(config: Mapping[str, Any]) -> int:
 
 
 def positions_are_late(architecture: str) -> bool:
-    """Whether the position table has rows before that of the first unit."""
+    """Whether the position table has rows before that of the first token."""
     return architecture in _LATE_POSITIONS
 
 
