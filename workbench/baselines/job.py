@@ -6,7 +6,7 @@ import json
 import platform
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -96,59 +96,71 @@ def fit(params: Mapping[str, Any], folder: Path) -> Messages:
     yield {"kind": "progress", "part": 0.0}
     task, data = tasks.info(params["task"]), read(Path(params["data"]))
     layer = next(layer for layer in data.layers if layer.name == params["layer"])
-    records = _records(task, data.records, layer.name, params["splits"])
-    golds = {
-        split: [task.gold(record, layer.name) for record in found]
-        for split, found in records.items()
-    }
-    documents = {split: [record.document for record in found] for split, found in records.items()}
+    examples = _examples(task, data.records, layer.name, params["splits"])
     kind: type[Baseline] = registry().get(KIND, params["baseline"])
-    seed = int(params.get("seed", 0))
-    baseline = kind.fit(task, documents["train"], golds["train"], layer.names, seed=seed)
+    train, seed = examples["train"], int(params.get("seed", 0))
+    baseline = kind.fit(task, train.documents, train.golds, layer.names, seed=seed)
     yield {"kind": "progress", "part": 0.6}
     trained = Trained(baseline, task, layer.names, {})
     if baseline_info(params["baseline"]).fits_decoder:
-        fitted = task.fit(golds["dev"], trained.predict(documents["dev"]), layer.names)
+        dev = examples["dev"]
+        fitted = task.fit(dev.golds, trained.predict(dev.documents), layer.names)
         trained = Trained(baseline, task, layer.names, fitted)
     _save(trained, params, folder)
-    before = time.process_time()
-    scored = {
-        split: trained.predict(documents[split]) for split in ("dev", "test") if records[split]
-    }
-    predicting = PredictionCost(sum(map(len, scored.values())), time.process_time() - before)
-    with open(folder / PREDICTIONS, "w", encoding="utf-8", newline="\n") as file:
-        for split, predictions in scored.items():
-            files.write_answers(file, documents[split], predictions, split=split)
-    scores = {split: contract.score(task, golds[split], found) for split, found in scored.items()}
-    evaluations = {
-        split: evaluation(task, documents[split], golds[split], found, scores[split])
-        for split, found in scored.items()
-    }
+    result = _scored(trained, examples, folder)
     yield {"kind": "progress", "part": 1.0}
+    seconds, cpu_seconds = round(time.monotonic() - began, 3), round(time.process_time(), 3)
+    return replace(result, seconds=seconds, cpu_seconds=cpu_seconds).to_json()
+
+
+@dataclass(frozen=True)
+class _Examples:
+    """The usable documents of a split, and the gold of each."""
+
+    documents: list[Document]
+    golds: list[Any]
+
+
+def _examples(
+    task: TaskInfo, given: Sequence[Record], layer: str, splits: Mapping[str, Sequence[int]]
+) -> dict[str, _Examples]:
+    usable = {record.document.id: record for record in given if tasks.usable(task, record, layer)}
+    found = {}
+    for split in ("train", "dev", "test"):
+        records = [usable[id] for id in splits.get(split, ()) if id in usable]
+        golds = [task.gold(record, layer) for record in records]
+        found[split] = _Examples([record.document for record in records], golds)
+    return found
+
+
+def _scored(trained: Trained, examples: Mapping[str, _Examples], folder: Path) -> TrainResult:
+    """Predict dev and test, write the predictions, and score them; times are left out."""
+    task, before = trained.task, time.process_time()
+    found = {
+        split: trained.predict(examples[split].documents)
+        for split in ("dev", "test")
+        if examples[split].documents
+    }
+    predicting = PredictionCost(sum(map(len, found.values())), time.process_time() - before)
+    scores, evaluations = {}, {}
+    with open(folder / PREDICTIONS, "w", encoding="utf-8", newline="\n") as file:
+        for split, predictions in found.items():
+            documents, golds = examples[split].documents, examples[split].golds
+            files.write_answers(file, documents, predictions, split=split)
+            scores[split] = contract.score(task, golds, predictions)
+            evaluations[split] = evaluation(task, documents, golds, predictions, scores[split])
     return TrainResult(
         scores=scores,
-        used={split: len(found) for split, found in records.items()},
+        used={split: len(given.documents) for split, given in examples.items()},
         cut=0,
-        seconds=round(time.monotonic() - began, 3),
-        cpu_seconds=round(time.process_time(), 3),
         device="cpu",
         versions=_versions(),
-        parameters=baseline.parameters,
-        trained_parameters=baseline.parameters,
+        parameters=trained.baseline.parameters,
+        trained_parameters=trained.baseline.parameters,
         predicting=predicting,
         evaluations=evaluations,
         scoring=Scoring.of(task),
-    ).to_json()
-
-
-def _records(
-    task: TaskInfo, given: Sequence[Record], layer: str, splits: Mapping[str, Sequence[int]]
-) -> dict[str, list[Record]]:
-    usable = {record.document.id: record for record in given if tasks.usable(task, record, layer)}
-    return {
-        split: [usable[id] for id in splits.get(split, ()) if id in usable]
-        for split in ("train", "dev", "test")
-    }
+    )
 
 
 def _save(trained: Trained, params: Mapping[str, Any], folder: Path) -> None:

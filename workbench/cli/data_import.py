@@ -18,6 +18,7 @@ from workbench.text.segmenters import base as segmenters
 
 if TYPE_CHECKING:
     from workbench.operations.import_handle import ImportHandle, ImportOutcome
+    from workbench.operations.import_preview import Preview
 
 SPLITS = ("train", "dev", "test")
 
@@ -132,23 +133,16 @@ def import_data(
 ) -> None:
     """Import DATA files into project FILE. Imports are all-or-nothing and can be undone."""
     from workbench.operations import corpus
-    from workbench.operations import labels as schema
 
+    read_as: dict[str, Any] = {
+        "format": format,
+        "encoding": encoding,
+        "mapping": mapping or None,
+        "target_layer": target_layer,
+        "settings": settings,
+    }
     if dry_run:
-        with reading(file) as opened:
-            layers = schema.layers(opened)
-        previews = [
-            corpus.preview(
-                path,
-                format=format,
-                encoding=encoding,
-                mapping=mapping or None,
-                layers=layers,
-                target_layer=target_layer,
-                settings=settings,
-            )
-            for path in data
-        ]
+        previews = _previews(file, data, read_as)
         emit(dry_run_json(data, previews)) if as_json else show_dry_run(data, previews)
         return
     offer = "" if split else _offered_splits(data)
@@ -159,19 +153,25 @@ def import_data(
             opened.project,
             opened.queue,
             list(data),
-            format=format,
             split=split,
-            mapping=mapping or None,
-            encoding=encoding,
             duplicates=duplicates,
             near=near,
-            target_layer=target_layer,
-            settings=settings,
             segmenter=segmenter,
+            **read_as,
         )
         outcome = _wait(opened, handle, as_json)
     found = _report(outcome, offer if as_json else "")
     emit(found) if as_json else _show_import(found)
+
+
+def _previews(file: Path, data: tuple[Path, ...], read_as: dict[str, Any]) -> list[Preview]:
+    """One preview per file, with the layer names of the project; `read_as`: see `preview`."""
+    from workbench.operations import corpus
+    from workbench.operations import labels as schema
+
+    with reading(file) as opened:
+        layers = schema.layers(opened)
+    return [corpus.preview(path, layers=layers, **read_as) for path in data]
 
 
 def _report(outcome: ImportOutcome, offer: str) -> dict[str, Any]:

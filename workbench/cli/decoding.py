@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
@@ -14,6 +15,34 @@ if TYPE_CHECKING:
     from workbench.storage.runs import Run
 
 FIT = "fit"  # in place of a threshold
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What the options change. thresholds: by label, None for those that fit dev best; they are
+    left as they are unless `sets_thresholds`.
+    """
+
+    temperature: str | None
+    sets_thresholds: bool
+    thresholds: dict[str, float] | None
+
+    @classmethod
+    def of(cls, temperature: str | None, given: tuple[str, ...]) -> Changes:
+        """Raises UsageError for a threshold that is not of the form LABEL=VALUE."""
+        return cls(temperature, bool(given), thresholds(given))
+
+    def __bool__(self) -> bool:
+        return bool(self.temperature) or self.sets_thresholds
+
+    def apply(self, project: Project, run: Run) -> None:
+        """Raises WorkbenchError if the run has no such temperature or thresholds."""
+        from workbench.operations import quality_report
+
+        if self.temperature:
+            set_temperature(project, run, self.temperature)
+        if self.sets_thresholds:
+            quality_report.change_thresholds(project, run, self.thresholds)
 
 
 def thresholds(given: tuple[str, ...]) -> dict[str, float] | None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from workbench.base.i18n import _
+from workbench.cli.evaluate import show_scores
 from workbench.cli.output import Progress, as_json, emit
 from workbench.cli.session import project_argument, session
-from workbench.cli.use import show_scores
 
 
 @click.command()

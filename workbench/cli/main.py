@@ -71,7 +71,7 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
     "train": ("train", "train", _("Fine-tune a pretrained model on the submitted documents.")),
     "ladder": ("ladder", "ladder", _("Compare steps of transfer, from random to fine-tuned.")),
     "pretrain": ("pretrain", "pretrain", _("Train a language model on plain text.")),
-    "evaluate": ("use", "evaluate", _("Evaluate a run on the current gold labels.")),
+    "evaluate": ("evaluate", "evaluate", _("Evaluate a run on the current gold labels.")),
     "perplexity": (
         "perplexity",
         "perplexity",
@@ -165,9 +165,8 @@ def cli() -> None:
     """Glossbench: label text, fine-tune pretrained models, evaluate and export them. Works offline.
 
     Without a command it opens the window, optionally with the project FILE.glossbench. Every
-    command
-    has --help. Exit codes: 0 success, 1 failure, 2 usage error. With --json, a command prints only
-    JSON on standard output.
+    command has --help. Exit codes: 0 success, 1 failure, 2 usage error. With --json, a command
+    prints only JSON on standard output.
     """
 
 

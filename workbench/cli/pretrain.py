@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,16 @@ def pretrain(
     if list_them:
         return _list(goal, model, as_json)
     texts = paths if show_batch else paths[:-1]
+    _check(texts, goal, model, show_batch)
+    spec = _spec(str(goal), str(model), texts, held_out, seed, settings)
+    result = _run(spec, paths[-1], show_batch)
+    if show_batch and not as_json:
+        return show_rows(result["rows"])
+    emit(result) if as_json else _show(result)
+
+
+def _check(texts: Sequence[Path], goal: str | None, model: str | None, show_batch: bool) -> None:
+    """Raises UsageError if an argument or a required option is missing."""
     if not texts:
         raise click.UsageError(
             _("TEXTS are required.") if show_batch else _("TEXTS and OUTDIR are required.")
@@ -77,24 +88,33 @@ def pretrain(
     for value, what in ((goal, "--objective"), (model, "--model")):
         if value is None:
             raise click.UsageError(_("Missing {what}.").format(what=what))
+
+
+def _spec(
+    goal: str,
+    model: str,
+    texts: Sequence[Path],
+    held_out: Sequence[Path],
+    seed: int,
+    settings: dict[str, str],
+) -> PretrainSpec:
+    """Raises SpecError or ModelError if the objective cannot train the model."""
     from workbench.models.spec import new_model
     from workbench.operations import models
+
+    created = new_model(model)
+    card = created.card() if created is not None else models.find(model)
+    info = objective(goal)
+    info.check(card)
+    given, kept = tuple(map(str, texts)), tuple(map(str, held_out))
+    return PretrainSpec(info.id, card.path, given, kept, seed, settings, card.pickled)
+
+
+def _run(spec: PretrainSpec, folder: Path, show_batch: bool) -> dict[str, Any]:
+    """The result of the job as JSON. Raises Cancelled, or WorkbenchError if the job failed."""
     from workbench.operations.pretrain import Pretraining
 
-    created = new_model(str(model))
-    card = created.card() if created is not None else models.find(str(model))
-    info = objective(str(goal))
-    info.check(card)
-    spec = PretrainSpec(
-        info.id,
-        card.path,
-        tuple(map(str, texts)),
-        tuple(map(str, held_out)),
-        seed,
-        settings,
-        card.pickled,
-    )
-    work = Pretraining(spec, paths[-1])
+    work = Pretraining(spec, folder)
     try:
         with session(None) as opened:
             job = work.show_batch(opened.queue) if show_batch else work.start(opened.queue)
@@ -104,12 +124,9 @@ def pretrain(
                 raise Cancelled(_("Pretraining was cancelled."))
             if job.status not in ("done", "stopped"):
                 raise failed(job, _("Pretraining"))
-            result = dict(job.result) if show_batch else work.result(job).to_json()
+            return dict(job.result) if show_batch else work.result(job).to_json()
     finally:
         work.close()
-    if show_batch and not as_json:
-        return show_rows(result["rows"])
-    emit(result) if as_json else _show(result)
 
 
 def _show(result: dict[str, Any]) -> None:

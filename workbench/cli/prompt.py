@@ -10,9 +10,9 @@ import click
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
+from workbench.cli.evaluate import show_scores
 from workbench.cli.output import Progress, as_json, emit, note, say, table
 from workbench.cli.session import Session, failed, key_values, project_argument, session
-from workbench.cli.use import show_scores
 
 if TYPE_CHECKING:
     from workbench.operations.prompt_fill import PromptSpec

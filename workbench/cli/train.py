@@ -150,8 +150,7 @@ def train(
     """Fine-tune a pretrained model on the submitted documents of project FILE.
 
     The checkpoint with the best score on dev is kept. Ctrl+C once stops and keeps the best
-    checkpoint
-    so far, twice cancels.
+    checkpoint so far, twice cancels.
     """
     if list_them:
         return list_options(all_options(task), {task} if task else set(_ids()), as_json)

@@ -1,244 +1,24 @@
-"""`evaluate`, `predict` and `suggest`: use a trained run."""
+"""`predict` and `suggest`: use a trained run."""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.base.i18n import _, ngettext
-from workbench.base.records import to_plain
-from workbench.base.terms import term
-from workbench.cli import decoding
-from workbench.cli.output import Progress, as_json, emit, note, say, table
-from workbench.cli.seen import warn_of_training_texts
-from workbench.cli.session import PROJECT, project_argument, reading, session, writing_if_free
+from workbench.base.i18n import _
+from workbench.cli.evaluate import SPLITS
+from workbench.cli.output import Progress, as_json, emit, note, say
+from workbench.cli.session import PROJECT, project_argument, reading, session
 from workbench.cli.where import checked, matching, where_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from workbench.cli.session import Session
-    from workbench.metrics.report import Report
-    from workbench.operations.scoring import Evaluation
-    from workbench.storage.runs import Run
     from workbench.text.document import Document
     from workbench.text.fields import Prediction
-
-SPLITS = click.Choice(("train", "dev", "test"))
-
-
-@click.command()
-@project_argument
-@click.option("--run", required=True, help=_("Name of the run."))
-@click.option(
-    "--split",
-    type=SPLITS,
-    default="dev",
-    show_default=True,
-    help=_("Split to evaluate on. An evaluation on test counts as a view of the test score."),
-)
-@click.option(
-    "--slice",
-    "patterns",
-    multiple=True,
-    metavar="PATTERN",
-    help=_("Score the texts that match a regular expression too; can be given several times."),
-)
-@click.option(
-    "--where",
-    "queries",
-    multiple=True,
-    metavar="QUERY",
-    help=_(
-        "Score the documents that match a query as in the search bar too; can be given several "
-        "times. Saved filters are always scored."
-    ),
-)
-@click.option(
-    "--temperature",
-    type=click.Choice(("fit", "none")),
-    help=_(
-        "fit: divide the logits by the temperature fitted on dev, in predictions and "
-        "exports from now on; none: stop using it. For tags and spans, the log odds of "
-        "each decision are divided."
-    ),
-)
-@click.option(
-    "--threshold",
-    "thresholds",
-    multiple=True,
-    metavar="LABEL=VALUE",
-    help=_(
-        "Decision threshold of a label, used in predictions and exports from now on; can "
-        "be given several times. fit: for every label, the threshold with the highest F1 "
-        "on dev."
-    ),
-)
-@as_json
-def evaluate(
-    file: Path,
-    run: str,
-    split: str,
-    patterns: tuple[str, ...],
-    queries: tuple[str, ...],
-    temperature: str | None,
-    thresholds: tuple[str, ...],
-    as_json: bool,
-) -> None:
-    """Evaluate a run on the current gold labels of a split.
-
-    Predictions are stored, so only new or changed documents are predicted. On train and dev this
-    can be used while a window has the project open.
-    """
-    from workbench.operations import quality, quality_report, results, trained_on
-
-    changes = temperature or thresholds
-    wanted = decoding.thresholds(thresholds)
-    with session(file) if changes else _for_scores(file, run, split) as opened:
-        chosen = results.run_named(opened.project, run)
-        for query in queries:
-            checked(opened.project, query)
-        found = _scored(opened, chosen, split)
-        chosen = results.run(opened.project, chosen.id)
-        if temperature:
-            decoding.set_temperature(opened.project, chosen, temperature)
-        if thresholds:
-            quality_report.change_thresholds(opened.project, chosen, wanted)
-        if changes:
-            found = results.evaluate_stored(opened.project, chosen, split)
-        evidence = quality.evidence(opened.project, chosen, split)
-        report = quality.report(evidence)
-        seen = trained_on.TrainingTexts(opened.project).among(chosen, split, evidence.documents)
-        more = quality_report.quality_report(opened.project, chosen, split, patterns, queries)
-    as_run = results.as_run(chosen, split)
-    message = {
-        "run": run,
-        **found.to_json(),
-        "seen_test": chosen.seen_test,
-        "as_run": as_run.to_json() if as_run is not None else None,
-        "report": report.to_json() if report is not None else None,
-        "quality": more,
-        "trained_on": [to_plain(on) for on in seen],
-    }
-    if as_json:
-        return emit(message)
-    show_scores(_("Run {run}").format(run=run), message)
-    warn_of_training_texts(run, seen, len(evidence))
-    if report is not None:
-        _show_report(report)
-    _show_quality(more)
-
-
-def _scored(opened: Session, run: Run, split: str) -> Evaluation:
-    """The scores of a run, after it has predicted the documents that it has not seen yet."""
-    from workbench.operations import results
-
-    progress = Progress(_("Scoring"))
-    found: Evaluation = opened.ask(
-        lambda then: results.start_evaluation(opened.project, opened.queue, run, split, then),
-        heard=progress.heard,
-    )
-    progress.end()
-    return found
-
-
-def _show_quality(found: dict[str, Any]) -> None:
-    """Calibration and slices; curves and training are for --json."""
-    from workbench.tasks import spec as tasks
-
-    if (calibrated := found["calibration"]) is not None:
-        say()
-        say(_("Expected calibration error: {ece:.3f}").format(ece=calibrated["before"]["ece"]))
-        if (after := calibrated["after"]) is not None:
-            message = _("with temperature {temperature:.2f} ({state}): {ece:.3f}")
-            state = _("in use") if calibrated["in_use"] else _("not in use")
-            about = {"temperature": calibrated["temperature"], "state": state, "ece": after["ece"]}
-            say(message.format(**about))
-    sliced = found["slices"]
-    if sliced is None or not sliced["rows"]:
-        return
-    say()
-    heads = (_("Slice"), _("n"), tasks.score_title(sliced["score"]))
-    rows = [
-        [row["name"], *(row[key] for key in ("n", "value", "low", "high", "p", "holm"))]
-        for row in sliced["rows"]
-    ]
-    table((*heads, _("Low"), _("High"), _("p"), _("p, Holm")), rows)
-
-
-def _show_report(report: Report) -> None:
-    """Every score with its interval, and how spans match under each scheme."""
-    from workbench.operations import quality
-    from workbench.tasks import spec as tasks
-
-    say()
-    titles = (_("Score"), _("Value"), _("Low"), _("High"))
-    rows = [
-        (tasks.score_title(name), score.value, score.low, score.high)
-        for name, score in report.scores.items()
-    ]
-    table(titles, rows)
-    say(quality.interval_method(report))
-    if report.outcomes:
-        names = [*next(iter(report.outcomes.values()))]
-        heads = [_("Scheme"), *map(term, names)]
-        say()
-        table(heads, [[term(mode), *row.values()] for mode, row in report.outcomes.items()])
-
-
-def _for_scores(file: Path, run: str, split: str) -> AbstractContextManager[Session]:
-    """Only a view of the test score must be recorded; new predictions are stored if no other
-    process writes.
-    """
-    from workbench.operations import results
-
-    if split == "test":
-        return session(file)
-    with reading(file) as project:
-        complete = results.answered(project, results.run_named(project, run), split)
-    return session(file, read_only=True) if complete else writing_if_free(file)
-
-
-def show_scores(title: str, report: dict[str, Any]) -> None:
-    """Print a score table."""
-    n = report["n"]
-    say(
-        ngettext("{title} on {split}, {n} document", "{title} on {split}, {n} documents", n).format(
-            title=title, split=report["split"], n=n
-        )
-    )
-    say("  ".join(f"{name} {value:.3f}" for name, value in report["scores"].items()))
-    say()
-    rows = report["per_label"]
-    titles = {
-        "label": _("Label"),
-        "precision": _("Precision"),
-        "recall": _("Recall"),
-        "f1": _("F1"),
-        "average_precision": _("AP"),
-        "support": _("Support"),
-    }
-    shown = [name for name in titles if any(name in row for row in rows)]
-    if rows:
-        columns = [titles[name] for name in shown]
-        table(columns, [[row.get(name, "–") for name in shown] for row in rows])
-        say()
-    say(_(report["definition"]))
-    if as_run := report.get("as_run"):
-        say(_gold_text(report["fingerprint"] == as_run["fingerprint"], as_run["scores"]))
-
-
-def _gold_text(same: bool, scores: dict[str, Any]) -> str:
-    """Whether the gold labels are still those of the run, and its original scores."""
-    if same:
-        return _("The documents and gold labels are unchanged since the run.")
-    found = "  ".join(f"{name} {value:.3f}" for name, value in scores.items())
-    return _("Scores are against the current gold labels. Original scores: {scores}").format(
-        scores=found
-    )
 
 
 @click.command()
@@ -289,12 +69,10 @@ def predict(
     device: str,
     as_json: bool,
 ) -> None:
-    """Predict with a run or a fine-tuned model. Prints one prediction per line, in
-    input order.
+    """Predict with a run or a fine-tuned model. Prints one prediction per line, in input order.
 
     With --json, each line is one object: text, label, scores, tokens, spans, cut. Can be used while
-    a
-    window has the project open.
+    a window has the project open.
     """
     from workbench.operations import ensemble, predict, predict_files
 
@@ -406,8 +184,7 @@ def suggest(file: Path, run: str, split: str | None, where: str, as_json: bool) 
     """Suggest labels for unlabelled documents with a run.
 
     Suggestions appear in Annotate and become gold only when accepted. Open suggestions of this run
-    are
-    replaced; rejected ones are not suggested again.
+    are replaced; rejected ones are not suggested again.
     """
     from workbench.operations import results
     from workbench.operations import suggest as operations

@@ -82,7 +82,6 @@ def import_files(
     )
     if format:
         detect.completed(format, options)
-    folder = scratch.make("import")
     params = {
         "files": [str(path) for path in chosen],
         "format": format or "",
@@ -92,10 +91,18 @@ def import_files(
         "segmenter": segmenter or "",
         "options": asdict(options),
     }
-    act = _Act(project, chosen, duplicates, folder, near)
+    act = _Act(project, chosen, duplicates, scratch.make("import"), near)
+    return _start(queue, act, params, background)
+
+
+def _start(
+    queue: Queue, act: _Act, params: Mapping[str, object], background: Background | None
+) -> ImportHandle:
+    """Queue the job that parses the files; its folder is removed at the end of the import."""
+    project, folder = act.project, act.folder
     handle = ImportHandle(lambda self: act.store(self, background), queue.dispatch)
     handle.changed.connect(lambda: scratch.remove(folder) if handle.ended else None)
-    title = _("Import {name}").format(name=_named(chosen))
+    title = _("Import {name}").format(name=_named(act.files))
     spec = JobSpec(TARGET, params, str(folder), device="", title=title, project=str(project.path))
     handle.follow(queue.add(spec))
     return handle

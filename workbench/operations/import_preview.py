@@ -16,7 +16,8 @@ from workbench.importers.base import CLASS, PAIRS, SPANS, TAGS, Options, Row, Sk
 from workbench.text import labels
 
 if TYPE_CHECKING:
-    from workbench.importers.base import Item, TableRow
+    from workbench.importers.base import Item, Table, TableRow
+    from workbench.importers.detect import Detected
     from workbench.importers.source import Source
     from workbench.text.labels import Layer, LayerKind
 
@@ -93,14 +94,11 @@ def preview(
     `layers`: those of the project, so that detected roles use the layer names of the import.
     `settings`: values of options that the importer declares. Raises ImportFailed, SpecError.
     """
-    from workbench.importers.detect import Detected, chosen, completed, detect, first_rows, items
+    from workbench.importers.detect import completed, first_rows, items
     from workbench.importers.source import Source
 
     source = Source(Path(path), encoding or "", scan=SCANNED)
-    if format:
-        detected = Detected(format, _("chosen"), warning=chosen(source, format))
-    else:
-        detected = detect(source)
+    detected = _detected(source, format)
     options = options_for(
         layers,
         target_layer=target_layer,
@@ -111,24 +109,37 @@ def preview(
     options = completed(detected.format, options)
     table = first_rows(detected.format, source, options, limit)
     checked = _check(items(detected.format, source, options), source)
+    return _preview(source, detected, table, checked)
+
+
+def _detected(source: Source, format: str | None) -> Detected:
+    """The format that was chosen, with a warning if it does not fit, or the detected one."""
+    from workbench.importers.detect import Detected, chosen, detect
+
+    if format:
+        return Detected(format, _("chosen"), warning=chosen(source, format))
+    return detect(source)
+
+
+def _preview(source: Source, detected: Detected, table: Table, checked: _Checked) -> Preview:
     return Preview(
-        detected.format,
-        detected.why,
-        source.encoding.name,
-        source.encoding.why,
-        table.delimiter,
-        table.columns,
-        _rows(table.rows, checked.problems, source),
-        table.mapping,
-        table.why,
-        tuple((line, reason) for line, _place, reason in checked.problems),
-        checked.failed,
-        checked.count,
-        checked.complete,
-        table.spans,
-        table.examined,
-        table.warnings + ((detected.warning,) if detected.warning else ()),
-        detected.question,
+        format=detected.format,
+        why=detected.why,
+        encoding=source.encoding.name,
+        encoding_why=source.encoding.why,
+        delimiter=table.delimiter,
+        columns=table.columns,
+        rows=_rows(table.rows, checked.problems, source),
+        mapping=table.mapping,
+        note=table.why,
+        problems=tuple((line, reason) for line, _place, reason in checked.problems),
+        failed=checked.failed,
+        checked=checked.count,
+        complete=checked.complete,
+        spans=table.spans,
+        examined=table.examined,
+        warnings=table.warnings + ((detected.warning,) if detected.warning else ()),
+        question=detected.question,
     )
 
 
