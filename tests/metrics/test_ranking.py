@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, f1_score
 
-from workbench.metrics.ranking import average_precision, best_threshold
+from workbench.metrics.ranking import DecisionRanking, average_precision, best_threshold
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -15,6 +15,22 @@ def test_average_precision_is_that_of_scikit_learn_with_ties_as_well(seed):
     assert average_precision(scores, relevant) == pytest.approx(
         average_precision_score(relevant, scores), abs=1e-12
     )
+
+
+def test_decisions_of_documents_are_ranked_as_often_as_the_documents_are_drawn():
+    draw = np.random.default_rng(0)
+    scores, right = draw.integers(0, 9, 60) / 8, draw.random(60) < 0.4
+    documents, missed = draw.integers(0, 12, 60), draw.integers(0, 3, 12)
+    gold = np.bincount(documents[right], minlength=12) + missed
+    weights = draw.integers(0, 4, (5, 12)).astype(np.float32)
+
+    found = DecisionRanking.of(scores, right, documents, gold)(weights)["average_precision"]
+
+    for value, row in zip(found, weights, strict=True):
+        each = row[documents]
+        reached = each[right].sum() / (row @ gold)  # scikit-learn knows no item without a score
+        expected = average_precision_score(right, scores, sample_weight=each) * reached
+        assert value == pytest.approx(expected)
 
 
 def test_without_a_relevant_document_there_is_no_average_precision():

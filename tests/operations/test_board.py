@@ -8,7 +8,7 @@ from tests.compared import project_with_runs
 from workbench.base import paths
 from workbench.metrics.report import Measured
 from workbench.operations import annotate, board_export, compare, quality, results, run_list
-from workbench.operations.board import board, layers_with_runs
+from workbench.operations.board import board, layers_with_runs, with_rankings
 from workbench.project.project import Project
 from workbench.storage import labels, runs
 from workbench.tasks.classify.info import ClassifyInfo
@@ -33,11 +33,21 @@ def test_scores_and_intervals_are_those_of_the_report(compared):
     assert found.names[:2] == ("macro_f1", "accuracy")
     for entry in found.entries:
         report = quality.report(quality.evidence(compared, entry.run, "dev"))
-        assert entry.scores["macro_f1"] == report.scores["macro_f1"]
-        value = report.scores["macro_roc_auc"].value
-        assert entry.scores["macro_roc_auc"].value == pytest.approx(value)
-        assert entry.scores["macro_roc_auc"].low is None
+        assert entry.scores == report.scores
     assert layers_with_runs(compared) == ("topic",)
+
+
+def test_rankings_can_be_resampled_after_the_other_scores(compared):
+    whole, later = board(compared), {}
+
+    found = board(compared, later=later)
+
+    assert later.keys() == {entry.run.id for entry in found.entries}
+    for entry, done in zip(found.entries, whole.entries, strict=True):
+        ranking = entry.scores["macro_roc_auc"]
+        assert (ranking.value, ranking.low) == (done.value("macro_roc_auc"), None)
+        assert entry.scores["macro_f1"] == done.scores["macro_f1"]
+    assert with_rankings(found, later) == whole
 
 
 def test_a_task_without_a_statistic_has_the_interval_of_its_own(compared, monkeypatch):

@@ -120,6 +120,10 @@ def test_curves_of_labels_and_the_wrong_decisions_at_a_threshold(project, descri
 
     assert set(curves) == {"praise", "complaint"}
     assert curves["praise"].roc.area is not None and curves["praise"].threshold is None
+    report = quality.report(given)
+    for label, curve in curves.items():
+        assert curve.average_precision == report.of_label(label, "average_precision")
+        assert curve.roc_auc == report.of_label(label, "roc_auc")
     assert len(quality.wrong_at(given, "praise", 2.0)) == 2  # both documents with praise are missed
     stored = predict.stored(project, described, given.documents)
     assert len(stored) == len(runs.prediction_rows(project.db, described.id))
@@ -140,3 +144,7 @@ def test_spans_are_wrong_at_a_threshold_where_one_is_spurious_or_missed():
     assert quality.wrong_at(given, "all labels", 0.5) == [2]
     assert quality.wrong_at(given, "all labels", 0.3) == [1, 2]
     assert quality.wrong_at(given, "all labels", 0.95) == [0, 2]
+    (curve,) = quality.label_curves(given)
+    # by hand: precision 1 up to 2 of 3 gold spans; resamples without gold are left out
+    assert curve.average_precision.value == pytest.approx(2 / 3) == curve.precision_recall.area
+    assert 0.5 <= curve.average_precision.low < curve.average_precision.high <= 1

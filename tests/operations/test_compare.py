@@ -95,6 +95,17 @@ def test_every_pair_of_three_is_tested_and_corrected(project, three):
     assert found.pair(three[0], 99) is None
 
 
+def test_rankings_are_tested_like_other_scores(project, add_run):
+    ids = [add_run(name, WRONG[name], seed=at).id for at, name in enumerate("ac")]
+
+    (pair,) = compare.compare(project, ids, "train", score="mean_average_precision").pairs
+
+    assert [test.score for test in pair.tests] == ["mean_average_precision"] * 2 + [""]
+    assert 0 < pair.tests[0].p < 0.05
+    assert pair.tests[1].p == pytest.approx(2 / 16, abs=0.02)  # four documents differ
+    assert pair.differences["mean_average_precision"].low > 0
+
+
 def test_a_pair_can_be_seen_from_either_side(project, three):
     found = compare.compare(project, three[:2], "train")
 

@@ -8,6 +8,7 @@ from workbench.base.i18n import N_, _
 
 ZERO = N_("Zero division: counts as 0.")
 LEFT_OUT = N_("Zero division: labels without a document are left out.")
+UNDEFINED = N_("Zero division: not defined without a document of the label.")
 NEVER = N_("Zero division: cannot occur with at least one document.")
 CONSTANT = N_("Zero division: 0 if all numbers of either side are equal.")
 NO_ANSWER = N_("Zero division: without an answer 1 if none is predicted, else 0.")
@@ -206,6 +207,26 @@ DEFINITIONS: dict[str, Definition] = {
     "pronoun_masculine_f1": Definition(N_("Pronoun F1, masculine"), MASCULINE, NO_PRONOUN, GAP),
     "pronoun_feminine_f1": Definition(N_("Pronoun F1, feminine"), FEMININE, NO_PRONOUN, GAP),
     "pronoun_bias": Definition(N_("Pronoun bias, F / M"), BIAS, NO_MASCULINE, GAP, is_ratio=True),
+}
+
+
+LABEL_DEFINITIONS: dict[str, Definition] = {  # of one label
+    "precision": Definition(N_("Precision"), N_("Correct predictions of the label / predicted.")),
+    "recall": Definition(N_("Recall"), N_("Correct predictions of the label / gold.")),
+    "f1": Definition(N_("F1"), N_("Harmonic mean of precision and recall of the label.")),
+    "average_precision": Definition(
+        N_("Average precision"),
+        N_(
+            "Average precision of the documents ranked by their score for the label: sum of "
+            "precision × increase of recall over thresholds."
+        ),
+        UNDEFINED,
+    ),
+    "roc_auc": Definition(
+        N_("ROC AUC"),
+        N_("Area under the ROC curve, this label against all others."),
+        UNDEFINED,
+    ),
 }
 
 

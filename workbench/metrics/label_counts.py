@@ -15,6 +15,8 @@ import numpy as np
 from workbench.metrics.ranking import Ranking
 from workbench.metrics.resampling import LABEL, Arrays, divided, mean_of, weighted_sums
 
+BLOCK = 64  # resamples ranked at a time: their sums stay in the cache of the processor
+
 
 @dataclass(frozen=True, eq=False)
 class LabelCounts:
@@ -47,7 +49,7 @@ class LabelCounts:
         else:
             found |= self._per_document(weights)
         if self.scores is not None:
-            found |= self._ranked(weights)
+            found |= self.ranked(weights)
         return found
 
     def _per_document(self, weights: np.ndarray) -> dict[str, np.ndarray]:
@@ -72,16 +74,18 @@ class LabelCounts:
         columns = zip(self.scores.T, self.gold.T, strict=True)
         return [Ranking.of(column, gold > 0) for column, gold in columns]
 
-    def _ranked(self, weights: np.ndarray) -> dict[str, np.ndarray]:
-        """Average precision and area under the ROC curve of each label, and their means."""
-        by_document = np.ascontiguousarray(weights.T)
-        ranked = [ranking(by_document) for ranking in self._rankings]
-        precision, area = (
-            np.stack([pair[part] for pair in ranked], axis=1)
-            if ranked
-            else np.zeros((len(weights), 0))
-            for part in (0, 1)
-        )
+    def ranked(self, weights: np.ndarray) -> dict[str, np.ndarray]:
+        """Average precision and area under the ROC curve of each label, and their means.
+
+        weights (R, N) → (R, L), and (R,) for the means.
+        """
+        rounds = len(weights)
+        precision, area = np.zeros((2, rounds, len(self._rankings)))
+        for start in range(0, rounds, BLOCK):
+            rows = slice(start, start + BLOCK)
+            by_document = np.ascontiguousarray(weights[rows].T)
+            for at, ranking in enumerate(self._rankings):
+                precision[rows, at], area[rows, at] = ranking(by_document)
         return {
             "mean_average_precision": mean_of(precision, np.isfinite(precision)),
             "macro_roc_auc": _mean_defined(area),

@@ -89,6 +89,35 @@ class Ranking:
         return np.where(positives > 0, found, np.nan), np.where(defined, area, np.nan)
 
 
+@dataclass(frozen=True, eq=False)
+class DecisionRanking:
+    """The average precision of the decisions in N documents, as a function of their weights.
+
+    documents int (M,): that of each of the M ranked decisions. right, gold float (N,): correct
+    decisions, and items of gold, of which some may have no decision.
+    """
+
+    ranking: Ranking
+    documents: np.ndarray
+    right: np.ndarray
+    gold: np.ndarray
+
+    @classmethod
+    def of(
+        cls, scores: np.ndarray, right: np.ndarray, documents: np.ndarray, gold: np.ndarray
+    ) -> DecisionRanking:
+        """scores float, right bool, documents int (M,); gold float (N,)."""
+        counted = np.bincount(documents[right], minlength=len(gold)).astype(np.float64)
+        return cls(Ranking.of(scores, right), documents, counted, gold.astype(np.float64))
+
+    def __call__(self, weights: np.ndarray) -> dict[str, np.ndarray]:
+        """weights (R, N) → "average_precision" (R,); NaN for a resample without gold."""
+        precision, _area = self.ranking(np.ascontiguousarray(weights[:, self.documents].T))
+        reached, gold = weights @ self.right, weights @ self.gold
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return {"average_precision": np.where(reached > 0, precision, 0.0) * reached / gold}
+
+
 def best_threshold(scores: np.ndarray, relevant: np.ndarray, usual: float = 0.5) -> float:
     """The threshold with the highest F1 for `score >= threshold`; on a tie, nearest to `usual`.
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from workbench.base.watch import QUIET, Watch
-from workbench.metrics.resampling import LABEL, ROUNDS, Statistic, bounds, resampled
+from workbench.metrics.resampling import LABEL, ROUNDS, Arrays, Statistic, bounds, resampled
 
 SEED = 1
 
@@ -72,9 +72,12 @@ def report(
     shown: Sequence[str] | None = None,
     watch: Watch = QUIET,
 ) -> Report:
-    """Score n documents and resample them. shown: labels to report, by default all of them."""
+    """Score n documents and resample them. shown: labels to report, by default all of them.
+
+    rounds: 0 for scores without intervals.
+    """
     exact = statistic(np.ones((1, n), np.float32))
-    drawn = resampled(statistic, n, rounds, seed=seed, watch=watch) if n else {}
+    drawn = resampled(statistic, n, rounds, seed=seed, watch=watch) if n and rounds else {}
     spread = {name: bounds(values) for name, values in drawn.items()}
     overall: dict[str, Measured] = {}
     labels: dict[str, dict[str, Measured]] = {
@@ -91,6 +94,23 @@ def report(
                 labels[label][name.removeprefix(LABEL)] = _measured(values[0, at], *pair)
     totals: Mapping[str, Mapping[str, int]] = getattr(statistic, "totals", dict)()
     return Report(n, overall, labels, totals, rounds, seed)
+
+
+def measured_columns(
+    statistic: Callable[[np.ndarray], Arrays], n: int, names: Sequence[str]
+) -> dict[str, list[Measured]]:
+    """Scores (R, L) of a statistic of n documents by name: L values with their intervals.
+
+    Those of (R,) are one value.
+    """
+    exact = statistic(np.ones((1, n), np.float32))
+    drawn = resampled(statistic, n, seed=SEED)
+    found = {}
+    for name in names:
+        values = exact[name][0], *bounds(drawn[name])
+        columns = zip(*map(np.atleast_1d, values), strict=True)
+        found[name] = [_measured(*column) for column in columns]
+    return found
 
 
 def _measured(value: object, low: object, high: object) -> Measured:

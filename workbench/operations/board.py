@@ -28,6 +28,7 @@ from workbench.text.rows import row_id
 from workbench.training.methods import spec as methods
 
 if TYPE_CHECKING:
+    from workbench.metrics.resampling import Statistic
     from workbench.operations.quality import Evidence
     from workbench.operations.scoring import Scored
     from workbench.project.project import Project
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from workbench.tasks.spec import TaskInfo
 
 FINISHED = ("done", "stopped")
+Rankings = dict[int, "Statistic"]  # by run id
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Entry:
     """A run on the board.
 
     made_from: the model and what else tells it from similar runs. scores: {} unless it was scored
-    on the test set of the board; those of rankings have no interval. problem: why it was not.
+    on the test set of the board. problem: why it was not.
     changed: documents or gold differ from those that the run itself reported its scores on.
     seconds: training time, None for systems that are not trained. bytes: of the weights.
     cpu: seconds of CPU time per 1,000 documents. None: not known. trained_on: the documents of the
@@ -124,11 +126,13 @@ def board(
     *,
     archived: bool = False,
     where: str = "",
+    later: Rankings | None = None,
     watch: Watch = QUIET,
 ) -> Board:
     """Every finished run of a layer, by default that of the newest run. Run it in a thread.
 
-    archived: archived runs as well. where: a query, only the documents that match it. Raises
+    archived: archived runs as well. where: a query, only the documents that match it. later: takes
+    the runs whose rankings `with_rankings` is to resample; without it, that is done at once. Raises
     WorkbenchError if there is no such layer, QueryError.
     """
     layer = _chosen_layer(project, layer)
@@ -152,7 +156,10 @@ def board(
         found = tuple(scored for scored in found if scored.document.id in ids)
     fingerprint = scoring.fingerprint(found)
     is_whole = not where.strip()
-    every = list(_entries(project, chosen, info, split, found, is_whole=is_whole, watch=watch))
+    score = _Scores(later)
+    every = list(
+        _entries(project, chosen, info, split, found, score, is_whole=is_whole, watch=watch)
+    )
     entries = [entry for entry in every if not entry.problem]
     others = [entry for entry in every if entry.problem]
     names = dict.fromkeys(name for entry in entries for name in entry.scores)
@@ -183,6 +190,7 @@ def _entries(
     info: TaskInfo,
     split: str,
     found: Sequence[Scored],
+    score: _Scores,
     *,
     is_whole: bool,
     watch: Watch,
@@ -191,7 +199,7 @@ def _entries(
     texts, own = TrainingTexts(project), _OwnTestSets(project, split)
     for at, run in enumerate(chosen):
         watch.at(at / len(chosen))
-        entry = _entry(project, run, info, split, found)
+        entry = _entry(project, run, info, split, found, score)
         if entry.problem:
             yield entry
             continue
@@ -238,7 +246,12 @@ class _OwnTestSets:
 
 
 def _entry(
-    project: Project, run: Run, info: TaskInfo, split: str, found: Sequence[Scored]
+    project: Project,
+    run: Run,
+    info: TaskInfo,
+    split: str,
+    found: Sequence[Scored],
+    score: _Scores,
 ) -> Entry:
     answers = predict.stored(project, run, [scored.document for scored in found])
     unanswered = sum(scored.document.id not in answers for scored in found)
@@ -246,7 +259,7 @@ def _entry(
     scores: Mapping[str, Measured] = {}
     if not problem:
         own = tasks.info(results.task_of(run)).compared()
-        scores = _scores(quality.evidence_of(project, run, split, found, answers, own))
+        scores = score(run, quality.evidence_of(project, run, split, found, answers, own))
     return _with_costs(project, run, scores, problem)
 
 
@@ -282,25 +295,50 @@ def _problem(run: Run, info: TaskInfo, split: str, unanswered: int, n: int) -> s
     return ""
 
 
-def _scores(given: Evidence) -> Mapping[str, Measured]:
-    """Every score; intervals without rankings, which take longer than all others together."""
-    info: TaskInfo = given.info
-    if given.statistic is None:
-        plain = info.score(given.golds, given.predictions)
-        found = {name: Measured(value) for name, value in plain.items()}
-        if (own := info.interval(given.golds, given.predictions)) is not None:
-            name, low, high = own
-            found[name] = Measured(plain[name], low, high)
-        return found
-    n = len(given)
-    exact = given.statistic(np.ones((1, n), np.float32))
-    drawn = report(given.statistic.taken(np.arange(n)), n, shown=()).scores
-    found = {}
-    for name, values in exact.items():
-        if np.ndim(values) == 1:
-            value = float(values[0])
-            found[name] = drawn.get(name, Measured(value if np.isfinite(value) else None))
+class _Scores:
+    """Every score of a run with its interval."""
+
+    def __init__(self, later: Rankings | None):
+        self._later = later
+
+    def __call__(self, run: Run, given: Evidence) -> Mapping[str, Measured]:
+        if given.statistic is None:
+            return _plain_scores(given)
+        n = len(given)
+        if self._later is None:
+            return report(given.statistic, n, shown=()).scores
+        exact = report(given.statistic, n, shown=(), rounds=0).scores
+        drawn = report(given.statistic.taken(np.arange(n)), n, shown=()).scores
+        if exact.keys() - drawn.keys():
+            self._later[run.id] = given.statistic
+        return {name: drawn.get(name, score) for name, score in exact.items()}
+
+
+def _plain_scores(given: Evidence) -> Mapping[str, Measured]:
+    """Of a task without a statistic; the interval of one score that the task may have."""
+    plain = given.info.score(given.golds, given.predictions)
+    found = {name: Measured(value) for name, value in plain.items()}
+    if (own := given.info.interval(given.golds, given.predictions)) is not None:
+        name, low, high = own
+        found[name] = Measured(plain[name], low, high)
     return found
+
+
+def with_rankings(found: Board, later: Rankings, watch: Watch = QUIET) -> Board:
+    """The board with the intervals of rankings too, which take longer than all others together."""
+
+    def resampled(entry: Entry, part: Watch) -> Entry:
+        statistic = later.get(entry.run.id)
+        if statistic is None:
+            return entry
+        return replace(entry, scores=report(statistic, found.n, shown=(), watch=part).scores)
+
+    count = len(found.entries)
+    entries = [
+        resampled(entry, watch.part(at / count, (at + 1) / count))
+        for at, entry in enumerate(found.entries)
+    ]
+    return replace(found, entries=tuple(entries))
 
 
 def made_from(run: Run) -> str:

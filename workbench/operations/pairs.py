@@ -168,11 +168,14 @@ def pair(left: System, right: System, score: str, by_slice: str, watch: Watch = 
         correct = info.agrees(gold, ours), info.agrees(gold, theirs)
         rows.setdefault(correct, []).append(_row(info, document, gold, (ours, theirs), correct))
     only_first, only_second = rows.get((True, False), []), rows.get((False, True), [])
-    drawn = _drawn(first, second, watch.part(0.0, 0.4))
+    counts, others = _statistic(first, score), _statistic(second, score)
+    drawn, rounds = None, _rounds(first, score)
+    if counts is not None and others is not None:
+        drawn = paired.bootstrap(counts, others, n, rounds=rounds, watch=watch.part(0.0, 0.4))
     tests = [Test(MCNEMAR, "", mcnemar(len(only_first), len(only_second)))]
     if drawn is not None and score in drawn.scores:
         exchanged = paired.randomisation(
-            _pooled(first, second), (score,), n, watch=watch.part(0.4, 0.8)
+            _pooled(first, second, score), (score,), n, rounds=rounds, watch=watch.part(0.4, 0.8)
         )
         tests.insert(0, Test(RANDOMISATION, score, exchanged[score]))
         tests.insert(0, Test(BOOTSTRAP, score, drawn.scores[score].p))
@@ -215,12 +218,25 @@ def _plain(given: Evidence) -> Statistic | None:
     return given.statistic.taken(np.arange(len(given)))
 
 
-def _drawn(first: Evidence, second: Evidence, watch: Watch) -> paired.Bootstrapped | None:
-    ours, theirs = _plain(first), _plain(second)
-    return paired.bootstrap(ours, theirs, len(first), watch=watch) if ours and theirs else None
+def _is_ranking(given: Evidence, score: str) -> bool:
+    """Whether only the statistic with rankings has the score."""
+    plain = _plain(given)
+    return plain is not None and score not in plain(np.ones((1, len(given)), np.float32))
 
 
-def _pooled(first: Evidence, second: Evidence) -> Statistic:
+def _statistic(given: Evidence, score: str) -> Statistic | None:
+    """The statistic with the score; without rankings unless it is one."""
+    return given.statistic if _is_ranking(given, score) else _plain(given)
+
+
+def _rounds(given: Evidence, score: str) -> int:
+    """Of a test; fewer for a ranking, which takes a pass over the documents for each label."""
+    if given.statistic is None or not _is_ranking(given, score):
+        return paired.ROUNDS
+    return paired.rounds_for(len(given) * len(given.statistic.labels))
+
+
+def _pooled(first: Evidence, second: Evidence, score: str) -> Statistic:
     """Every document twice: with the prediction of the first, then of the second system."""
     both = replace(
         first,
@@ -228,7 +244,7 @@ def _pooled(first: Evidence, second: Evidence) -> Statistic:
         golds=(*first.golds, *second.golds),
         predictions=(*first.predictions, *second.predictions),
     )
-    found = _plain(both)
+    found = _statistic(both, score)
     if found is None:
         raise TypeError(f"{first.info.id} has no statistic")
     return found

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from workbench.metrics.calibration import Reliability
     from workbench.metrics.curves import Curve
     from workbench.metrics.gap import PronounCounts
-    from workbench.metrics.report import Report
+    from workbench.metrics.report import Measured, Report
     from workbench.metrics.resampling import Statistic
     from workbench.operations.scoring import Scored
     from workbench.project.project import Project
@@ -249,18 +249,28 @@ def _by_bin(given: Evidence, shown: Reliability, rows: np.ndarray) -> tuple[tupl
 
 @dataclass(frozen=True)
 class LabelCurves:
-    """Curves of one label; threshold: in use, None where classes are not decided by one."""
+    """Curves of one label; threshold: in use, None where classes are not decided by one.
+
+    average_precision, roc_auc: the areas with their intervals.
+    """
 
     label: str
     precision_recall: Curve
     roc: Curve | None
+    average_precision: Measured
+    roc_auc: Measured
     threshold: float | None = None
 
 
 def label_curves(given: Evidence) -> tuple[LabelCurves, ...]:
     """Curves of every label that has a document; of spans one curve, over their scores."""
+    import numpy as np
+
     from workbench.metrics import curves
     from workbench.metrics.label_counts import LabelCounts
+    from workbench.metrics.ranking import DecisionRanking
+    from workbench.metrics.report import UNKNOWN, measured_columns
+    from workbench.metrics.resampling import LABEL
     from workbench.text.fields import LabelScores
 
     statistic = given.of_task
@@ -269,23 +279,35 @@ def label_curves(given: Evidence) -> tuple[LabelCurves, ...]:
             return ()
         first = given.predictions[0].get(LabelScores) if given.predictions else None
         limits = dict(zip(first.labels, first.thresholds, strict=True)) if first else {}
-        columns = zip(statistic.labels, statistic.scores.T, statistic.gold.T > 0, strict=True)
+        names = f"{LABEL}average_precision", f"{LABEL}roc_auc"
+        areas = measured_columns(statistic.ranked, len(given), names) if len(given) else {}
+        columns = zip(
+            statistic.labels,
+            statistic.scores.T,
+            statistic.gold.T > 0,
+            *(areas.get(name, [UNKNOWN] * len(statistic.labels)) for name in names),
+            strict=True,
+        )
         return tuple(
             LabelCurves(
                 label,
                 curves.precision_recall(scores, gold),
                 curves.roc(scores, gold),
+                precision,
+                area,
                 limits.get(label),
             )
-            for label, scores, gold in columns
+            for label, scores, gold, precision, area in columns
             if gold.any()
         )
     found = given.info.confidences(given.golds, given.predictions)
     if found is None or not len(found[0]):
         return ()
-    gold = sum(len([*gold.labels()]) for gold in given.golds)
-    curve = curves.precision_recall(found[0], found[1], gold=gold)
-    return (LabelCurves(_("all labels"), curve, None),)
+    counts = np.array([len([*gold.labels()]) for gold in given.golds], np.float64)
+    curve = curves.precision_recall(found[0], found[1], gold=int(counts.sum()))
+    ranked = DecisionRanking.of(*found, counts)
+    (area,) = measured_columns(ranked, len(given), ["average_precision"])["average_precision"]
+    return (LabelCurves(_("all labels"), curve, None, area, UNKNOWN),)
 
 
 def thresholds(predictions: Sequence[Prediction]) -> dict[str, float]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from workbench.metrics.calibration import Reliability
     from workbench.metrics.curves import Curve
     from workbench.metrics.gap import GapScores
+    from workbench.metrics.report import Measured
     from workbench.operations.quality import Calibrated, Evidence, LabelCurves
     from workbench.operations.slices import Slices
     from workbench.project.project import Project
@@ -144,10 +145,16 @@ def _curves(found: LabelCurves) -> dict[str, Any]:
         "label": found.label,
         "threshold": found.threshold,
         "average_precision": pr.area,
+        "average_precision_interval": _interval(found.average_precision),
         "roc_auc": roc.area if roc is not None else None,
+        "roc_auc_interval": _interval(found.roc_auc),
         "precision_recall": _points(pr, "recall", "precision"),
         "roc": _points(roc, "false_positive_rate", "true_positive_rate") if roc else [],
     }
+
+
+def _interval(found: Measured) -> list[float] | None:
+    return None if found.low is None or found.high is None else [found.low, found.high]
 
 
 def _points(curve: Curve, x: str, y: str) -> list[dict[str, float | None]]:

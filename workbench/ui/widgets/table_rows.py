@@ -143,13 +143,11 @@ class Rows(QAbstractTableModel):
             self._numbers = {key: number for number, key in enumerate(self._keys)}
         return sorted(self._numbers[key] for key in keys if key in self._numbers)
 
-    def set_title(self, column: int, title: str) -> None:
-        """Change the title of a column."""
-        self.columns = (
-            *self.columns[:column],
-            replace(self.columns[column], title=title),
-            *self.columns[column + 1 :],
-        )
+    def set_title(self, column: int, title: str, hint: str | None = None) -> None:
+        """Change the title of a column, and its tooltip unless `hint` is None."""
+        before = self.columns[column]
+        changed = replace(before, title=title, hint=before.hint if hint is None else hint)
+        self.columns = (*self.columns[:column], changed, *self.columns[column + 1 :])
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, column, column)
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:

@@ -7,10 +7,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QAbstractButton, QLabel, QTableView, QWidget
 
+from tests.ui.tips import read
 from workbench.jobs import threads
+from workbench.metrics.definitions import LABEL_DEFINITIONS
 from workbench.operations import labels
 from workbench.storage import runs
 from workbench.ui.panels.results.board import GAIN
+from workbench.ui.panels.results.score_tables import score_tip
 
 
 @pytest.fixture
@@ -161,6 +164,8 @@ def test_the_board_lists_the_runs_of_a_layer_best_first(panel, qtbot, tmp_path):
     assert model.index(0, 4).data().startswith("66.7  ")
     assert not named(panel, "Delete run").isVisible() and view._select.isVisible()
     assert table.isColumnHidden(GAIN)
+    ranking = lambda: view.state.board.entries[0].scores["macro_roc_auc"]  # noqa: E731
+    qtbot.waitUntil(lambda: ranking().low is not None, timeout=30_000)
 
     chosen = table.selectionModel()
     for row in (1, 0):
@@ -446,6 +451,11 @@ def test_a_tile_has_the_interval_of_the_table_of_all_scores_and_names_its_method
     assert scores._second._hint.text() == message
     method = "95% intervals: bootstrap over documents, 1,000 resamples, seed 1."
     assert method in scores._second.toolTip() and method in scores._main.toolTip()
+    assert score_tip("accuracy", (row.low, row.high)) in read(scores._second.toolTip())
+    labels_ = named(panel, "By label", QTableView).model()
+    for column, score in enumerate(LABEL_DEFINITIONS, 1):
+        tip = read(labels_.index(0, column).data(Qt.ItemDataRole.ToolTipRole) or "")
+        assert ("Zero division" in tip) and ("95% interval: " in tip), score
 
     today = replace(details.results.today, scores={**details.results.today.scores, "accuracy": 1.0})
     scores._tiles(replace(details, results=replace(details.results, today=today)))

@@ -21,6 +21,7 @@ from workbench.ui.panels.results.comparison import ComparisonView
 from workbench.ui.panels.results.details import Scored
 from workbench.ui.panels.results.gold_words import SPLITS
 from workbench.ui.panels.results.measures import interval_method
+from workbench.ui.panels.results.score_tables import pair_of, score_tip
 from workbench.ui.panels.results.seen import SeenCallout
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.run_words import is_fraction, main_score, missing_task, score_text, score_title
@@ -39,11 +40,8 @@ if TYPE_CHECKING:
     from workbench.operations.board import Entry
 
 LETTER, SYSTEM, KIND, MADE_FROM, SCORE, SECOND, GAIN, SECONDS, SIZE, CPU = range(10)
-NARROW_WITH_GAIN, NARROW, NARROWER = (
-    1240,
-    1040,
-    900,
-)  # pixels at 100% below which columns are hidden
+# pixels at 100% below which columns are hidden
+NARROW_WITH_GAIN, NARROW, NARROWER = 1240, 1040, 900
 SELECT = N_("Space or Ctrl+click adds a system to the comparison; Enter opens a run.")
 MOST_ROWS = 9  # that the table shows before it scrolls
 PICTURE = 1240, 2  # width of a saved picture in pixels at 100%, and its scale
@@ -105,6 +103,7 @@ class BoardTable(Table):
                 lambda row: score_text(self.second, row.value(self.second)),
                 84,
                 right=True,
+                tip=self._second_tip,
                 sort=lambda row: row.value(self.second),
             ),
             Column(
@@ -153,6 +152,11 @@ class BoardTable(Table):
         names = self._state.board.names if self._state.board is not None else ()
         return next((name for name in names if name != self._state.score), "")
 
+    def _second_tip(self, entry: Entry) -> str:
+        """Its definition and interval, which has no room in the column."""
+        found = entry.scores.get(self.second)
+        return score_tip(self.second, pair_of(found) if found is not None else None)
+
     def _score_text(self, entry: Entry) -> str:
         found = entry.scores.get(self._state.score)
         if found is None or found.value is None:
@@ -174,8 +178,10 @@ class BoardTable(Table):
     def show_state(self) -> None:
         state = self._state
         title = _("{score} and 95% interval").format(score=score_title(state.score))
-        self.rows_model.set_title(SCORE, title)
-        self.rows_model.set_title(SECOND, score_title(self.second) if self.second else "")
+        hint = f"{score_hint(state.score)}\n{interval_method()}".strip()
+        self.rows_model.set_title(SCORE, title, hint)
+        second = score_title(self.second) if self.second else ""
+        self.rows_model.set_title(SECOND, second, score_hint(self.second))
         over = state.over
         message = _("Gain over {letter}").format(letter=state.letter(over)) if over else _("Gain")
         self.rows_model.set_title(GAIN, message)

@@ -19,7 +19,7 @@ from workbench.ui.panels.results.comparing import MOST, Comparing
 from workbench.ui.query_text import QueryText
 
 if TYPE_CHECKING:
-    from workbench.operations.board import Board, Entry
+    from workbench.operations.board import Board, Entry, Rankings
     from workbench.ui.panels.results.average_state import AverageState
     from workbench.ui.panels.results.state import ResultsState
 
@@ -90,6 +90,7 @@ class BoardState(State):
         watch = self._watch = Watch()
         project, layer, split = self.project, self.layer, self.split
         archived, where = self.page.filter.archived, self.where
+        rankings: Rankings = {}
 
         def work() -> tuple[tuple[str, ...], Board | None]:
             layers = boards.layers_with_runs(project)
@@ -97,13 +98,20 @@ class BoardState(State):
                 return layers, None
             chosen = layer if layer in layers else layers[0]
             found = boards.board(
-                project, chosen, split, archived=archived, where=where, watch=watch
+                project,
+                chosen,
+                split,
+                archived=archived,
+                where=where,
+                later=rankings,
+                watch=watch,
             )
             return layers, found
 
         def done(found: tuple[tuple[str, ...], Board | None]) -> None:
             if watch is self._watch:
                 self._take(*found)
+                self._resample(rankings, watch)
 
         def failed(error: Exception) -> None:
             if watch is not self._watch or isinstance(error, Cancelled | KeyError):
@@ -118,6 +126,22 @@ class BoardState(State):
 
         self.update(busy=_("Scoring…"))
         self.context.run(work, done, failed)
+
+    def _resample(self, rankings: Rankings, watch: Watch) -> None:
+        """Add the intervals of rankings to the shown board."""
+        found = self.board
+        if found is None or not rankings:
+            return
+
+        def done(made: Board) -> None:
+            if watch is self._watch:
+                self.update(board=made)
+
+        def failed(error: Exception) -> None:
+            if watch is self._watch and not isinstance(error, Cancelled):
+                self.context.fail(error)
+
+        self.context.run(lambda: boards.with_rankings(found, rankings, watch), done, failed)
 
     def _take(self, layers: tuple[str, ...], found: Board | None) -> None:
         score = self.score

@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from workbench.base.terms import term
+from workbench.metrics.definitions import LABEL_DEFINITIONS
 from workbench.operations import quality
-from workbench.tasks import spec as tasks
+from workbench.tasks.spec import score_hint
 
 if TYPE_CHECKING:
     from workbench.metrics.report import Report
+
+__all__ = ["Measures", "SpanRow", "interval_method", "label_hint", "score_hint"]
 
 Split = tuple[str, str]  # (split, gold) of the table by label; gold is "today" or "run"
 
@@ -68,10 +71,15 @@ def interval_method(report: Report | None = None) -> str:
     return quality.interval_method(report)
 
 
+def label_hint(name: str) -> str:
+    """The definition of a score of a label, with its rule for zero division."""
+    return LABEL_DEFINITIONS[name].sentence()
+
+
 def _rows(report: Report) -> list[SpanRow]:
     rows = []
     for scheme, outcomes in report.outcomes.items():
         name = f"{scheme}_f1" if f"{scheme}_f1" in report.scores else "span_f1"  # strict
-        score, hint = report.scores[name], tasks.score_hint(name)
+        score, hint = report.scores[name], score_hint(name)
         rows.append(SpanRow(term(scheme), outcomes, score.value, score.low, score.high, hint))
     return rows

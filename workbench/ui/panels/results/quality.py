@@ -13,28 +13,27 @@ from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, plain, theme
 from workbench.ui.formats import points
 from workbench.ui.panels.results.gold_words import SPLITS
+from workbench.ui.panels.results.measures import score_hint
 from workbench.ui.panels.results.quality_state import QualityState
+from workbench.ui.panels.results.reliability_card import UNIT, ReliabilityCard, fill_frame
 from workbench.ui.panels.results.scatter import ScatterCard
-from workbench.ui.panels.results.score_tables import interval_text
+from workbench.ui.panels.results.score_tables import interval_text, pair_of
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.panels.results.training_card import TrainingCard
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
-from workbench.ui.widgets.chart import CIRCLE, SQUARE, Axis, Bar, Chart, Series, save_menu
+from workbench.ui.widgets.chart import Axis, Chart, Series, save_menu
 from workbench.ui.widgets.empty import EmptyState
-from workbench.ui.widgets.layout import card, column, row, scrolled
+from workbench.ui.widgets.layout import card, row, scrolled
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.metrics.curves import Curve
-    from workbench.metrics.slices import SliceScore
-    from workbench.operations.quality import Calibrated
 
 WIDE = 900  # pixels at 100% from which cards are in two columns
 HIGHEST = 320  # of a chart, pixels at 100%
 FILLS = 20  # stretch of a chart: it grows to its maximum height before the room below it
-UNIT = (0.0, 1.0)  # range of an axis
 
 
 class QualityView(QFrame):
@@ -144,7 +143,7 @@ def _columns() -> tuple[Column, ...]:
         ),
         Column(
             _("95%"),
-            lambda row: interval_text(_pair(row.score)),
+            lambda row: interval_text(pair_of(row.score)),
             108,
             right=True,
             hint=_("95% interval: bootstrap over the documents of the slice"),
@@ -188,7 +187,7 @@ class SlicesCard(QFrame):
             row((self._pattern, 1), add),
             self._problem,
         )
-        _fill(self, inner)
+        fill_frame(self, inner)
 
     def _add(self) -> None:
         self._state.add_slice(self._pattern.text())
@@ -208,6 +207,7 @@ class SlicesCard(QFrame):
         )
         score = self._state.score_title()
         self._note.setText(message.format(score=score, n=found.n, value=points(found.whole)))
+        plain.set_tip(self._note, score_hint(found.score))
         self.table.set_rows(found.rows)
         self.table.fit_height(8)
         count = found.tested
@@ -218,93 +218,6 @@ class SlicesCard(QFrame):
             count,
         )
         self._caution.setText(caution.format(n=count, expected=formats.decimal(count / 20, 1)))
-
-
-class ReliabilityCard(QFrame):
-    """Confidence and share of correct decisions, before and after temperature scaling."""
-
-    def __init__(self, state: QualityState):
-        super().__init__()
-        self._state = state
-        self.chart = Chart(
-            _("Reliability"),
-            Axis(_("confidence; grey: share of decisions"), *UNIT),
-            Axis(_("share correct"), *UNIT),
-            diagonal=True,
-        )
-        self._bins: tuple[tuple[int, ...], ...] = ((), ())  # bin of each point of both curves
-        self.chart.opened.connect(self._open)
-        self._before, self._after = words("", "small", "warn"), words("", "small", "accent")
-        self._temperature = words("", "small")
-        self._message = words("", "caption", "muted", wrap=True)
-        self._use = Button(_("Use temperature"), small=True, on=self._toggle)
-        side = column(self._before, self._after, self._temperature, self._message, self._use, None)
-        side.setFixedWidth(theme.px(150))
-        head = row(
-            words(_("Reliability"), weight=600),
-            None,
-            save_menu("reliability", _("Save the reliability diagram"), self.chart),
-        )
-        _fill(self, card(head, (row((self.chart, 1), side), 1)))
-
-    def _open(self, series: int, at: int) -> None:
-        self._state.open_bin(series, self._bins[series][at])
-
-    def _toggle(self) -> None:
-        found = self._state.loaded.calibrated if self._state.loaded is not None else None
-        if found is not None:
-            self._state.use_temperature(not found.in_use)
-
-    def show_state(self) -> None:
-        loaded = self._state.loaded
-        found = loaded.calibrated if loaded is not None else None
-        self.setVisible(found is not None)
-        if found is None:
-            return
-        shown = found.before if found.after is None else found.after
-        series, bins = [], []
-        for name, reliability, tone, dashed, mark in (
-            (_("before"), found.before, "warn", True, SQUARE),
-            (_("after"), found.after, "accent", False, CIRCLE),
-        ):
-            if reliability is None:
-                continue
-            used = [at for at, count in enumerate(reliability.count) if count]
-            xs = tuple(float(reliability.confidence[at]) for at in used)
-            ys = tuple(float(reliability.correct[at]) for at in used)
-            notes = tuple(_decisions(int(reliability.count[at])) for at in used)
-            series.append(Series(name, xs, ys, tone, dashed, mark, notes))
-            bins.append(tuple(used))
-        self._bins = tuple(bins)
-        width, every = 1 / len(shown.count), max(1, int(shown.count.sum()))
-        bars = [Bar(at * width, width, int(count) / every) for at, count in enumerate(shown.count)]
-        self.chart.set_series(series, bars)
-        self._tell(found)
-
-    def _tell(self, found: Calibrated) -> None:
-        error = _("■ before: ECE {value}") if found.after is not None else _("ECE {value}")
-        self._before.setText(error.format(value=points(found.before.error)))
-        plain.set_tip(
-            self._before,
-            _(
-                "Expected calibration error: mean difference of confidence and share correct over "
-                "ten bins, weighted by their number (Guo et al. 2017)"
-            ),
-        )
-        after, has = found.after, found.after is not None
-        for part in (self._after, self._temperature):
-            part.setVisible(has)
-        if after is not None:
-            self._after.setText(_("● after: ECE {value}").format(value=points(after.error)))
-            message = _("Temperature {value}")
-            self._temperature.setText(message.format(value=formats.decimal(found.temperature, 2)))
-        self._use.setVisible(found.can_scale)
-        self._use.setEnabled(not self._state.project.read_only)
-        self._use.set_text(_("Stop using it") if found.in_use else _("Use temperature"))
-        text = _("Fitted on dev. Predictions keep their labels.")
-        if found.in_use:
-            text = _("Used in predictions and export. Labels do not change.")
-        self._message.setText(text if has else "")
 
 
 class CurvesCard(QFrame):
@@ -348,7 +261,7 @@ class CurvesCard(QFrame):
             save_menu("curve", _("Save the curves"), self.pr, self.roc),
         )
         foot = row((self._message, 1), self._set)
-        _fill(self, card(head, (self.pr, FILLS), (self.roc, FILLS), foot, None))
+        fill_frame(self, card(head, (self.pr, FILLS), (self.roc, FILLS), foot, None))
 
     def _curve(self) -> Curve | None:
         found = self._state.curve
@@ -382,9 +295,23 @@ class CurvesCard(QFrame):
             message = _(
                 "{area}. Above all scores. Click the point again to open its wrong decisions."
             )
-        name = _("Area {value}") if self._shows_roc() else _("Average precision {value}")
-        area = name.format(value=points(curve.area))
+        area = self._area(curve)
         self._message.setText(message.format(area=area, value=formats.significant(value, 3)))
+
+    def _area(self, curve: Curve) -> str:
+        """The area under the shown curve with its interval."""
+        is_roc, found = self._shows_roc(), self._state.curve
+        if found is None:
+            return ""
+        pair = pair_of(found.roc_auc if is_roc else found.average_precision)
+        name = _("Area {value}") if is_roc else _("Average precision {value}")
+        if pair is not None:
+            name = (
+                _("Area {value} (95%: {interval})")
+                if is_roc
+                else _("Average precision {value} (95%: {interval})")
+            )
+        return name.format(value=points(curve.area), interval=interval_text(pair))
 
     def _use(self) -> None:
         found, curve = self._state.curve, self._curve()
@@ -426,17 +353,3 @@ class CurvesCard(QFrame):
                 self._shown = shown
                 self._marked = curve.nearest(0.5 if found.threshold is None else found.threshold)
             self._mark(self._marked)
-
-
-def _decisions(n: int) -> str:
-    return ngettext("{n:,} decision", "{n:,} decisions", n).format(n=n)
-
-
-def _pair(score: SliceScore) -> tuple[float, float] | None:
-    return None if score.low is None or score.high is None else (score.low, score.high)
-
-
-def _fill(frame: QFrame, inner: QFrame) -> None:
-    layout = QVBoxLayout(frame)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.addWidget(inner)

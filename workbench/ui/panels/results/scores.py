@@ -5,7 +5,8 @@ Every score states which gold labels it was computed against: those of the run, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QResizeEvent
@@ -16,8 +17,14 @@ from workbench.ui import plain, theme
 from workbench.ui.formats import points
 from workbench.ui.panels.results.details import Details
 from workbench.ui.panels.results.gold_words import SPLITS, documents_text, gold_text, today_text
-from workbench.ui.panels.results.measures import interval_method
-from workbench.ui.panels.results.score_tables import interval_text, score_table, span_table
+from workbench.ui.panels.results.measures import interval_method, label_hint, score_hint
+from workbench.ui.panels.results.score_tables import (
+    interval_text,
+    label_tip,
+    score_table,
+    score_tip,
+    span_table,
+)
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.run_words import mixes_of, score_text, score_title, words_of
 from workbench.ui.widgets.button import Button, Segments
@@ -189,31 +196,36 @@ class ScoresView(QFrame):
                 _("Precision"),
                 lambda row: points(row.precision),
                 share=lambda row: row.precision,
-                hint=_("True positives / predicted"),
+                tip=partial(self._label_tip, "precision"),
+                hint=label_hint("precision"),
             ),
             Column(
                 _("Recall"),
                 lambda row: points(row.recall),
                 share=lambda row: row.recall,
-                hint=_("True positives / gold"),
+                tip=partial(self._label_tip, "recall"),
+                hint=label_hint("recall"),
             ),
             Column(
                 _("F1"),
                 lambda row: points(row.f1),
                 share=lambda row: row.f1,
-                hint=_("Harmonic mean of precision and recall"),
+                tip=partial(self._label_tip, "f1"),
+                hint=label_hint("f1"),
             ),
             Column(
                 _("AP"),
                 lambda row: points(row.average_precision),
                 share=lambda row: row.average_precision,
-                hint=_("Average precision of the documents ranked by their score for the label"),
+                tip=partial(self._label_tip, "average_precision"),
+                hint=label_hint("average_precision"),
             ),
             Column(
                 _("AUC"),
                 lambda row: points(self._area(row)),
                 share=self._area,
-                hint=_("Area under the ROC curve, this label against all others"),
+                tip=partial(self._label_tip, "roc_auc"),
+                hint=label_hint("roc_auc"),
             ),
             Column(
                 _("F1, 95%"),
@@ -243,6 +255,11 @@ class ScoresView(QFrame):
 
     def _area(self, row: LabelScore) -> float | None:
         return self._state.measures.label_value(self._state.by_label, row.label, "roc_auc")
+
+    def _label_tip(self, name: str, row: LabelScore) -> str:
+        """Of a score of a label: its definition and interval."""
+        measures, split = self._state.measures, self._state.by_label
+        return label_tip(name, measures.label_interval(split, row.label, name))
 
     def _interval(self, row: LabelScore) -> tuple[float, float] | None:
         return self._state.measures.label_interval(self._state.by_label, row.label, "f1")
@@ -312,7 +329,7 @@ class ScoresView(QFrame):
             interval = self._dev_interval(found, name)
             hint = today_text(found, name, interval)
             tile.set(score_text(name, results.as_run.get(name)), hint, title)
-            plain.set_tip(tile, self._definition(info, interval))
+            plain.set_tip(tile, self._definition(found, info, (name,)))
         self._second.show()
         self._third.setVisible(info.has_majority or bool(info.beside))
         if not info.has_majority:
@@ -322,10 +339,12 @@ class ScoresView(QFrame):
                 _("as run"),
                 _("{score}, dev").format(score=" · ".join(map(score_title, info.beside))),
             )
+            plain.set_tip(self._third, self._definition(found, info, info.beside))
         else:
             message = _("always “{label}”, current gold") if found.commonest else ""
             message = message.format(label=found.commonest)
             self._third.set(score_text(info.main, found.guessing), message, _("Majority baseline"))
+            plain.set_tip(self._third, score_hint(info.main))
         self._test_tile(info.main)
 
     def _dev_interval(self, found: Details, name: str) -> tuple[float, float] | None:
@@ -334,10 +353,13 @@ class ScoresView(QFrame):
             return own[1:]
         return self._state.measures.interval("dev", name)
 
-    def _definition(self, info: TaskInfo, interval: tuple[float, float] | None) -> str:
-        """On hover: what the score is, and how its interval is computed."""
+    def _definition(self, found: Details, info: TaskInfo, names: Sequence[str]) -> str:
+        """On hover: what the scores are, their intervals, and how these are computed."""
         lines = [_(info.definition)]
-        if interval is not None and (report := self._state.measures.reports.get("dev")):
+        for name in names:
+            line = score_tip(name, self._dev_interval(found, name))
+            lines.append(f"{score_title(name)}: {line}" if len(names) > 1 else line)
+        if report := self._state.measures.reports.get("dev"):
             lines.append(interval_method(report))
         return "\n".join(lines)
 
@@ -372,6 +394,7 @@ class ScoresView(QFrame):
             hint = _("current gold · as run {score} · {rest}").format(score=before, rest=hint)
         title = _("{score}, test").format(score=score_title(main))
         self._test.set(score_text(main, shown.scores.get(main)), hint, title)
+        plain.set_tip(self._test, score_tip(main, state.measures.interval("test", main)))
 
     def _open_cell(self, gold: int, predicted: int) -> None:
         if (matrix := self._state.matrix) is not None:
