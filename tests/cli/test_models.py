@@ -151,5 +151,5 @@ def test_the_model_that_suits_a_project_is_recommended(ask, call, forked_workers
 
     (row,) = found["models"]
     assert found["texts"] == 5 and row["kind"] == "causal" and row["perplexity"] > 1
-    assert "starter-gpt suits this text best" in found["recommendation"]
+    assert found["recommendation"].startswith("starter-gpt suits this text: ")
     assert call("models", "suit", file, "--model", "nix")[0] == 1

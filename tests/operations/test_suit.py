@@ -29,6 +29,16 @@ def test_the_lowest_perplexity_per_character_is_recommended_within_one_kind():
     assert recommendation(rows).startswith("better suits this text best: 1.0% unknown words")
 
 
+def test_a_model_is_called_the_best_only_among_measured_models():
+    rows = ranked([fit("alone", PSEUDO, 6.0)])
+
+    assert recommendation(rows).startswith("alone suits this text: 1.0% unknown words")
+    assert recommendation(rows).endswith("No other model was measured.")
+    assert recommendation(rows, ended=False).startswith("Best so far: alone, 1.0% unknown words")
+    unfit = ranked([fit("foreign", PSEUDO, 1.5, unknown=0.4)])
+    assert recommendation(unfit, ended=False) == ""
+
+
 def test_models_that_do_not_know_the_words_come_last_with_the_reason():
     rows = ranked(
         [

@@ -26,13 +26,18 @@ def models(tmp_path_factory):
 def shown(objective, model, text_file, tmp_path, *, seed=1, **options):
     given = {"batch_size": 4, "length": 24, "device": "cpu", **options}
     spec = PretrainSpec(objective, str(model), (str(text_file),), (), seed, given, True)
-    work = loop.show_batch({"spec": spec.to_json()}, tmp_path)
+    result = steps_of(loop.show_batch({"spec": spec.to_json()}, tmp_path))
+    assert result["objective"] == objective
+    return result["rows"]
+
+
+def steps_of(work):
+    """What a job returns."""
     while True:
         try:
             next(work)
         except StopIteration as end:
-            assert end.value["objective"] == objective
-            return end.value["rows"]
+            return end.value
 
 
 @pytest.mark.parametrize("objective", ["masked_lm", "nsp", "span_masking"])

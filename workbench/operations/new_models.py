@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from workbench.jobs.events import Event, Finished
 from workbench.operations import corpus, plain_text, vectors
 from workbench.operations.corpus import Filter
 from workbench.operations.pretrain import Pretraining
+from workbench.pretraining.spec import PretrainSpec
 from workbench.pretraining.texts import Texts, files_of
 from workbench.storage import documents
 from workbench.training.vectors.spec import SUFFIXES
@@ -23,7 +24,6 @@ from workbench.training.vectors.spec import SUFFIXES
 if TYPE_CHECKING:
     from workbench.base.settings import Settings
     from workbench.jobs.queue import Job, Queue
-    from workbench.pretraining.spec import PretrainSpec
     from workbench.project.project import Project
     from workbench.text.document import Document
 
@@ -46,6 +46,11 @@ class TextSource:
     splits: tuple[str | None, ...] = ("train", None)
     words: str = ""
     held_out: tuple[str, ...] = ()
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> TextSource:
+        names = ("files", "splits", "held_out")
+        return cls(words=raw["words"], **{name: tuple(raw[name]) for name in names})
 
 
 @dataclass(frozen=True)
@@ -107,6 +112,23 @@ def write(project: Project, source: TextSource, watch: Watch = QUIET) -> Written
         scratch.remove(folder)
         raise
     return Written((str(places[0]),), (str(places[1]),) if counts[1] else (), folder)
+
+
+def write_again(project: Project, job: Job, watch: Watch = QUIET) -> Written:
+    """The texts of a run: its own copies while it has them, else those of its source as they are
+    now. Not for the main thread.
+
+    Raises WorkbenchError if they cannot be read any more, and Cancelled.
+    """
+    params: Mapping[str, Any] = job.spec.params
+    spec, source = params["spec"], params["source"]
+    if all(Path(path).exists() for path in (*spec["texts"], *spec["held_out"])):
+        return Written(tuple(spec["texts"]), tuple(spec["held_out"]))
+    if source["project"] != project.uid:
+        raise WorkbenchError(
+            _("The text of this run is that of another project."), hint=_("Open that project.")
+        )
+    return write(project, TextSource.from_json(source), watch)
 
 
 def _parts(source: TextSource) -> tuple[tuple[str | None, ...], tuple[str | None, ...]]:
@@ -174,9 +196,14 @@ def place(name: str, method: str = "") -> Path:
 # ---------------------------------------------------------------- runs
 
 
-def prepare(spec: PretrainSpec, written: Written, name: str) -> Pretraining:
-    """A pretraining on these texts. Raises WorkbenchError if they are missing."""
-    work = Pretraining(replace(spec, texts=written.texts, held_out=written.held_out), place(name))
+def prepare(
+    spec: PretrainSpec, written: Written, name: str, source: Mapping[str, Any] | None = None
+) -> Pretraining:
+    """A pretraining on these texts; source: see `source_json`. Raises WorkbenchError if they are
+    missing.
+    """
+    spec = replace(spec, texts=written.texts, held_out=written.held_out)
+    work = Pretraining(spec, place(name), source)
     if written.folder is not None:
         work.copies.append(written.folder)
     return work
@@ -196,6 +223,23 @@ def _ended(work: Pretraining, status: str, settings: Settings) -> None:
         owned_folder.remove(work.out)
     elif owned_folder.current(work.out).exists():
         _list(work.out, settings)
+
+
+def source_json(project: Project, source: TextSource) -> dict[str, Any]:
+    """Where the text of a run is from, for `write_again`."""
+    return {"project": project.uid, **asdict(source)}
+
+
+def settings_of_run(job: Job) -> PretrainSpec:
+    """The settings that give the batches of a run. A model that the run created has its vocabulary
+    in the folder that it wrote.
+    """
+    spec, out = PretrainSpec.from_json(job.spec.params["spec"]), Path(job.spec.params["out"])
+    if spec.created is None or not owned_folder.current(out).exists():
+        return spec
+    own = {option.name for option in spec.created.creation.options}
+    options = {name: value for name, value in spec.options.items() if name not in own}
+    return replace(spec, model=str(out), options=options, allow_pickle=True)
 
 
 def show_batches(queue: Queue, work: Pretraining, count: int) -> Job:

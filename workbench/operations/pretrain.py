@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base import scratch
 from workbench.base.errors import WorkbenchError
@@ -28,11 +29,13 @@ SHOW = "workbench.pretraining.loop:show_batch"
 class Pretraining:
     """One pretraining: its job, and the text that was copied from projects for it.
 
+    source: where the text is from, as JSON; kept with the job to write the text again.
     Raises WorkbenchError if a text is missing or the project has no documents.
     """
 
-    def __init__(self, spec: PretrainSpec, out: Path):
+    def __init__(self, spec: PretrainSpec, out: Path, source: Mapping[str, Any] | None = None):
         self.copies: list[Path] = []
+        self.source = source
         try:
             texts = [self._text_of(Path(path)) for path in spec.texts]
             held_out = [self._text_of(Path(path)) for path in spec.held_out]
@@ -49,6 +52,7 @@ class Pretraining:
             "spec": here.to_json(),
             "out": str(self.out),
             "precision_trials": precision.known(),
+            "source": self.source,
         }
         job = JobSpec(
             TARGET,
@@ -63,7 +67,7 @@ class Pretraining:
         return queue.add(job)
 
     def show_batch(self, queue: Queue, *, batches: int = 1) -> Job:
-        """A job whose result is the first batch of the run: {"objective", "rows"}.
+        """A job whose result is the first batch of the run: {"objective", "rows", "fingerprint"}.
 
         With several batches, the rows of each of the others are in "more".
         """

@@ -166,12 +166,23 @@ def _other_language(fit: ModelFit) -> str:
     return message.format(script=fit.script, languages=models)
 
 
-def recommendation(rows: Sequence[Ranked]) -> str:
-    """The result in one sentence."""
+def recommendation(rows: Sequence[Ranked], *, ended: bool = True) -> str:
+    """The result in one sentence. ended: whether all models have been measured."""
     best = next((row for row in rows if row.best), None)
     if best is None:
-        return _("None of the measured models suits this text.")
-    message = _(
-        "{name} suits this text best: {unknown:.1%} unknown words, {tokens:.2f} tokens per word."
-    )
+        return _("None of the measured models suits this text.") if ended else ""
+    if not ended:
+        message = _(
+            "Best so far: {name}, {unknown:.1%} unknown words, {tokens:.2f} tokens per word."
+        )
+    elif len(rows) == 1:
+        message = _(
+            "{name} suits this text: {unknown:.1%} unknown words, {tokens:.2f} tokens per word. No "
+            "other model was measured."
+        )
+    else:
+        message = _(
+            "{name} suits this text best: {unknown:.1%} unknown words, {tokens:.2f} tokens per "
+            "word."
+        )
     return message.format(name=best.fit.name, unknown=best.fit.unknown, tokens=best.fit.fertility)

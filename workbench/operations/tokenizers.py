@@ -118,10 +118,14 @@ class Division:
 
 def divide(name: str, given: Iterable[str]) -> list[Division]:
     """How a tokenizer divides words, with the steps where it uses longest match (WordPiece)."""
+    return divided(preparer_of(name), given)
+
+
+def divided(preparer: Preparer, given: Iterable[str]) -> list[Division]:
+    """The same with a tokenizer that has been read."""
     from workbench.runtime.vocabularies.measures import LONGEST
     from workbench.text.document import TEXT, Document
 
-    preparer = preparer_of(name)
     backend = getattr(getattr(preparer, "tokenizer", None), "backend", None)
     is_wordpiece = type(backend.model).__name__ == "WordPiece" if backend else False
     found = []

@@ -68,18 +68,18 @@ def show_batch(
 ) -> Generator[dict[str, object], str | None, dict[str, Any]]:
     """Job target. params: spec, and batches, 1 by default.
 
-    Returns {"objective", "rows"} of the first batch; with several batches also "more", the rows of
-    each of the others.
+    Returns {"objective", "fingerprint", "rows"}, the rows of the first batch; with several also
+    "more", the rows of each of the others.
     """
     spec, count = PretrainSpec.from_json(params["spec"]), int(params.get("batches", 1))
-    work = _Pretraining(spec, folder, None).show(count)
+    work = (run := _Pretraining(spec, folder, None)).show(count)
     while True:
         try:
             yield next(work).to_json()
         except StopIteration as end:
             first, *others = [[row.to_json() for row in rows] for rows in end.value]
-            more = {"more": others} if count > 1 else {}
-            return {"objective": spec.objective, "rows": first, **more}
+            found = {"objective": spec.objective, "fingerprint": run.texts.fingerprint()}
+            return {**found, "rows": first, **({"more": others} if count > 1 else {})}
 
 
 def pretrain(

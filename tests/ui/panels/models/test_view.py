@@ -354,8 +354,9 @@ def test_a_measurement_keeps_the_focus_on_the_page(panel, qtbot):
     suit.update(busy=True, share=None)
     assert not view._go.isEnabled() and view._cancel.hasFocus()
     suit.update(rows=suit_rows())
-    assert view._cancel.hasFocus()
+    assert view._cancel.hasFocus() and view._sentence.text().startswith("Best so far: ")
     suit.update(busy=False)
+    assert "suits this text best" in view._sentence.text()
     assert view._cancel.isHidden() and view._measure.hasFocus()
 
     view._sample.setFocus()

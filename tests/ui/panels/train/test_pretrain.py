@@ -94,6 +94,31 @@ def test_a_run_shows_loss_and_perplexity_and_its_model_can_be_used(state, contex
     assert not Path(spec["texts"][0]).exists()
 
 
+def test_the_batches_of_a_finished_run_are_those_of_its_settings_and_text(state, context):  # noqa: F811
+    state.set_values({"mask_rate": "0.3"})
+    state.start()
+    run = context.queue.jobs[-1]
+    running = state.batch_of_run()
+    shown = context.queue.jobs[-1].spec.params["spec"]
+    assert shown == {**run.spec.params["spec"], "texts": shown["texts"]}
+    assert shown["texts"] == run.spec.params["spec"]["texts"]
+    running.close()
+
+    run.result = {"fingerprint": "of the run"}
+    tell(state, run, Finished("stopped", {"seconds": 2.0, "steps": 1}))
+    state.set_values({"mask_rate": "0.5"})
+    state.set_split("train", False)
+    finished = state.batch_of_run()
+    job = context.queue.jobs[-1]
+    (text,) = job.spec.params["spec"]["texts"]
+    assert job.spec.params["spec"]["options"]["mask_rate"] == 0.3 and Path(text).is_file()
+
+    job.over = True
+    tell(state, job, Finished("done", {"rows": [], "fingerprint": "of other texts"}))
+    assert finished.changed_text and not Path(text).exists()
+    finished.close()
+
+
 def test_the_perplexity_of_a_character_model_is_named_per_character(state, context):  # noqa: F811
     state.choose_model("new:char_lm")
     state.start()

@@ -32,6 +32,8 @@ class StillQueue:
             status="waiting",
             events=[],
             asked=[],
+            over=False,
+            result={},
             stop=lambda: job.asked.append("stop"),
             cancel=lambda: job.asked.append("cancel"),
         )

@@ -70,6 +70,11 @@ class SuitState(State):
         return next((row for row in self.rows if row.best), None)
 
     @property
+    def recommendation(self) -> str:
+        """The result in one sentence, "" without one."""
+        return suit.recommendation(self.rows, ended=not self.busy) if self.rows else ""
+
+    @property
     def selected(self) -> Ranked | None:
         return next((row for row in self.rows if row.fit.name == self.chosen), None)
 
@@ -196,10 +201,6 @@ def kind_words(row: Ranked) -> str:
 
 def rule_words() -> str:
     return _(RULE)
-
-
-def recommendation(rows: tuple[Ranked, ...]) -> str:
-    return suit.recommendation(rows) if rows else ""
 
 
 def histogram(fit: ModelFit) -> Histogram:

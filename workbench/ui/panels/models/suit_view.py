@@ -22,7 +22,6 @@ from workbench.ui.panels.models.suit_state import (
     kind_words,
     length_words,
     per_token,
-    recommendation,
     rule_words,
 )
 from workbench.ui.widgets.button import Button, icon_button
@@ -43,6 +42,11 @@ NOTE = _(
     "Perplexity is per word, of character models per character. Compare it only within one kind: "
     "the pseudo-perplexity of masked models, which see both sides, is usually lower than the "
     "perplexity of causal models, which see the left side only."
+)
+
+FERTILITY = _(
+    "Subwords, words or characters, without special ones. Words are words, numbers and symbols; "
+    "below 1, the tokenizer joins some of them, as in “2.40” or “n't”"
 )
 
 
@@ -75,7 +79,7 @@ COLUMNS = (
         134,
         right=True,
         sort=lambda row: row.fit.fertility,
-        hint=_("Subwords, words or characters, without special ones"),
+        hint=FERTILITY,
     ),
     Column(
         _("Cut, %"),
@@ -250,10 +254,11 @@ class SuitView(QFrame):
         if not state.rows:
             self._go.setEnabled(state.can_measure)
             return
+        if concerns(fields, "rows", "busy"):
+            self._sentence.setText(state.recommendation)
         if concerns(fields, "rows"):
             self._table.set_rows(state.rows)
             self._table.fit_height(9)
-            self._sentence.setText(recommendation(state.rows))
             best = state.best
             self._train.setVisible(best is not None)
             if best is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QFrame, QLineEdit, QTabBar, QWidget
 
 from workbench.base.events import ALL, concerns
@@ -35,7 +36,7 @@ def _cut(limit: str) -> Column:
 
 
 COMPARED = (
-    Column(_("Tokenizer"), lambda row: row[0]),
+    Column(_("Tokenizer"), lambda row: row[2]),
     Column(
         _("Tokens per word"), lambda row: formats.significant(row[1].fertility, 3), 130, right=True
     ),
@@ -55,6 +56,7 @@ MERGES = (
     Column(_("f(b)"), lambda row: formats.count(row.second_count), 52, right=True),
     Column(_("Score"), lambda row: formats.significant(row.score, 3), 84, right=True),
 )
+SLOW = 200  # milliseconds without an answer after which “Computing…” is shown
 SCORE, COUNT = "score", "count"  # rules of merging, keys of TokenizersState.merges
 
 
@@ -98,7 +100,7 @@ class Tokenizers(Dialog):
     # ---------------------------------------------------------------- tabs
 
     def _names(self, name: str, chosen: int = 0) -> Field:
-        box = combo([(name, name) for name in self.state.names], name=name)
+        box = combo(self.state.titles, name=name)
         box.setCurrentIndex(min(chosen, box.count() - 1))
         return Field(name, box)
 
@@ -109,8 +111,10 @@ class Tokenizers(Dialog):
         self._fits = Table(COMPARED, name=_("Compared tokenizers"), key=lambda row: row[0])
         self._fits.fit_height(3)
         note = _(
-            "Tokens per word: without special ones. Unknown: words with a letter that the "
-            "vocabulary does not have. Cut: texts with more tokens than the limit."
+            "Tokens per word: without special ones; numbers and symbols are words too. Below 1, "
+            "the tokenizer joins some of them, as in “2.40” or “n't”. Unknown: words outside a "
+            "vocabulary of words; of subwords and characters, words with an unknown letter. Cut: "
+            "texts with more tokens than the limit."
         )
         return column(
             row((self._first, 1), (self._second, 1), gap=12),
@@ -123,12 +127,16 @@ class Tokenizers(Dialog):
 
     def _start_compare(self) -> None:
         boxes = (self._first.control, self._second.control)
-        first, second = (str(box.property("currentText")) for box in boxes)
+        first, second = (str(box.property("currentData")) for box in boxes)
         self.state.compare(first, second)
 
     def _divide(self) -> QFrame:
         self._by = self._names(_("Tokenizer"))
         self._word = QLineEdit()
+        self._slow = QTimer(self)  # shows that an answer takes time
+        self._slow.setSingleShot(True)
+        self._slow.setInterval(SLOW)
+        self._slow.timeout.connect(self._render_division)
         self._by_box = self._by.control
         self._word.textChanged.connect(lambda _text: self._start_divide())
         self._by.control.currentIndexChanged.connect(  # type: ignore[attr-defined] # a combo box
@@ -147,7 +155,8 @@ class Tokenizers(Dialog):
         )
 
     def _start_divide(self) -> None:
-        self.state.divide(str(self._by_box.property("currentText")), self._word.text())
+        self._slow.start()
+        self.state.divide(str(self._by_box.property("currentData")), self._word.text())
 
     def _merges(self) -> QFrame:
         self._rules = {
@@ -210,10 +219,10 @@ class Tokenizers(Dialog):
         needs = "" if state.has_text else _("Open a project first.")
         if 0 in made:
             self._go.setEnabled(state.has_text and not state.busy)
-            self._fits.set_rows([*state.fits.items()])
+            self._fits.set_rows([(*item, state.title(item[0])) for item in state.fits.items()])
             self._fits.fit_height(2)
             self._go.set_text(_("Comparing…") if state.busy else _("Compare"))
-        if 1 in made and concerns(fields, "division"):
+        if 1 in made and concerns(fields, "division", "dividing"):
             self._render_division()
         if 2 in made:
             for rule, table in self._rules.items():
@@ -233,9 +242,15 @@ class Tokenizers(Dialog):
         for field in fields:
             if field is not None:
                 box = field.control
-                fill_box(box, [(name, name) for name in self.state.names], box.currentData())
+                fill_box(box, self.state.titles, box.currentData())
 
     def _render_division(self) -> None:
+        if self.state.dividing:
+            if not self._slow.isActive():
+                self._units.setText("")
+                self._steps.set_rows(())
+                self._steps_note.setText(_("Computing…"))
+            return
         found = self.state.division
         self._units.setText(" · ".join(found.units) if found else "")
         self._steps.set_rows(found.steps if found else ())

@@ -16,6 +16,7 @@ from workbench.runtime.vocabularies.steps import COUNT, SCORE, Merge
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job
+    from workbench.runtime.inputs import Preparer
     from workbench.runtime.vocabularies.measures import Fit
     from workbench.ui.panel import PanelContext
 
@@ -25,7 +26,8 @@ SEED = 1
 
 
 class TokenizersState(State):
-    """`fits`: name → fit of the two tokenizers compared last. `division`: of the typed word.
+    """`fits`: name → fit of the two tokenizers compared last. `division`: of the typed word, which
+    is out of date while `dividing`.
 
     `merges`: rule → first merges on the words of the project. `busy`: two tokenizers are being
     compared; `merging`: merges are being computed; `learning`: a tokenizer is being learned;
@@ -40,8 +42,24 @@ class TokenizersState(State):
         self.merges: dict[str, list[Merge]] = {}
         self.busy, self.merging, self.learning = False, False, False
         self.error, self.message = "", ""
+        self.dividing = False
         self._asked = ("", "")  # tokenizer and word of the last request
+        self._running = ("", "")  # of the one that is computed
+        self._preparers: dict[str, Preparer] = {}  # of tokenizers that divided a word
         self._job: Job | None = None
+
+    @property
+    def titles(self) -> list[tuple[str, str]]:
+        """(name, title) of the tokenizers."""
+        return [(name, self.title(name)) for name in self.names]
+
+    def title(self, name: str) -> str:
+        """The name of a model; of a learned tokenizer, that of its folder if no other has it."""
+        path = Path(name)
+        same = [
+            other for other in self.names if other == path.name or Path(other).name == path.name
+        ]
+        return path.name if path.is_absolute() and len(same) < 2 else name
 
     @property
     def has_text(self) -> bool:
@@ -62,17 +80,38 @@ class TokenizersState(State):
         )
 
     def divide(self, name: str, word: str) -> None:
-        """Divide a word as the tokenizer does, off the main thread: it may have to be converted."""
-        asked = self._asked = (name, word.strip())
-        if not asked[1]:
-            self.update(division=None)
+        """Divide a word as the tokenizer does, off the main thread: it may have to be converted.
+
+        One word at a time; of those that wait, only the latest counts.
+        """
+        self._asked = (name, word.strip())
+        if not self._asked[1]:
+            self.update(division=None, dividing=False)
             return
+        self.update(dividing=True)
+        if not self._running[1]:
+            self._divide_next()
 
-        def show(found: Division) -> None:
-            if asked == self._asked:  # else a newer word is on its way
-                self.update(division=found, error="")
+    def _divide_next(self) -> None:
+        name, word = self._running = self._asked
 
-        self.context.run(lambda: operations.divide(asked[0], [asked[1]])[0], show, self._failed)
+        def work() -> Division:
+            if name not in self._preparers:
+                self._preparers[name] = operations.preparer_of(name)
+            return operations.divided(self._preparers[name], [word])[0]
+
+        self.context.run(
+            work,
+            lambda found: self._divided(division=found, error=""),
+            lambda error: self._divided(division=None, error=str(error)),
+        )
+
+    def _divided(self, **found: object) -> None:
+        asked, self._running = self._running, ("", "")
+        if asked == self._asked:
+            self.update(dividing=False, **found)
+        elif self._asked[1]:
+            self._divide_next()
 
     def learn_merges(self) -> None:
         """The first merges on the words of the project by both rules."""

@@ -8,6 +8,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, theme
 from workbench.ui.panels.train.batch_state import BatchState, Input
 from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.layout import card, clear, column, scrolled
 from workbench.ui.widgets.meter import Meter
@@ -36,9 +37,9 @@ class BatchDialog(Dialog):
         self._area: QScrollArea = scrolled(inside)
         self._area.setMinimumHeight(theme.px(430))
         self._message = words(_("Loading the model and computing the batch…"), "small", "muted")
-        self.put(
-            self._message, self._meter, self._area, words(LEGEND, "caption", "muted", wrap=True)
-        )
+        self._changed = Callout("", "warn")
+        legend = words(LEGEND, "caption", "muted", wrap=True)
+        self.put(self._message, self._meter, self._changed, self._area, legend)
         self._back = Button(_("Previous batch"), "chevron-left", on=lambda: state.move(-1))
         self._next = Button(_("Next batch"), "chevron-right", on=lambda: state.move(1))
         self.end(self._back, self._next, None, Button(_("Close"), on=self.accept))
@@ -58,6 +59,8 @@ class BatchDialog(Dialog):
         self._back.setEnabled(state.number > 0)
         self._next.setEnabled(state.number + 1 < count)
         self.fault(state.error)
+        message = _("The text has changed since the run. These are the batches of the text now.")
+        self._changed.set(message if state.changed_text else "")
         clear(self._rows)
         if waiting or state.error:
             return

@@ -34,12 +34,14 @@ class Input:
 class BatchState(State):
     """`batches` is None until they are there; `number` is that of the shown one; or an `error`.
 
-    about: model and objective or task, as text.
+    about: model and objective or task, as text. fingerprint: of the texts of the run, "" if its
+    texts cannot differ. changed_text: whether they differ from those of these batches.
     """
 
-    def __init__(self, about: str) -> None:
+    def __init__(self, about: str, *, fingerprint: str = "") -> None:
         super().__init__()
-        self.about = about
+        self.about, self._fingerprint = about, fingerprint
+        self.changed_text = False
         self.batches: tuple[tuple[Input, ...], ...] | None = None
         self.number = 0
         self.error = ""
@@ -64,7 +66,9 @@ class BatchState(State):
             return
         result = event.result
         every = (result["rows"], *result.get("more", ()))
-        self.update(batches=tuple(tuple(map(_input, rows, range(1, 10_000))) for rows in every))
+        changed = self._fingerprint not in ("", result.get("fingerprint"))
+        batches = tuple(tuple(map(_input, rows, range(1, 10_000))) for rows in every)
+        self.update(batches=batches, changed_text=changed)
 
     @property
     def shown(self) -> tuple[Input, ...]:

@@ -101,10 +101,16 @@ PRETRAINING = Texts(
 class LiveRun(QFrame):
     """The current or last run; a placeholder if there is none."""
 
-    def __init__(self, state: Followed, texts: Texts = FINE_TUNING, again: Button | None = None):
-        """again: a button that is shown once a run has a result."""
+    def __init__(
+        self,
+        state: Followed,
+        texts: Texts = FINE_TUNING,
+        again: Button | None = None,
+        batch: Button | None = None,
+    ):
+        """again: a button that is shown once a run has a result. batch: one for every run."""
         super().__init__()
-        self.state, self._texts, self._again = state, texts, again
+        self.state, self._texts, self._again, self._batch = state, texts, again, batch
         self._stack = QStackedLayout(self)
         self._empty = EmptyState("activity", _("No runs yet"), texts.hint)
         self._stack.addWidget(self._empty)
@@ -146,7 +152,7 @@ class LiveRun(QFrame):
             row(
                 (column(row(self._title_box(), gap=8), self._when, gap=2), 1),
                 WaitLine(self._waits),
-                *([self._again] if self._again is not None else []),
+                *(button for button in (self._batch, self._again) if button is not None),
                 self._results,
                 self.stop,
                 self.cancel,
@@ -227,6 +233,8 @@ class LiveRun(QFrame):
         self.cancel.setVisible(live.active)
         if self._again is not None:
             self._again.setVisible(live.status in ("done", "stopped") and not live.epochs)
+        if self._batch is not None:
+            self._batch.setVisible(not live.epochs)
         self._results.setVisible(not live.active and live.status != "cancelled")
         # hidden buttons would pass the focus to an arbitrary widget
         if focused and not live.active:

@@ -244,10 +244,10 @@ class PretrainState(TextState):
                 joined=True,
             )
             return
-        spec = self.spec()
+        spec, source = self.spec(), operations.source_json(self.project, self.text_source)
         self.with_text(
             lambda written: operations.start(
-                self.queue, settings, operations.prepare(spec, written, name)
+                self.queue, settings, operations.prepare(spec, written, name, source)
             ),
             self._started,
         )
@@ -263,6 +263,26 @@ class PretrainState(TextState):
             ),
             state.follow,
             failed=state.fail,
+        )
+        return state
+
+    def batch_of_run(self) -> BatchState:
+        """The first batches of the run that is shown, from its own settings and text."""
+        job, live = self.job, self.live
+        if job is None or live is None:
+            raise SpecError(_("No runs yet"))
+        state = BatchState(
+            "  ·  ".join((live.title, live.name)), fingerprint=job.result.get("fingerprint", "")
+        )
+        self.with_text(
+            lambda written: operations.show_batches(
+                self.queue,
+                operations.prepare(operations.settings_of_run(job), written, live.title),
+                BATCHES,
+            ),
+            state.follow,
+            failed=state.fail,
+            run=job,
         )
         return state
 

@@ -108,10 +108,12 @@ class TextState(State):
         *,
         joined: bool = False,
         failed: Callable[[Exception], None] | None = None,
+        run: Job | None = None,
     ) -> None:
         """Write the text off the main thread, then call `begin` with it and `then` with its job.
 
-        failed: called with an error, which is shown at the top of the window by default.
+        failed: called with an error, which is shown at the top of the window by default. run: one
+        whose text is written again, instead of the chosen text.
         """
         report = failed or self.context.fail
         source = self.text_source
@@ -119,6 +121,8 @@ class TextState(State):
         self.update(preparing=True)
 
         def work() -> Written:
+            if run is not None:
+                return operations.write_again(self.project, run, watch)
             written = operations.write(self.project, source, watch)
             return operations.joined(written) if joined else written
 

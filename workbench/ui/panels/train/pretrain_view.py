@@ -41,16 +41,28 @@ FIRST = ("epochs", "learning_rate")  # settings that are always shown
 class PretrainView(View):
     state: PretrainState
 
-    def __init__(self, state: PretrainState, show_batch: Callable[[], None]):
+    def __init__(
+        self,
+        state: PretrainState,
+        show_batch: Callable[[], None],
+        show_batch_of_run: Callable[[], None],
+    ):
         super().__init__(state)
         self._left = PretrainChoices(state, show_batch)
+        batch = Button(
+            _("First batch…"),
+            "list-checks",
+            on=show_batch_of_run,
+            name=_("First batch of this run"),
+            tip=_("Original text, what the model gets and where the loss is taken, in this run"),
+        )
         again = Button(
             _("Continue training"),
             "rotate-ccw",
             on=state.resume,
             tip=_("Selects the new model and the same objective; the schedule starts again"),
         )
-        self._right = LiveRun(state, PRETRAINING, again)
+        self._right = LiveRun(state, PRETRAINING, again, batch)
         self.first = self._left.model
         splitter = QSplitter(Qt.Orientation.Horizontal)
         splitter.setChildrenCollapsible(False)

@@ -24,8 +24,10 @@ from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.later import LaterStack
 
 if TYPE_CHECKING:
+    from workbench.ui.panels.train.batch_state import BatchState
     from workbench.ui.panels.train.ladder_state import LadderState
     from workbench.ui.panels.train.pretrain_state import PretrainState
+    from workbench.ui.widgets.dialog import Dialog
 
 RUNS, PRETRAIN, LADDER = range(3)  # parts of the page
 
@@ -62,7 +64,7 @@ class TrainView(WatchingView):
         layout.addWidget(self._header)
         self._stack = LaterStack(
             lambda: self._splitter,
-            lambda: PretrainView(pretrain, self.show_first_batch),
+            lambda: PretrainView(pretrain, self.show_first_batch, self.show_batch_of_run),
             lambda: LadderView(ladder),
         )
         self._stack.setCurrentIndex(RUNS)
@@ -85,18 +87,23 @@ class TrainView(WatchingView):
 
     def show_first_batch(self) -> None:
         """Show the first batch of a run with the present choices."""
-        from workbench.ui.panels.train.batch_dialog import BatchDialog
         from workbench.ui.panels.train.pairs_dialog import PairsDialog
 
         pretrain = self._pretrain
-        chosen = pretrain if pretrain.shown else self.state
-        dialog = (
-            PairsDialog(self.window(), pretrain.pairs())
-            if pretrain.shown and pretrain.has_pairs
-            else BatchDialog(self.window(), chosen.first_batch())
-        )
-        dialog.exec()
-        dialog.deleteLater()
+        if pretrain.shown and pretrain.has_pairs:
+            _ask(PairsDialog(self.window(), pretrain.pairs()))
+        else:
+            chosen = pretrain if pretrain.shown else self.state
+            self._show_batches(chosen.first_batch())
+
+    def show_batch_of_run(self) -> None:
+        """Show the first batch of the pretraining that is shown."""
+        self._show_batches(self._pretrain.batch_of_run())
+
+    def _show_batches(self, state: BatchState) -> None:
+        from workbench.ui.panels.train.batch_dialog import BatchDialog
+
+        _ask(BatchDialog(self.window(), state))
 
     def render(self, fields: frozenset[str]) -> None:
         self._left.render(fields)
@@ -113,3 +120,8 @@ class TrainView(WatchingView):
                     (_("Training runs in the background; you can continue labelling"), *more)
                 )
             )
+
+
+def _ask(dialog: Dialog) -> None:
+    dialog.exec()
+    dialog.deleteLater()

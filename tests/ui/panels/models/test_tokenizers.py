@@ -1,0 +1,53 @@
+"""State of the dialog on tokenizers: names, and words that are divided one after another."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from workbench.operations import tokenizers
+from workbench.ui.panels.models.tokenizers_state import TokenizersState
+
+
+@pytest.fixture
+def asked():
+    """(work, show, fail) of the requests to the state, which are answered by the test."""
+    return []
+
+
+@pytest.fixture
+def state(asked, monkeypatch):
+    monkeypatch.setattr(tokenizers, "preparer_of", lambda name: name)
+    monkeypatch.setattr(tokenizers, "divided", lambda by, words: [f"{by}: {words[0]}"])
+    context = SimpleNamespace(project=None, run=lambda *request: asked.append(request))
+    return TokenizersState(context, ("bert", "own", "/learned/own", "/learned/new"))
+
+
+def test_a_learned_tokenizer_has_the_name_of_its_folder_unless_another_has_it(state):
+    titles = [title for _name, title in state.titles]
+    assert titles == ["bert", "own", "/learned/own", "new"]
+
+
+def test_of_the_words_typed_while_one_is_divided_only_the_last_is_divided(state, asked):
+    for word in ("t", "tr", "tra", "tram"):
+        state.divide("bert", word)
+    assert len(asked) == 1 and state.dividing
+
+    for expected in ("bert: t", "bert: tram"):
+        work, show, _fail = asked.pop()
+        found = work()
+        show(found)
+        assert found == expected
+    assert (state.division, state.dividing, asked) == ("bert: tram", False, [])
+
+
+def test_a_division_that_fails_is_told_and_the_next_word_is_divided(state, asked):
+    state.divide("bert", "tram")
+    asked.pop()[2](ValueError("no vocabulary"))
+    assert (state.error, state.dividing) == ("no vocabulary", False)
+
+    state.divide("bert", "")
+    assert not asked
+    state.divide("bert", "bus")
+    work, show, _fail = asked.pop()
+    show(work())
+    assert (state.error, state.division) == ("", "bert: bus")
