@@ -84,6 +84,7 @@ def test_the_first_words_of_a_long_text_are_scored(folder, monkeypatch):
     result = run(folder, "late " * 16)
 
     assert (len(result.words), len(result.bits), result.complete) == (16, 10, True)
+    assert result.rest == 6
 
 
 def test_next_sentences_are_scored_by_models_with_that_head_alone(folder, tmp_path):
@@ -120,3 +121,19 @@ def test_a_long_text_that_is_scored_in_parts_has_the_bits_of_one_request(folder,
     assert whole.complete and found.bits == pytest.approx(whole.bits)
     again = inspector.run(subject, [document], {**options, "words": "1"})
     assert again.bits == found.bits and len(again.positions) == 1
+
+    steps = []
+    while (more := found.further(True)) is not None:
+        found = inspector.run(subject, [document], {**options, **more})
+        steps.append(len(found.bits))
+        assert found.further(False) is None  # the rest is scored on request alone
+    assert steps == [13, 16] and found.rest == 0
+    whole = run(folder, "late met " * 8, all=True)
+    assert whole.tokens == 16 and found.bits == pytest.approx(whole.bits)
+
+
+def test_words_beyond_the_input_of_the_model_are_never_scored(folder):
+    result = run(folder, "late " * 80, all=True)
+
+    assert (len(result.words), result.cut, result.rest) == (80, True, 0)
+    assert len(result.bits) == result.tokens < 80 and min(result.bits) > 0

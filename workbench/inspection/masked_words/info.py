@@ -35,7 +35,8 @@ class MaskedWords:
     of the first words in a long text, so `bits` can be shorter than `words`. tokens: how many were
     scored. pairs: whether the model was pretrained on pairs of sentences; follows: the probability
     that the second sentence follows the text, None without one. complete: whether all words that
-    are scored have been.
+    are scored without being asked for have been. rest: the words of the text that are not scored,
+    but can be.
     """
 
     words: tuple[WordRow, ...]
@@ -46,10 +47,13 @@ class MaskedWords:
     follows: float | None = None
     cut: bool = False
     complete: bool = True
+    rest: int = 0
 
-    def further(self, _whole: bool) -> dict[str, Any] | None:
-        """Options of the request that scores more words; None after the last one."""
-        return None if self.complete else {}
+    def further(self, whole: bool) -> dict[str, Any] | None:
+        """Options of the request that scores more words, `whole`: all; None after the last one."""
+        if self.complete:
+            return {"all": True} if whole and self.rest else None
+        return {}
 
     def joined(self, later: MaskedWords) -> MaskedWords:
         """The later answer, which has the earlier words as well."""
@@ -105,6 +109,7 @@ INFO = InspectorInfo(
             N_("Tokens to process per request for a long text; 0: all that are scored."),
             low=0,
         ),
+        Option("all", "bool", False, N_("Score every word, however long the text is.")),
     ),
     shows=N_(
         "Shows which tokens the model expects at the masked words, and how unexpected each word is "

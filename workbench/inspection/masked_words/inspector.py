@@ -49,6 +49,11 @@ class _Text:
     scored: int = 0
     complete: bool = False
 
+    @property
+    def end(self) -> int:
+        """The number of words up to the last one that the model reads."""
+        return max(self.tokens, default=-1) + 1
+
     def places(self, words: Sequence[int]) -> list[tuple[int, int]]:
         """(word, position) of the tokens of these words."""
         return [(word, at) for word in words for at in self.tokens.get(word, ())]
@@ -77,7 +82,7 @@ class MaskedWordsInspector:
         """Raises WorkbenchError for a word that does not exist."""
         (document,) = documents
         chosen = read_words(options["words"])
-        text, scores = self._read(subject, document, chosen, options["part"])
+        text, scores = self._read(subject, document, chosen, options)
         if chosen and chosen[-1] >= len(text.words):
             message = _("There is no word {number}: the text has {count}, counted from 0.")
             raise WorkbenchError(message.format(number=chosen[-1], count=len(text.words)))
@@ -91,10 +96,15 @@ class MaskedWordsInspector:
         if second and encoder is not None:
             follows = _follows(encoder, document.texts[0][1], second)
         about = encoder is not None, follows, text.cut, text.complete
-        return MaskedWords(text.words, positions, text.bits, text.scored, *about)
+        rest = text.end - len(text.bits)
+        return MaskedWords(text.words, positions, text.bits, text.scored, *about, rest=rest)
 
     def _read(
-        self, subject: Subject, document: Document, chosen: Sequence[int], part: int
+        self,
+        subject: Subject,
+        document: Document,
+        chosen: Sequence[int],
+        options: Mapping[str, Any],
     ) -> tuple[_Text, Tensor | None]:
         """The text with more words scored, unless all are, and the scores (K, V) at the places of
         the chosen words if they were computed with them.
@@ -103,8 +113,10 @@ class MaskedWordsInspector:
         known = self._text is not None and self._text[0] == key
         text = self._text[1] if known and self._text else _read(subject.language_model, document)
         scores = None
-        if not text.complete:
-            text, scores = _scored_further(subject.language_model, text, chosen, part)
+        if not text.complete or (options["all"] and len(text.bits) < text.end):
+            words, complete = _next_words(text, options["part"], whole=options["all"])
+            text, scores = _scored_further(subject.language_model, text, chosen, words)
+            text = replace(text, complete=complete)
         self._text = key, text
         return text, scores
 
@@ -135,13 +147,12 @@ def _read(model: LanguageModel, document: Document) -> _Text:
 
 
 def _scored_further(
-    model: LanguageModel, text: _Text, chosen: Sequence[int], part: int
+    model: LanguageModel, text: _Text, chosen: Sequence[int], words: Sequence[int]
 ) -> tuple[_Text, Tensor | None]:
-    """The text with the bits of more words, and the scores (K, V) at the chosen words.
+    """The text with the bits of its next `words`, and the scores (K, V) at the chosen words.
 
     A few chosen words are scored in the same pass, one row for each; the scores are None otherwise.
     """
-    words, complete = _next_words(text, part)
     own = [at for _word, at in text.places(words)]
     asked = [(text.hidden([(0, at)]), at) for at in own]
     places = text.places(chosen)
@@ -151,26 +162,27 @@ def _scored_further(
     bits, scores = _scored(model, text.piece, asked, len(own))
     found = tuple(sum(bits[at] for at in text.tokens.get(word, ())) for word in words)
     scored = text.scored + len(own)
-    further = replace(text, bits=(*text.bits, *found), scored=scored, complete=complete)
+    further = replace(text, bits=(*text.bits, *found), scored=scored)
     return further, scores if places else None
 
 
-def _next_words(text: _Text, part: int) -> tuple[list[int], bool]:
-    """The words to score next, and whether no others follow.
+def _next_words(text: _Text, part: int, *, whole: bool) -> tuple[list[int], bool]:
+    """The words to score next, and whether no others follow unless they are asked for.
 
-    part: tokens that may be processed now, at least those of one word; 0 for all of BUDGET.
+    part: tokens that may be processed now, at least those of one word; 0 for all of them. whole:
+    score every word, not only those that fit BUDGET.
     """
     length = max(1, len(text.piece))
-    whole = max(8, BUDGET // length)
-    now = max(LEAST, part // length) if part else whole
+    room = len(text.piece) if whole else max(8, BUDGET // length)
+    now = max(LEAST, part // length) if part else room
     found: list[int] = []
     scored = 0
-    for word in range(len(text.bits), len(text.words)):
+    for word in range(len(text.bits), text.end):
         many = len(text.tokens.get(word, ()))
-        if many and text.scored + scored + many > whole:
+        if many and text.scored + scored + many > room:
             return found, True
         if scored and scored + many > now:
-            return found, False
+            return found, text.complete
         found.append(word)
         scored += many
     return found, True

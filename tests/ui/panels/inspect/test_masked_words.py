@@ -52,6 +52,25 @@ def test_the_expected_tokens_of_a_masked_one_are_listed(view):
     ]  # fmt: skip
 
 
+def test_the_rest_of_a_long_text_is_scored_on_request_and_can_be_stopped(view, qtbot):
+    first = MaskedWords(WORDS, (), (9.0,), 1, rest=1)
+    show(view, first)
+    assert view._hint.text().endswith(
+        "1 later word is not scored yet; each token takes one forward pass."
+    )
+    assert view._stop.isHidden()
+
+    view.page.view, view.page.second = "masked_words", ""
+    qtbot.mouseClick(view._more, Qt.MouseButton.LeftButton)
+    assert view.page.asked[-1] == {"part": PART, "all": True}
+    view.show_state(frozenset({"continuing"}))
+    assert view._more.isHidden() and "Scoring: 1 of 2 words…" in view._hint.text()
+
+    qtbot.mouseClick(view._stop, Qt.MouseButton.LeftButton)
+    view.show_state(frozenset({"continuing"}))
+    assert not view.state.continuing and not view._more.isHidden() and view._stop.isHidden()
+
+
 def test_perplexity_and_the_next_sentence_stand_below(view):
     show(view, NONE)
 

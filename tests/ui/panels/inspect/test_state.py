@@ -253,7 +253,12 @@ def test_what_exceeds_the_budget_is_computed_on_request(state, host, monkeypatch
     state.current.ask_rest()
     assert state.current.continuing and host.asked[-1].options == {"part": PART, "start": 8}
     host.answer(ExpectedWords(tokens, WORDS, masked=True, first=8, answered=4))
-    assert host.asked[-1].options == {"part": PART, "start": 12}
+    late = host.asked[-1]
+    assert late.options == {"part": PART, "start": 12}
+
+    state.current.stop()
+    late.done(Answer("vocabulary", ExpectedWords(tokens, WORDS, first=12, answered=4)), None)
+    assert state.current.result.unanswered == 4 and not state.current.continuing  # too late
 
 
 def test_a_model_that_fails_to_load_says_why(state, host):

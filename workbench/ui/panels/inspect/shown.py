@@ -91,6 +91,13 @@ class Shown(State):
         self._whole = True
         self.resume()
 
+    def stop(self) -> None:
+        """Compute no further parts; the result keeps those that it has."""
+        self._whole = False
+        if self.continuing:
+            self._asked = None
+            self.update(continuing=False)
+
     def resume(self) -> None:
         """Ask for the next part of a result whose view is open again."""
         if self._asked is None and self.result is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QRectF
 from PySide6.QtWidgets import QLineEdit
 
+from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, theme
 from workbench.ui.panels.inspect.base import InspectorView
@@ -39,6 +40,10 @@ class MaskedWordsView(InspectorView):
         self._note = words("", "caption", "muted")
         self._none = Button(_("Unmask all"), "x", "quiet", small=True, on=self._unmask)
         self._hint = words("", "small", "muted", wrap=True)
+        self._more = Button(_("Score the rest"), "ellipsis", small=True, on=state.ask_rest)
+        self._stop = Button(_("Stop"), "square", small=True, on=state.stop)
+        for button in (self._more, self._stop):
+            button.hide()
         self._masked = Table(_masked_columns(self), name=_("Masked tokens"), key=lambda row: row[0])
         self._masked.chosen.connect(self._show_chosen)
         self._best = Table(_best_columns(), name=_("Expected tokens"), key=lambda pair: pair[0])
@@ -54,7 +59,7 @@ class MaskedWordsView(InspectorView):
             card(
                 top,
                 (self._scroll, 1),
-                self._hint,
+                row((self._hint, 1), self._more, self._stop),
                 (self._tables, 2),
                 line(),
                 self._figures,
@@ -69,6 +74,19 @@ class MaskedWordsView(InspectorView):
         self._masked.set_rows(())
         self._best.set_rows(())
         self._figures.set(())
+        for button in (self._more, self._stop):
+            button.hide()
+
+    def show_state(self, fields: frozenset[str]) -> None:
+        super().show_state(fields)
+        if concerns(fields, "continuing") and self.visible is not None:
+            self._show_rest(self.visible)
+
+    def _show_rest(self, result: MaskedWords) -> None:
+        continuing = self.state.continuing
+        self._hint.setText(_hint(result, continuing=continuing))
+        self._more.setVisible(result.rest > 0 and not continuing)
+        self._stop.setVisible(continuing)
 
     def show_result(self, result: MaskedWords) -> None:
         masked = {position.word for position in result.positions}
@@ -79,7 +97,7 @@ class MaskedWordsView(InspectorView):
         self._note.setText(_("{ms:.0f} ms").format(ms=ms))
         self._none.setVisible(bool(masked))
         self._tables.setVisible(bool(masked))
-        self._hint.setText(_hint(result, continuing=self.state.continuing))
+        self._show_rest(result)
         self._masked.set_rows(list(enumerate(result.positions)))
         if masked and not self._masked.chosen_rows():
             self._masked.choose({0})
@@ -144,10 +162,17 @@ def _hint(result: MaskedWords, *, continuing: bool) -> str:
     if not result.positions:
         message.append(_("Click a word, or select it and press Space, to mask it."))
     if continuing:
-        n = len(result.words)
+        n = len(result.bits) + result.rest
         text = ngettext("Scoring: {done} of {n} word…", "Scoring: {done} of {n} words…", n)
         message.append(text.format(done=len(result.bits), n=n))
-    elif (left := len(result.words) - len(result.bits)) > 0:
+    elif result.rest:
+        text = ngettext(
+            "{n} later word is not scored yet; each token takes one forward pass.",
+            "{n} later words are not scored yet; each token takes one forward pass.",
+            result.rest,
+        )
+        message.append(text.format(n=result.rest))
+    if (left := len(result.words) - len(result.bits) - result.rest) > 0:
         text = ngettext(
             "{n} later word is not scored: the text is too long.",
             "{n} later words are not scored: the text is too long.",

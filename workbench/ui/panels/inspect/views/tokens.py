@@ -54,8 +54,9 @@ class TokensView(InspectorView):
         self._table = Table(self.columns(), name=_("Tokens"), key=itemgetter(0))
         self._table.chosen.connect(self._table_chosen)
         self._more = Button(_("Compute the rest"), "ellipsis", small=True, on=self._ask_more)
+        self._stop = Button(_("Stop"), "square", small=True, on=state.stop)
         self._rest = words("", "small", "muted")
-        self._rest_row = row(self._rest, self._more, None)
+        self._rest_row = row(self._rest, self._more, self._stop, None)
         self._rest_row.hide()
         self._heading = words(self.heading, weight=600)
         top = card(row(self._heading, None, self._note), self._scroll, self._rest_row, gap=10)
@@ -209,6 +210,7 @@ class ExpectedWordsView(TokensView):
             message = text.format(done=result.count - n, n=result.count)
         self._rest.setText(message)
         self._more.setVisible(not self.state.continuing)
+        self._stop.setVisible(self.state.continuing)
         self._rest_row.setVisible(n > 0)
         self._fit()
 
