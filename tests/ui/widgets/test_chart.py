@@ -28,6 +28,23 @@ def test_a_click_on_a_point_opens_it_and_one_beside_does_nothing(chart, qtbot):
     assert chart.describe(0, 1) == "A · recall 0.5 · precision 0.8 · y"
 
 
+def test_thousands_of_points_are_placed_once_and_found_by_the_mouse(chart, monkeypatch):
+    count = 20_000
+    values = tuple(at / (count - 1) for at in range(count))
+    placed, place = [], chart._place
+    monkeypatch.setattr(chart, "_place", lambda *given: placed.append(1) or place(*given))
+    chart.set_series((Series("A", values, values),))
+
+    chart.grab()
+    chart.grab()
+    area = chart._area(chart.rect().toRectF())
+    number, point = chart._at(place(area, 0.5, 0.5))
+
+    assert number == 0 and abs(values[point] - 0.5) < 1 / area.width()
+    assert len(placed) < count + 100
+    assert len(chart._points(area, 0)) < 3 * (area.width() + area.height())
+
+
 def test_arrows_move_along_the_curve_and_enter_opens(chart, qtbot):
     moved, opened = [], []
     chart.moved.connect(lambda *point: moved.append(point))

@@ -76,6 +76,9 @@ class Bar:
     height: float
 
 
+Pixels = tuple[tuple[QPointF, int], ...]  # a place from the corner of the area, number of the point
+
+
 class Chart(QWidget):
     """`opened(series, point)`: a point was clicked, or Enter pressed on the chosen one.
 
@@ -90,6 +93,8 @@ class Chart(QWidget):
         self._axes, self._diagonal = (x, y), diagonal
         self._series: tuple[Series, ...] = ()
         self._bars: tuple[Bar, ...] = ()
+        self._ranges = self._range_of(0), self._range_of(1)
+        self._pixels: dict[tuple[int, float, float], Pixels] = {}
         self._chosen: tuple[int, int] | None = None
         self._guides = False
         self._level: float | None = None
@@ -104,6 +109,8 @@ class Chart(QWidget):
     def set_series(self, series: Sequence[Series], bars: Sequence[Bar] = ()) -> None:
         """Replace all curves; the chosen point stays if it still exists."""
         self._series, self._bars = tuple(series), tuple(bars)
+        self._ranges = self._range_of(0), self._range_of(1)
+        self._pixels.clear()
         if self._chosen is not None:
             number, point = self._chosen
             if number >= len(self._series) or point >= len(self._series[number].x):
@@ -138,19 +145,19 @@ class Chart(QWidget):
         area = self._area(whole)
         self._draw_scales(painter, area)
         for bar in self._bars:
-            low = self._place(area, bar.x, self._range(1)[0])
-            right = self._place(area, bar.x + bar.width, self._range(1)[0])
+            low = self._place(area, bar.x, self._ranges[1][0])
+            right = self._place(area, bar.x + bar.width, self._ranges[1][0])
             box = QRectF(low.x() + 2, 0, right.x() - low.x() - 4, area.height() * bar.height)
             box.moveBottom(area.bottom())
             painter.fillRect(box, theme.qcolour("strong_line", 0.45))
         if self._diagonal:
             self._draw_line(painter, (area.bottomLeft(), area.topRight()), "faint", 1.0, True)
         if self._level is not None:
-            y = self._place(area, self._range(0)[0], self._level).y()
+            y = self._place(area, self._ranges[0][0], self._level).y()
             ends = QPointF(area.left(), y), QPointF(area.right(), y)
             self._draw_line(painter, ends, "faint", 1.0, True)
-        for series in self._series:
-            self._draw_series(painter, area, series)
+        for number in range(len(self._series)):
+            self._draw_series(painter, area, number)
         self._draw_chosen(painter, area)
 
     def _area(self, whole: QRectF) -> QRectF:
@@ -162,15 +169,15 @@ class Chart(QWidget):
         muted = theme.qcolour("muted")
         middle = Qt.AlignmentFlag.AlignCenter
         side = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        for value in ticks(*self._range(1), whole=y.whole):
-            at = self._place(area, self._range(0)[0], value)
+        for value in ticks(*self._ranges[1], whole=y.whole):
+            at = self._place(area, self._ranges[0][0], value)
             painter.setPen(QPen(theme.qcolour("line"), 1))
             painter.drawLine(at, QPointF(area.right(), at.y()))
             painter.setPen(muted)
             box = QRectF(0, at.y() - 9, area.left() - 8, 18)
             painter.drawText(box, side, scale_text(value))
-        for value in ticks(*self._range(0), whole=x.whole):
-            at = self._place(area, value, self._range(1)[0])
+        for value in ticks(*self._ranges[0], whole=x.whole):
+            at = self._place(area, value, self._ranges[1][0])
             painter.setPen(muted)
             box = QRectF(at.x() - 32, area.bottom() + 3, 64, 16)
             painter.drawText(box, middle, scale_text(value))
@@ -181,8 +188,9 @@ class Chart(QWidget):
         below = QRectF(area.left(), area.bottom() + theme.px(18), area.width(), 16)
         painter.drawText(below, middle, x.name)
 
-    def _draw_series(self, painter: QPainter, area: QRectF, series: Series) -> None:
-        points = [self._place(area, *pair) for pair in _finite(series)]
+    def _draw_series(self, painter: QPainter, area: QRectF, number: int) -> None:
+        series = self._series[number]
+        points = [at + area.topLeft() for at, _point in self._points(area, number)]
         if series.line:
             self._draw_line(painter, points, series.tone, series.width, series.dashed)
         for x, low, high in zip(series.x, series.low, series.high, strict=False):
@@ -220,12 +228,12 @@ class Chart(QWidget):
         painter.setBrush(Qt.BrushStyle.NoBrush)
 
     def _place(self, area: QRectF, x: float, y: float) -> QPointF:
-        (left, right), (low, high) = self._range(0), self._range(1)
+        (left, right), (low, high) = self._ranges[0], self._ranges[1]
         across = (x - left) / (right - left)
         up = (y - low) / (high - low)
         return QPointF(area.left() + across * area.width(), area.bottom() - up * area.height())
 
-    def _range(self, number: int) -> tuple[float, float]:
+    def _range_of(self, number: int) -> tuple[float, float]:
         axis = self._axes[number]
         values = [
             value
@@ -238,16 +246,31 @@ class Chart(QWidget):
         margin = 1.0 if axis.whole else 0.5
         return (low, high) if high > low else (low - margin, low + margin)
 
+    def _points(self, area: QRectF, number: int) -> Pixels:
+        """The points of a curve in pixels; thousands are placed once per size."""
+        size = area.width(), area.height()
+        if size not in {key[1:] for key in self._pixels}:
+            self._pixels.clear()
+        key = (number, *size)
+        if key not in self._pixels:
+            series, origin = self._series[number], QRectF(0, 0, *size)
+            placed = [
+                (self._place(origin, x, y), point)
+                for point, (x, y) in enumerate(zip(series.x, series.y, strict=True))
+                if math.isfinite(x) and math.isfinite(y)
+            ]
+            self._pixels[key] = thinned(placed)
+        return self._pixels[key]
+
     # ---------------------------------------------------------------- mouse and keys
 
     def _at(self, place: QPointF) -> tuple[int, int] | None:
         area = self._area(QRectF(self.rect()))
         best, found = float(NEAR), None
-        for number, series in enumerate(self._series):
-            for point, pair in enumerate(zip(series.x, series.y, strict=True)):
-                if not all(map(math.isfinite, pair)):
-                    continue
-                away = self._place(area, *pair) - place
+        place = place - area.topLeft()
+        for number in range(len(self._series)):
+            for at, point in self._points(area, number):
+                away = at - place
                 distance = math.hypot(away.x(), away.y())
                 if distance < best:
                     best, found = distance, (number, point)
@@ -330,9 +353,16 @@ def scale_text(value: float) -> str:
     return f"{formats.significant(value / 10**exponent, 2)}e{exponent}"
 
 
-def _finite(series: Series) -> list[tuple[float, float]]:
-    pairs = zip(series.x, series.y, strict=True)
-    return [pair for pair in pairs if all(map(math.isfinite, pair))]
+def thinned(placed: Sequence[tuple[QPointF, int]]) -> Pixels:
+    """Leave out each point that lies within half a pixel of the one before it."""
+    kept: list[tuple[QPointF, int]] = []
+    last = (math.inf, math.inf)
+    for at, point in placed:
+        cell = round(2 * at.x()), round(2 * at.y())
+        if cell != last:
+            kept.append((at, point))
+            last = cell
+    return tuple(kept)
 
 
 def save_drawing(path: Path, size: QSize, draw: Callable[[QPainter, QRectF], None]) -> None:
