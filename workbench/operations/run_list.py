@@ -44,6 +44,15 @@ class Shown:
 Earlier = Mapping[int, tuple[str, Listing]]  # run id → its name and listing before a change
 
 
+def differ(given: Sequence[Run], others: Sequence[Run]) -> bool:
+    """Whether runs differ in more than what this module changes."""
+    return [*map(_unlisted, given)] != [*map(_unlisted, others)]
+
+
+def _unlisted(run: Run) -> Run:
+    return replace(run, name="", listing=Listing())
+
+
 def groups(given: Iterable[Run]) -> tuple[str, ...]:
     return tuple(sorted({run.listing.group for run in given} - {""}))
 

@@ -273,6 +273,14 @@ def test_undo_and_redo_follow_the_order_of_label_edits_and_changes_of_runs(panel
     assert redo_title(window) == "&Redo", "an edit replaces what was undone"
 
 
+def test_a_new_name_needs_no_new_scores(panel, qtbot):
+    state = panel.state
+    before = state.details
+
+    state.listing.rename(state.run, "best")
+    assert state.details is before and "best" in panel.view._title.text()
+
+
 def test_the_history_does_not_undo_changes_of_runs(panel, app):
     state = panel.state
     labels.add_layer(app.project, "more", "class")

@@ -12,7 +12,7 @@ from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.operations import baselines, block_states, quality, results, run_folders, wire
 from workbench.operations.missing import of_run as missing_task
-from workbench.operations.run_list import Shown
+from workbench.operations.run_list import Shown, differ
 from workbench.ui import formats
 from workbench.ui.opened import opened
 from workbench.ui.panels.results import acts
@@ -80,8 +80,8 @@ class ResultsState(State):
     def refresh(self) -> None:
         """Read the runs again; if none is selected, select the newest."""
         runs = results.all_runs(self.project)
-        known = {run.id for run in runs}
-        chosen = tuple(number for number in self.chosen if number in known)
+        self._stale |= differ(self.runs, runs)  # in more than names and groups
+        chosen = tuple(number for number in self.chosen if number in {run.id for run in runs})
         finished = [run.id for run in runs if run.status in FINISHED] or [run.id for run in runs]
         self.update(runs=runs)
         self._add_up_sizes()
@@ -123,7 +123,7 @@ class ResultsState(State):
             self._stale = True
             self.board.outdated()
         if changes.touches("run") or changes.touches("prediction"):
-            self._stale = True
+            self._stale |= changes.touches("prediction")
             self.refresh()
             self.board.outdated()
         elif self._stale and self._watched:
