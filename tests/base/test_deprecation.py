@@ -5,6 +5,7 @@ import pytest
 
 from workbench.importers import base as importers
 from workbench.metrics import differences
+from workbench.pretraining import results
 from workbench.text import alignment
 from workbench.text.fields import TokenScores
 from workbench.text.spans import Span
@@ -20,6 +21,7 @@ OFFSETS = ((0, 3), (4, 7))
         (lambda: alignment.Borders, alignment.Offsets),
         (lambda: importers.span_borders(1, 2), (1, 2)),
         (lambda: differences.BORDER, "border"),
+        (lambda: results.ShownUnit, results.ShownToken),
         (lambda: scores(borders=OFFSETS).offsets, OFFSETS),
         (lambda: scores(offsets=OFFSETS).borders, OFFSETS),
     ],

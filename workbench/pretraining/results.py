@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from workbench.base import deprecation
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,10 @@ class ShownToken:
     input: str
     target: str | None = None
     what: str = ""
+
+
+if not TYPE_CHECKING:
+    __getattr__ = deprecation.former(__name__, {"ShownUnit": ("ShownToken", ShownToken)})
 
 
 @dataclass(frozen=True)

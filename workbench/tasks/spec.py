@@ -112,7 +112,7 @@ class TaskInfo(ABC):
     windows: long texts are processed in overlapping windows; otherwise they are truncated.
     options: settings in addition to the general ones. least_labels: minimum number in a layer.
     few_steps: optimizer updates for a small data set; learning_rate: peak at width 384 and these.
-    new_tokens: name of the setting that adds tokens to the vocabulary unless it is PLAIN, "" for
+    new_units: name of the setting that adds tokens to the vocabulary unless it is PLAIN, "" for
     none.
     asks: documents have questions, which the model answers (`Document.questions`).
     for_pairs: the id of the task with the same outputs for two texts, "" if there is none.
@@ -144,7 +144,7 @@ class TaskInfo(ABC):
     least_labels: int = 2
     few_steps: int = 130
     learning_rate: float = 1e-4
-    new_tokens: str = ""
+    new_units: str = ""
     asks: bool = False
     question: str = ""
     for_pairs: str = ""

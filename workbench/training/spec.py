@@ -138,9 +138,9 @@ def conflict(task: str, settings: Mapping[str, object]) -> tuple[str, str] | Non
     method = str(settings.get("method", methods.DEFAULT))
     given = {**defaults(task, method), **settings}
     info = tasks.info(task)
-    form = given.get(info.new_tokens, tasks.PLAIN)
+    form = given.get(info.new_units, tasks.PLAIN)
     if form != tasks.PLAIN and not _trains_embeddings(method, given):
-        return info.new_tokens, _("The method does not train the embeddings of new tokens.")
+        return info.new_units, _("The method does not train the embeddings of new tokens.")
     return info.conflict(given)
 
 

@@ -111,7 +111,7 @@ class ClassifyInfo(TaskInfo):
         LM_WEIGHT,
         INPUT_FORM,
     )
-    new_tokens = INPUT_FORM.name
+    new_units = INPUT_FORM.name
     pipeline = "text-classification"
 
     def gold(self, record: Record, layer: str) -> ClassGold | None:

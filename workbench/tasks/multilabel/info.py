@@ -63,7 +63,7 @@ class MultilabelInfo(TaskInfo):
     beside = ("mean_average_precision",)
     outputs = ("LabelScores",)
     options = (POOLING, *LAYER_OPTIONS, LM_WEIGHT, INPUT_FORM)
-    new_tokens = INPUT_FORM.name
+    new_units = INPUT_FORM.name
     least_labels = 1
     pipeline = "text-classification"
 

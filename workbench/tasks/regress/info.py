@@ -93,7 +93,7 @@ class RegressInfo(TaskInfo):
     outputs = ("Number",)
     options: tuple[Option, ...] = (POOLING, *LAYER_OPTIONS, LM_WEIGHT, INPUT_FORM, NUMBER_STEP)
     least_labels = 0
-    new_tokens = INPUT_FORM.name
+    new_units = INPUT_FORM.name
     pipeline = ""
 
     def output_names(self, labels: Sequence[str]) -> tuple[str, ...]:
