@@ -40,6 +40,18 @@ def test_a_plugin_is_listed_checked_enabled_and_disabled(tmp_path, ask):
     assert [item["state"] for item in ask("plugins-list", "plugins", "list")] == ["disabled"]
 
 
+def test_a_plugin_whose_files_have_changed_is_named_until_it_is_checked(tmp_path, call):
+    folder = a_plugin.make(tmp_path)
+    call("plugins", "enable", folder, "--yes")
+    assert "was not checked" not in call("plugins", "list")[2]
+
+    (folder / "more.py").write_text("ANSWER = 42\n", "utf-8")
+
+    assert "lines was not checked since its files" in call("plugins", "list")[2]
+    call("plugins", "check", "lines")
+    assert "was not checked" not in call("plugins", "list")[2]
+
+
 def test_without_a_yes_nothing_is_enabled(tmp_path, call, ask):
     code, _out, err = call("plugins", "enable", a_plugin.make(tmp_path))
 

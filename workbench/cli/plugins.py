@@ -30,6 +30,8 @@ def plugins() -> None:
 @as_json
 def list_plugins(as_json: bool) -> None:
     """List every plugin with its contributions. No plugin code is run."""
+    from workbench.base import settings
+    from workbench.operations import plugin_checks
     from workbench.operations import plugins as operations
 
     found = operations.all_plugins()
@@ -52,6 +54,12 @@ def list_plugins(as_json: bool) -> None:
         if status.error:
             say(f"{plain(status.plugin.id)}: {plain(status.error)}")
         _warn(status.plugin.warnings)
+    message = _(
+        "{id} was not checked since its files, Glossbench or Python changed. "
+        "Run `glossbench plugins check {id}`."
+    )
+    for plugin in plugin_checks.changed(settings.load()):
+        note(message.format(id=plain(plugin.id)))
 
 
 @plugins.command("enable")
@@ -132,6 +140,7 @@ def check(context: click.Context, name: str, as_json: bool) -> None:
         )
     if plugin.fault or found.first_error:
         context.exit(1)
+    operations.passed(plugin)
 
 
 def _check(plugin: Plugin, *, quiet: bool) -> PluginCheck:

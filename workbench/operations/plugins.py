@@ -149,6 +149,14 @@ def enable(plugin: Plugin, settings: Settings | None = None) -> None:
     registries.reload(chosen)
 
 
+def passed(plugin: Plugin) -> None:
+    """Store that a plugin has passed a check in its present form, if it is enabled."""
+    chosen = settings_file.load()
+    if plugin.key in chosen.plugins_enabled:
+        plugin_checks.remember(plugin, chosen)
+        chosen.save()
+
+
 def disable(plugin: Plugin, settings: Settings | None = None) -> None:
     """Disable a plugin. Data created with it stays, but cannot be opened without it."""
     chosen = settings or settings_file.load()
