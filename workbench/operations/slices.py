@@ -44,7 +44,10 @@ class Slice:
 
 @dataclass(frozen=True)
 class Slices:
-    """All slices of one split, lowest p first; whole: the score of all n documents."""
+    """All slices of one split, those below the whole first, each side by p.
+
+    whole: the score of all n documents.
+    """
 
     score: str
     whole: float
@@ -83,7 +86,7 @@ def slices(
             tuple(ids[at] for at in chosen[score.name]),
             score.value < whole and score.holm is not None and score.holm < PART,
         )
-        for score in found
+        for score in sorted(found, key=lambda score: score.value >= whole)
     ]
     rows += [_whole(other, score) for other in others if len(other) >= LEAST]
     return Slices(score, whole, n, tuple(rows))

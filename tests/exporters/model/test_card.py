@@ -66,6 +66,17 @@ def test_names_that_yaml_would_read_otherwise_stay_as_they_are(name, tmp_path):
     assert data.eval_results[0].dataset_name == name
 
 
+def test_a_temperature_and_thresholds_in_use_are_named(tmp_path):
+    decoder = {"temperature": 1.25, "thresholds": [0.5, 0.125]}
+
+    content = loaded(FACTS, tmp_path, {**DESCRIPTION, "decoder": decoder}).content
+
+    assert "Temperature: 1.25, fitted on dev." in content
+    assert "from this probability on: `a` 0.5, `b` 0.125." in content
+    plain = loaded(FACTS, tmp_path, {**DESCRIPTION, "decoder": {"temperature": 1.0}}).content
+    assert "Temperature" not in plain and "probability" not in plain
+
+
 def test_a_run_without_scores_has_no_results(tmp_path):
     result = loaded({"run": "first"}, tmp_path, {**DESCRIPTION, "own_head": True}, "glossbench")
 

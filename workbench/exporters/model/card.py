@@ -51,6 +51,7 @@ def readme(
         f"{'A LoRA adapter that predicts' if adapter else 'Predicts'} {task.predicts}"
         f"{_layer(facts)}. Made with Glossbench{_base(facts)}.\n",
         _labels(description),
+        _decoding(description),
         _scores(facts),
         _data(facts, description),
         *(
@@ -120,6 +121,21 @@ def _labels(description: Mapping[str, Any]) -> str:
     if not description["labels"]:
         return ""
     return "Labels: " + ", ".join(f"`{item}`" for item in description["labels"]) + ".\n"
+
+
+def _decoding(description: Mapping[str, Any]) -> str:
+    """The temperature and thresholds that predictions are made with, "" without any."""
+    decoder, lines = description.get("decoder") or {}, []
+    if (temperature := float(decoder.get("temperature", 1.0))) != 1.0:
+        lines.append(
+            f"Temperature: {temperature:.4g}, fitted on dev. Glossbench, also with the ONNX folder,"
+            " applies it; `pipeline()` of transformers gives the probabilities without it."
+        )
+    if thresholds := decoder.get("thresholds"):
+        pairs = zip(description["labels"], thresholds, strict=True)
+        named = ", ".join(f"`{label}` {threshold:.3g}" for label, threshold in pairs)
+        lines.append(f"A label is predicted from this probability on: {named}.")
+    return "\n\n".join(lines) + "\n" if lines else ""
 
 
 def _score(name: str, value: float) -> str:

@@ -464,6 +464,8 @@ def test_a_tile_has_the_interval_of_the_table_of_all_scores_and_names_its_method
     for column, score in enumerate(LABEL_DEFINITIONS, 1):
         tip = read(labels_.index(0, column).data(Qt.ItemDataRole.ToolTipRole) or "")
         assert ("Zero division" in tip) and ("95% interval: " in tip), score
+    tip = read(labels_.index(0, 0).data(Qt.ItemDataRole.ToolTipRole))
+    assert "Average precision: " in tip and "ROC AUC: " in tip  # their columns are hidden here
 
     today = replace(details.results.today, scores={**details.results.today.scores, "accuracy": 1.0})
     scores._tiles(replace(details, results=replace(details.results, today=today)))

@@ -278,7 +278,7 @@ class BoardView(QFrame):
         )
         for box in (self._layer, self._score):
             box.setMinimumWidth(theme.px(110))
-            box.setMaximumWidth(theme.px(180))
+            box.setMaximumWidth(theme.px(240))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

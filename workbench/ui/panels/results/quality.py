@@ -163,7 +163,7 @@ def _columns() -> tuple[Column, ...]:
 
 
 class SlicesCard(QFrame):
-    """Scores on parts of the documents, those that differ most first."""
+    """Scores on parts of the documents, the worst first."""
 
     def __init__(self, state: QualityState):
         super().__init__()
@@ -201,8 +201,8 @@ class SlicesCard(QFrame):
         if found is None:
             return
         message = ngettext(
-            "{score}, lowest p first; all {n:,} document: {value}",
-            "{score}, lowest p first; all {n:,} documents: {value}",
+            "{score}, worst first; all {n:,} document: {value}",
+            "{score}, worst first; all {n:,} documents: {value}",
             found.n,
         )
         score = self._state.score_title()

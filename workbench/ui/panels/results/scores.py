@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 GOLDS = {"today": _("Current"), "run": _("As run")}
 # maximum number of labels for a table beside the matrix, in a window of common width
 FEW_LABELS = 10
+WIDE = 620  # room from which rankings of single classes have a column, pixels at 100%
 TILES = 560  # width of four tiles, pixels at 100%
 MOST_SCORES = 12  # number of visible rows of the table of all scores
 MANY_ROWS = 30  # number of visible rows of the table by label without its own scroll bar
@@ -177,6 +178,10 @@ class ScoresView(QFrame):
         self._labels.setColumnHidden(INTERVAL_COLUMN, not bars or not known)
         has_area = any(self._area(item) is not None for item in self._labels.rows())
         self._labels.setColumnHidden(AREA_COLUMN, not has_area or room < theme.px(460))
+        rows = self._labels.rows()
+        decided = any(item.average_precision is not None for item in rows)  # one label by one
+        wide = room > theme.px(WIDE) and any(map(self._average_precision, rows))
+        self._labels.setColumnHidden(RANKING_COLUMN, not decided and not wide)
         for index, width in enumerate(NUMBER_COLUMNS, 1):
             head.setSectionResizeMode(index, mode.Stretch if bars else mode.Interactive)
             if not bars:
@@ -191,7 +196,7 @@ class ScoresView(QFrame):
 
     def _label_table(self) -> Table:
         columns = (
-            Column(_("Label"), lambda row: row.label, 112, tip=lambda row: row.label),
+            Column(_("Label"), lambda row: row.label, 112, tip=self._rankings_tip),
             Column(
                 _("Precision"),
                 lambda row: points(row.precision),
@@ -215,8 +220,8 @@ class ScoresView(QFrame):
             ),
             Column(
                 _("AP"),
-                lambda row: points(row.average_precision),
-                share=lambda row: row.average_precision,
+                lambda row: points(self._average_precision(row)),
+                share=self._average_precision,
                 tip=partial(self._label_tip, "average_precision"),
                 hint=label_hint("average_precision"),
             ),
@@ -252,6 +257,27 @@ class ScoresView(QFrame):
         state = self._state
         message = _("label {label}").format(label=score.label)
         state.browser.show(split=state.by_label[0], label=score.label, caption=message)
+
+    def _average_precision(self, row: LabelScore) -> float | None:
+        if row.average_precision is not None:
+            return row.average_precision
+        measures, split = self._state.measures, self._state.by_label
+        return measures.label_value(split, row.label, "average_precision")
+
+    def _rankings_tip(self, row: LabelScore) -> str:
+        """The label and its rankings, whose columns a narrow page hides."""
+        lines = [row.label]
+        values = (
+            ("average_precision", _("Average precision: {value}"), self._average_precision(row)),
+            ("roc_auc", _("ROC AUC: {value}"), self._area(row)),
+        )
+        measures, split = self._state.measures, self._state.by_label
+        for name, message, value in values:
+            if value is not None:
+                pair = measures.label_interval(split, row.label, name)
+                shown = f"{points(value)} ({interval_text(pair)})" if pair else points(value)
+                lines.append(message.format(value=shown))
+        return "\n".join(lines)
 
     def _area(self, row: LabelScore) -> float | None:
         return self._state.measures.label_value(self._state.by_label, row.label, "roc_auc")
@@ -302,8 +328,6 @@ class ScoresView(QFrame):
         rows = shown.per_label if shown else ()
         self._labels.set_rows(rows)
         self._labels.setVisible(bool(rows))  # answers to questions have no labels
-        ranked = any(row.average_precision is not None for row in rows)
-        self._labels.setColumnHidden(RANKING_COLUMN, not ranked)
         self._labels.fit_height(MANY_ROWS)
         self._split.setVisible("test" in state.splits_shown)
         self._split.set(split)
