@@ -15,7 +15,7 @@ from workbench.base.i18n import N_, _, ngettext
 from workbench.base.settings import Settings
 from workbench.jobs.spec import JobSpec
 from workbench.models import spec
-from workbench.models.spec import ModelInfo, downloads
+from workbench.models.spec import ModelInfo, downloads, tokenizers
 from workbench.tasks import spec as tasks
 
 if TYPE_CHECKING:
@@ -109,7 +109,6 @@ def unfit(found: ModelInfo, task: str) -> str:
 
 
 # Uses of a language model besides training: name in JSON → required output and its title.
-LEAST_TOKENS = 0.5  # of the vocabulary of a model; padded rows are fewer (ByT5: 259 of 384 used)
 _LANGUAGE_USES = {
     "mask": ("masked_lm", N_("Masked words")),
     "next": ("next_lm", N_("Next words")),
@@ -185,22 +184,8 @@ def _with(items: Sequence[str], item: str) -> builtins.list[str]:
 
 def _check_tokenizer(found: ModelInfo) -> None:
     size = spec.preparer(found.path).size
-    if found.vocabulary and size > found.vocabulary:
-        raise ModelError(
-            _(
-                "The vocabulary of the tokenizer of {path} ({size:,}) is larger than that of the "
-                "model ({rows:,})."
-            ).format(path=found.path, size=size, rows=found.vocabulary),
-            hint=_("The tokenizer and the weights belong to different models."),
-        )
-    if found.tokenizer and size < found.vocabulary * LEAST_TOKENS:
-        raise ModelError(
-            _(
-                "The vocabulary of the tokenizer of {path} ({size:,}) is much smaller than that "
-                "of the model ({rows:,})."
-            ).format(path=found.path, size=size, rows=found.vocabulary),
-            hint=_("The tokenizer and the weights belong to different models."),
-        )
+    if found.vocabulary and (found.tokenizer or size > found.vocabulary):
+        tokenizers.check(found.path, size, found.vocabulary)
 
 
 @dataclass(frozen=True)

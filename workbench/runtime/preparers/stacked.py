@@ -283,5 +283,6 @@ def read_vocabulary(folder: Path) -> tuple[Words, Characters]:
         return Words(words, int(raw.get("rare", 0))), Characters(characters)
     except (OSError, ValueError, AttributeError, TypeError) as error:
         raise ModelError(
-            _("{path} cannot be read: {error}.").format(path=path, error=error)
+            _("{path} cannot be read: {error}.").format(path=path, error=error),
+            hint=_("Train again, or restore the folder from a backup."),
         ) from error

@@ -263,6 +263,32 @@ def test_a_missing_model_of_the_embeddings_is_a_problem(models, tmp_path):
     assert "weights.hdf5" in "; ".join(spec.card(tmp_path / "saved").problems)
 
 
+def test_pickled_weights_do_not_replace_those_of_a_bilstm(tmp_path):
+    stacked.save(stacked.new("words"), tmp_path / "saved")
+    (tmp_path / "saved" / "model.safetensors").rename(tmp_path / "saved" / "pytorch_model.bin")
+
+    card = spec.card(tmp_path / "saved", allow_pickle=True)
+
+    assert card.problems == ("model.safetensors is missing",)
+
+
+def test_weights_of_another_size_are_named(tmp_path):
+    for name, width in (("saved", 5), ("other", 6)):
+        stacked.save(stacked.new("words", word_width=width), tmp_path / name)
+    (tmp_path / "other" / "model.safetensors").replace(tmp_path / "saved" / "model.safetensors")
+
+    with pytest.raises(ModelError, match=r"size mismatch for embeddings\.0\.table\.weight"):
+        load(tmp_path / "saved", LoadOptions())
+
+
+def test_an_empty_file_of_the_unknown_vector_is_an_error(models, tmp_path):
+    stacked.save(stacked.new(f"words+{models['vectors']}"), tmp_path / "saved")
+    (tmp_path / "saved" / "part1" / "unknown.npy").write_bytes(b"")
+
+    with pytest.raises(ModelError, match=r"unknown\.npy cannot be read"):
+        load(tmp_path / "saved", LoadOptions())
+
+
 def test_a_damaged_vocabulary_is_an_error(tmp_path):
     stacked.save(stacked.new("words"), tmp_path / "saved")
     (tmp_path / "saved" / "words.json").write_text("[1]")

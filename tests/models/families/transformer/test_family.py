@@ -284,6 +284,17 @@ def test_a_tokenizer_of_another_model_is_refused(folders, tmp_path):
         classifier(tmp_path / "mixed")
 
 
+def test_a_tokenizer_with_far_fewer_tokens_is_refused_when_it_is_loaded(folders, tmp_path):
+    shutil.copytree(folders["bert"], tmp_path / "mixed")
+    content = json.loads((tmp_path / "mixed" / "tokenizer.json").read_text())
+    words = content["model"]["vocab"]
+    content["model"]["vocab"] = {word: n for word, n in words.items() if n < len(words) // 3}
+    (tmp_path / "mixed" / "tokenizer.json").write_text(json.dumps(content))
+
+    with pytest.raises(ModelError, match="much smaller than that of the model"):
+        classifier(tmp_path / "mixed")
+
+
 def changed(folder, target, **values):
     """A copy of a model folder with other values in config.json."""
     shutil.copytree(folder, target)

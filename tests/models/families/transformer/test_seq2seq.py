@@ -5,6 +5,8 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
+from safetensors.torch import load_file, save_file  # noqa: E402
+
 from tests import tiny_models  # noqa: E402
 from workbench.base.errors import ModelError  # noqa: E402
 from workbench.models import spec  # noqa: E402
@@ -99,6 +101,16 @@ def test_labels_with_the_same_subwords_are_an_error(tmp_path):
 
     with pytest.raises(ModelError, match="'bad' and 'bad'"):
         with_labels(folder, ("bad", "bad"))
+
+
+def test_a_decoder_of_another_size_is_named(folder):
+    path = folder / "model.safetensors"
+    weights = load_file(path)
+    name = next(name for name in weights if "decoder" in name and weights[name].dim() == 2)
+    save_file({**weights, name: weights[name][:, 1:].contiguous()}, path)
+
+    with pytest.raises(ModelError, match=f"lack {name} in the required size"):
+        with_labels(folder)
 
 
 def test_an_encoder_saved_without_its_decoder_writes_no_labels(tmp_path):

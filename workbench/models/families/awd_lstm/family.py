@@ -23,6 +23,7 @@ from workbench.models.families.awd_lstm.info.weights import (
     prefix_of,
 )
 from workbench.models.families.awd_lstm.network import CLASSIFIER, LANGUAGE_MODEL, Dropouts
+from workbench.models.reasons import reason
 from workbench.models.spec import ModelInfo
 from workbench.models.vocabulary import Vocabulary
 from workbench.runtime.preparers.fastai_words import FastaiWords
@@ -135,8 +136,7 @@ def _state(path: Path, info: ModelInfo) -> dict[str, Tensor]:
     except (MemoryError, torch.OutOfMemoryError):
         raise
     except Exception as error:  # damaged files raise errors of many kinds
-        lines = str(error).strip().splitlines() or [type(error).__name__]
-        raise _not_loaded(info, lines[0][:200]) from error
+        raise _not_loaded(info, reason(error)) from error
     if isinstance(content, Mapping) and isinstance(content.get("model"), Mapping):
         content = content["model"]
     return {name: value for name, value in content.items() if isinstance(value, Tensor)}

@@ -33,6 +33,7 @@ from workbench.models.families.bilstm.info.config import (
     PartConfig,
     parse_parts,
 )
+from workbench.models.reasons import reason
 from workbench.models.spec import ModelInfo
 from workbench.runtime.preparers.stacked import (
     Characters,
@@ -147,9 +148,7 @@ def _fill(encoder: BilstmEncoder, path: Path) -> None:
         encoder.load_state_dict(load_file(path))
     except Exception as error:  # safetensors and torch raise errors of several kinds
         raise ModelError(
-            _("{path} cannot be loaded: {error}.").format(
-                path=path, error=str(error).splitlines()[0][:200]
-            ),
+            _("{path} cannot be loaded: {error}.").format(path=path, error=reason(error)),
             hint=_("Train again, or restore the folder from a backup."),
         ) from error
 

@@ -14,6 +14,7 @@ from workbench.base.i18n import _
 from workbench.models.base import LoadOptions
 from workbench.models.families.char_lm.info import files
 from workbench.models.families.char_lm.network import CharacterModel, Layer
+from workbench.models.reasons import reason
 
 
 class Dictionary:
@@ -64,9 +65,7 @@ def language_model(
         model.settings = _settings(_inside(raw, sizes), sizes)
     except (KeyError, RuntimeError, AttributeError) as error:
         raise ModelError(
-            _("{path} cannot be loaded: {error}.").format(
-                path=sizes.path, error=str(error).splitlines()[0][:200]
-            )
+            _("{path} cannot be loaded: {error}.").format(path=sizes.path, error=reason(error))
         ) from error
     return model
 

@@ -21,6 +21,7 @@ from transformers.pytorch_utils import Conv1D
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models.families.transformer.info.architectures import SUBLAYERS
+from workbench.models.reasons import reason
 from workbench.models.spec.places import ADAPTERS
 
 if TYPE_CHECKING:
@@ -132,9 +133,7 @@ def read(encoder: TransformerEncoder, folder: Path) -> None:
         raise
     except Exception as error:  # safetensors and torch raise errors of several kinds
         raise ModelError(
-            _("{path} cannot be loaded: {error}.").format(
-                path=path, error=str(error).splitlines()[0][:200]
-            ),
+            _("{path} cannot be loaded: {error}.").format(path=path, error=reason(error)),
             hint=_("Train again, or restore the folder from a backup."),
         ) from error
 

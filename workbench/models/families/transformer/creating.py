@@ -14,7 +14,8 @@ from workbench.models.base import Documents
 from workbench.models.families.transformer.info import config as configs
 from workbench.models.families.transformer.info.architectures import DECODERS, SEQ2SEQ
 from workbench.models.families.transformer.info.creation import STYLES, Style
-from workbench.models.families.transformer.library import first_line, quiet
+from workbench.models.families.transformer.library import quiet
+from workbench.models.reasons import reason
 from workbench.runtime import tokenizer_training
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def create(
         except ValueError as error:  # of the library, about sizes that do not fit each other
             raise SpecError(
                 _("A {architecture} model of these sizes cannot be created: {error}.").format(
-                    architecture=architecture, error=first_line(error)
+                    architecture=architecture, error=reason(error)
                 ),
                 hint=_("Change width, heads or inner."),
             ) from error

@@ -26,8 +26,10 @@ from workbench.models.families.transformer.info.architectures import (
     READS_TWICE,
     SEQ2SEQ,
 )
-from workbench.models.families.transformer.library import first_line, quiet
+from workbench.models.families.transformer.library import quiet
 from workbench.models.families.transformer.seq2seq import Seq2SeqEncoder
+from workbench.models.reasons import reason
+from workbench.models.spec import tokenizers
 from workbench.runtime.tokenizer import Tokenizer
 from workbench.runtime.tokenizer_files import read_config, read_json
 
@@ -170,7 +172,7 @@ def _from_pretrained(
         except (MemoryError, torch.OutOfMemoryError):
             raise
         except Exception as error:  # the library validates little: any exception is possible
-            raise _not_loaded(info, first_line(error)) from error
+            raise _not_loaded(info, reason(error)) from error
     if lost := _not_drawn(options.head, message):
         raise _not_loaded(info, _("its weights lack {name} in the required size").format(name=lost))
     return model, not any("pooler" in name for name in message["missing_keys"])
@@ -257,7 +259,7 @@ def _described(info: spec.ModelInfo, head: str, config: PretrainedConfig) -> int
                 empty = _class(info, head).from_config(config)
                 empty.tie_weights()  # part of the initialization
         except Exception as error:  # the library validates little: any exception is possible
-            raise _not_loaded(info, first_line(error)) from error
+            raise _not_loaded(info, reason(error)) from error
     return sum(parameter.numel() for parameter in empty.parameters())
 
 
@@ -277,7 +279,7 @@ def _config(info: spec.ModelInfo, options: LoadOptions) -> PretrainedConfig:
     except Exception as error:  # as above
         raise ModelError(
             _("{path}/config.json cannot be read: {error}.").format(
-                path=info.path, error=first_line(error)
+                path=info.path, error=reason(error)
             )
         ) from error
     if hasattr(config, "legacy"):
@@ -314,11 +316,4 @@ def _attention(wanted: str, family: str) -> str:
 
 def _fit_vocabulary(info: spec.ModelInfo, model: PreTrainedModel, tokenizer: Tokenizer) -> None:
     rows = cast(nn.Embedding, model.get_input_embeddings()).num_embeddings
-    if tokenizer.size > rows:
-        raise ModelError(
-            _(
-                "The vocabulary of the tokenizer of {path} ({size:,}) is larger than that of the "
-                "model ({rows:,})."
-            ).format(path=info.path, size=tokenizer.size, rows=rows),
-            hint=_("Tokenizer and weights are from different models."),
-        )
+    tokenizers.check(info.path, tokenizer.size, rows)

@@ -1,18 +1,8 @@
-"""Common settings for the transformers library: no progress output, one-line errors."""
+"""Common settings for the transformers library: no progress output."""
 
 from __future__ import annotations
 
 import logging
-
-
-def first_line(error: BaseException) -> str:
-    lines = str(error).split("\n")
-    first = lines[0].strip()
-    if (
-        first.endswith(":") and len(lines) > 1
-    ):  # the library's own checks name the field on the first line, the reason on the next
-        first = f"{first} {lines[1].strip()}"
-    return first[:300].removesuffix(".") or type(error).__name__
 
 
 class quiet:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
-from workbench.models.families.transformer.library import first_line, quiet
+from workbench.models.families.transformer.library import quiet
+from workbench.models.reasons import reason
 from workbench.models.spec.cards import DESCRIPTION
 from workbench.runtime.tokenizer import Tokenizer, files_of
 
@@ -73,7 +74,7 @@ def _make(encoder: TransformerEncoder, folder: Path) -> None:
     except (OSError, ValueError, ImportError, AttributeError, KeyError, TypeError) as error:
         raise ModelError(
             _("The tokenizer of {path} cannot be saved: {error}").format(
-                path=encoder.info.path, error=first_line(error)
+                path=encoder.info.path, error=reason(error)
             )
         ) from error
     if not _alike(again.backend_tokenizer, encoder.tokenizer.backend):

@@ -57,9 +57,10 @@ def _unknown(opened: Opened, path: Path) -> torch.Tensor:
         return torch.from_numpy(opened.rows[: min(FREQUENT, len(opened.words))].mean(0))
     try:
         found = np.load(saved, allow_pickle=False).astype(np.float32)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError) as error:
         raise ModelError(
-            _("{path} cannot be read: {error}.").format(path=saved, error=error)
+            _("{path} cannot be read: {error}.").format(path=saved, error=error),
+            hint=_("Restore the file from a backup, or delete it."),
         ) from error
     if found.shape != (opened.header.width,):
         raise ModelError(

@@ -70,7 +70,11 @@ class BilstmInfo(FamilyInfo):
             return replace(info, problems=tuple(problems), notes=(note,))
         from workbench.runtime.preparers.stacked import part_folder
 
-        trained = weights.read(path, problems)
+        trained = weights.Weights()
+        if (path / WEIGHTS).is_file():
+            trained = weights.read(path, problems)
+        else:  # nor does a pickle replace it
+            problems.append(_("{weights} is missing").format(weights=WEIGHTS))
         parts = [
             cards.card(part_folder(path, number), allow_pickle=True)
             for number, part in enumerate(config.parts)
