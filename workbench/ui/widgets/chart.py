@@ -50,7 +50,7 @@ class Series:
     tone: str = "accent"
     dashed: bool = False
     marker: str = NO_MARK
-    notes: tuple[str, ...] = ()
+    notes: Sequence[str] = ()
     width: float = 2.0
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()

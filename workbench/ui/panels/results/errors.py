@@ -90,6 +90,7 @@ class ErrorsView(QFrame):
         self.state = state = page.browser
         self._looks: dict[str, Label] = {}
         self._asks = False  # the errors are answers to questions
+        self._by_size = False  # the errors are those of numbers
         self._one_kind = False  # its name is left out then
         self._keys = ErrorKeys(state.context.settings)
         self.table = self._error_table(state)
@@ -198,7 +199,7 @@ class ErrorsView(QFrame):
         return name or NONE, label, ""
 
     def _value(self, item: ErrorItem) -> str:
-        if self.state.by_size or self.state.wanted.sort == LOSS:
+        if self._by_size or self.state.wanted.sort == LOSS:
             return decimal(item.mistake.loss, 2)
         return points(item.mistake.confidence)
 
@@ -229,6 +230,7 @@ class ErrorsView(QFrame):
         layer = state.layer
         self._looks = {label.name: label for label in layer.labels} if layer else {}
         self._asks = layer is not None and layer.traits.asks
+        self._by_size = state.by_size
         has = bool(state.items)
         self._body.setVisible(has)
         self._filters.setVisible(has or "test" in state.page.splits_shown)
@@ -237,7 +239,7 @@ class ErrorsView(QFrame):
         self._one_kind = len(state.counts) < 2
         self.table.setColumnWidth(0, theme.px(ICON_ONLY if self._one_kind else KIND))
         loss = state.wanted.sort == LOSS
-        title = _("Error") if state.by_size else _("Loss") if loss else _("Conf.")
+        title = _("Error") if self._by_size else _("Loss") if loss else _("Conf.")
         self.table.rows_model.set_title(4, title)
         self.table.set_rows(state.shown)
         self._show_counts()

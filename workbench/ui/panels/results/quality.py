@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
@@ -26,6 +27,7 @@ from workbench.ui.widgets.chart import Axis, Chart, Series, save_menu
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.layout import card, row, scrolled
 from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.texts import Texts
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
@@ -220,6 +222,11 @@ class SlicesCard(QFrame):
         self._caution.setText(caution.format(n=count, expected=formats.decimal(count / 20, 1)))
 
 
+def _threshold_text(curve: Curve, point: int) -> str:
+    value = formats.significant(float(curve.thresholds[point]), 3)
+    return _("threshold {value}").format(value=value)
+
+
 class CurvesCard(QFrame):
     """Precision–recall or ROC of one label; thresholds of labels that are decided by one."""
 
@@ -337,10 +344,7 @@ class CurvesCard(QFrame):
         self.roc.setVisible(is_roc)
         for chart, curve in ((self.pr, found.precision_recall), (self.roc, found.roc)):
             if curve is not None:
-                notes = tuple(
-                    _("threshold {value}").format(value=formats.significant(float(threshold), 3))
-                    for threshold in curve.thresholds
-                )
+                notes = Texts(len(curve), partial(_threshold_text, curve))
                 xs, ys = tuple(map(float, curve.x)), tuple(map(float, curve.y))
                 chart.set_series((Series(found.label, xs, ys, notes=notes),))
         decides = found.threshold is not None
