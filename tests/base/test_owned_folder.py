@@ -70,7 +70,7 @@ def test_a_failure_of_the_second_rename_puts_the_earlier_version_back(place, mon
 def test_a_foreign_folder_in_the_way_is_refused_and_left_alone(place, name):
     foreign(place / name)
 
-    with pytest.raises(WorkbenchError, match=f"{name} is in the way"):
+    with pytest.raises(WorkbenchError, match=f"{name} already exists"):
         owned_folder.replace(place / "model", fill("one"))
 
     assert names(place) == [name] and (place / name / "notes.txt").read_text() == "keep"

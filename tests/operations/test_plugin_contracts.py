@@ -62,7 +62,7 @@ def task(**changes):
         ({}, ""),
         ({"main": "kapa"}, "`main` is 'kapa', expected a name of `scores`: kappa, accuracy."),
         ({"layer_kinds": ("tags",)}, "`layer_kinds` has 'tags', expected one of class, multi"),
-        ({"outputs": ("TokenTags",)}, "`outputs` has 'TokenTags', which is no class of"),
+        ({"outputs": ("TokenTags",)}, "`outputs` has 'TokenTags', which is not a class of"),
         ({"logits": {"logits": "words"}}, "`logits` gives 'words' for 'logits', expected item"),
     ],
 )

@@ -117,7 +117,7 @@ def test_a_folder_that_is_not_ours_is_not_overwritten(tiny, text_file, tmp_path)
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "notes.txt").write_text("mine")
 
-    with pytest.raises(WorkbenchError, match="in the way"):
+    with pytest.raises(WorkbenchError, match="already exists"):
         run(spec("causal_lm", tiny["gpt2"], text_file), tmp_path / "out")
 
     assert (tmp_path / "out" / "notes.txt").read_text() == "mine"

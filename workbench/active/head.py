@@ -1,4 +1,4 @@
-"""A linear model on fixed vectors: logistic regression that goes on from its last weights.
+"""A linear model on fixed vectors: logistic regression that continues from its last weights.
 
 Runs in a worker; scikit-learn is imported when it is first trained.
 """
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 STRENGTH = 0.1  # inverse of the L2 penalty on standardized vectors
-ITERATIONS, FURTHER = 30, 8  # of the first training, and of each that goes on from it
+ITERATIONS, FURTHER = 30, 8  # of the first training, and of each that continues it
 AT_ONCE = 16_384  # rows that are predicted at a time
 
 
@@ -58,7 +58,7 @@ class Head:
         else:
             before.max_iter = FURTHER
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it goes on with the next labels
+            warnings.simplefilter("ignore")  # it continues with the next labels
             before.fit(rows, targets)
         self._models[key] = before
 

@@ -47,7 +47,7 @@ MOST_SHOWN = 50  # groups that are printed
     type=click.Choice(FIXES),
     help=_(
         "Put each leaking group into one split: the first of train, dev and test that it has "
-        "(train), the last (held-out), or take its documents out of all but the last (remove)."
+        "(train), the last (held-out), or remove its documents from all but the last (remove)."
     ),
 )
 @click.option(

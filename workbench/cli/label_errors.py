@@ -43,7 +43,7 @@ def label_errors(
     limit: int | None,
     as_json: bool,
 ) -> None:
-    """Rank gold labels of train and dev by confident learning on predictions out of fold.
+    """Rank gold labels of train and dev by confident learning on out-of-fold predictions.
 
     The documents are divided into parts; each part is predicted by a model that was trained on the
     others. Documents of test are left out.
@@ -55,7 +55,7 @@ def label_errors(
         project = opened.project
         if not kept:
             prepared = measuring.prepare(project, layer_name, model=model, folds=folds)
-            progress = Progress(_("Predicting out of fold"))
+            progress = Progress(_("Computing out-of-fold predictions"))
             opened.ask(
                 lambda then: measuring.start(project, opened.queue, prepared, then),
                 heard=progress.heard,

@@ -149,7 +149,7 @@ def note(file: Path, run: str, text: str, as_json: bool) -> None:
 @runs.command("archive")
 @project_argument
 @names_argument
-@click.option("--restore", is_flag=True, help=_("Take the runs out of the archive."))
+@click.option("--restore", is_flag=True, help=_("Restore the runs from the archive."))
 @as_json
 def archive(file: Path, names: tuple[str, ...], restore: bool, as_json: bool) -> None:
     """Hide each RUN from the lists of the window; nothing is deleted."""

@@ -1,6 +1,6 @@
 """Coreference in the columns of CoNLL-2012: chains as brackets in the last column.
 
-A document stands between "#begin document" and "#end document", a blank line ends a sentence. The
+A document is between "#begin document" and "#end document", a blank line ends a sentence. The
 words are joined by spaces, sentences by line breaks; other columns are not read. Source: Pradhan et
 al. 2012, "CoNLL-2012 shared task", section 3.3.
 """

@@ -275,7 +275,7 @@ class _Form:
     # ------------------------------------------------------------ one record
 
     def choices(self, row: Mapping[str, Any]) -> tuple[str, ...]:
-        """() for a value that is no list of texts."""
+        """() for a value that is not a list of texts."""
         return tuple(text for _name, text in self._choices(row))
 
     def _choices(self, row: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -189,7 +189,7 @@ class _Context:
 
 
 def _contexts(source: Source, options: Options, placing: Placing) -> Iterator[Item]:
-    """Rows with the same text are one document, wherever they stand."""
+    """Rows with the same text are one document, wherever they occur."""
     by_text: dict[str, _Context] = {}
     columns: dict[str, str] = {}
     named = LAYER

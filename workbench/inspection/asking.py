@@ -13,7 +13,7 @@ from workbench.inspection.spec import WordRow
 from workbench.text.document import Document
 from workbench.text.fields import Prediction
 
-Edits = Mapping[int, str]  # word → what stands in its place
+Edits = Mapping[int, str]  # word → what replaces it
 
 
 @dataclass

@@ -243,7 +243,7 @@ class _Units(Continuation):
         return more + self._gap + content if self.backward else content + self._gap + more
 
     def logits(self, added: Sequence[Sequence[int]], *, last: int = 1) -> Tensor:
-        if last > 1:  # added units can change how the text is read: each step is read anew
+        if last > 1:  # added units can change how the text is read: each step is read again
             steps = range(len(added[0]) - last + 1, len(added[0]) + 1)
             return torch.cat([self.logits([row[:step] for row in added]) for step in steps], dim=1)
         encoder, inputs = self._encoder, self._prepared(added).inputs

@@ -1,4 +1,4 @@
-"""A job that runs the job of a training once for each fold, for predictions out of fold."""
+"""A job that runs the job of a training once for each fold, for out-of-fold predictions."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Confident learning: which labels are probably wrong (Northcutt, Jiang and Chuang 2021).
 
 Confident Learning: Estimating Uncertainty in Dataset Labels, JAIR 70, sections 3 and 4.
-Probabilities must be out of fold: from models that were not trained on the item.
+Probabilities must be out-of-fold: from models that were not trained on the item.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Confident:
 
 
 def confident(given: np.ndarray, probabilities: np.ndarray) -> Confident:
-    """given int (N,): the labels; probabilities float (N, K), out of fold."""
+    """given int (N,): the labels; probabilities float (N, K), out-of-fold."""
     n, k = probabilities.shape
     rows = np.arange(n)
     own = probabilities[rows, given]

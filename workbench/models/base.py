@@ -300,7 +300,7 @@ class Encoder(nn.Module, ABC):
 
 @runtime_checkable
 class KeepsMemory(Protocol):
-    """An encoder that can go on from where another text ended, as recurrent networks do."""
+    """An encoder that can continue where another text ended, as recurrent networks do."""
 
     def remember(self, inputs: Mapping[str, Tensor], memory: Any) -> tuple[States, Any]:
         """The states, each layer (B, T, H), and the memory of each row for the same row of the next

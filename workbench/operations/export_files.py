@@ -146,8 +146,8 @@ def file_name(key: str, taken: dict[str, str]) -> str:
 
 def _renamed(n: int) -> str:
     return ngettext(
-        "{n} document is named differently, as its key is no file name or not unique.",
-        "{n} documents are named differently, as their keys are no file names or not unique.",
+        "{n} document is named differently, as its key is not unique or not a file name.",
+        "{n} documents are named differently, as their keys are not unique or not file names.",
         n,
     )
 

@@ -1,4 +1,4 @@
-"""Predictions out of fold: every document by a model that was trained on the others."""
+"""Out-of-fold predictions: every document by a model that was trained on the others."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ HELD_OUT = 10  # every tenth training document selects the checkpoint and fits t
 
 @dataclass(frozen=True)
 class Measured:
-    """Predictions out of fold of a layer, as they are kept beside the project.
+    """Out-of-fold predictions of a layer, as they are kept beside the project.
 
     model: title of what predicted; fold: by document id; given: gold labels of that time, by id.
     """
@@ -66,7 +66,7 @@ class Prepared:
 
 
 def models(project: Project, layer: Layer) -> tuple[tuple[str, str], ...]:
-    """(value, title) of what can predict out of fold: baselines, then the settings of runs."""
+    """(value, title) of what can predict the folds: baselines, then the settings of runs."""
     found = []
     for task in tasks.fitting(layer):
         found += [(PREFIX + baseline.id, _(baseline.title)) for baseline in baselines.fitting(task)]

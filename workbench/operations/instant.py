@@ -97,7 +97,7 @@ class Instant:
         self._look()
 
     def documents_changed(self) -> None:
-        """Compute vectors again if there are new documents or texts; it goes on meanwhile."""
+        """Compute vectors again if there are new documents or texts; it continues meanwhile."""
         if self._host is not None:
             self._look()
 
@@ -184,7 +184,7 @@ class Instant:
         self._ask()
 
     def _failed(self, error: Exception | None) -> None:
-        """It goes on with the vectors that it has, if any."""
+        """It continues with the vectors that it has, if any."""
         if self.status != OFF and error is not None:
             self.message = str(error)
             self._become(READY if self._host is not None and self.order is not None else FAILED)

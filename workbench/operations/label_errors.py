@@ -1,4 +1,4 @@
-"""Probably wrong gold labels: ranked by confident learning on predictions out of fold."""
+"""Probably wrong gold labels: ranked by confident learning on out-of-fold predictions."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ class Ranking:
 
     share: estimated share of wrong labels; low, high: its 95% interval over documents; units:
     labels that it is a share of (documents, decisions or words). changed: documents whose gold has
-    changed since the measurement. agreement: share of labels that were predicted as they are; the
-    lower it is, the less the other numbers say.
+    changed since the measurement. agreement: share of labels that equal their out-of-fold
+    predictions; the lower it is, the less the other numbers say.
     """
 
     measured: Measured
@@ -334,7 +334,7 @@ def skip(project: Project, layer: Layer, suspect: Suspect, *, origin: object = N
 def change(
     project: Project, layer: Layer, suspect: Suspect, label: str = "", *, origin: object = None
 ) -> None:
-    """Replace the gold label by the answer out of fold, or by another label of the layer."""
+    """Replace the gold label with the out-of-fold prediction, or with another label."""
     mistake = replace(suspect.mistake, predicted=label) if label else suspect.mistake
     title = _("Correct label of {key}").format(key=suspect.key)
     reviews.accept(

@@ -243,7 +243,7 @@ class Ladder:
         self._drop = queue.changed.connect(self._heard)
 
     def close(self) -> None:
-        """Stop listening; the current run goes on."""
+        """Stop listening; the current run continues."""
         self._drop()
 
     @property
@@ -333,7 +333,7 @@ class Ladder:
         self.changed.emit()
 
     def _on_same_data(self, fingerprint: str) -> bool:
-        """Whether the experiment can go on; the first run fixes its data."""
+        """Whether the experiment can continue; the first run fixes its data."""
         if not self._fingerprint:
             self._fingerprint = fingerprint
             for cell in self.cells:

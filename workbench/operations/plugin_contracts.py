@@ -134,9 +134,9 @@ def _undeclared(info: Any, made: Any) -> Iterator[str]:
             )
     for name in info.outputs:
         if fields.named(name) is None:
-            yield _("`outputs` has {name!r}, which is no class of workbench.text.fields.").format(
-                name=name
-            )
+            yield _(
+                "`outputs` has {name!r}, which is not a class of workbench.text.fields."
+            ).format(name=name)
     for name, axis in info.logits.items():
         if axis not in AXES:
             yield _("`logits` gives {axis!r} for {name!r}, expected item, token or choice.").format(

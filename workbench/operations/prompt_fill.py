@@ -183,11 +183,11 @@ class Fillers:
         return Filler(self, spec, layer, self.measure(spec), token)
 
     def forget_documents(self) -> None:
-        """The project has changed: examples are drawn anew."""
+        """The project has changed: examples are drawn again."""
         self._shots = None
 
     def forget_models(self) -> None:
-        """The backends have changed: models are measured anew."""
+        """The backends have changed: models are measured again."""
         self._measure = None
 
     def close(self) -> None:

@@ -208,7 +208,7 @@ class Computation:
             job.cancel()
 
     def _next(self, step: Callable[[Any], None]) -> Callable[[Any, Exception | None], None]:
-        """A `done` that goes on with a step, or ends with the error."""
+        """A `done` that continues with a step, or ends with the error."""
 
         def done(result: Any, error: Exception | None) -> None:
             if error is not None or self._cancelled:
@@ -247,7 +247,7 @@ class Computation:
         return self._wanted.runs[: 1 + (SECOND in needs(self._wanted.strategy))]
 
     def _predict(self, parts: list[tuple[Run, list[int]]]) -> None:
-        """Predict the first part, then the others; then go on."""
+        """Predict the first part, then the others; then continue."""
         if not parts:
             self._vectors()
             return

@@ -89,7 +89,7 @@ def restore(project_file: Path, source: Path, *, watch: Watch = QUIET) -> Path |
     """Replace the project by a backup; returns the backup of what it was, None if it was gone.
 
     Runs that were trained later are no longer listed; their folders are kept. Raises ProjectLocked
-    if the project is open for writing, ProjectError if the backup is no project.
+    if the project is open for writing, ProjectError if the backup is not a project.
     """
     return backup.restore(Path(project_file).absolute(), Path(source).absolute(), watch=watch)
 

@@ -98,7 +98,7 @@ def decode(
     """The spans of a text, in text order, and for each word the probability that one covers it.
 
     The spans are those whose label is more probable than none, or without `none` than 0.5, and that
-    may stand beside more probable ones, see `compatible`. The second result float64 (T,) is the
+    may occur with more probable ones, see `compatible`. The second result float64 (T,) is the
     highest probability of a label among the candidates over the word: a lower bound.
     """
     found: list[Candidate] = []
@@ -134,7 +134,7 @@ def _cover(covered: np.ndarray, begin: int, scores: np.ndarray) -> None:
 
 
 def compatible(found: Iterable[Candidate], overlaps: str) -> list[Candidate]:
-    """The candidates that may stand together, chosen by falling score.
+    """The candidates that are compatible, chosen by falling score.
 
     ANY keeps all; NESTED leaves out those that cross a better one, so that each pair is disjoint or
     one lies within the other; FLAT leaves out those that share a word with a better one. Equal

@@ -193,7 +193,7 @@ def restore(path: Path, source: Path, *, watch: Watch = QUIET) -> Path | None:
     """Replace the project file by a backup; returns the backup of what it was, None if it was gone.
 
     A damaged file is kept as it is, with its logs. Raises ProjectLocked if the project is open for
-    writing, ProjectError if `source` is no project or the disk is full; nothing changes then.
+    writing, ProjectError if `source` is not a project or the disk is full; nothing changes then.
     """
     header.examine(source)
     lock = FileLock.take(path)

@@ -145,7 +145,7 @@ def relabel(
 
     `ids`: only these spans or relations; `document_ids`: only in these documents; suggestions stay
     then. An annotation that would be equal to one that is there already is deleted; its relations,
-    notes and flags go on with the other one, and their chains are joined.
+    notes and flags pass to the other one, and their chains are joined.
     """
     rows = rows_of(db, label_id, ids, document_ids)
     changed = 0

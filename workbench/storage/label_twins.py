@@ -1,6 +1,6 @@
-"""Spans that become one, as a label was merged into another: what hangs on them goes along.
+"""Spans that become one when their labels are merged, with everything that refers to them.
 
-Relations go on with the span that stays, as do notes and flags; two chains that share a mention
+Relations, notes and flags pass to the span that stays; two chains that share a mention
 then are one chain. Undoable.
 """
 

@@ -341,7 +341,7 @@ CURRENT = len(MIGRATIONS)
 def apply(conn: sqlite3.Connection, migrations: Sequence[Migration] | None = None) -> None:
     """Bring the file to the newest version in one transaction.
 
-    After an upgrade the journal starts anew: its rows have the old shape.
+    After an upgrade the journal starts again: its rows have the old shape.
     """
     migrations = MIGRATIONS if migrations is None else migrations
     (version,) = conn.execute("pragma user_version").fetchone()

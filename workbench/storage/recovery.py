@@ -1,7 +1,7 @@
 """Writes what can be read of a damaged project into a new file.
 
-The pages of the file are read one by one (`raw_pages`), so that a broken page costs its own rows
-only. Rows are then checked as `integrity` checks them: invalid ones are left out, names of lost
+The pages of the file are read one by one (`raw_pages`), so that a damaged page loses only its own
+rows. Rows are then checked as `integrity` checks them: invalid ones are left out, names of lost
 layers, labels and documents are made up, and derived tables are computed again. The history is kept
 only if nothing was lost, as undo needs every row that it refers to.
 """

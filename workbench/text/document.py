@@ -59,7 +59,7 @@ class Document:
     def inputs(self) -> tuple[tuple[str, ...], ...]:
         """The texts that a model reads together, for each of its inputs: one, or one per choice.
 
-        A choice is read after the text; the question stands before it, or has a blank for it.
+        A choice is read after the text; the question precedes it, or has a blank for it.
         Source: transformers, examples/legacy/multiple_choice (RACE).
         """
         if not self.choices:

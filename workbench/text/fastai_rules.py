@@ -221,7 +221,7 @@ _CAPITAL = regex.compile(r"[A-Z][^A-Z\s]*")
 
 
 def _case_mark(part: str, rules: Rules) -> str:
-    """The mark before a stretch between white space, "" for none."""
+    """The mark before a run of characters without white space, "" for none."""
     if not rules.capital:
         letters = [word for word in regex.findall(r"\w+", part) if word.isupper()]
         return rules.upper if any(len(word) >= rules.least_upper for word in letters) else ""

@@ -79,7 +79,7 @@ class PatternSearch:
     ) -> Iterator[Hit]:
         seconds = SECONDS + SECONDS_PER_CHARACTER * len(text)
         try:
-            # concurrent: other threads go on while the expression is matched
+            # concurrent: other threads continue while the expression is matched
             for match in expression.finditer(text, timeout=seconds, concurrent=True):
                 if match.start() < match.end():
                     yield Hit(match.start(), match.end(), number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-SHORTEST = 12  # bytes: shorter texts may stand anywhere by chance
+SHORTEST = 12  # bytes: shorter texts may occur anywhere by chance
 CUT = 24  # bytes: from this length on, the beginning of a text is taken for the text
 FEW = 64  # beginnings up to which each is searched for by itself
 MARK = b"[removed]"
@@ -63,7 +63,7 @@ def _forms_of(text: str) -> set[bytes]:
 
 
 def _common(form: bytes, data: bytes, at: int) -> int:
-    """How many bytes of the form stand at a place of the data; 0 if these are too few.
+    """The number of bytes of the form at a position of the data; 0 if these are too few.
 
     What follows them starts with a whole character, and with no second half of a JSON escape.
     """

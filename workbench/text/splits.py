@@ -51,7 +51,7 @@ def divide(
     """New splits by id, only for documents whose split changes.
 
     `shares` of train, dev and test sum to 1 and apply to all items. With `keep`, documents keep
-    their split, and the others fill the splits up; without it all are assigned anew. A document
+    their split, and the others fill the splits up; without it all are assigned again. A document
     whose group has a split, among the items or in `homes`, joins it. A split with a share gets at
     least one document if there are enough. The order of the items does not change the result.
     """

@@ -72,7 +72,7 @@ class Pieces:
         return tuple(pieces)
 
     def sentences(self) -> Iterator[Sentence]:
-        """All sentences; what stands between two belongs to the first of them.
+        """All sentences; text between two belongs to the first of them.
 
         Line breaks at their ends are left out, as readers put them between sentences.
         """

@@ -1,4 +1,4 @@
-"""Where the scores of a run stand in the outputs of its network, and how they become
+"""Where the scores of a run are in the outputs of its network, and how they become
 probabilities.
 """
 

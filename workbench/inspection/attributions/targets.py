@@ -44,7 +44,7 @@ SIDES = ("start", "end")  # of an answer, in the order of the outputs of the net
 
 @dataclass(frozen=True)
 class Explained:
-    """A document as the run reads it, with its targets and where each stands.
+    """A document as the run reads it, with its targets and the position of each.
 
     rows: the tokens of each window; of a run that answers questions, empty for other questions.
     """

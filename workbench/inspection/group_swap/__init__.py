@@ -1,1 +1,1 @@
-"""How scores change where words of one group stand in place of another's."""
+"""How scores change where words of one group replace another's."""

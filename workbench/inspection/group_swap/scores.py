@@ -57,7 +57,7 @@ def _labels(predictions: Sequence[Prediction]) -> Scored:
 def _answers(predictions: Sequence[Prediction], documents: Sequence[Document]) -> Scored:
     """The mean probability of the answers; "no answer" is one, too.
 
-    Words of an answer may be exchanged: it is the same if it stands at the same words.
+    Words of an answer may be exchanged: it is the same if it has the same words.
     """
     found = [prediction.required(Answers).answers for prediction in predictions]
     means = [np.mean([answer.score for answer in given]) if given else 0.0 for given in found]

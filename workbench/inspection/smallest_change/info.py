@@ -32,7 +32,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Change:
-    """The words changed, in order of the search, each with what stands in its place ("": nothing).
+    """The words changed, in order of the search, each with its replacement ("": nothing).
 
     label, share, value: the prediction for `text`, the changed text, as of `Verdict`. turned:
     whether something else is predicted.

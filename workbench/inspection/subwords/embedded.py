@@ -119,7 +119,7 @@ def _keep(
     given: tuple[Tensor, ...],
     vectors: Tensor,
 ) -> None:
-    # a table of distances is asked for (T, T) numbers and is no part of the sum
+    # a table of distances is asked for (T, T) numbers and is not part of the sum
     if part in found or vectors.dim() > 3 or vectors.shape[-2] != units:
         return
     vector = vectors.detach().float().reshape(-1, units, vectors.shape[-1])[0].cpu()

@@ -73,7 +73,7 @@ def preparer(path: Path | str) -> Preparer:
 
 
 def segmenter(path: Path | str, settings: Mapping[str, Any] | None = None) -> str:
-    """See `FamilyInfo.segmenter`; "rules" for a path that is no model."""
+    """See `FamilyInfo.segmenter`; "rules" for a path that is not a model."""
     info = card(path, allow_pickle=True)
     if not info.family:
         return DEFAULT

@@ -92,7 +92,7 @@ class ModelInfo:
 
     @property
     def is_bare(self) -> bool:
-        """Whether it is an architecture without weights, created anew by every training."""
+        """Whether it is an architecture without weights, created again by every training."""
         return self.usable and not self.width
 
     @property

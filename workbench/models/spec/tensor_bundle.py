@@ -1,7 +1,7 @@
 """Names and places of the tensors in a TensorFlow checkpoint (format V2, "tensor bundle").
 
 NAME.index is a sorted string table as in LevelDB: blocks of key–value entries with shared key
-prefixes, found through an index block whose place stands in the footer. Its values are protocol
+prefixes, found through an index block whose position is in the footer. Its values are protocol
 buffers: the empty key has a BundleHeaderProto, every other key, the name of a tensor, a
 BundleEntryProto with type, shape and the bytes in NAME.data-00000-of-00001. No tensor is read here.
 

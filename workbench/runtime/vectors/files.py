@@ -71,7 +71,7 @@ class Header:
 def file_of(path: Path) -> tuple[Path | None, list[str]]:
     """The file of vectors: `path`, or the only one in the folder `path`; problems if there is none.
 
-    (None, []) for a folder that is no model of this kind.
+    (None, []) for a folder that is not a model of this kind.
     """
     if not path.is_dir():
         return path, []

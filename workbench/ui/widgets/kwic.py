@@ -21,7 +21,7 @@ GAP = 5  # pixels beside the word
 class KwicDelegate(QStyledItemDelegate):
     """For a column of a table; `parts(row)` gives the text before, the word, the text after.
 
-    In right-to-left text, what comes first stands on the right.
+    In right-to-left text, what comes first is on the right.
     """
 
     def __init__(self, table: Table, parts: Callable[[Any], tuple[str, str, str]]):

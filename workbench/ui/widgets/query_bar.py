@@ -70,7 +70,7 @@ class QueryBar(QWidget):
         self._glass = QAction(icons.icon("search", "muted", 16), "", self.line)
         self.line.addAction(self._glass, QLineEdit.ActionPosition.LeadingPosition)
         # A query is read from left to right, also with words of a script from right to left:
-        # otherwise the minus sign of `-split:test` would stand behind it.
+        # otherwise the minus sign of `-split:test` would be shown behind it.
         left = Qt.Key.Key_Direction_L, Qt.KeyboardModifier.NoModifier
         QCoreApplication.sendEvent(self.line, QKeyEvent(QEvent.Type.KeyPress, *left))
         hint = _(

@@ -30,7 +30,7 @@ class AwdLstm(Encoder):
     """Embeddings and LSTM layers, the last of which has the width of the embeddings.
 
     The layers below the last are wider, `sizes.hidden`. A model of the direction "previous" reads
-    the tokens of a text from the last to the first; its states stand at their tokens all the same.
+    the tokens of a text from the last to the first; its states are in the order of the text.
     A long text is read in chunks with the states carried on, so that memory for gradients is
     bounded; see CHUNK and LEARNED.
     """

@@ -163,7 +163,7 @@ def _from_pretrained(
                 **others,
                 config=config,
                 attn_implementation=_attention(options.attention, info.architecture),
-                ignore_mismatched_sizes=True,  # a head with other labels is initialized anew
+                ignore_mismatched_sizes=True,  # a head with other labels is newly initialized
                 output_loading_info=True,
                 local_files_only=True,
                 trust_remote_code=False,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LONGEST = 32  # characters of the text in a menu entry
 Choices = tuple[Choice | None, ...]
 
-# commands whose keys stand beside the entries
+# commands whose keys are shown beside the entries
 CHAIN, NEW_CHAIN, PART = "annotate.chain", "annotate.chain-new", "annotate.part"
 LINK, DELETE, SKIP = "annotate.link-key", "annotate.delete", "annotate.space"
 ACCEPT, REJECT = "annotate.accept", "annotate.reject"

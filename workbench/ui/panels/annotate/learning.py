@@ -12,7 +12,7 @@ from workbench.operations.rounds import Rounds
 
 @dataclass(frozen=True)
 class Curve:
-    """advice: whether to go on labelling, in a sentence. message: what was measured."""
+    """advice: whether to continue labelling, in a sentence. message: what was measured."""
 
     title: str
     points: tuple[Point, ...]

@@ -258,7 +258,7 @@ class TokenState(AnnotateState):
             self._decide_tags(suggestion_edits.reject, suggested)
 
     def accept_tag(self) -> bool:
-        """Accept the suggestion for the selected token and go on; False if there is none."""
+        """Accept the suggestion for the selected token and continue; False if there is none."""
         suggested = self.suggested_tags().get(self.token_place, ()) if self.token_place else ()
         if not self.can_edit or not suggested:
             return False

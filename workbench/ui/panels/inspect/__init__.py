@@ -135,7 +135,7 @@ class InspectPanel(Panel):
         return {"place": (key, state.document, state.document_id)}
 
     def _return_to(self, key: str, document: Document | None, document_id: int | None) -> None:
-        """Show a model and a text again, without asking anew for those that are shown."""
+        """Show a model and a text again, without asking again for those that are shown."""
         state = self.state
         state.choose(key)
         if document_id is not None and document_id != state.document_id:

@@ -34,7 +34,7 @@ from workbench.ui.widgets.words import KeyCap, words
 
 SIDE = 236  # pixels at 100%
 NARROW = 620  # below this width, buttons beside the text show their icons alone
-BOTH = 1200  # width of the window from which two panes stand side by side
+BOTH = 1200  # width of the window from which two panes are side by side
 PAUSE = 600  # milliseconds after the last key press until a typed text is sent to the model
 
 
@@ -269,7 +269,7 @@ class InspectView(View):
                 self._panes[1].render(fields)
 
     def _show_panes(self) -> None:
-        """What stands in each pane; below BOTH pixels only the active one is visible."""
+        """What each pane shows; below BOTH pixels only the active one is visible."""
         state, (left, right) = self.state, self._panes
         compared, double = state.compared, state.has_two
         title, other = (

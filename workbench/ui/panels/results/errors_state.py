@@ -267,11 +267,11 @@ class ErrorsState(State):
     # ---------------------------------------------------------------- decisions
 
     def accept(self) -> None:
-        """Make the prediction gold at this place, and go on."""
+        """Make the prediction gold at this place, and continue."""
         self._decide(errors.accept, _("Accepted the prediction as gold for {key}."))
 
     def keep(self) -> None:
-        """Keep gold, remember it, and go on."""
+        """Keep gold, remember it, and continue."""
         self._decide(errors.keep, _("Kept gold of {key}."))
 
     def _decide(self, act: Callable[..., None], message: str) -> None:

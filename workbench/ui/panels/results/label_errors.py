@@ -186,7 +186,7 @@ class LabelErrorsView(QFrame):
                 "{n} fold of {model}, {when}.", "{n} folds of {model}, {when}.",
                 found.measured.folds,
             ).format(n=found.measured.folds, **about)  # fmt: skip
-            agree = _("Out of fold, {share}% of the labels are predicted as they are.")
+            agree = _("{share}% of the labels equal their out-of-fold predictions.")
             message = f"{message} {agree.format(share=points(found.agreement))}"
             if found.changed:
                 more = ngettext(

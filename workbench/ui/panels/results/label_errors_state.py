@@ -111,7 +111,7 @@ class LabelErrorsState(State):
         return self.layer is not None and bool(self.models) and self.share is None
 
     def measure(self, model: str, count: int) -> None:
-        """Predict every document out of fold, in the background."""
+        """Compute out-of-fold predictions for every document, in the background."""
         layer = self.layer
         if layer is None or not self.can_measure:
             return
@@ -201,11 +201,11 @@ class LabelErrorsState(State):
     # ---------------------------------------------------------------- decisions
 
     def accept(self) -> None:
-        """Change gold to the answer out of fold, and go on."""
+        """Change gold to the out-of-fold prediction, and continue."""
         self._decide(label_errors.change, reviews.CHANGED, _("Corrected the label of {key}."))
 
     def set_label(self, name: str) -> None:
-        """Change gold to another label of the layer, and go on."""
+        """Change gold to another label of the layer, and continue."""
         item = self.item
         if item is not None and name != item.mistake.gold:
             act = partial(label_errors.change, label=name)

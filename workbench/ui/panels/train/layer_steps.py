@@ -54,7 +54,7 @@ class LayerSteps(QFrame):
         self.render()
 
     def render(self) -> None:
-        """Compute the picture anew where it is shown."""
+        """Compute the picture again where it is shown."""
         if self._picture.isHidden():
             return
         rates = self._ask()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     )
     from workbench.ui.panels.inspect.shown import Shown
 
-BOXED = 0.05  # probability of a start or an end from which both stand in a box
+BOXED = 0.05  # probability of a start or an end from which both have a box
 PALE = 0.005  # probability below which a token has no ground
 ROWS = 7  # height of the table of ranges, in rows at most
 

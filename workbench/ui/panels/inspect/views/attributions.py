@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from workbench.inspection.attributions.info import Attributions
     from workbench.ui.panels.inspect.shown import Shown
 
-NAMED = 0.15  # fraction of the largest value from which the number stands below the word
+NAMED = 0.15  # fraction of the largest value from which the number is below the word
 PALE = 0.02  # fraction below which a word has no ground
 OPTIONS = {"method": _("Method"), "score": _("Score")}
 

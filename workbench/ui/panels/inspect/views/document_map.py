@@ -111,7 +111,7 @@ class DocumentMapView(InspectorView):
         )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a narrow pane, the selected points stand below the map."""
+        """In a narrow pane, the selected points are listed below the map."""
         super().resizeEvent(event)
         ways = QBoxLayout.Direction
         narrow = self.width() < theme.px(NARROW)

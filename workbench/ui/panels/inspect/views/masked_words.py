@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.inspect.shown import Shown
 
 DARKEST = 16.0  # bits with the darkest ground
-NAMED = 8.0  # bits from which the number stands below the word
+NAMED = 8.0  # bits from which the number is shown below the word
 
 
 class MaskedWordsView(InspectorView):

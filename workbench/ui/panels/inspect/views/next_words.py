@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from workbench.inspection.next_words.info import NextToken, NextWords
     from workbench.ui.panels.inspect.shown import Shown
 
-BEFORE = 6  # words of the text that stand before the added tokens
+BEFORE = 6  # words of the text before the added tokens
 CUTS = {"top-k": ("top_k", _("top-k")), "top-p": ("top_p", _("top-p"))}  # option, title
 Numbered = tuple[int, "NextToken | None"]  # None: the row that names the cut
 

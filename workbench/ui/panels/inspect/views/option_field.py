@@ -23,7 +23,7 @@ PAUSE = 500  # milliseconds without a change before the inspector runs again
 
 
 class OptionField(Field):
-    """A number as text; Enter or leaving the field sets the option, an error stands below."""
+    """A number as text; Enter or leaving the field sets the option; an error is shown below."""
 
     def __init__(self, state: Shown, name: str, title: str):
         self._line = QLineEdit()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 CERTAIN = 0.9  # probability from which a word is not doubtful
 SHOWN, LEAST = 3, 0.03  # labels in the box of a doubtful word: at most, and their probability
 LOGIT = 2  # column of the labels of one word
-NARROW = 620  # width below which the words stand above alone, pixels at 100%
+NARROW = 620  # width below which the words have a row of their own, pixels at 100%
 LOWEST = 4  # rows of the table of one word's labels
 TABLE = 196  # height of the table of all words, pixels at 100%
 
