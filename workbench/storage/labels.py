@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from workbench.base.watch import QUIET, Watch
+from workbench.storage import state_keys
 from workbench.storage.annotations import reset_untouched
 from workbench.storage.database import Database
 from workbench.storage.values import Row, ids_in, json_in, json_out, name_in, new_id, new_uid
@@ -367,11 +368,8 @@ def documents_in(db: Database, layer_id: int) -> int:
 
 def submitted_counts(db: Database) -> dict[int, int]:
     """Map layer id → number of training documents: submitted by the gold annotator."""
-    statement = (
-        "select s.layer_id, count(*) from state s join layer l on l.id = s.layer_id and "
-        "l.gold = s.annotator_id"
-        " where s.state = 'submitted' group by s.layer_id"
-    )
     counts = {id: 0 for (id,) in db.reader().execute("select id from layer").fetchall()}
-    counts.update(db.reader().execute(statement).fetchall())
+    for key, documents in state_keys.numbers(db).items():
+        for id, state in state_keys.parsed(key)[1].items():
+            counts[id] += documents * (state == "submitted")
     return counts
