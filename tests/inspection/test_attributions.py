@@ -8,7 +8,10 @@ torch = pytest.importorskip("torch")
 from tests import tiny_models  # noqa: E402
 from tests.inspection.test_transitions import asked, made  # noqa: E402
 from workbench.base.errors import WorkbenchError  # noqa: E402
-from workbench.inspection.attributions.inspector import AttributionsInspector  # noqa: E402
+from workbench.inspection.attributions.inspector import (  # noqa: E402
+    STEPS,
+    AttributionsInspector,
+)
 from workbench.inspection.subject import Subject  # noqa: E402
 from workbench.operations import inspect  # noqa: E402
 from workbench.runtime.candidates import SpanScorer  # noqa: E402
@@ -46,6 +49,17 @@ def test_integrated_gradients_are_complete(kind, score, request):
 
     assert result.total == pytest.approx(result.score - result.baseline, abs=0.02)
     assert result.delta == pytest.approx(result.total - (result.score - result.baseline), abs=1e-4)
+
+
+def test_steps_are_added_until_the_attributions_are_complete(classifier, monkeypatch):
+    few = run(classifier)
+    assert few.steps in STEPS and run(classifier, steps=7).steps == 7
+    assert run(classifier, method="gradient_input").steps is None
+
+    monkeypatch.setattr("workbench.inspection.attributions.inspector.CONVERGED", 0.0)
+    most = run(classifier)
+    assert most.steps == STEPS[-1]
+    assert few.scores == pytest.approx(most.scores, abs=0.02 * max(map(abs, most.scores)))
 
 
 @pytest.mark.parametrize("score", ["probability", "logit"])

@@ -47,7 +47,8 @@ class Attributions:
     special: the sum over tokens outside of words. score, baseline: F(x) and F(baseline) of the
     target, baseline only for integrated gradients. delta: the convergence delta, the sum of all
     attributions - (F(x) - F(baseline)), near 0 if the steps suffice. temperature: of the run's
-    predictions, 1 for none; scores and shares of targets are without it.
+    predictions, 1 for none; scores and shares of targets are without it. steps: of integrated
+    gradients, None for other methods.
     """
 
     words: tuple[WordRow, ...]
@@ -61,6 +62,7 @@ class Attributions:
     delta: float | None = None
     cut: bool = False
     temperature: float = 1.0
+    steps: int | None = None
 
     @property
     def total(self) -> float:
@@ -103,7 +105,12 @@ INFO = InspectorInfo(
             choice_titles=(N_("Probability"), N_("Logit")),
         ),
         Option(
-            "steps", "int", 50, N_("Number of steps of integrated gradients."), low=2, high=1000
+            "steps",
+            "int",
+            0,
+            N_("Number of steps of integrated gradients; 0: as many as convergence takes."),
+            low=0,
+            high=1000,
         ),
         Option("samples", "int", 20, N_("Number of noisy samples of SmoothGrad."), low=1, high=500),
         Option("seed", "int", 1, N_("Random seed of the noise of SmoothGrad."), low=0),

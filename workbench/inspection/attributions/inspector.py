@@ -34,7 +34,19 @@ from workbench.tasks.base import Batch
 from workbench.text.document import Document
 
 BATCH_TOKENS = 4096  # tokens per pass with gradients
+# of integrated gradients: more until the convergence delta is below this fraction of F(x) −
+# F(baseline); the sum is Gauss–Legendre quadrature, so that few suffice for most texts
+STEPS, CONVERGED = (20, 50, 200), 0.01
+SMALL = 1e-3  # differences below it are as good as none
 NOISE = 0.15  # of SmoothGrad: standard deviation as a fraction of the range of the embeddings
+
+
+@dataclass(frozen=True)
+class Convergence:
+    """delta: the sum of all attributions - (F(x) - F(baseline)) after `steps`."""
+
+    delta: float
+    steps: int
 
 
 class AttributionsInspector:
@@ -57,8 +69,8 @@ class AttributionsInspector:
         piece, rows = text.found.prepared.inputs[place.window], text.rows[place.window]
         scorer = Scorer(subject, piece, place, options["score"] == PROBABILITY)
         with torch.backends.cudnn.flags(enabled=False):  # its RNNs have no gradient in eval mode
-            tokens, delta = _attributed(scorer, subject, rows, options)
-        return _result(text, rows, tokens, delta, scorer, target, options["method"])
+            tokens, convergence = _attributed(scorer, subject, rows, options)
+        return _result(text, rows, tokens, convergence, scorer, target, options["method"])
 
 
 @dataclass
@@ -143,23 +155,16 @@ def _captum() -> Any:
 
 def _attributed(
     scorer: Scorer, subject: Subject, rows: Sequence[TokenRow], options: Mapping[str, Any]
-) -> tuple[np.ndarray, float | None]:
-    """Per token float64 (T,), and the convergence delta of integrated gradients."""
+) -> tuple[np.ndarray, Convergence | None]:
+    """Per token float64 (T,), and how integrated gradients converged."""
     attr = _captum()
-    method, delta = options["method"], None
+    method, convergence = options["method"], None
     if method == OCCLUSION:
         return _occluded(scorer, subject, rows), None
     score: Callable[[Tensor], Tensor] = scorer.of_embeddings
     embeddings = scorer.embeddings.clone().requires_grad_()
     if method == INTEGRATED:
-        found, deltas = attr.IntegratedGradients(score).attribute(
-            embeddings,
-            baselines=scorer.padding,
-            n_steps=options["steps"],
-            internal_batch_size=scorer.rows,
-            return_convergence_delta=True,
-        )
-        delta = float(deltas[0])
+        found, convergence = _integrated(scorer, embeddings, options["steps"])
     elif method == SMOOTH:
         torch.manual_seed(options["seed"])
         spread = float(scorer.embeddings.max() - scorer.embeddings.min())
@@ -173,7 +178,25 @@ def _attributed(
     else:
         found = attr.InputXGradient(score).attribute(embeddings)
     per_token: np.ndarray = found.detach()[0].double().sum(-1).cpu().numpy()
-    return per_token, delta
+    return per_token, convergence
+
+
+def _integrated(scorer: Scorer, embeddings: Tensor, steps: int) -> tuple[Tensor, Convergence]:
+    """Per embedding (1, T, E), by this number of steps; 0: as many as convergence takes."""
+    method = _captum().IntegratedGradients(scorer.of_embeddings)
+    with torch.no_grad():
+        ends = [float(scorer.of_embeddings(end)[0]) for end in (embeddings, scorer.padding)]
+    for count in (steps,) if steps else STEPS:
+        found = method.attribute(
+            embeddings,
+            baselines=scorer.padding,
+            n_steps=count,
+            internal_batch_size=scorer.rows,
+        ).detach()
+        convergence = Convergence(float(found.double().sum()) - (ends[0] - ends[1]), count)
+        if abs(convergence.delta) <= CONVERGED * max(abs(ends[0] - ends[1]), SMALL):
+            break
+    return found, convergence
 
 
 def _occluded(scorer: Scorer, subject: Subject, rows: Sequence[TokenRow]) -> np.ndarray:
@@ -222,7 +245,7 @@ def _result(
     text: Explained,
     rows: Sequence[TokenRow],
     tokens: np.ndarray,
-    delta: float | None,
+    convergence: Convergence | None,
     scorer: Scorer,
     target: str,
     method: str,
@@ -236,7 +259,7 @@ def _result(
             sums[row.word] = sums.get(row.word, 0.0) + value
     with torch.no_grad():
         score = float(scorer.of_embeddings(scorer.embeddings)[0])
-        baseline = float(scorer.of_embeddings(scorer.padding)[0]) if delta is not None else None
+        baseline = float(scorer.of_embeddings(scorer.padding)[0]) if convergence else None
     return Attributions(
         text.words,
         tuple(sums.get(word) for word in range(len(text.words))),
@@ -246,7 +269,8 @@ def _result(
         text.targets,
         score,
         baseline,
-        delta,
+        convergence.delta if convergence else None,
         text.found.prediction.cut,
         scorer.subject.temperature,
+        convergence.steps if convergence else None,
     )

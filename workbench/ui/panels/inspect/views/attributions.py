@@ -157,7 +157,8 @@ def painted(at: int, word: str, score: float | None, most: float) -> StripWord:
     share = score / most
     if abs(share) < PALE:
         return StripWord(at, word)
-    caption = formats.decimal(score, 2, signed=True) if abs(share) >= NAMED else ""
+    digits = 2 if most >= 0.1 else 3 if most >= 0.01 else 4
+    caption = formats.decimal(score, digits, signed=True) if abs(share) >= NAMED else ""
     lowers = score < 0
     return StripWord(
         at,
