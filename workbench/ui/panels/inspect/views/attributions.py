@@ -182,4 +182,6 @@ def _figures(result: Attributions) -> list[tuple[str, str]]:
             (_("F(x) − F(baseline)"), formats.decimal(difference, 3, signed=True)),
             (_("Convergence delta"), formats.decimal(result.delta, 4, signed=True)),
         ]
+    if result.steps is not None:
+        found.append((_("Steps"), formats.count(result.steps)))
     return found

@@ -38,7 +38,7 @@ class LogitLensView(InspectorView):
         self._chart.moved.connect(self._point_moved)
         self._chart.opened.connect(self._point_moved)
         legend = words(
-            _("Text: the most probable token. Darker: more probable final prediction."),
+            _("Text: the most probable token. Stronger colour: more probable final prediction."),
             "caption",
             "muted",
         )

@@ -99,7 +99,7 @@ class SpansView(InspectorView):
         self._differences = self.page.compare(result.spans)
         for frame in (self._gold_words, self._gold, self._below):
             frame.setVisible(known)
-        self._remark.setText(self._remarks())
+        self._remark.setText(self._remarks(predicted=bool(result.spans)))
         self._remark.setVisible(bool(self._remark.text()))
         gold, predicted = self._spans(result)
         self._gold.set_spans(gold)
@@ -109,10 +109,11 @@ class SpansView(InspectorView):
         self._agreed.setVisible(not self._differences)
         self._show_tally()
 
-    def _remarks(self) -> str:
+    def _remarks(self, *, predicted: bool) -> str:
         gold = self.page.gold
         if gold is None:
-            return _("A typed text has no gold. Pick a document to compare.")
+            message = [_("A typed text has no gold. Pick a document to compare.")]
+            return " ".join(message if predicted else [*message, _("No spans are predicted.")])
         message = []
         if not gold.submitted:
             message.append(

@@ -35,7 +35,7 @@ class SurprisalView(InspectorView):
         self._table.chosen.connect(self._row_chosen)
         self._strip.chosen.connect(lambda at: self._table.choose({at}))
         legend = words(
-            _("Darker: more unexpected, up to 16 bits · outlined: without a value"),
+            _("Stronger colour: more unexpected, up to 16 bits · outlined: without a value"),
             "caption",
             "muted",
             wrap=True,
