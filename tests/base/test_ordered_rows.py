@@ -43,8 +43,8 @@ def test_the_change_is_known_from_the_rows_before_only(rows):
     made = rows.exchanged([1], [Row(4, 7)])
     again = made.exchanged([], [Row(5, 8)])
 
-    assert made.changes(rows) == Change((Row(1, 5),), (Row(4, 7),), in_place=False)
-    assert again.changes(made) == Change((), (Row(5, 8),), in_place=False)
+    assert made.changes(rows) == Change((Row(1, 5),), (Row(4, 7),), False, (0,), (1,))
+    assert again.changes(made) == Change((), (Row(5, 8),), False, (), (2,))
     assert again.changes(again) == Change()
     assert again.changes(rows) is None and rows.changes(made) is None and rows.changes(None) is None
 

@@ -19,12 +19,15 @@ R = TypeVar("R", bound=_Row)
 class Change(NamedTuple):
     """What tells rows from older ones: those that are `gone`, and those that have `come`.
 
-    A row that was changed is in both. `in_place`: the ids and their order are the same.
+    A row that was changed is in both. `in_place`: the ids and their order are the same. `gone_from`
+    and `come_to`: their positions in the older and in these rows, ascending.
     """
 
     gone: tuple[Any, ...] = ()
     come: tuple[Any, ...] = ()
     in_place: bool = True
+    gone_from: tuple[int, ...] = ()
+    come_to: tuple[int, ...] = ()
 
 
 class OrderedRows(tuple[R, ...]):
@@ -80,12 +83,14 @@ class OrderedRows(tuple[R, ...]):
             by_id[row.id] = row
         made = type(self)(rows)
         made.__dict__["by_id"] = by_id
-        after = [made.number_of(row.id) for row in new]
+        after = [bisect_left(made, self.order(row), key=self.order) for row in new]
         in_place = [(n, row.id) for n, row in before] == [
             (n, row.id) for n, row in zip(after, new, strict=True)
         ]
         made._made_from = self._mark
-        made.change = Change(tuple(row for _n, row in before), tuple(new), in_place)
+        gone_from = tuple(n for n, _row in before)
+        gone_rows = tuple(row for _n, row in before)
+        made.change = Change(gone_rows, tuple(new), in_place, gone_from, tuple(after))
         return made
 
     def kept(self, before: Self, since: Self, keep: Any) -> Self | None:

@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QAccessible, QFontMetrics
 from PySide6.QtWidgets import (
+    QApplication,
     QCheckBox,
     QComboBox,
+    QHBoxLayout,
     QLineEdit,
     QPlainTextEdit,
     QSizePolicy,
@@ -22,13 +24,13 @@ from workbench.ui.widgets.button import Button, Segments, icon_button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chip import Chip, ChipButton
 from workbench.ui.widgets.empty import EmptyState
-from workbench.ui.widgets.field import Field, combo
+from workbench.ui.widgets.field import Field, combo, fill
 from workbench.ui.widgets.form import Form
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.job_row import duration, progress_of
 from workbench.ui.widgets.note_line import NoteLine
 from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import Elided, IconLabel
+from workbench.ui.widgets.words import Counted, Elided, IconLabel
 
 
 @dataclass(frozen=True)
@@ -240,6 +242,55 @@ def test_a_combo_box_holds_values_beside_its_words(look, qtbot):
     qtbot.addWidget(box)
 
     assert (box.currentData(), box.currentText(), accessible_name(box)) == (2, "Two", "Number")
+
+
+def test_a_number_that_counts_lays_out_the_page_only_where_it_grows(look, qtbot):
+    number, chip = Counted("20,000"), Chip("draft")
+    page = Page()
+    qtbot.addWidget(page)
+    box = QHBoxLayout(page)
+    box.addWidget(chip)
+    box.addWidget(number)
+    page.show()
+    number.setText("20,001")
+    chip.set("draft")
+    QApplication.processEvents()
+    before = page.layouts
+
+    number.setText("19,999")
+    chip.set("draft")
+    QApplication.processEvents()
+    assert page.layouts == before
+
+    number.setText("100,000")
+    QApplication.processEvents()
+    assert page.layouts > before
+    assert number.width() >= number.fontMetrics().horizontalAdvance("100,000")
+
+
+class Page(QWidget):
+    layouts = 0  # requests for one
+
+    def event(self, event):
+        self.layouts += event.type() == QEvent.Type.LayoutRequest
+        return super().event(event)
+
+
+def test_a_combo_box_filled_again_shows_what_is_refused_now(look, qtbot):
+    items = [(1, "One"), (2, "Two")]
+    box = combo(items, name="Number")
+    qtbot.addWidget(box)
+
+    fill(box, items, 1, refused={2: "Too many."})
+    refused = [box.model().item(number).isEnabled() for number in range(2)]
+    fill(box, items, 2)
+
+    assert refused == [True, False]
+    assert [box.model().item(number).isEnabled() for number in range(2)] == [True, True]
+    assert box.currentData() == 2
+
+    fill(box, items, 3)
+    assert box.currentData() == 1
 
 
 def test_progress_is_read_from_what_a_job_told_last():

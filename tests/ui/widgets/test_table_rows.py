@@ -3,6 +3,8 @@
 from typing import NamedTuple
 
 import pytest
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QApplication
 
 from workbench.base.ordered_rows import OrderedRows
 from workbench.ui.widgets.table import Column, Table
@@ -86,3 +88,22 @@ def test_a_row_out_of_view_is_shown_amid_its_neighbours(table):
 
     place = table.rowViewportPosition(300)
     assert abs(place - table.viewport().height() / 2) < 2 * table.rowHeight(300)
+
+
+def test_rows_that_come_or_go_are_painted_once(table, rows, qtbot):
+    QApplication.processEvents()
+    painted = Paints()
+    table.viewport().installEventFilter(painted)
+
+    table.set_rows(rows.exchanged([4], [Row(600, "0004b")]))
+    QApplication.processEvents()
+
+    assert painted.count == 1
+
+
+class Paints(QObject):
+    count = 0
+
+    def eventFilter(self, _watched, event):
+        self.count += event.type() == QEvent.Type.Paint
+        return False

@@ -177,10 +177,15 @@ class Chip(QWidget):
     ) -> None:
         super().__init__()
         self._drawing, self._chosen = _Drawing(text, label, key, tone), chosen
+        self._asked: tuple[object, ...] = ()  # what `set` was last called with
         self.setAccessibleName(text)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def set(self, text: str, label: Label | None = None, *, tone: str = "", key: str = "") -> None:
+        asked = (text, label, tone, key, theme.percent(), theme.family())
+        if asked == self._asked:  # else each edit would lay out the page
+            return
+        self._asked = asked
         self._drawing = _Drawing(text, label, key, tone)
         self.setAccessibleName(text)
         self.updateGeometry()

@@ -6,7 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPaintEvent, QResizeEvent, QStandardItemModel, QWheelEvent
+from PySide6.QtGui import (
+    QFontMetrics,
+    QPaintEvent,
+    QResizeEvent,
+    QStandardItem,
+    QStandardItemModel,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
@@ -169,16 +176,30 @@ def fill(
 
     `refused`: disabled values with the reason, which is their tooltip.
     """
+    wanted = list(items)
     blocked = box.blockSignals(True)
-    box.clear()
-    for this, text in items:
-        box.addItem(text, this)
-        if reason := (refused or {}).get(this):
-            item = cast(QStandardItemModel, box.model()).item(box.count() - 1)
-            item.setEnabled(False)
-            plain.set_tip(item, reason)
+    if not refused and wanted == _choices(box):
+        box.setCurrentIndex(0)
+    else:
+        box.clear()
+        for this, text in wanted:
+            box.addItem(text, this)
+            if reason := (refused or {}).get(this):
+                item = _item(box, box.count() - 1)
+                item.setEnabled(False)
+                plain.set_tip(item, reason)
     choose(box, value)
     box.blockSignals(blocked)
+
+
+def _choices(box: QComboBox) -> list[tuple[object, str]]:
+    """The (value, text) of the enabled items."""
+    numbers = [n for n in range(box.count()) if _item(box, n).isEnabled()]
+    return [(box.itemData(number), box.itemText(number)) for number in numbers]
+
+
+def _item(box: QComboBox, number: int) -> QStandardItem:
+    return cast(QStandardItemModel, box.model()).item(number)
 
 
 def choose(box: QComboBox, value: object) -> None:

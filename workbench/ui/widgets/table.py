@@ -159,6 +159,12 @@ class Table(SavableTable):
         if self._most:
             self.fit_height(self._most)
 
+    def set_row_height(self, height: int) -> None:
+        """Set the height of all rows, in pixels; the same height again does not paint them."""
+        head = self.verticalHeader()
+        if head.defaultSectionSize() != height:
+            head.setDefaultSectionSize(height)
+
     def set_rows(self, rows: Sequence[Any]) -> None:
         """Replace the rows; the selection is kept where possible."""
         keys = self._chosen_keys()
@@ -168,7 +174,9 @@ class Table(SavableTable):
             self.choose(keys)
         self.blockSignals(blocked)
         self._fit_numbers()
-        if not isinstance(rows, OrderedRows):  # of those, the model has told what has changed
+        if isinstance(rows, OrderedRows):  # the model has told what has changed
+            self.executeDelayedItemsLayout()  # else the next paint does it, and asks for another
+        else:
             self.viewport().update()
 
     def _chosen_keys(self) -> set[Hashable]:

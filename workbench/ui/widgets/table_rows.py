@@ -76,24 +76,26 @@ class Rows(QAbstractTableModel):
         Of `OrderedRows`, which `key` must identify by their ids, only the changed ones are read.
         """
         before, self._ordered = self._ordered, None
+        if rows is before and self._order is None:
+            self._ordered = before
+            return
         if isinstance(rows, OrderedRows) and self._order is None:
             self._ordered = rows
             change = rows.changes(before)
             if before is not None and change is not None:
-                self._follow(before, rows, change)
+                self._follow(rows, change)
                 return
         self._given = list(rows)
         kept = self._sorted(self._given)
         keys = [self.key(item) for item in kept]
         self._take(kept, keys, same=keys == self._keys)
 
-    def _follow(self, before: OrderedRows[Any], rows: OrderedRows[Any], change: Change) -> None:
+    def _follow(self, rows: OrderedRows[Any], change: Change) -> None:
         """Tell the view which rows a change touches, so that it neither lays out nor paints others.
 
         Rows whose position changes are removed and inserted.
         """
-        gone = sorted(cast(int, before.number_of(row.id)) for row in change.gone)
-        come = sorted(cast(int, rows.number_of(row.id)) for row in change.come)
+        gone, come = change.gone_from, change.come_to
         self._given, self._listed, self._numbers = list(rows), None, None
         if change.in_place:
             self.rows = self._given

@@ -34,6 +34,7 @@ class Bounds:
         self._tokens = tuple(tokens)
         self._token_starts = [start for start, _ in self._tokens]
         self._token_ends = [end for _, end in self._tokens]
+        self._last: tuple[Range, list[Range]] | None = None  # a window, and the words in it
 
     # ------------------------------------------------------------ words
 
@@ -140,9 +141,12 @@ class Bounds:
                 for start, end in self._tokens[first:last]
                 if start < end
             ]
-        low, high = self._window(place, low, high, _WINDOW)
-        found = self._segments(low, high, QTextBoundaryFinder.BoundaryType.Word)
-        return [word for segment in found for word in self._divided(*segment)]
+        window = self._window(place, low, high, _WINDOW)
+        if self._last is None or self._last[0] != window:
+            found = self._segments(*window, QTextBoundaryFinder.BoundaryType.Word)
+            words = [word for segment in found for word in self._divided(*segment)]
+            self._last = window, words
+        return self._last[1]
 
     def _divided(self, start: int, end: int) -> list[Range]:
         """A segment; in scripts without spaces, where Qt takes whole clauses for a word, its

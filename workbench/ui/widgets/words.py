@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPixmap
 from PySide6.QtWidgets import QAbstractSpinBox, QLabel, QLineEdit, QSizePolicy, QToolButton, QWidget
@@ -83,6 +85,24 @@ class Elided(QLabel):
         painter.drawText(
             self.contentsRect(), self.alignment() | Qt.AlignmentFlag.AlignVCenter, shown
         )
+
+
+class Counted(Elided):
+    """A number at the right of a line. Its size is fixed until a longer one needs more, so that
+    counting up and down does not lay out the page each time.
+    """
+
+    def __init__(self, text: str = "", kind: str = "ui", tone: str = "text") -> None:
+        super().__init__(text, kind, tone)
+        self.setAlignment(Qt.AlignmentFlag.AlignRight)
+
+    def setText(self, text: str) -> None:
+        digits = re.sub(r"\d", "0", text)
+        room = self.fontMetrics().horizontalAdvance(digits) + 2
+        size = QSize(max(room, 1), self.fontMetrics().height())
+        if size != self.size():
+            self.setFixedSize(size)
+        super().setText(text)
 
 
 def picture(shown: QPixmap) -> QLabel:

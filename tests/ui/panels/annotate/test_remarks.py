@@ -43,6 +43,18 @@ def test_another_document_shows_its_own_notes_and_undo_takes_one_back(spanned):
     assert notes.of_document(state.project, state.ids[0]).note() == ""
 
 
+def test_the_note_of_a_deleted_span_goes_and_comes_back_with_it(spanned):
+    state, span = spanned, spanned.spans[0].id
+    state.choose(("gold", span))
+    state.remarks.set_note("who?")
+    state.delete_chosen()
+    assert state.remarks.line(span) == ""
+
+    state.project.undo()
+
+    assert state.remarks.line(span) == "who?"
+
+
 def test_the_queue_is_filtered_by_flags_as_they_are_set(spanned):
     state = spanned
     state.remarks.toggle("unsure")

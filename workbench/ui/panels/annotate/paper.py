@@ -187,8 +187,9 @@ class Paper(QFrame):
             text.field = name
             title.setText(_title(name, choosing=not self._choices.isHidden()))
             text.set_lanes(lanes)
-            if new or text.shown_text != content:
-                text.shown_text = content
+            changed = new or text.shown_text != content
+            text.shown_text = content  # the same object again is compared at once, at any length
+            if changed:
                 text.set_text(content, doc.document.tokens.get(name, ()) if doc else ())
                 self._shown_spans.forget(text)
         self._shown_spans.show_in(self.texts[: len(texts)])

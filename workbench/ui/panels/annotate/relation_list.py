@@ -113,7 +113,7 @@ class RelationList:
 
     def _fit(self) -> None:
         lines = min(MOST, max(1, len(self.state.relations)))
-        self.table.verticalHeader().setDefaultSectionSize(theme.px(HEIGHT))
+        self.table.set_row_height(theme.px(HEIGHT))
         self.table.setFixedHeight(lines * theme.px(HEIGHT) + 4)
 
     def show_chosen(self) -> None:

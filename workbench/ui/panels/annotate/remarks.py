@@ -45,9 +45,11 @@ class RemarkState(State):
         return Remarks() if document_id is None else notes.of_document(self.project, document_id)
 
     def _project_changed(self, changes: Changes) -> None:
-        tables = ("note", "flag", "span", "document")
+        with_spans = ("span",) if self.found != Remarks() else ()  # those on a span go with it
+        tables = ("note", "flag", "document", *with_spans)
         if any(changes.touches(table, self.document_id) for table in tables):
-            self.update(found=self._read(self.document_id))
+            found = self._read(self.document_id)
+            self.update(found=self.found if found == self.found else found)
 
     # ------------------------------------------------------------ what is shown
 

@@ -40,7 +40,7 @@ from workbench.ui.widgets.key_cap import CommandCap, follow_tip, with_key
 from workbench.ui.widgets.layout import column, layout_of, line, row
 from workbench.ui.widgets.markdown import MarkdownView
 from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import Elided, call, words
+from workbench.ui.widgets.words import Counted, Elided, call, words
 
 if TYPE_CHECKING:
     from workbench.storage.annotations import SpanRow
@@ -65,6 +65,7 @@ class RightSide(QFrame):
     def __init__(self, state: AnnotateActs) -> None:
         super().__init__()
         self.state = state
+        self._remarks: object = None  # those that are shown
         self.setProperty("part", "side-right")
         self.setMinimumWidth(min(theme.px(248), WIDEST_LEAST))
         self.setMaximumWidth(700)
@@ -205,7 +206,7 @@ class RightSide(QFrame):
         self._plain(self.spans, delete, self.state.briefly_made, self._span_text)
         self.spans.chosen.connect(lambda: self._choose(GOLD, self.spans))
         self.spans.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self._number = words("", "small", "muted")
+        self._number = Counted("", "small", "muted")
         self._title = words(_("Spans"), weight=600)
         head = row(self._title, None, self._number, margins=(14, 12, 14, 4))
         self._no_spans = words("", "small", "muted", wrap=True)
@@ -368,14 +369,14 @@ class RightSide(QFrame):
         if layout.stretch(layout.indexOf(self._spans_part)) != takes:  # it lays out in any case
             layout.setStretchFactor(self._spans_part, takes)
         few = self.guideline_shown and not crowded
-        self.spans.verticalHeader().setDefaultSectionSize(theme.px(SUGGESTION))
+        self.spans.set_row_height(theme.px(SUGGESTION))
         rows = len(self.state.spans) * theme.px(SUGGESTION) + 8
         self.spans.setFixedHeight(rows) if few else _any_height(self.spans)
 
     def _fit_suggestions(self) -> None:
         """Height for all suggestions, up to five."""
         lines = min(5, max(1, len(self.state.suggestions)))
-        self.suggestions.verticalHeader().setDefaultSectionSize(theme.px(SUGGESTION))
+        self.suggestions.set_row_height(theme.px(SUGGESTION))
         self.suggestions.setFixedHeight(lines * theme.px(SUGGESTION) + 4)
 
     def show_sure(self) -> None:
@@ -394,6 +395,13 @@ class RightSide(QFrame):
         fill(self._scores, choices, state.scores)
         scored = any(suggestion.score is not None for suggestion in state.every_suggestion)
         self._scores.setVisible(scored or state.scores != EVERY)
+
+    def show_remarks(self) -> None:
+        """Flags and notes are shown beside the texts of the spans."""
+        found = self.state.remarks.found
+        if found is not self._remarks:
+            self._remarks = found
+            self.spans.viewport().update()
 
     def show_chosen(self) -> None:
         self.relations.show_chosen()

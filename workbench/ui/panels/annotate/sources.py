@@ -40,7 +40,7 @@ class SourceState(TokenState):
         self.scores = EVERY
         self.order = IN_TEXT
         self._arranged: tuple[Any, ...] = ()
-        self._named: tuple[object, provenance.Names] | None = None
+        self._named: tuple[object, object, int, provenance.Names] | None = None
         super().__init__(context)
 
     @property
@@ -77,10 +77,13 @@ class SourceState(TokenState):
 
     @property
     def names(self) -> provenance.Names:
-        """Titles of origins, read again for each document."""
-        if self._named is None or self._named[0] is not self.doc:
-            self._named = self.doc, provenance.Names(self.project)
-        return self._named[1]
+        """Titles of origins, read again for each document, with other suggestions and runs."""
+        doc = self.doc
+        key = (doc.document, doc.suggestions) if doc is not None else (None, None)
+        known, runs = self._named, self.run_changes
+        if known is None or known[0] is not key[0] or known[1] is not key[1] or known[2] != runs:
+            known = self._named = (*key, runs, provenance.Names(self.project))
+        return known[3]
 
     def origin_of(self, row: Made) -> Origin:
         """The origin of a label or suggestion."""

@@ -195,7 +195,7 @@ class AnnotateView(View):
             self._find.render()
         if concerns(fields, "remark_changes"):
             self.remarks.render()
-            self.right.spans.viewport().update()
+            self.right.show_remarks()
         if concerns(fields, "unit_changes"):
             self._paper.show_unit()
             self._show_head()
