@@ -1,5 +1,7 @@
 """Subwords learned from text."""
 
+from pathlib import Path
+
 import pytest
 
 from workbench.base.errors import SpecError
@@ -42,6 +44,20 @@ def test_lower_case_is_a_choice():
 
     assert lower.encode("The").ids == lower.encode("the").ids
     assert cased.encode("The").ids != cased.encode("the").ids
+
+
+def test_equal_texts_give_equal_subwords_in_the_same_order():
+    words = Path(__file__).read_text().split()
+
+    def learned():
+        return train([words], "wordpiece", size=300, special=CLS, unknown="[UNK]")
+
+    first = learned()
+    for again in (learned(), learned()):
+        assert again.to_str() == first.to_str()
+    assert first.get_vocab_size() == 300
+    marked = [token.content for token in first.get_added_tokens_decoder().values()]
+    assert marked == [*CLS]  # a letter in the text is no special entry
 
 
 def test_a_text_without_words_is_an_error():

@@ -17,6 +17,7 @@ from tokenizers import (
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
+from workbench.runtime.vocabularies import wordpiece
 
 Frame = tuple[str, str, str]
 
@@ -37,11 +38,17 @@ def train(
     kind: "wordpiece" and "unigram", which split at white space, or "bpe" over bytes. unknown: the
     special entry of what cannot be split, not used by "bpe". frame: the special entries at the
     start and the end of a text, and before the second text of a pair ("" for none). min_count: of
-    the pairs that are merged, not used by "unigram". Raises SpecError for too little text.
+    the pairs that are merged, not used by "unigram". Texts are read twice for "wordpiece".
+
+    Raises SpecError for too little text.
     """
     backend, trainer = _KINDS[kind](unknown, lower_case)
-    trainer = trainer(size, list(special), min_count)
-    backend.train_from_iterator(texts, trainer)
+    if trainer is None:
+        given: dict[str, Any] = {"special": special, "unknown": unknown, "min_count": min_count}
+        wordpiece.learn(backend, lambda: map(list, texts), size=size, **given)
+    else:
+        made = trainer(size, list(special), min_count)
+        backend.train_from_iterator(map(list, texts), made)
     if backend.get_vocab_size() <= len(special):
         raise SpecError(
             _("The text is too short to learn subwords from it."),
@@ -70,12 +77,7 @@ def _wordpiece(unknown: str, lower_case: bool) -> tuple[Tokenizer, Any]:
     backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     backend.decoder = decoders.WordPiece()
 
-    def trainer(size: int, special: list[str], min_count: int) -> Any:
-        return trainers.WordPieceTrainer(
-            vocab_size=size, special_tokens=special, min_frequency=min_count, show_progress=False
-        )
-
-    return backend, trainer
+    return backend, None
 
 
 def _bpe(_unknown: str, lower_case: bool) -> tuple[Tokenizer, Any]:

@@ -19,6 +19,7 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
+from workbench.runtime.vocabularies import wordpiece
 from workbench.runtime.vocabularies.steps import PREFIX, SCORE, Learner
 
 WORDPIECE, WORDPIECE_SCORE, BPE, UNIGRAM = "wordpiece", "wordpiece-score", "bpe", "unigram"
@@ -133,13 +134,19 @@ def _by_library(backend: Backend, source: Path, params: Mapping[str, Any]) -> No
         "show_progress": False,
     }
     frequency = {"min_frequency": params["min_count"]}
+    if params["kind"] == WORDPIECE:
+        rest = {"special": SPECIAL, "unknown": UNKNOWN, "min_count": params["min_count"]}
+        wordpiece.learn(backend, lambda: _lines(source), size=params["size"], **rest)
+        return
     made: dict[str, Callable[[], trainers.Trainer]] = {
-        WORDPIECE: lambda: trainers.WordPieceTrainer(**common, **frequency),
         BPE: lambda: trainers.BpeTrainer(**common, **frequency),
         UNIGRAM: lambda: trainers.UnigramTrainer(**common, unk_token=UNKNOWN),
     }
-    texts = (line for text, _done in _blocks(source) for line in text.splitlines())
-    backend.train_from_iterator(texts, made[params["kind"]]())
+    backend.train_from_iterator(_lines(source), made[params["kind"]]())
+
+
+def _lines(source: Path) -> Iterator[str]:
+    return (line for text, _done in _blocks(source) for line in text.splitlines())
 
 
 def _finish(backend: Backend) -> None:

@@ -106,7 +106,7 @@ def _beyond(
 def _tokenizer(style: Style, options: Mapping[str, Any], texts: Documents) -> Tokenizer:
     """Trained on the texts, with the special tokens around them."""
     return tokenizer_training.train(
-        (list(document) for document in texts),
+        texts,
         style.subwords,
         size=options["vocabulary"],
         special=style.special,
