@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import click
 
-from workbench.base.registry import registry
+from workbench.base.registry import plugin_hint, registry
 
 
 class ContributionChoice(click.Choice[str]):
@@ -23,3 +24,8 @@ class ContributionChoice(click.Choice[str]):
     @choices.setter
     def choices(self, given: Iterable[str]) -> None:
         """Click sets the attribute; the registry has the values."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """The known ids; for an id of a plugin also which one to enable."""
+        message = super().get_invalid_choice_message(value, ctx)
+        return f"{message} {plugin_hint(str(value))}".rstrip()

@@ -55,7 +55,8 @@ def _exporter(format: str) -> DataExporter | FolderExporter:
     if format not in known:
         raise ExportFailed(
             _("There is no export format {format!r}.").format(format=format),
-            hint=_("Known: {known}.").format(known=", ".join(known)),
+            hint=registry.plugin_hint(format)
+            or _("Known: {known}.").format(known=", ".join(known)),
         )
     found: DataExporter | FolderExporter = registry.registry().get("exporter", format)()
     return found

@@ -81,10 +81,7 @@ def parse_formats(given: str | Sequence[str]) -> tuple[str, ...]:
     names = [part.strip() for part in parts if part.strip()]
     known = registry().ids(KIND)
     if unknown := [name for name in names if name not in known]:
-        raise SpecError(
-            _("There is no export format {unknown!r}.").format(unknown=unknown[0]),
-            hint=_("Known: {names}.").format(names=", ".join(known)),
-        )
+        exporter_info(unknown[0])  # raises; the hint names the plugin of the format, or all formats
     if not names:
         raise SpecError(
             _("No export format was chosen."),
