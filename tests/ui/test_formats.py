@@ -21,6 +21,8 @@ def test_moments_read_as_people_say_them():
     assert formats.when(now - 21 * day, now) == "3 weeks ago"
     assert formats.when(now - 400 * day, now) == "2025-10-14"
     assert formats.when_iso("not a moment") == "not a moment"
+    local = time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(now))
+    assert (formats.moment(local), formats.moment("–")) == ("2026-11-18, 12:00", "–")
 
 
 @pytest.mark.parametrize(

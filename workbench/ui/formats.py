@@ -157,13 +157,26 @@ def when(at: float, now: float | None = None, *, brief: bool = False) -> str:
 
 def when_iso(at: str, now: float | None = None, *, brief: bool = False) -> str:
     """Same for an ISO 8601 time (UTC if it names no zone); other text is returned unchanged."""
-    try:
-        moment = datetime.fromisoformat(at)
-    except ValueError:
+    seconds = _seconds(at)
+    return at if seconds is None else when(seconds, now, brief=brief)
+
+
+def moment(at: str) -> str:
+    """Date and time of day of an ISO 8601 time; other text is returned unchanged."""
+    seconds = _seconds(at)
+    if seconds is None:
         return at
-    return when(
-        (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp(), now, brief=brief
-    )
+    there = time.localtime(seconds)
+    return _("{date}, {time}").format(date=_formats.date(there), time=_formats.clock(there))
+
+
+def _seconds(at: str) -> float | None:
+    """Since the epoch; None for a text that is not an ISO 8601 time."""
+    try:
+        found = datetime.fromisoformat(at)
+    except ValueError:
+        return None
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
 def _midnight(at: time.struct_time) -> tuple[int, int, int, int, int, int, int, int, int]:

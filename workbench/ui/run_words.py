@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.base.i18n import _
 from workbench.base.terms import term
+from workbench.metrics.definitions import LABEL_DEFINITIONS
 from workbench.operations import missing, outcomes
 from workbench.operations.missing import of_run as missing_task
 from workbench.operations.scoring import is_fraction, is_known
 from workbench.tasks import spec as tasks
-from workbench.tasks.spec import is_error, score_names, score_title
+from workbench.tasks.spec import is_error, score_hint, score_names, score_title
 from workbench.ui.formats import decimal, points
 
 if TYPE_CHECKING:
@@ -24,8 +25,10 @@ __all__ = [
     "first_score",
     "is_error",
     "is_fraction",
+    "label_hint",
     "main_score",
     "missing_task",
+    "score_hint",
     "score_names",
     "score_text",
     "score_title",
@@ -45,6 +48,11 @@ def short_title(run: Run) -> str:
     """A short title of a run's task for narrow columns."""
     task = run.spec.get("task")
     return missing.short_title(task) if task else term(run.kind)
+
+
+def label_hint(name: str) -> str:
+    """The definition of a score of a label, with its rule for zero division."""
+    return LABEL_DEFINITIONS[name].sentence()
 
 
 def main_score(run: Run) -> str:

@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
-from workbench.ui import formats, theme
+from workbench.ui import formats, plain, theme
 from workbench.ui.formats import points
 from workbench.ui.panels.prompts.state import PromptsState
-from workbench.ui.run_words import is_error, score_text, score_title
+from workbench.ui.run_words import is_error, label_hint, score_hint, score_text, score_title
 from workbench.ui.waits import Waits, of_project
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
@@ -103,7 +103,7 @@ class Outcome(QFrame):
             _("Show in Results"), "chart-column", small=True, on=state.show_results
         )
         self._figures = row(gap=28)
-        self._figures_of: tuple[str, ...] = ()  # titles of the scores that are shown
+        self._figures_of: tuple[str, ...] = ()  # the scores that are shown
         self._numbers: list[tuple[QLabel, QLabel]] = []  # value and unit of each
         columns = _score_columns(lambda label: (state.prior or {}).get(label))
         self._table = Table(
@@ -280,7 +280,7 @@ class Outcome(QFrame):
         if found is None:
             return
         figures = self.state.figures
-        self._make_figures(tuple(score_title(name) for name, _value in figures))
+        self._make_figures(tuple(name for name, _value in figures))
         for (name, score), (value, unit) in zip(figures, self._numbers, strict=True):
             value.setText(score_text(name, score))
             unit.setText("" if is_error(name) else _("of 100"))
@@ -288,12 +288,14 @@ class Outcome(QFrame):
         message = ngettext("{n} document of {split}", "{n} documents of {split}", found.n)
         self._time.setText(message.format(n=found.n, split=term(found.split)))
 
-    def _make_figures(self, titles: tuple[str, ...]) -> None:
+    def _make_figures(self, names: tuple[str, ...]) -> None:
         """One figure for each score; other tasks have other scores."""
-        if titles == self._figures_of:
+        if names == self._figures_of:
             return
-        self._figures_of = titles
-        made = list(map(number, titles))
+        self._figures_of = names
+        made = [number(score_title(name)) for name in names]
+        for name, (frame, _value, _unit) in zip(names, made, strict=True):
+            plain.set_tip(frame, score_hint(name))
         shown = row(*[frame for frame, _value, _unit in made], None, gap=28)
         layout_of(self._live).replaceWidget(self._figures, shown)
         self._figures.deleteLater()
@@ -304,9 +306,17 @@ class Outcome(QFrame):
 def _score_columns(prior: Callable[[str], float | None]) -> list[Column]:
     return [
         Column(_("Label"), lambda row: row.label, None, tip=lambda row: row.label),
-        Column(_("Precision"), lambda row: points(row.precision), 80, right=True),
-        Column(_("Recall"), lambda row: points(row.recall), 64, right=True),
-        Column(_("F1"), lambda row: points(row.f1), 56, right=True),
+        Column(
+            _("Precision"),
+            lambda row: points(row.precision),
+            80,
+            right=True,
+            hint=label_hint("precision"),
+        ),
+        Column(
+            _("Recall"), lambda row: points(row.recall), 64, right=True, hint=label_hint("recall")
+        ),
+        Column(_("F1"), lambda row: points(row.f1), 56, right=True, hint=label_hint("f1")),
         Column(_("Support"), lambda row: str(row.support), 72, right=True),
         Column(
             _("Prior, %"),

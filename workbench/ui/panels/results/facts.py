@@ -39,7 +39,7 @@ def describe(run: Run) -> Iterator[tuple[str, str]]:
     if run.kind == outcomes.ENSEMBLE:
         yield _("Averaged runs"), ", ".join(ensemble.names_of(run))
     yield _("Status"), term(run.status)
-    yield _("Started"), run.at
+    yield _("Started"), formats.moment(run.at)
     for title, value in _numbers(result):
         if value is not None:
             yield title, formats.significant(value, 4) if isinstance(value, float) else str(value)

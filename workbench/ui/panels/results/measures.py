@@ -7,14 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from workbench.base.terms import term
-from workbench.metrics.definitions import LABEL_DEFINITIONS
 from workbench.operations import quality
 from workbench.tasks.spec import score_hint
 
 if TYPE_CHECKING:
     from workbench.metrics.report import Report
-
-__all__ = ["Measures", "SpanRow", "interval_method", "label_hint", "score_hint"]
 
 Split = tuple[str, str]  # (split, gold) of the table by label; gold is "today" or "run"
 
@@ -69,11 +66,6 @@ class Measures:
 def interval_method(report: Report | None = None) -> str:
     """How intervals are computed, for tooltips."""
     return quality.interval_method(report)
-
-
-def label_hint(name: str) -> str:
-    """The definition of a score of a label, with its rule for zero division."""
-    return LABEL_DEFINITIONS[name].sentence()
 
 
 def _rows(report: Report) -> list[SpanRow]:

@@ -14,13 +14,13 @@ from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, plain, theme
 from workbench.ui.formats import points
 from workbench.ui.panels.results.gold_words import SPLITS
-from workbench.ui.panels.results.measures import score_hint
 from workbench.ui.panels.results.quality_state import QualityState
 from workbench.ui.panels.results.reliability_card import UNIT, ReliabilityCard, fill_frame
 from workbench.ui.panels.results.scatter import ScatterCard
 from workbench.ui.panels.results.score_tables import interval_text, pair_of
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.panels.results.training_card import TrainingCard
+from workbench.ui.run_words import score_hint
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chart import Axis, Chart, Series, save_menu

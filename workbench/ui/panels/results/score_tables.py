@@ -9,8 +9,8 @@ from workbench.base.i18n import _
 from workbench.ui import formats
 from workbench.ui.formats import points
 from workbench.ui.panels.results.details import ScoreRow
-from workbench.ui.panels.results.measures import SpanRow, interval_method, label_hint, score_hint
-from workbench.ui.run_words import score_text
+from workbench.ui.panels.results.measures import SpanRow, interval_method
+from workbench.ui.run_words import label_hint, score_hint, score_text
 from workbench.ui.widgets.table import Column, Table
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from workbench.ui import plain, theme
 from workbench.ui.formats import points
 from workbench.ui.panels.results.details import Details
 from workbench.ui.panels.results.gold_words import SPLITS, documents_text, gold_text, today_text
-from workbench.ui.panels.results.measures import interval_method, label_hint, score_hint
+from workbench.ui.panels.results.measures import interval_method
 from workbench.ui.panels.results.score_tables import (
     interval_text,
     label_tip,
@@ -26,7 +26,14 @@ from workbench.ui.panels.results.score_tables import (
     span_table,
 )
 from workbench.ui.panels.results.state import ResultsState
-from workbench.ui.run_words import mixes_of, score_text, score_title, words_of
+from workbench.ui.run_words import (
+    label_hint,
+    mixes_of,
+    score_hint,
+    score_text,
+    score_title,
+    words_of,
+)
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.chart import save_menu
 from workbench.ui.widgets.empty import EmptyState
