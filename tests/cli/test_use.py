@@ -137,3 +137,17 @@ def test_several_classes_are_reported_with_their_scores_and_none_with_a_dash():
     assert _in_words({**line, "labels": ["a"]}) == "a  0.900  late again"
     assert _in_words({**line, "labels": []}) == "–  late again"
     assert _in_words({**line, "label": "a"}) == "a  0.900  late again"
+
+
+def test_the_tag_of_every_token_is_printed_in_words():
+    tokens = [
+        {"start": 0, "end": 3, "label": "NOUN", "score": 0.9},
+        {"start": 4, "end": 9, "label": "VERB", "score": 0.8},
+    ]
+    line = {"text": "Ada waits", "scores": None, "label": None, "tokens": tokens, "spans": []}
+
+    assert _in_words(line) == "Ada waits  →  Ada/NOUN waits/VERB"
+    span = {"start": 0, "end": 3, "label": "PER", "score": 0.9}
+    assert _in_words({**line, "spans": [span]}) == "Ada waits  →  PER “Ada”"
+    untagged = [{**token, "label": None} for token in tokens]
+    assert _in_words({**line, "tokens": untagged}) == "Ada waits  →  –"

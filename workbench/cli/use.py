@@ -168,10 +168,15 @@ def _in_words(line: dict[str, Any]) -> str:
             for item in line["answers"]
         ]
         return "\n".join((line["text"], *(f"  {answer}" for answer in message)))
-    found = ", ".join(
-        f"{item['label']} “{line['text'][item['start'] : item['end']]}”" for item in line["spans"]
-    )
+    found = ", ".join(f"{item['label']} “{_part(line, item)}”" for item in line["spans"])
+    tagged = [item for item in line.get("tokens") or () if item.get("label") is not None]
+    if tagged and not found:  # a tag for every token
+        found = " ".join(f"{_part(line, item)}/{item['label']}" for item in tagged)
     return f"{line['text']}  →  {found or '–'}"
+
+
+def _part(line: dict[str, Any], item: dict[str, Any]) -> str:
+    return str(line["text"][item["start"] : item["end"]])
 
 
 @click.command()
