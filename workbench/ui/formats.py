@@ -26,6 +26,7 @@ DAYS = (
     N_("Sunday"),
 )
 UNKNOWN = "–"
+MINUS = "−"  # as wide as the plus
 
 
 class Formats(Protocol):
@@ -79,7 +80,7 @@ class _Sentences(Formatter):
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if format_spec and isinstance(value, Real):  # numbers of numpy are Real as well
-            return _formats.number(cast(float, value), format_spec)
+            return _with_minus(_formats.number(cast(float, value), format_spec))
         return format(value, format_spec)
 
 
@@ -96,7 +97,17 @@ def decimal(value: float, digits: int, *, signed: bool = False) -> str:
     rounded = round(value, digits)
     if rounded == 0:
         return _formats.number(0.0, f".{digits}f")  # not -0.0
-    return _formats.number(value, f"{'+' if signed else ''}.{digits}f")
+    return _with_minus(_formats.number(value, f"{'+' if signed else ''}.{digits}f"))
+
+
+def _with_minus(number: str) -> str:
+    return MINUS + number[1:] if number.startswith("-") else number
+
+
+def with_hyphen(text: str) -> str:
+    """A shown number as other programs read it: with a hyphen for the minus sign."""
+    is_negative = text.startswith(MINUS) and text[1:2].isdigit()
+    return "-" + text[1:] if is_negative else text
 
 
 def scientific(value: float) -> str:

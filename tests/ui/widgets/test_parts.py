@@ -175,11 +175,11 @@ def test_any_column_of_a_sortable_table_sorts_numbers_by_value(look, qtbot):
     columns = (Column("n", lambda row: row, 60),)
     table = Table(columns, name="Numbers", key=lambda row: row, sortable=True)
     qtbot.addWidget(table)
-    table.set_rows(["k10", "–", "1,200", "k9", "66.7", "+3", "-1.5", ""])
+    table.set_rows(["k10", "–", "1,200", "k9", "66.7", "+3", "−1.5", ""])
     table.sortByColumn(0, Qt.SortOrder.AscendingOrder)
-    assert table.rows() == ["-1.5", "+3", "66.7", "1,200", "k9", "k10", "–", ""]
+    assert table.rows() == ["−1.5", "+3", "66.7", "1,200", "k9", "k10", "–", ""]
     table.sortByColumn(0, Qt.SortOrder.DescendingOrder)
-    assert table.rows() == ["k10", "k9", "1,200", "66.7", "+3", "-1.5", "–", ""]
+    assert table.rows() == ["k10", "k9", "1,200", "66.7", "+3", "−1.5", "–", ""]
 
 
 def test_the_third_click_brings_the_rows_back_as_they_came(look, qtbot):

@@ -57,13 +57,13 @@ def test_the_numbers_have_columns_that_are_hidden_for_lack_of_room(qtbot, tmp_pa
     columns = [Column(name, lambda row, at=at: row[at]) for at, name in enumerate("ABC")]
     table = Table(columns, name="Rows", key=lambda row: row)
     qtbot.addWidget(table)
-    table.set_rows([("a", "1", "–"), ("b", "–", "–")])
+    table.set_rows([("a", "−1.5", "–"), ("b", "–", "–")])
     for column in (1, 2):
         table.setColumnHidden(column, True)
 
     table.save_numbers(tmp_path / "a.csv")
 
-    assert (tmp_path / "a.csv").read_text("utf-8").split() == ["A,B", "a,1", "b,–"]
+    assert (tmp_path / "a.csv").read_text("utf-8").split() == ["A,B", "a,-1.5", "b,–"]
 
 
 def test_a_picture_that_would_be_too_high_ends_with_a_note(table, tmp_path, monkeypatch):

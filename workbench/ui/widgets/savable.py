@@ -10,7 +10,7 @@ from PySide6.QtGui import QPainter, QRegion
 from PySide6.QtWidgets import QTableView
 
 from workbench.text import formulas
-from workbench.ui import theme
+from workbench.ui import formats, theme
 from workbench.ui.widgets.whole import whole
 
 NOTHING = (None, "", "–")  # cells without a value
@@ -68,5 +68,5 @@ class SavableTable(QTableView):
 
 
 def _safe(cell: object) -> str:
-    text = "" if cell is None else str(cell)
+    text = "" if cell is None else formats.with_hyphen(str(cell))
     return formulas.escape(text) if formulas.is_formula(text) else text

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.base.ordered_rows import OrderedRows
-from workbench.ui import theme
+from workbench.ui import formats, theme
 from workbench.ui.widgets.delegates import BarDelegate, ChipDelegate, follow_direction
 from workbench.ui.widgets.savable import SavableTable
 from workbench.ui.widgets.table_rows import CHIP, INDENTED, SHARE, Column, Rows
@@ -39,7 +39,7 @@ __all__ = ["Column", "Rows", "Table", "dress"]
 
 def natural(text: str) -> tuple[object, ...] | None:
     """Natural sort key: numbers by value, letters without case; None for "" and "–"."""
-    text = text.strip()
+    text = formats.with_hyphen(text.strip())
     if text in ("", "–"):
         return None
     parts = _NUMBER.split(text.casefold())
@@ -238,7 +238,10 @@ class Table(SavableTable):
             for number, column in enumerate(self.rows_model.columns)
             if not self.isColumnHidden(number)
         ]
-        lines = ["\t".join(column.text(row) for column in columns) for row in self.chosen_rows()]
+        lines = [
+            "\t".join(formats.with_hyphen(column.text(row)) for column in columns)
+            for row in self.chosen_rows()
+        ]
         QGuiApplication.clipboard().setText("\n".join(lines))
 
     def current_row(self) -> Any | None:

@@ -60,7 +60,7 @@ def test_what_a_model_adds_and_caps_is_shown(view):
     view.state.result = replace(cell(), kinds=("self",), bias=np.array([0.25, -1.0]), cap=50.0)
     view.show_state(ALL)
 
-    assert view._table.model().index(1, BIAS).data() == "-1.00"
+    assert view._table.model().index(1, BIAS).data() == "−1.00"
     assert not view._table.isColumnHidden(BIAS) and view._target.isHidden()
     assert view._sum.text() == "Σ q × k = 4.00, times 0.5000, capped at ±50 by tanh = 2.00"
     assert view.data()[1][3] == 0.25

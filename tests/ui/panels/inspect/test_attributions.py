@@ -47,7 +47,7 @@ def test_words_that_lower_the_score_have_a_dashed_line_and_a_minus(view):
     late, again, mark = view._strip.words
 
     assert (late.caption, late.dashed) == ("+0.50", False)
-    assert (again.caption, again.dashed, again.rule) == ("-0.25", True, "warn")
+    assert (again.caption, again.dashed, again.rule) == ("−0.25", True, "warn")
     assert (mark.ground, mark.ink) == ("", "faint")
     assert [row[1] for row in view._bars.rows] == ["Late", "again"]
 
@@ -66,7 +66,7 @@ def test_the_sum_stands_beside_what_it_should_be(view):
 
     assert figures["Sum of attributions"] == "+0.300"  # 0.5 - 0.25 + 0.05
     assert figures["F(x) − F(baseline)"] == "+0.310"
-    assert figures["Convergence delta"] == "-0.0100"
+    assert figures["Convergence delta"] == "−0.0100"
 
 
 def test_opening_a_word_explains_its_tag(view):

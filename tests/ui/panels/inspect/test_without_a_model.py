@@ -97,7 +97,7 @@ def test_a_word_is_explained_by_the_weights_of_its_features_and_its_transitions(
     view = shown(TagFeaturesView, "tag_features", result)
 
     assert [word.caption for word in view._strip.words] == ["B-PER", ""]
-    assert texts(view._own, 1) == ["+2.000", "-0.500"] and texts(view._strongest, 0) == [
+    assert texts(view._own, 1) == ["+2.000", "−0.500"] and texts(view._strongest, 0) == [
         "suffix am"
     ]
     assert [value for _name, value in view._figures.values] == ["+1.500", "+0.250", "+1.750"]

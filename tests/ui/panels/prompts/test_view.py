@@ -213,7 +213,7 @@ def test_answers_stand_in_a_table_with_bars(panel):
 
     model = named(panel, QTableView, "Predictions").model()
     cells = [[model.index(row, column).data() for column in range(5)] for row in range(2)]
-    assert cells == [["delay", "-2.31", "61.0", "1", "46.0"], ["ticket", "-2.96", "–", "2", "24.0"]]
+    assert cells == [["delay", "−2.31", "61.0", "1", "46.0"], ["ticket", "−2.96", "–", "2", "24.0"]]
 
 
 def test_options_of_a_backend_are_fields_below_its_model(panel, qtbot):

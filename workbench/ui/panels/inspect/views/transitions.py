@@ -62,8 +62,7 @@ class TransitionsView(InspectorView):
 
 
 def _signed(score: float, digits: int = 2) -> str:
-    """A number with its sign; the minus sign is as wide as the plus."""
-    return formats.decimal(score, digits, signed=True).replace("-", "−")
+    return formats.decimal(score, digits, signed=True)
 
 
 class _Scores(QAbstractTableModel):
