@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 LETTER, SYSTEM, KIND, MADE_FROM, SCORE, SECOND, GAIN, SECONDS, SIZE, CPU = range(10)
 # pixels at 100% below which columns are hidden
-NARROW_WITH_GAIN, NARROW, NARROWER = 1240, 1040, 900
+WIDE, NARROW_WITH_GAIN, NARROW, NARROWER = 1400, 1240, 1040, 900
 SELECT = N_("Space or Ctrl+click adds a system to the comparison; Enter opens a run.")
 MOST_ROWS = 9  # that the table shows before it scrolls
 PICTURE = 1240, 2  # width of a saved picture in pixels at 100%, and its scale
@@ -296,7 +296,8 @@ class BoardView(QFrame):
     def _fit_columns(self) -> None:
         """Hide the least important columns; that of gains takes the place of another."""
         least = NARROW if self.state.over is None else NARROW_WITH_GAIN
-        for column, width in ((MADE_FROM, least), (KIND, NARROWER), (SECONDS, NARROWER)):
+        kind = NARROWER if len({kind_of(row) for row in self.state.rows()}) > 1 else WIDE
+        for column, width in ((MADE_FROM, least), (KIND, kind), (SECONDS, NARROWER)):
             self.table.setColumnHidden(column, self.width() < theme.px(width))
 
     def _changed(self, fields: frozenset[str]) -> None:

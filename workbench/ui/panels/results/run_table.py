@@ -51,7 +51,7 @@ class RunTable(QFrame):
         super().__init__()
         self.setProperty("part", "side")
         self.state, self._delete, self._apply, self._organise = state, delete, apply, organise
-        self._wide = self._grouped = False
+        self._wide = self._grouped = self._one_task = False
         self.table = self._make_table()
         self._menu = QMenu(self)
         self._menu.aboutToShow.connect(self._fill_filter)
@@ -106,6 +106,7 @@ class RunTable(QFrame):
         runs = state.listed
         self.table.set_rows(runs)
         self._grouped = bool(groups(runs))
+        self._one_task = len({title_of(run) for run in runs}) < 2
         self.arrange(self._wide)
         hidden = len(state.runs) - len(runs)
         organised = groups(state.runs) or tags(state.runs) or hidden
@@ -118,7 +119,8 @@ class RunTable(QFrame):
         self._wide, room = wide, self.width()
         self.table.setColumnHidden(GROUP, not self._grouped)
         self.table.setColumnHidden(WHEN, self._grouped or not wide)
-        self.table.setColumnHidden(TASK, room < theme.px(330 if self._grouped else 270))
+        least = 400 if self._one_task else 330 if self._grouped else 270
+        self.table.setColumnHidden(TASK, room < theme.px(least))
 
     def rename(self) -> None:
         """Edit the name of the selected run in place."""
