@@ -122,6 +122,16 @@ def test_a_folder_is_added_and_the_note_takes_it_back(state, context, mine):
     assert "mine" in text and names(state) == [*SHIPPED]
 
 
+def test_an_added_folder_is_selected_and_no_filter_hides_it(state, mine):
+    state.choose(state.everything[0].key)
+    state.filter(search="gpt")
+
+    state.add(mine)
+
+    assert state.selected.card.path == str(mine)
+    assert state.chosen in [row.key for row in state.rows]
+
+
 def test_a_folder_that_is_no_model_is_told_and_changes_nothing(state, context, tmp_path):
     state.add(tmp_path)
 
@@ -229,7 +239,8 @@ def test_a_change_while_the_cards_are_read_is_not_missed(context, mine):
     waiting[0][1](first)
     waiting[3][1](waiting[3][0]())  # the one before reads the blocks of the first card
 
-    assert names(state)[-1] == "mine" and not state.busy and len(waiting) == 4
+    assert names(state)[-1] == "mine" and not state.busy
+    assert state.selected.card.name == "mine" and len(waiting) == 5  # and reads its blocks
     state.close()
 
 

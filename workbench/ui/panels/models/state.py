@@ -92,7 +92,7 @@ class ModelsState(State):
         self.context.run(lambda: operations.list(settings), self._found, self._failed)
 
     def _found(self, cards: tuple[ModelInfo, ...]) -> None:
-        if cards == self.cards:  # keep the widgets of unchanged cards
+        if cards == self.cards and not self._wanted:  # keep the widgets of unchanged cards
             self.update(busy=False)
         else:
             self._set_cards(cards)
@@ -103,10 +103,12 @@ class ModelsState(State):
         everything = listing.models(cards)
         if self.cards is None:
             self.closed = listing.without_installed(everything)
-        chosen = self.chosen
-        if self._wanted:
-            paths = {row.card.path: row.key for row in everything if row.card is not None}
-            chosen, self._wanted = paths.get(self._wanted, chosen), ""
+        paths = {row.card.path: row.key for row in everything if row.card is not None}
+        chosen = paths.get(self._wanted, self.chosen)
+        if chosen != self.chosen:
+            self.closed -= {row.group for row in everything if row.key == chosen}
+        if self._wanted in paths or not self._again:  # else it was added while these were read
+            self._wanted = ""
         if all(row.key != chosen for row in everything):
             first = next((card for card in cards if card.usable), *cards[:1] or (None,))
             chosen = next((row.key for row in everything if first and row.card == first), "")
@@ -265,6 +267,7 @@ class ModelsState(State):
     def _added(self, found: ModelInfo) -> None:
         self.update(adding="")
         card = operations.remember(found, self.context.settings)
+        self._wanted, self.filters = card.path, listing.Filters()
         self.refresh()
         self.context.note(
             _("{name} can now be used.").format(name=card.name),
