@@ -1,11 +1,14 @@
 """The ladder trains rungs × decoders × seeds one after another and uses finished runs again."""
 
+from dataclasses import replace
+
 import pytest
 
 from workbench.base.errors import SpecError
 from workbench.operations import ladder, ladder_report, wire
-from workbench.operations.ladder import Ladder, LadderSpec
-from workbench.operations.ladder_rungs import Rung, named
+from workbench.operations.ladder import Ladder
+from workbench.operations.ladder_rungs import Rung, named, parse
+from workbench.operations.ladder_spec import LadderSpec, keep, last
 from workbench.storage import runs
 
 
@@ -197,3 +200,18 @@ def test_the_layer_gives_the_task_and_its_decoders(project, topics, add_layer):
     assert ladder.decoders("tag") == ("crf", "greedy") and ladder.decoders("classify") == ("",)
     with pytest.raises(SpecError, match="no layer 'x'"):
         ladder.task_of(project, "x")
+
+
+def test_the_description_of_a_started_experiment_is_kept_with_the_runs(project, climb):
+    own = parse("Mine: starter-bert method=frozen layers=mix")
+    choices = {"settings": {"epochs": "5"}, "of_rungs": {"bert": {"epochs": "2"}}}
+    work = climb(seeds=(4, 7), parts={"vectors": "starter-vectors"}, **choices)
+    mine = replace(work.spec, rungs=(*work.spec.rungs, own))
+
+    work.start()
+    kept = last(project)
+    keep(project, mine)
+    assert kept == work.spec and last(project, "topic") == mine and last(project, "other") is None
+
+    (project.runs_folder / "ladder.json").write_text('{"topic": {"rungs": 3}}')
+    assert last(project, "topic") is None

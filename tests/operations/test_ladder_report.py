@@ -2,9 +2,10 @@
 
 import pytest
 
-from workbench.operations.ladder import Cell, LadderSpec
+from workbench.operations.ladder import Cell
 from workbench.operations.ladder_report import decoder_title, report, rows, seconds_left
 from workbench.operations.ladder_rungs import Available, Rung
+from workbench.operations.ladder_spec import LadderSpec
 from workbench.storage.runs import Run
 from workbench.training.spec import TrainSpec
 

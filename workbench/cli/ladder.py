@@ -14,7 +14,8 @@ from workbench.cli.output import Progress, as_json, emit, note, say, table
 from workbench.cli.session import Session, interrupts, key_values, project_argument, session
 
 if TYPE_CHECKING:
-    from workbench.operations.ladder import Ladder, LadderSpec
+    from workbench.operations.ladder import Ladder
+    from workbench.operations.ladder_spec import LadderSpec
 
 
 def _numbers(_context: click.Context, _parameter: click.Parameter, text: str) -> tuple[int, ...]:
@@ -122,6 +123,7 @@ def _spec(
 ) -> LadderSpec:
     from workbench.operations import ladder as operations
     from workbench.operations import ladder_rungs
+    from workbench.operations.ladder_spec import LadderSpec
 
     ids = [name.strip() for name in rungs.split(",") if name.strip()]
     own = tuple(map(ladder_rungs.parse, added))
@@ -134,7 +136,7 @@ def _spec(
             hint=_("Decoders: {names}.").format(names=", ".join(filter(None, known)) or "–"),
         )
     common, of_rungs = operations.split_settings(settings)
-    return operations.LadderSpec(
+    return LadderSpec(
         task,
         layer,
         (*ladder_rungs.named(ids), *own),

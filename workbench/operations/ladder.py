@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import SpecError, WorkbenchError
@@ -17,7 +17,8 @@ from workbench.base.i18n import _
 from workbench.jobs.events import Finished, Output, Started
 from workbench.operations import models, train
 from workbench.operations.background import Background, here
-from workbench.operations.ladder_rungs import Available, Rung, available, check_parts
+from workbench.operations.ladder_rungs import Available, available, check_parts
+from workbench.operations.ladder_spec import LadderSpec, keep
 from workbench.storage import labels, runs
 from workbench.tasks import spec as tasks
 from workbench.training.spec import TrainSpec
@@ -33,24 +34,6 @@ if TYPE_CHECKING:
 DECODER = "decoder"  # the setting of tasks that decode sequences
 DECODERS = ("crf", "greedy")
 MISSING, WAITING, RUNNING, DONE, FAILED = "missing", "waiting", "running", "done", "failed"
-
-
-@dataclass(frozen=True)
-class LadderSpec:
-    """The description of an experiment.
-
-    decoders: of DECODERS, ("",) for a task without. settings: of every rung that has them;
-    of_rungs: rung → settings of this one alone. parts: see `ladder_rungs.PARTS`.
-    """
-
-    task: str
-    layer: str
-    rungs: tuple[Rung, ...]
-    seeds: tuple[int, ...] = (1, 2, 3)
-    decoders: tuple[str, ...] = ("",)
-    settings: Mapping[str, str] = field(default_factory=dict, hash=False)
-    of_rungs: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
-    parts: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 @dataclass
@@ -260,6 +243,7 @@ class Ladder:
         if self.active:
             return
         self.status, self.error, self._fingerprint = "running", "", None
+        keep(self.project, self.spec)
         for cell in self.cells:
             if cell.status == FAILED:
                 cell.status, cell.message, cell.run = WAITING, "", None

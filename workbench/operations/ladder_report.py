@@ -10,8 +10,9 @@ from typing import Any
 from workbench.base.i18n import _
 from workbench.metrics.gain import gain
 from workbench.operations import outcomes
-from workbench.operations.ladder import DONE, RUNNING, WAITING, Cell, LadderSpec
+from workbench.operations.ladder import DONE, RUNNING, WAITING, Cell
 from workbench.operations.ladder_rungs import Available, to_json
+from workbench.operations.ladder_spec import LadderSpec
 from workbench.tasks import spec as tasks
 
 SPLIT = "dev"

@@ -18,6 +18,7 @@ from workbench.ui import formats, theme
 
 TONES = ("accent", "warn")  # of the series; the second one is dashed, with squares
 LEFT, BELOW, ABOVE = 36, 42, 22  # room for the scale, names and values, pixels at 100%
+VALUE = 24  # height of a value below its mark, pixels at 100%
 STEPS = (1, 2, 5, 10, 20, 25, 50)  # between lines of the scale; then powers of ten of these
 
 
@@ -61,16 +62,25 @@ class LadderChart(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(theme.font("caption"))
         low, high, step = scale(min(values), max(values), self._unit)
+        area = self._area((low, high))
+        self._draw_scale(painter, area, (low, high, step))
+        self._draw_names(painter, area)
+        for number in range(max(len(group.series) for group in self._groups)):
+            self._draw_series(painter, area, (low, high), number)
+
+    def _area(self, bounds: tuple[float, float]) -> QRectF:
+        """The area of the points; smaller where a value below its mark would cover a name."""
         area = QRectF(
             theme.px(LEFT),
             theme.px(ABOVE),
             self.width() - theme.px(LEFT) - 8,
             self.height() - theme.px(ABOVE) - theme.px(BELOW),
         )
-        self._draw_scale(painter, area, (low, high, step))
-        self._draw_names(painter, area)
-        for number in range(max(len(group.series) for group in self._groups)):
-            self._draw_series(painter, area, (low, high), number)
+        low, high = bounds
+        means = [fmean(scores) for group in self._groups for scores in group.series[1:] if scores]
+        lowest = area.height() * (min(means, default=high) - low) / (high - low)
+        area.adjust(0, 0, 0, min(0.0, lowest - theme.px(VALUE)))
+        return area
 
     @property
     def _unit(self) -> float:
@@ -103,7 +113,8 @@ class LadderChart(QWidget):
             ):
                 painter.setFont(theme.font("caption", weight))
                 painter.setPen(theme.qcolour(tone))
-                room = QRectF(left, area.bottom() + 6 + line * theme.px(16), slot, theme.px(16))
+                top = self.height() - theme.px(BELOW) + 6 + line * theme.px(16)
+                room = QRectF(left, top, slot, theme.px(16))
                 shown = QFontMetricsF(painter.font()).elidedText(
                     text, Qt.TextElideMode.ElideRight, slot - 4
                 )

@@ -6,9 +6,12 @@ import pytest
 from PySide6.QtWidgets import QWidget
 
 from workbench.jobs import threads
+from workbench.operations.ladder_rungs import named as named_rungs
+from workbench.operations.ladder_rungs import parse
+from workbench.operations.ladder_spec import LadderSpec, keep
 from workbench.storage.runs import Run
 from workbench.ui.panels.train.ladder_cells import CellTable
-from workbench.ui.widgets.ladder_chart import scale
+from workbench.ui.widgets.ladder_chart import Group, LadderChart, scale
 from workbench.ui.widgets.table import Table
 
 
@@ -195,3 +198,31 @@ def test_the_scale_has_round_steps_around_the_scores(low, high, wanted):
 def test_the_scale_of_errors_has_smaller_or_larger_steps():
     assert scale(0.31, 0.42, 0.01) == pytest.approx((0.3, 0.44, 0.02))
     assert scale(0.0, 2_000.0) == (0.0, 2_500.0, 500.0)
+
+
+def test_the_choices_of_the_last_experiment_are_there_again(page):
+    layer, project = page.ladder.layer, page.ladder.project
+    bert = {"bert": {"epochs": "1"}}
+    rungs = (*named_rungs(["bert", "flair"]), parse("Mine: starter-bert method=frozen"))
+    spec = LadderSpec("tag", layer, rungs, (4, 7), ("crf",), {"epochs": "5"}, bert)
+    keep(project, spec)
+
+    page.ladder.choose(layer=next(name for name, _n in page.ladder.layers if name != layer))
+    page.ladder.choose(layer=layer)
+
+    assert page.ladder.work.spec == spec
+    assert named(page.view, "Settings").text() == "epochs=5 bert.epochs=1"
+    assert named(page.view, "Seeds").text() == "4, 7"
+
+
+def test_a_value_below_its_mark_does_not_cover_the_names(qtbot):
+    chart = LadderChart()
+    qtbot.addWidget(chart)
+    chart.resize(600, 300)
+
+    chart.set_groups([Group("First", "", ((50.0,), (40.0,)))])
+    high = chart._area((0.0, 60.0)).height()
+    chart.set_groups([Group("First", "", ((50.0,), (1.0,)))])
+    low = chart._area((0.0, 60.0))
+
+    assert low.height() < high and low.bottom() < chart.height() - 42

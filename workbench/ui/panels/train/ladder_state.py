@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
-from workbench.operations import ladder, ladder_report, models, train
-from workbench.operations.ladder import Ladder, LadderSpec
+from workbench.operations import ladder, ladder_report, ladder_spec, models, train
+from workbench.operations.ladder import Ladder
 from workbench.operations.ladder_rungs import PARTS, RUNGS, Rung, available, parse
+from workbench.operations.ladder_spec import LadderSpec
 from workbench.tasks import spec as tasks
 from workbench.ui.opened import opened
 from workbench.ui.run_words import is_error, score_text, score_title
@@ -68,14 +69,38 @@ class LadderState(State):
             for layer, count in fitting
         }
         layers = tuple(sorted(found.items(), key=lambda pair: -pair[1]))
+        earlier = None if self.layer in found else ladder_spec.last(self.project)
+        if earlier is not None and earlier.layer in found:
+            self._take(earlier)
         layer = self.layer if self.layer in found else next(iter(layers), ("", 0))[0]
         self._cards = models.list(self.context.settings)
         self.update(layers=layers, layer=layer)
         self._plan()
 
+    def _take(self, spec: LadderSpec) -> None:
+        """Choose what an earlier experiment chose."""
+        known = {rung.id for rung in RUNGS}
+        compared = ladder.decoders(spec.task)
+        self.update(
+            layer=spec.layer,
+            seeds=", ".join(map(str, spec.seeds)),
+            settings=_typed(spec),
+            chosen=frozenset(rung.id for rung in spec.rungs if rung.id in known),
+            own=tuple(rung for rung in spec.rungs if rung.id not in known),
+            parts=dict(spec.parts),
+            left_out=frozenset(compared) - frozenset(spec.decoders),
+        )
+
     def choose(self, **choices: Any) -> None:
-        """Set `layer`, `seeds`, `settings` or `chosen`; not while runs are trained."""
+        """Set `layer`, `seeds`, `settings` or `chosen`; not while runs are trained.
+
+        Another layer brings the choices of the last experiment on it.
+        """
         if not self.active:
+            layer = choices.get("layer", self.layer)
+            earlier = ladder_spec.last(self.project, layer) if layer != self.layer else None
+            if earlier is not None:
+                self._take(earlier)
             self.update(**choices)
             self._plan()
 
@@ -286,6 +311,16 @@ class LadderState(State):
         if self.work is not None:
             self.work.close()
         super().close()
+
+
+def _typed(spec: LadderSpec) -> str:
+    """The settings of an experiment as they are typed."""
+    of_rungs = {
+        f"{rung}.{name}": value
+        for rung, own in spec.of_rungs.items()
+        for name, value in own.items()
+    }
+    return shlex.join(f"{name}={value}" for name, value in {**spec.settings, **of_rungs}.items())
 
 
 def _seeds(text: str) -> tuple[int, ...]:

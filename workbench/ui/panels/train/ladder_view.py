@@ -184,6 +184,9 @@ class LadderView(View):
                 for name, count in state.layers
             ]
             fill(self._layer, named, state.layer)
+        if concerns(fields, "seeds", "settings"):
+            self._seeds.setText(state.seeds)
+            self._settings.setText(state.settings)
         if concerns(fields, "chosen", "layers", "own", "parts", "work"):
             self._fill_menu()
             self._fill_parts()
