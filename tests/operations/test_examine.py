@@ -33,8 +33,9 @@ def queue():
 
 def examined(queue, prepared):
     found = []
-    examine.start(queue, prepared, lambda result, error: found.append((result, error)))
-    assert queue.dispatch.wait(lambda: bool(found), 30)
+    folder = examine.write(prepared)
+    examine.start(queue, prepared, folder, lambda result, error: found.append((result, error)))
+    assert queue.dispatch.wait(lambda: bool(found), 30) and not folder.exists()
     return found[0]
 
 

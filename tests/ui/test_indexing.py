@@ -13,7 +13,7 @@ from workbench.ui.indexing import Indexing
 
 
 class Job:
-    over, progress = False, {}
+    over, progress, status, behind = False, {}, "running", ""
 
     def __init__(self):
         self.changed, self.cancelled = Signal("job"), False
@@ -68,6 +68,15 @@ def test_a_small_index_is_computed_at_once_with_progress(made):
 
     assert made.builds[-1] is None
     assert made.ready == [{"word": "a", "index": "x"}]
+
+
+def test_one_that_is_queued_names_the_job_before_it(made):
+    made.ask()
+    made.jobs[0].status, made.jobs[0].behind = "waiting", "tags"
+
+    made.jobs[0].tell()
+
+    assert made.builds[-1].message == "Waiting for tags"
 
 
 def test_a_large_one_waits_for_a_click(made):

@@ -157,10 +157,10 @@ def _examine(
         prepared = examine.prepare(project, choice, inspector, options)
     result = examine.kept(prepared)
     if result is None:
-        progress = Progress(_("Examining"))
+        progress, folder = Progress(_("Examining")), examine.write(prepared)
         with session(None) as opened:
             result = opened.ask(
-                lambda then: examine.start(opened.queue, prepared, then, device=device),
+                lambda then: examine.start(opened.queue, prepared, folder, then, device=device),
                 heard=progress.heard,
             )
         progress.end()

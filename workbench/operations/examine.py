@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 TARGET = "workbench.inspection.examining:run"
 FOLDER = "examined"
+DOCUMENTS = "documents.jsonl"
 MOST_FILES = 200  # results that are kept, those used last
 SPLITS = ("train", "dev")  # test stays closed
 Then = Callable[[Any, "Exception | None"], None]
@@ -176,11 +177,25 @@ def kept(prepared: Prepared) -> Any:
     return from_plain(info.result, raw) if info is not None else raw
 
 
-def start(queue: Queue, prepared: Prepared, then: Then, *, device: str = "auto") -> Job:
-    """Examine the documents in a worker; calls `then(result, None)` or `then(None, error)`."""
+def write(prepared: Prepared) -> Path:
+    """Write the sample to a new folder for `start` or `discard`. Not for the main thread."""
     folder = scratch.make("examine")
-    given = folder / "documents.jsonl"
-    dataset.write(given, prepared.data.layers, prepared.data.records)
+    dataset.write(folder / DOCUMENTS, prepared.data.layers, prepared.data.records)
+    return folder
+
+
+def discard(folder: Path) -> None:
+    """Delete the input of a job that is not started."""
+    scratch.remove(folder)
+
+
+def start(
+    queue: Queue, prepared: Prepared, folder: Path, then: Then, *, device: str = "auto"
+) -> Job:
+    """Examine the documents in a worker; calls `then(result, None)` or `then(None, error)`.
+
+    folder: that of `write`, which is deleted at the end.
+    """
     prepared.output.parent.mkdir(parents=True, exist_ok=True)
     draft = folder / "examined.json"
     wanted = train.wanted_device(device)
@@ -188,7 +203,7 @@ def start(queue: Queue, prepared: Prepared, then: Then, *, device: str = "auto")
         **prepared.model.params,
         "inspector": prepared.inspector,
         "device": wanted,
-        "input": str(given),
+        "input": str(folder / DOCUMENTS),
         "task": prepared.task,
         "options": dict(prepared.options),
         "output": str(draft),

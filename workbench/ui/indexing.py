@@ -155,7 +155,9 @@ class Indexing:
         if job is not self._job or job.over:
             return
         total, done = job.progress.get("total"), job.progress.get("done", 0)
-        if job.progress.get("stage") or not total:
+        if job.status == "waiting":
+            self._show(Build(_("Waiting for {name}").format(name=job.behind)))
+        elif job.progress.get("stage") or not total:
             message = _("Computing the map…") if job.progress.get("stage") else _("Starting…")
             self._show(Build(message, share=job.progress.get("part")))
         else:

@@ -79,6 +79,17 @@ def test_several_visible_charts_are_saved_as_numbered_files(chart, qtbot):
     assert files((chart, hidden), "a.png")[0][1].name == "a.png" and files((chart,), "") == []
 
 
+def test_a_scale_that_fits_the_data_includes_intervals_and_the_level(qtbot):
+    chart = Chart("A", Axis("x"), Axis("y"))
+    qtbot.addWidget(chart)
+
+    chart.set_series([Series("a", (0, 1), (0.5, 0.6), "accent", low=(0.4, 0.5), high=(0.6, 0.9))])
+    assert chart._ranges[1] == (0.4, 0.9)
+
+    chart.set_level(0.2)
+    assert chart._ranges[1] == (0.2, 0.9)
+
+
 @pytest.mark.parametrize(
     ("low", "high", "expected"),
     [(0, 1, [0, 0.2, 0.4, 0.6, 0.8, 1.0]), (0, 36, [0, 10, 20, 30]), (1.2, 2.8, None)],

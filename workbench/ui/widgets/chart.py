@@ -93,11 +93,11 @@ class Chart(QWidget):
         self._axes, self._diagonal = (x, y), diagonal
         self._series: tuple[Series, ...] = ()
         self._bars: tuple[Bar, ...] = ()
+        self._level: float | None = None
         self._ranges = self._range_of(0), self._range_of(1)
         self._pixels: dict[tuple[int, float, float], Pixels] = {}
         self._chosen: tuple[int, int] | None = None
         self._guides = False
-        self._level: float | None = None
         self.setAccessibleName(name)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -127,6 +127,8 @@ class Chart(QWidget):
     def set_level(self, level: float | None) -> None:
         """A dashed horizontal line at this value of y."""
         self._level = level
+        self._ranges = self._range_of(0), self._range_of(1)
+        self._pixels.clear()
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -238,9 +240,11 @@ class Chart(QWidget):
         values = [
             value
             for series in self._series
-            for value in (series.x, series.y)[number]
+            for value in (series.x, (*series.y, *series.low, *series.high))[number]
             if math.isfinite(value)
         ]
+        if number == 1 and self._level is not None:
+            values.append(self._level)
         low = min(values, default=0.0) if axis.low is None else axis.low
         high = max(values, default=1.0) if axis.high is None else axis.high
         margin = 1.0 if axis.whole else 0.5

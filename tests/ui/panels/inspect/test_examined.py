@@ -46,6 +46,7 @@ PROBES = Probes(
 class Job:
     def __init__(self):
         self.changed, self.over, self.progress, self.then = Signal("job"), False, {}, None
+        self.status, self.behind, self.can_run_first = "running", "", False
 
     def tell(self, part):
         self.progress = {"part": part}
@@ -59,15 +60,15 @@ class Job:
 @pytest.fixture
 def page(monkeypatch):
     page = Page()
-    page.jobs, page.kept = [], None
+    page.jobs, page.discarded, page.kept = [], [], None
     page.choice, page.choices, page.project = RUN, (RUN, OTHER), None
     page.context = SimpleNamespace(
         run=lambda work, done, failed: done(work()),
-        queue=None,
+        queue=SimpleNamespace(jobs=page.jobs, changed=Signal("queue")),
         settings=SimpleNamespace(device="auto"),
     )
 
-    def start(queue, prepared, then, *, device):
+    def start(queue, prepared, folder, then, *, device):
         page.jobs.append(Job())
         page.jobs[-1].then = then
         return page.jobs[-1]
@@ -76,6 +77,8 @@ def page(monkeypatch):
     monkeypatch.setattr(examine, "prepare", lambda *given: prepared)
     monkeypatch.setattr(examine, "kept", lambda given: page.kept)
     monkeypatch.setattr(examine, "layers", lambda project, model: ("class", "spans"))
+    monkeypatch.setattr(examine, "write", lambda prepared: "folder")
+    monkeypatch.setattr(examine, "discard", page.discarded.append)
     monkeypatch.setattr(examine, "start", start)
     return page
 
@@ -124,6 +127,38 @@ def test_documents_are_examined_on_a_click_with_progress(qtbot, page):
         "Best: layer 1 with 90.0% (95%: 80.0–100.0), selectivity 60.0, of 10 documents"
     )
     assert [view._layer.itemData(at) for at in range(2)] == ["class", "spans"]
+
+
+def test_a_job_that_waits_names_the_job_before_it(qtbot, page):
+    state, view = shown(qtbot, page, "probes", ProbesView)
+    state.ask()
+    view._start.click()
+    (job,) = page.jobs
+
+    job.status, job.behind, job.can_run_first = "waiting", "tags", True
+    job.changed.emit(None)
+    page.context.queue.changed.emit(job, None)
+    assert view._waiting.text() == "Waiting for tags" and view._meter.isHidden()
+    assert view._empty._title.text() == "Waiting for another job"
+
+    job.status, job.behind = "running", ""
+    page.context.queue.changed.emit(job, None)
+    job.tell(0.1)
+    assert view._waiting.isHidden() and not view._meter.isHidden()
+
+
+def test_a_start_that_is_cancelled_while_the_sample_is_written_starts_no_job(qtbot, page):
+    state, view = shown(qtbot, page, "probes", ProbesView)
+    state.ask()
+    later = []
+    page.context.run = lambda work, done, failed: later.append(lambda: done(work()))
+    view._start.click()
+    assert not state.can_start
+
+    view._cancel.click()
+    later.pop()()
+
+    assert state.can_start and not page.jobs and page.discarded == ["folder"]
 
 
 def test_a_job_is_cancelled_and_can_start_again(qtbot, page):

@@ -13,6 +13,8 @@ from workbench.text import groups
 from workbench.ui.panels.inspect.shown import Shown
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from workbench.jobs.queue import Job
     from workbench.ui.panels.inspect.state import InspectState
 
@@ -21,8 +23,8 @@ class Examined(Shown):
     """Its result belongs to the model and the documents, not to the text of the page.
 
     prepared: the sample to examine; None while it is drawn, or for an error. share: of the job that
-    is running, else None. current: whether the result is that of the sample. layers: names of the
-    layers whose labels can be examined.
+    waits or is running, else None; waiting: whether it waits for another job. current: whether the
+    result is that of the sample. layers: names of the layers whose labels can be examined.
     """
 
     needs_text = False
@@ -32,10 +34,11 @@ class Examined(Shown):
         super().__init__(page, id)
         self.prepared: Prepared | None = None
         self.share: float | None = None
-        self.current = False
+        self.waiting, self.current = False, False
         self.layers: tuple[str, ...] = ()
         self._job: Job | None = None
         self._running: dict[str, Any] = {}  # the options of the job
+        self._ticket: object = None  # of the job that is being prepared
 
     @property
     def word_lists(self) -> tuple[str, ...]:
@@ -47,7 +50,7 @@ class Examined(Shown):
         if model:
             self.cancel()
             self._job = None
-            self.update(prepared=None, share=None, current=False)
+            self.update(prepared=None, share=None, waiting=False, current=False)
             super().forget(model=True)
 
     def labels_changed(self) -> None:
@@ -64,7 +67,7 @@ class Examined(Shown):
         choice = page.choice
         if choice is None:
             return
-        if self._job is not None and options != self._running:
+        if self.share is not None and options != self._running:
             self.cancel()
         asked = self._asked = (choice, options)
 
@@ -94,43 +97,72 @@ class Examined(Shown):
 
     @property
     def can_start(self) -> bool:
-        return self.prepared is not None and self._job is None
+        return self.prepared is not None and self.share is None
 
     def start(self) -> None:
         """Examine the documents in a worker."""
         prepared = self.prepared
-        if prepared is None or self._job is not None:
+        if prepared is None or not self.can_start:
             return
-        context = self.page.context
+        ticket = self._ticket = object()
         self._running = dict(self.options)
         self.update(share=0.0, error="")
+
+        def written(folder: Path) -> None:
+            if self._ticket is ticket:
+                self._start(prepared, folder)
+            else:
+                examine.discard(folder)
+
+        def failed(error: Exception) -> None:
+            if self._ticket is ticket:
+                self._ticket = None
+                self.update(share=None, error=str(error), details=details_of(error))
+
+        self.page.context.run(lambda: examine.write(prepared), written, failed)
+
+    def _start(self, prepared: Prepared, folder: Path) -> None:
+        context = self.page.context
+        self._ticket = None
 
         def ended(result: Any, error: Exception | None) -> None:
             if self._job is not job:
                 return
             self._job = None
-            self.update(share=None)
+            self.update(share=None, waiting=False)
             if error is None:
                 self._show(result)
             elif not isinstance(error, Cancelled):
                 self.update(error=str(error), details=details_of(error))
 
-        job = examine.start(context.queue, prepared, ended, device=context.settings.device)
+        device = context.settings.device
+        job = examine.start(context.queue, prepared, folder, ended, device=device)
         self._job = job
         self.listen(job.changed, lambda _event: self._heard(job))
+        self._heard(job)
 
     def _heard(self, job: Job) -> None:
         if job is self._job and not job.over:
-            self.update(share=float(job.progress.get("part") or 0.0))
+            part = float(job.progress.get("part") or 0.0)
+            self.update(share=part, waiting=job.status == "waiting")
+
+    def runs(self, job: Job) -> bool:
+        """Whether a job of the queue is the one of this view."""
+        return job is self._job
 
     def cancel(self) -> None:
         """Stop the job."""
+        if self._ticket is not None:
+            self._ticket = None
+            self.update(share=None)
         if self._job is not None and not self._job.over:
             self._job.cancel()
 
     @property
     def note(self) -> str:
         """What is shown beside the button."""
+        if self.waiting:
+            return ""
         if self.share is not None:
             return _("{percent}%").format(percent=int(100 * self.share))
         if self.result is not None and not self.current and self.prepared is not None:

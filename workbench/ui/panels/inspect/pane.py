@@ -104,9 +104,9 @@ class Pane(QFrame):
         self.missing = EmptyState("database", _("Index of the documents"), "", self._build)
         for page in (self.empty, self.opening, self.missing):
             self._pages.addWidget(page)
-        self._message = words("", "caption", "muted")
+        self._message = Elided("", "caption", "muted")
         self._stop = Button(_("Cancel"), kind="quiet", small=True, on=self._cancel_index)
-        self._building = row(self._message, None, self._stop, gap=8, margins=(8, 0, 8, 0))
+        self._building = row((self._message, 1), self._stop, gap=8, margins=(8, 0, 8, 0))
 
     def _offer_samples(self, form: int) -> None:
         """Buttons with texts that suit the model; form: see `samples.samples`."""

@@ -9,11 +9,13 @@ from PySide6.QtWidgets import QComboBox, QWidget
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.waits import Waits
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import Field
 from workbench.ui.widgets.layout import card, layout_of, row
 from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.wait_line import WaitLine
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ class ExaminedView(InspectorView):
         self._cancel = Button(_("Cancel"), small=True, on=self.examined.cancel)
         self._meter = Meter(0.0, name=_("Progress"))
         self._meter.setFixedWidth(120)
+        self._waiting = WaitLine(Waits(self.page.context.queue, self.examined.runs))
         self._empty = EmptyState("scan-search", "")
         self._meter.hide()
         self._cancel.hide()
@@ -45,9 +48,8 @@ class ExaminedView(InspectorView):
     def put(self, title: str, fields: list[tuple[str, QComboBox]], shown: QWidget) -> None:
         """The parts of the view: settings, and the widget with the result."""
         self._shown = shown
-        head = row(
-            words(title, weight=600), None, self._note, self._meter, self._cancel, self._start
-        )
+        acts = (self._note, self._meter, self._waiting, self._cancel, self._start)
+        head = row(words(title, weight=600), None, *acts)
         boxes = [Field(name, box) for name, box in fields]
         layout_of(self).addWidget(
             card(head, row(*((box, 1) for box in boxes), gap=12), (shown, 1), (self._empty, 1),
@@ -65,7 +67,7 @@ class ExaminedView(InspectorView):
             self.fill_fields()
         state = self.examined
         running = state.share is not None
-        self._meter.setVisible(running)
+        self._meter.setVisible(running and not state.waiting)
         self._meter.set(state.share or 0.0)
         self._cancel.setVisible(running)
         self._note.setText(state.note)
@@ -78,6 +80,8 @@ class ExaminedView(InspectorView):
     def _describe(self) -> tuple[str, str]:
         """Title and hint without a result."""
         state = self.examined
+        if state.waiting:
+            return _("Waiting for another job"), _("You can use other views meanwhile.")
         if state.share is not None:
             return _("Examining the documents"), _("You can use other views meanwhile.")
         if state.prepared is None:

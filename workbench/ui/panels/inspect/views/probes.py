@@ -29,7 +29,7 @@ class ProbesView(ExaminedView):
             lambda index: self.state.set_options(layer=self._layer.itemData(index))
         )
         self._legend = ChartLegend()
-        x, y = Axis(_("Layer (0: embeddings)"), whole=True), Axis(_("Accuracy on dev"), 0.0, 1.0)
+        x, y = Axis(_("Layer (0: embeddings)"), whole=True), Axis(_("Accuracy on dev"))
         self._chart = Chart(_("Accuracy of probes by layer"), x, y)
         self._chart.opened.connect(self._point_chosen)
         self._chart.moved.connect(self._point_chosen)
@@ -154,7 +154,7 @@ def _columns() -> list[Column]:
         return text.format(**dict(zip(("value", "low", "high"), numbers, strict=True)))
 
     return [
-        Column(_("Model"), lambda row: row[0], 150),
+        Column(_("Model"), lambda row: row[0], None),
         Column(_("Layer"), lambda row: formats.count(row[1]), 60, sort=lambda row: row[1]),
         Column(
             _("Accuracy, %"),
@@ -173,7 +173,7 @@ def _columns() -> list[Column]:
         Column(
             _("Selectivity, points"),
             selectivity,
-            None,
+            160,
             sort=lambda row: row[2].selectivity.value,
             hint=_("Accuracy minus that of the control task"),
         ),
