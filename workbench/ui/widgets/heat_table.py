@@ -79,6 +79,7 @@ class HeatTable(QTableView):
 
     def choose(self, row: int, column: int) -> None:
         """Make a cell current and scroll to it."""
+        self.updateGeometries()  # else the scroll bars have the ranges before `set_cells`
         self.setCurrentIndex(self._cells.index(row, column))
 
     def sizeHint(self) -> QSize:

@@ -57,6 +57,22 @@ def test_the_most_probable_span_is_told_with_all_its_labels(view):
     assert view._cell.text() == ""
 
 
+def test_the_most_probable_span_of_a_longer_text_is_scrolled_to(view):
+    words = tuple(CandidateWord("word", 5 * at, 5 * at + 4) for at in range(40))
+    scores = np.zeros((40, 3, 2), np.float32)
+    scores[38, 1] = 0.9, 0.05
+    view.resize(800, 400)
+    view.show()
+    view.state.result = replace(RESULT, words=words, scores=scores, spans=())
+    view._table.set_cells((), (), ())
+
+    view.show_state(ALL)
+
+    table = view._table
+    cell = table.visualRect(table.currentIndex())
+    assert table.viewport().rect().contains(cell) and not cell.isEmpty()
+
+
 def test_one_label_can_be_shown_alone(view):
     view._label.setCurrentIndex(view._label.findData("LOC"))
     view._label.activated.emit(view._label.currentIndex())

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.inspect.shown import Shown
 
 SHOWN = 0.01  # probability from which a cell has a number
+CONTENTS = 18  # characters of the chosen label that are shown at least
 WIDE = 72  # maximum width of a cell, pixels at 100%
 BLANK = HeatCell("", 0.0, "", blank=True)
 
@@ -30,6 +31,7 @@ class SpanScoresView(InspectorView):
     def __init__(self, state: Shown) -> None:
         super().__init__(state)
         self._label = combo(name=_("Label"))
+        self._label.setMinimumContentsLength(CONTENTS)
         self._label.activated.connect(lambda _index: self._paint())
         self._part = words("", "small", "muted")
         back = icon_button("chevron-left", _("Previous part"), lambda: self._go(-1), small=True)
