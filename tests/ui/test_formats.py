@@ -67,6 +67,10 @@ def specs(path):
                 yield spec
 
 
+def test_licences_are_spelled_as_spdx_does():
+    assert formats.licence("cc-by-sa-3.0") == "CC-BY-SA-3.0"
+
+
 def test_no_module_of_the_window_formats_numbers_itself():
     result = {file for file, path in source.of_window().items() if any(specs(path))}
 

@@ -56,7 +56,10 @@ def options(task: str, method: str | None = None, family: str = "") -> tuple[Opt
             "choice_titles": tuple(segmenters.titles().values()),
         },
     }
-    general = (replace(option, **fill.get(option.name, {})) for option in GENERAL)
+    general = (
+        replace(option, **fill[option.name]) if option.name in fill else option
+        for option in GENERAL
+    )
     return (*general, *info.options, *own, *family_options(family))
 
 

@@ -181,6 +181,13 @@ def moment(at: str) -> str:
     return _("{date}, {time}").format(date=_formats.date(there), time=_formats.clock(there))
 
 
+def licence(name: str) -> str:
+    """As SPDX writes it: "cc-by-sa-3.0" → "CC-BY-SA-3.0"."""
+    from workbench.models.spec.licences import spdx
+
+    return spdx(name)
+
+
 def _seconds(at: str) -> float | None:
     """Since the epoch; None for a text that is not an ISO 8601 time."""
     try:

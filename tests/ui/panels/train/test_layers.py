@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import QPoint
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QPushButton
 
 from workbench.jobs.events import Output, Started
 from workbench.training.plan import Plan
@@ -57,6 +57,18 @@ def test_the_picture_is_computed_only_while_it_is_shown(qtbot):
     fold.render()
 
     assert len(asked) == 2 and "1.0e-02" in fold._message.text()
+
+
+def test_the_picture_has_the_width_of_the_button_and_what_is_beside_it(qtbot):
+    map_button = QPushButton("Model map…")
+    fold = LayerSteps(rates, map_button)
+    qtbot.addWidget(fold)
+    fold.resize(308, 200)
+    fold.show()
+
+    fold._more.click()
+
+    assert fold._picture.width() == fold.width() and map_button.isVisible()
 
 
 def test_reported_weights_are_kept_with_the_live_run():

@@ -211,7 +211,7 @@ def _describe(state: ExportState) -> str:
         return _run_text(state.run)
     if (card := state.card) is None:
         return ""
-    return "  ·  ".join(item for item in (card.architecture, card.licence) if item)
+    return "  ·  ".join(item for item in (card.architecture, formats.licence(card.licence)) if item)
 
 
 def _run_text(run: Run) -> str:

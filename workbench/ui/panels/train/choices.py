@@ -61,7 +61,7 @@ class Choices(QFrame):
             row((self._epochs, 1), (self._rate, 1), gap=12),
             self.adaptation,
             self._message,
-            row(self._layers, None, column(self._map, None)),
+            self._layers,
             self._used,
             self._warnings,
             self._words,
@@ -90,13 +90,13 @@ class Choices(QFrame):
         self._rate = Field(_("Learning rate"), self._line("learning_rate"))
         self.adaptation = Adaptation(state)
         self._message = words("", "caption", "muted", wrap=True)
-        self._layers = LayerSteps(state.layer_rates)
         self._map = Button(
             _("Model map…"),
             kind="quiet",
             on=self._show_map,
             tip=_("What is frozen, trained and new in this run"),
         )
+        self._layers = LayerSteps(state.layer_rates, self._map)
         self._audit = Button(
             _("Check alignment…"),
             kind="quiet",
@@ -317,7 +317,7 @@ def _card_text(info: ModelInfo) -> str:
             ngettext("{n} layer", "{n} layers", info.layers).format(n=info.layers)
             if info.layers
             else "",
-            info.licence,
+            formats.licence(info.licence),
         )
         if part
     )

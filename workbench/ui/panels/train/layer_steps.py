@@ -14,6 +14,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, plain, theme
 from workbench.ui.widgets import heat
 from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.layout import row
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
@@ -24,9 +25,12 @@ NAMES, AXIS = 86, 18  # width of the names, height of the axis
 
 
 class LayerSteps(QFrame):
-    """A button that folds the picture out; `ask` computes it, None where there is none."""
+    """A button that folds the picture out; `ask` computes it, None where there is none.
 
-    def __init__(self, ask: Callable[[], LayerRates | None]):
+    beside: a widget to the right of the button.
+    """
+
+    def __init__(self, ask: Callable[[], LayerRates | None], beside: QWidget | None = None):
         super().__init__()
         self._ask = ask
         self._picture = Picture()
@@ -41,7 +45,7 @@ class LayerSteps(QFrame):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)
-        layout.addWidget(self._more, 0, Qt.AlignmentFlag.AlignLeft)
+        layout.addWidget(row(self._more, None, *filter(None, (beside,))))
         for part in (self._picture, self._message):
             part.hide()
             layout.addWidget(part)
@@ -108,8 +112,8 @@ class Picture(QWidget):
 
     def _hatch(self, painter: QPainter, area: QRect, frozen: np.ndarray) -> None:
         columns, high = frozen.shape[1], self._row()
-        for number, row in enumerate(frozen):
-            edges = np.flatnonzero(np.diff(np.pad(row.astype(np.int8), 1)))
+        for number, steps in enumerate(frozen):
+            edges = np.flatnonzero(np.diff(np.pad(steps.astype(np.int8), 1)))
             for start, end in edges.reshape(-1, 2):
                 left = area.left() + area.width() * int(start) // columns
                 right = area.left() + area.width() * int(end) // columns
