@@ -135,7 +135,12 @@ def colour(name: str) -> str:
 
 def qcolour(name: str, alpha: float = 1.0) -> QColor:
     """The same as a QColor, `alpha` in [0, 1]."""
-    it = QColor(colour(name))
+    return QColor(_made_colour(colour(name), alpha))  # a copy, which the caller may change
+
+
+@lru_cache(maxsize=500)
+def _made_colour(text: str, alpha: float) -> QColor:
+    it = QColor(text)
     it.setAlphaF(alpha)
     return it
 
@@ -173,10 +178,17 @@ def size(kind: str) -> int:
 
 def font(kind: str = "ui", weight: int = 400) -> QFont:
     """A font for a key of FONT; "mono" is monospaced. `weight` as in CSS: 400, 500, 600, 700."""
-    it = QFont(_use.mono if kind == "mono" else _use.family)
-    if kind == "mono":  # prompts are shown exactly, without ligatures
+    mono = kind == "mono"  # prompts are shown exactly, without ligatures
+    name = _use.mono if mono else _use.family
+    return QFont(_made_font(name, size(kind), weight, mono))  # a copy, which the caller may change
+
+
+@lru_cache(maxsize=100)
+def _made_font(name: str, pixels: int, weight: int, exact: bool) -> QFont:
+    it = QFont(name)
+    if exact:
         it.setFeature(QFont.Tag(LIGATURES), 0)
-    it.setPixelSize(size(kind))
+    it.setPixelSize(pixels)
     it.setWeight(QFont.Weight(weight))
     return it
 
