@@ -272,11 +272,14 @@ def _hue_colours(hue: float, strength: float, dark: bool) -> LabelColours:
     )
 
 
+SHADES = 255  # steps of `sequential`, so that tables of thousands of cells have few colours
+
+
 def sequential(share: float, *, dark: bool | None = None) -> str:
     """#RRGGBB of a heat map cell, `share` in [0, 1]: from near the surface colour to the accent."""
     dark = _use.dark if dark is None else dark
     low, high, chroma = (0.25, 0.78, 0.105) if dark else (0.975, 0.47, 0.165)
-    share = min(1.0, max(0.0, share))
+    share = round(min(1.0, max(0.0, share)) * SHADES) / SHADES
     return oklch(low + (high - low) * share, 0.015 + chroma * share, 268)
 
 
@@ -292,6 +295,7 @@ def diverging(share: float, *, dark: bool | None = None) -> str:
     return oklch(0.985 - 0.20 * size, 0.13 * size, hue)
 
 
+@lru_cache(maxsize=4096)
 def oklch(lightness: float, chroma: float, hue: float) -> str:
     """#RRGGBB of an OKLCH colour (lightness 0–1, hue in degrees).
 
@@ -339,7 +343,12 @@ def readable(ground: str, *names: str) -> str:
 
     One of black and white has a contrast of at least 4.58 with any background.
     """
-    best = max(map(colour, names), key=lambda item: contrast(item, ground))
+    return _most_readable(ground, tuple(map(colour, names)))
+
+
+@lru_cache(maxsize=4096)
+def _most_readable(ground: str, colours: tuple[str, ...]) -> str:
+    best = max(colours, key=lambda item: contrast(item, ground))
     if contrast(best, ground) >= READABLE:
         return best
     return max(("#000000", "#FFFFFF"), key=lambda item: contrast(item, ground))

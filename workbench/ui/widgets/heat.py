@@ -14,6 +14,7 @@ from workbench.ui import theme
 
 SHADES = 256
 MASKED = SHADES  # the shade of masked cells
+BAR = 100  # pixels at 100% of the colours in a legend
 OPAQUE = np.uint32(255 << 24)
 
 
@@ -47,7 +48,7 @@ class Legend(QWidget):
         self._masked = False
         self.setAccessibleName(_("Colours: attention weight from 0 to 1"))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setMinimumWidth(theme.px(120))
+        self.setMinimumWidth(theme.px(BAR) + 34)
         self.setFixedHeight(theme.px(18))
 
     def set_masked(self, on: bool) -> None:
@@ -58,7 +59,7 @@ class Legend(QWidget):
         painter = QPainter(self)
         painter.setFont(theme.font("caption"))
         painter.setPen(theme.qcolour("muted"))
-        high, bar = self.height(), theme.px(100)
+        high, bar = self.height(), theme.px(BAR)
         middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
         painter.drawText(QRect(0, 0, 12, high), middle, "0")
         ramp = image(np.linspace(0, 1, bar)[None])

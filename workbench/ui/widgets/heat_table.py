@@ -56,7 +56,7 @@ class HeatTable(QTableView):
         self.setAccessibleName(name)
         self.setProperty("part", "matrix")
         set_up_matrix(self, axes)
-        self.setItemDelegate(_Painter(self))
+        self.setItemDelegate(HeatPainter(self))
         self.setFrameShape(self.Shape.NoFrame)
         for header in (self.horizontalHeader(), self.verticalHeader()):
             header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
@@ -149,9 +149,14 @@ class _Cells(QAbstractTableModel):
         return None
 
 
-class _Painter(QStyledItemDelegate):
+class HeatPainter(QStyledItemDelegate):
+    """Paints the cells of a table whose model has a `HeatCell` for the role CELL."""
+
+    def __init__(self, parent: QTableView):
+        super().__init__(parent)
+
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        cell, table = cast(HeatCell, index.data(CELL)), cast(HeatTable, self.parent())
+        cell, table = cast(HeatCell, index.data(CELL)), cast(QTableView, self.parent())
         ground = theme.sequential(min(1.0, max(0.0, cell.share)))
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

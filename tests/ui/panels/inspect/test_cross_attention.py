@@ -1,13 +1,18 @@
 """The view of cross-attention: written tokens by source tokens, with fields for what is shown."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QLineEdit
 
 from tests.ui.panels.inspect.test_next_words import shown
+from workbench.base.events import ALL
 from workbench.inspection.cross_attention.info import CrossAttention
 from workbench.inspection.spec import TokenRow
+from workbench.ui import theme
 from workbench.ui.panels.inspect.views.cross_attention import CrossAttentionView
 
 SOURCE = tuple(TokenRow(name, name, n, n, n + 1, "text", n) for n, name in enumerate("abc"))
@@ -34,6 +39,39 @@ def test_rows_are_written_tokens_and_columns_those_of_the_source(view):
     assert view._title.text() == "Layer 1 of 2, head 2 of 4"
     assert "1.25 bits" in view._about.text() and "the model writes: late" in view._about.text()
     assert view.data()[1] == ["late", *map(float, WEIGHTS[0])]
+
+
+def test_cells_are_painted_in_shades_of_their_weights(view):
+    view.resize(800, 400)
+    table = view._table
+
+    picture = table.viewport().grab().toImage()
+
+    places = (table.visualRect(table.model().index(*at)) for at in ((0, 0), (1, 0)))
+    high, zero = (picture.pixelColor(place.left() + 5, place.top() + 5).name() for place in places)
+    assert high.upper() == theme.sequential(0.7**0.5) and zero.upper() == theme.sequential(0)
+
+
+def test_a_long_source_is_shown_without_reading_every_cell(view, qtbot, monkeypatch):
+    read = []
+    cells = view._table.model()
+    plain = type(cells).data
+    monkeypatch.setattr(
+        type(cells), "data", lambda it, index, role=0: read.append(0) or plain(it, index, role)
+    )
+    source = tuple(TokenRow(f"t{n}", f"t{n}", n, n, n + 1, "text", n) for n in range(600))
+    weights = np.full((2, 600), 1 / 600, np.float32)
+    view.resize(800, 400)
+    view.show()
+
+    view.state.result = replace(RESULT, source=source, weights=weights)
+    view.show_state(ALL)
+    qtbot.wait(1)
+
+    across = view._table.horizontalHeader()
+    names = QFontMetrics(across.font())
+    assert across.count() == 600 and len(read) < 600
+    assert across.sectionSize(599) > names.horizontalAdvance("t599")
 
 
 def test_a_typed_target_is_asked_for(view, qtbot):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QHeaderView, QTableView
 
 from workbench.base.events import concerns
@@ -14,6 +14,7 @@ from workbench.ui import formats, plain, theme
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.option_field import OptionField
 from workbench.ui.widgets.heat import Legend
+from workbench.ui.widgets.heat_table import CELL, HeatCell, HeatPainter
 from workbench.ui.widgets.layout import card, layout_of, row
 from workbench.ui.widgets.matrix import set_up_matrix
 from workbench.ui.widgets.words import Elided, words
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from workbench.ui.panels.inspect.shown import Shown
 
 ROOT = QModelIndex()
-CELL = 46  # width of a column, pixels at 100%
+LEAST = 23  # minimum width of a column, pixels at 100%
+HIGH, PADDING = 26, 14  # of a row, beside the contents of a cell
 
 
 class CrossAttentionView(InspectorView):
@@ -43,11 +45,14 @@ class CrossAttentionView(InspectorView):
         self._table.setProperty("part", "matrix")
         self._table.setFrameShape(QTableView.Shape.NoFrame)
         self._table.setModel(self._cells)
+        self._table.setItemDelegate(HeatPainter(self._table))
         set_up_matrix(self._table, _("Rows: written tokens. Columns: source tokens."))
         for header in (self._table.horizontalHeader(), self._table.verticalHeader()):
-            header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-            header.setMinimumSectionSize(theme.px(CELL // 2))
+            header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+            header.setMinimumSectionSize(theme.px(LEAST))
             header.setSectionsClickable(False)
+        drop = theme.changed.connect(self._fit)
+        self.destroyed.connect(lambda *_: drop())
         target, layer, head = self._fields
         layout_of(self).addWidget(
             card(
@@ -69,8 +74,21 @@ class CrossAttentionView(InspectorView):
         for label in (self._title, self._about):
             label.setText("")
 
+    def _fit(self) -> None:
+        """Columns as wide as the names of the source tokens and a number.
+
+        Qt would ask for the contents of every cell, which takes seconds for long texts.
+        """
+        metrics = QFontMetrics(theme.font("caption", 600))
+        least = metrics.horizontalAdvance(formats.decimal(0, 2))
+        across = self._table.horizontalHeader()
+        for column, name in enumerate(self._cells.columns()):
+            across.resizeSection(column, max(least, metrics.horizontalAdvance(name)) + PADDING)
+        self._table.verticalHeader().setDefaultSectionSize(theme.px(HIGH))
+
     def show_result(self, result: CrossAttention) -> None:
         self._cells.set(result)
+        self._fit()
         title = _("Layer {layer} of {layers}, head {head} of {heads}")
         self._title.setText(
             title.format(
@@ -105,6 +123,10 @@ class _Weights(QAbstractTableModel):
         self._result = result
         self.endResetModel()
 
+    def columns(self) -> list[str]:
+        """The source tokens."""
+        return [token.shown for token in self._result.source] if self._result else []
+
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex = ROOT) -> int:
         return 0 if parent.isValid() or self._result is None else len(self._result.written)
 
@@ -117,20 +139,16 @@ class _Weights(QAbstractTableModel):
         if not index.isValid() or self._result is None:
             return None
         weight = float(self._result.weights[index.row(), index.column()])
-        ground = theme.sequential(weight**0.5)
         if role == Qt.ItemDataRole.DisplayRole:
             return formats.decimal(weight, 2)
-        if role == Qt.ItemDataRole.BackgroundRole:
-            return QColor(ground)
-        if role == Qt.ItemDataRole.ForegroundRole:
-            return QColor(theme.readable(ground, "text", "on_accent"))
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return Qt.AlignmentFlag.AlignCenter
-        if role == Qt.ItemDataRole.ToolTipRole:
+        if role == CELL:
+            return HeatCell(formats.decimal(weight, 2), weight**0.5, "")
+        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
             written = self._result.written[index.row()]
             source = self._result.source[index.column()].shown
             message = _("{written} → {source}: {weight:.3f}")
-            return plain.tip(message.format(written=written, source=source, weight=weight))
+            message = message.format(written=written, source=source, weight=weight)
+            return plain.tip(message) if role == Qt.ItemDataRole.ToolTipRole else message
         return None
 
     def headerData(
