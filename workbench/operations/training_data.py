@@ -217,7 +217,11 @@ class Tally:
         used = {split: len(self.ids[split]) for split in ("train", "dev", "test")}
         left_out = [LeftOut(reason, count) for reason, count in self.reasons.items()]
         if train_limit and used["train"] > train_limit:
-            left_out.append(LeftOut(_("over train_limit"), used["train"] - train_limit))
+            left_out.append(
+                LeftOut(
+                    _("over the maximum number of training documents"), used["train"] - train_limit
+                )
+            )
             used["train"] = train_limit
         if self.overlapping:
             left_out.append(LeftOut(tasks.info(self.task).why_left_out(), self.overlapping))

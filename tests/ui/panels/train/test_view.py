@@ -190,7 +190,7 @@ def done():
     return Finished("done", {"steps": 40, "best_step": 30, "seconds": 125.4, "device": "cpu"})
 
 
-def live_run(page):
+def live_run(page, losses=None):
     live = page.state.live = Live(1, "classify-1", "class · starter-bert")
     follow(live, Started(1, ""))
     figures = {
@@ -200,11 +200,17 @@ def live_run(page):
         "memory_mb": 1100,
         "seconds_left": 31.0,
     }
-    follow(
-        live, Output({"kind": "step", "step": 37, "total": 40, "losses": {"task": 0.3}, **figures})
-    )
+    step = {"kind": "step", "step": 37, "total": 40, "losses": losses or {"task": 0.3}}
+    follow(live, Output({**step, **figures}))
     page.state.changed.emit(frozenset({"live", "run"}))
     return live
+
+
+def test_the_parts_of_a_loss_have_titles(page):
+    live_run(page, {"task": 0.3, "layer_l2": 0.1, "of_a_plugin": 0.2})
+
+    curves = [*page.view._right._loss.curves]
+    assert curves == ["task", "L2 penalty of layer weights", "of_a_plugin"]
 
 
 def test_a_run_that_has_ended_tells_its_last_step_and_how_long_it_took(page, done):

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.base.events import concerns
-from workbench.base.i18n import _
+from workbench.base.i18n import N_, _
 from workbench.ui import formats
 from workbench.ui.panels.train.live import (
     MESSAGE_TONES,
@@ -43,6 +43,19 @@ if TYPE_CHECKING:
     from workbench.ui.widgets.live_plot import LivePlot
 
 
+LOSSES = {  # parts of a loss that are drawn; those of plugins have their own names
+    "task": N_("task"),
+    "lm": N_("language model"),
+    "mlm": N_("masked tokens"),
+    "sbo": N_("span boundaries"),
+    "nsp": N_("next sentence"),
+    "denoising": N_("denoising"),
+    "forward": N_("forward"),
+    "backward": N_("backward"),
+    "ar": N_("activation regularization"),
+    "tar": N_("temporal activation regularization"),
+    "layer_l2": N_("L2 penalty of layer weights"),
+}
 ADAPT, TUNE = "adapt", "tune"  # stages of a run
 REDRAW = 500  # minimum interval between two redraws of the curves, in milliseconds
 
@@ -301,7 +314,8 @@ class LiveRun(QFrame):
                 smoothed = live.smoothed[name]
                 losses[_("smoothed")], tones[_("smoothed")] = (steps, smoothed), "accent"
             else:
-                losses[name], tones[name] = (steps, values), TONES[index % len(TONES)]
+                title = _(LOSSES.get(name, name))
+                losses[title], tones[title] = (steps, values), TONES[index % len(TONES)]
         _show(self._loss, losses, tones, widths)
 
     def _draw_scores(self, live: Live) -> None:
