@@ -26,6 +26,19 @@ def host():
     host.close()
 
 
+def test_a_host_that_is_not_waited_for_ends_on_a_thread(host):
+    host.ask_now({"value": 4})
+    child, folder = host._child, host.folder
+
+    host.close(wait=False)
+    assert host.status == "closed"
+    for thread in threading.enumerate():
+        if thread.name == "glossbench-host-end":
+            assert not thread.daemon, "the application would end before the child is killed"
+            thread.join(10)
+    assert child.ended and not folder.exists()
+
+
 def test_a_host_answers_many_requests_with_one_load(host):
     assert host.ask_now({"value": 4}) == {"value": 8}
     first = host.pid

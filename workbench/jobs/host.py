@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -146,17 +147,21 @@ class Host:
             self._fail_all(JobFailed(_("The model was unloaded.")))
             self._become("asleep")
 
-    def close(self) -> None:
-        """End the child and delete its folder. Unanswered requests are dropped."""
+    def close(self, *, wait: bool = True) -> None:
+        """End the child and delete its folder. Unanswered requests are dropped.
+
+        Unless `wait`, a thread does so, because it may take 0.2 s; Python ends after this thread.
+        """
         if self.status == "closed":
             return
         child, self._child = self._child, None
         self._asked.clear()
         self.status = "closed"
-        for item in (*self._leaving, *([child] if child else [])):
-            item.kill()
-            item.wait(5)
-        scratch.remove(self.folder)
+        end = partial(_end, (*self._leaving, *([child] if child else [])), self.folder)
+        if wait:
+            end()
+        else:
+            threading.Thread(target=end, name="glossbench-host-end").start()
 
     # ------------------------------------------------------------ on threads
 
@@ -243,6 +248,13 @@ class Host:
 
 def _failed(error: Mapping[str, str]) -> JobFailed:
     return JobFailed(error["message"], hint=error["hint"], details=error.get("details", ""))
+
+
+def _end(children: Sequence[Child], folder: Path) -> None:
+    for child in children:
+        child.kill()
+        child.wait(5)
+    scratch.remove(folder)
 
 
 def _with_arrays(value: Any, folder: Path) -> Any:

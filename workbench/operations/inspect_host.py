@@ -70,7 +70,7 @@ class Inspector:
             return
         from workbench.jobs.host import Host
 
-        self.close()
+        self.close(wait=False)
         self.choice = choice
         self._host = Host(
             JobSpec(inspectors.TARGET, {**self._loading, **choice.params}, title=choice.title),
@@ -115,12 +115,12 @@ class Inspector:
         found: Answer = self._host.ask_now(asked, timeout)
         return found
 
-    def close(self) -> None:
-        """End the process and free its memory."""
+    def close(self, *, wait: bool = True) -> None:
+        """End the process and free its memory, unless `wait` on a thread."""
         if self._drop is not None:
             self._drop()
         if self._host is not None:
-            self._host.close()
+            self._host.close(wait=wait)
         self._host, self._drop, self.choice = None, None, None
 
 
