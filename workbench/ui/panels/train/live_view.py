@@ -314,7 +314,7 @@ class LiveRun(QFrame):
                 smoothed = live.smoothed[name]
                 losses[_("smoothed")], tones[_("smoothed")] = (steps, smoothed), "accent"
             else:
-                title = _(LOSSES.get(name, name))
+                title = _(LOSSES[name]) if name in LOSSES else name
                 losses[title], tones[title] = (steps, values), TONES[index % len(TONES)]
         _show(self._loss, losses, tones, widths)
 
