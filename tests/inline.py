@@ -71,5 +71,5 @@ class InlineHost:
     def ask(self, kind, request, done):
         done(self.ask_now(request), None)
 
-    def close(self):
+    def close(self, *, wait=True):
         scratch.remove(self._folder)
