@@ -2,8 +2,9 @@
 
 import json
 
+from workbench.tasks import spec as tasks
 from workbench.training.plan import Plan
-from workbench.training.results import TrainResult
+from workbench.training.results import Scoring, TrainResult
 
 PLAN = Plan(3, 16, 1e-4, 64, 2, 2, "macro_f1")
 
@@ -31,3 +32,11 @@ def test_a_plan_that_lacks_a_setting_is_skipped():
     result = TrainResult.from_json({"steps": 4, "plan": {"batch_size": 16}})
 
     assert (result.steps, result.plan) == (4, None)
+
+
+def test_a_result_keeps_the_titles_of_a_task_for_when_its_plugin_is_disabled():
+    stored = Scoring.of(tasks.info("tag"))
+
+    assert (stored.task, stored.short) == ("Token tagging", "Spans")
+    assert list(stored.titles) == [score.name for score in tasks.info("tag").scores]
+    assert TrainResult.from_json(TrainResult(scoring=stored).to_json()).scoring == stored

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.registry import needed_plugin
+from workbench.operations import outcomes
 from workbench.tasks import spec as tasks
 
 if TYPE_CHECKING:
@@ -28,15 +29,27 @@ def of_task(task: str) -> str:
     return ""
 
 
-def title(task: str) -> str:
-    """The title of a task; if it is missing, its id and the plugin that it needs."""
+def title(run: Run) -> str:
+    """The title of the task of a run; if the task is missing, with the plugin that it needs."""
+    task = str(run.spec["task"])
     if not of_task(task):
         return _(tasks.info(task).title)
+    stored = outcomes.trained(run).scoring.task
     if plugin := needed_plugin(task):
-        return _("{task} (needs the plugin {plugin})").format(task=task, plugin=plugin)
+        title = _(stored) if stored else _words(task)
+        return _("{task} (needs the plugin {plugin})").format(task=title, plugin=plugin)
     return _("{task} (unknown task)").format(task=task)
 
 
-def short_title(task: str) -> str:
-    """A short title of a task; its id if it is missing."""
-    return task if of_task(task) else _(tasks.info(task).short)
+def short_title(run: Run) -> str:
+    """A short title of the task of a run."""
+    task = str(run.spec["task"])
+    if not of_task(task):
+        return _(tasks.info(task).short)
+    stored = outcomes.trained(run).scoring.short
+    return _(stored) if stored else _words(task)
+
+
+def _words(task: str) -> str:
+    """Words made from the id of a task, without its plugin, for runs that stored no title."""
+    return task.rpartition(".")[2].replace("_", " ").capitalize()

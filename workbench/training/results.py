@@ -37,16 +37,18 @@ class Adaptation:
 
 @dataclass(frozen=True)
 class Scoring:
-    """How the scores of a task are shown where the task is missing.
+    """How a task and its scores are shown where the task is missing.
 
     main: the score that runs are compared by. errors: the scores that are errors in their own unit.
-    titles: the display title of every score, in the order of the task. Runs of earlier versions
-    have no titles, or nothing at all.
+    titles: the display title of every score, in the order of the task. task, short: the titles of
+    the task. Runs of earlier versions have no titles, or nothing at all.
     """
 
     main: str = ""
     errors: tuple[str, ...] = ()
     titles: Mapping[str, str] = field(default_factory=dict)
+    task: str = ""
+    short: str = ""
 
     @classmethod
     def of(cls, task: TaskInfo) -> Scoring:
@@ -54,7 +56,7 @@ class Scoring:
 
         names = [score.name for score in task.scores]
         titles = {name: score_title(name) for name in names}
-        return cls(task.main, tuple(filter(is_error, names)), titles)
+        return cls(task.main, tuple(filter(is_error, names)), titles, task.title, task.short)
 
 
 @dataclass(frozen=True)

@@ -40,14 +40,12 @@ __all__ = [
 
 def title_of(run: Run) -> str:
     """The task of a run as text."""
-    task = run.spec.get("task")
-    return missing.title(task) if task else term(run.kind)
+    return missing.title(run) if run.spec.get("task") else term(run.kind)
 
 
 def short_title(run: Run) -> str:
     """A short title of a run's task for narrow columns."""
-    task = run.spec.get("task")
-    return missing.short_title(task) if task else term(run.kind)
+    return missing.short_title(run) if run.spec.get("task") else term(run.kind)
 
 
 def label_hint(name: str) -> str:

@@ -1,6 +1,7 @@
 """The Results state, without widgets."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -74,9 +75,15 @@ def test_a_run_of_a_missing_plugin_shows_its_stored_scores_and_cannot_predict(st
         runs.update(state.project.db, run.id, spec={**run.spec, "task": "lines.ordered"})
     state.refresh()
 
-    assert (title_of(state.shown_run), short_title(state.shown_run)) == (
-        "lines.ordered (needs the plugin lines)",
-        "lines.ordered",
+    shown = state.shown_run
+    assert (title_of(shown), short_title(shown)) == (
+        "Ordered (needs the plugin lines)",
+        "Ordered",
+    )
+    titled = replace(shown, result={"scoring": {"task": "Order of lines", "short": "Order"}})
+    assert (title_of(titled), short_title(titled)) == (
+        "Order of lines (needs the plugin lines)",
+        "Order",
     )
     assert main_score(state.shown_run) == score_text("accuracy", run.scores["dev"]["accuracy"])
     assert state.details.results.as_run == run.scores["dev"] and state.details.task is None
