@@ -54,6 +54,7 @@ _OTHERS = {
     "N": N_("normalizations"),
     "#": N_("notes"),
 }
+_BREAKS = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")  # where brat ends a line
 _LINES = 200  # number of lines examined to recognize the format
 
 
@@ -262,9 +263,19 @@ def _span(line: str, text: str) -> tuple[str, Span]:
     name, label, offsets, covered = match.groups()
     pieces = [tuple(map(int, piece.split(" "))) for piece in offsets.split(";")]
     _check_text(pieces, covered, text)
-    parts = joined((start, end) for start, end in pieces)
+    parts = joined(_over_line_breaks(pieces, text))
     more = parts if len(parts) > 1 else ()
     return name, Span(parts[0][0], parts[-1][1], label, parts=more)
+
+
+def _over_line_breaks(pieces: list[tuple[int, ...]], text: str) -> Iterator[tuple[int, int]]:
+    """The pieces, and the line breaks between two of them: brat divides a span there."""
+    before = None
+    for start, end in pieces:
+        if before is not None and before < start and _BREAKS.fullmatch(text, before, start):
+            yield before, start
+        yield start, end
+        before = end
 
 
 def _check_text(pieces: list[tuple[int, ...]], covered: str | None, text: str) -> None:

@@ -20,12 +20,24 @@ def test_texts_spans_and_relations_come_back_as_they_were(folder, seed):
     found = folder("brat", [given], (NER, LINKS)).record(f"k{seed}.ann", relation_layer="links")
 
     assert found.document.text == given.document.text
-    assert set(found.spans["spans"]) == set(given.spans["spans"])
-    assert set(found.relations["links"]) == set(given.relations["links"])
+    assert set(found.spans["spans"]) == {_bare(span, given) for span in given.spans["spans"]}
+    relations = {
+        Relation(it.label, _bare(it.from_span, given), _bare(it.to_span, given))
+        for it in given.relations["links"]
+    }
+    assert set(found.relations["links"]) == relations
+
+
+def _bare(span, record):
+    """Without line breaks at its ends: a line of brat's cannot quote them."""
+    text = record.document.text[span.start : span.end]
+    breaks = "\n\r\f\u2028"
+    start = span.start + len(text) - len(text.lstrip(breaks))
+    return Span(start, span.end - len(text) + len(text.rstrip(breaks)), span.label)
 
 
 def test_a_span_in_parts_stays_one_and_a_document_without_labels_has_an_empty_file(folder):
-    parts = Span(0, 14, "PER", parts=((0, 3), (8, 14)))
+    parts = Span(0, 11, "PER", parts=((0, 3), (8, 11)))
     given = [
         Record(Document("a", (("text", "New and old\nYork"),)), {}, spans={"spans": (parts,)}),
         Record(Document("b", (("text", "none"),))),
@@ -33,9 +45,22 @@ def test_a_span_in_parts_stays_one_and_a_document_without_labels_has_an_empty_fi
 
     files = folder("brat", given)
 
-    assert files.text("a.ann") == "T1\tPER 0 3;8 14\tNew old Yo\n"
+    assert files.text("a.ann") == "T1\tPER 0 3;8 11\tNew old\n"
     assert files.record("a.ann").spans["spans"] == (parts,)
     assert files.text("b.ann") == "" and files.record("b.ann").document.text == "none"
+
+
+def test_a_span_over_a_line_break_is_quoted_in_parts_and_comes_back_whole(folder):
+    text, span = "New\tand old\r\n\nYork \n", Span(0, 19, "PER")
+    record = Record(
+        Document("a", (("text", text),)), {}, spans={"spans": (span, Span(11, 14, "LOC"))}
+    )
+
+    files = folder("brat", [record])
+
+    assert files.text("a.ann") == "T1\tPER 0 11;14 19\tNew\tand old York \n"
+    assert files.record("a.ann").spans["spans"] == (span,)
+    assert files.warnings == ("1 span without characters was omitted.",)
 
 
 def test_chains_notes_and_flags_have_lines_of_their_own(folder):
@@ -95,6 +120,20 @@ def test_the_configuration_has_the_labels_and_rules_of_the_layers():
     assert text.split("\n\n")[0] == "[entities]\nPER\nLOC"
     assert "knows\tArg1:PER, Arg2:<ENTITY>" in text.splitlines()
     assert "near\tArg1:<ENTITY>, Arg2:<ENTITY>, <REL-TYPE>:symmetric" in text.splitlines()
+
+
+def test_labels_have_types_of_their_own_that_the_configuration_can_hold(folder):
+    layer = Layer("spans", "span", tuple(map(Label, ("a b", "a/b", "#1", "--", "北京"))))
+    spans = tuple(Span(n, n + 1, label.name) for n, label in enumerate(layer.labels))
+    record = Record(Document("a", (("text", "abcde"),)), spans={"spans": spans})
+
+    files = folder("brat", [record], (layer,))
+
+    types = ["a_b", "a_b_2", "_1", "_", "北京"]
+    found = [line.split("\t")[1].split(" ")[0] for line in files.text("a.ann").splitlines()]
+    assert found == types
+    assert files.text("annotation.conf").split("\n\n")[0].splitlines()[1:] == types
+    assert "a/b → a_b_2" in " ".join(BratExporter().lost((layer,)))
 
 
 def test_what_is_lost_is_named_and_counted(folder):

@@ -1,13 +1,15 @@
 """brat's standoff annotations: NAME.txt and NAME.ann for each document, and annotation.conf.
 
-Offsets are code points. Relations are `R` lines, chains are equivalences, notes of spans are
-annotator notes, and flags of spans are attributes. Source: brat.nlplab.org/standoff.html.
+Offsets are code points. A span over a line break is written in parts without it, as brat does: its
+lines cannot hold one, and it compares the quoted text exactly. Relations are `R` lines, chains are
+equivalences, notes of spans are annotator notes, and flags of spans are attributes.
+Source: brat.nlplab.org/standoff.html, and `annotation.py` of brat's server.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 
 from workbench.base.i18n import _, ngettext
@@ -28,7 +30,9 @@ from workbench.text.spans import Place, Span
 
 TEXTS, ANNOTATIONS, CONFIGURATION = ".txt", ".ann", "annotation.conf"
 _SPACE = re.compile(r"\s")
-_NOT_IN_NAMES = re.compile(r"[\s:;,|<>\[\]]+")  # of types, in annotation.conf and .ann
+LINE_BREAKS = "\n\r\v\f\x1c-\x1e\x85\u2028\u2029"  # where brat ends a line
+_IN_LINES = re.compile(f"[^{LINE_BREAKS}]+")
+_NOT_IN_NAMES = re.compile(r"[^\w-]+")  # of types, in annotation.conf and .ann
 Ids = dict[tuple[str, Place], str]  # layer and place of a span → its id
 
 
@@ -42,12 +46,10 @@ class BratExporter:
         if len(several := [layer.name for layer in layers if layer.traits.in_text]) > 1:
             message = _("Spans of all layers are written together; their layer is lost: {names}.")
             found.append(message.format(names=", ".join(several)))
-        changed = [
-            name for layer in _written(layers) for name in layer.names if _type(name) != name
-        ]
-        if changed:
-            message = _("Labels are written without spaces and punctuation of brat: {names}.")
-            found.append(message.format(names=", ".join(dict.fromkeys(changed))))
+        types = _types(layers).items()
+        if changed := ", ".join(f"{name} → {type}" for name, type in types if name != type):
+            message = _("Labels are named as brat names types: {names}.")
+            found.append(message.format(names=changed))
         return tuple(found)
 
     def shared(self, plan: Plan) -> Iterator[File]:
@@ -67,12 +69,25 @@ def _written(layers: Iterable[Layer]) -> list[Layer]:
 
 
 def _type(label: str) -> str:
-    """A label as the name of a type."""
-    return _NOT_IN_NAMES.sub("_", label)
+    """A label as the name of a type; a line of hyphens only is a separator in annotation.conf."""
+    name = _NOT_IN_NAMES.sub("_", label)
+    return name if name.strip("-") else "_"
+
+
+def _types(layers: Iterable[Layer]) -> dict[str, str]:
+    """Label → its type; two labels have different ones."""
+    found: dict[str, str] = {}
+    for label in dict.fromkeys(name for layer in _written(layers) for name in layer.names):
+        name, again = _type(label), 2
+        while name in found.values():
+            name, again = f"{_type(label)}_{again}", again + 1
+        found[label] = name
+    return found
 
 
 def _lines(record: Record, plan: Plan) -> Iterator[str]:
     ids: Ids = {}
+    types = _types(plan.layers)
     numbers = count(1)
     chains: dict[tuple[str, int], list[str]] = {}
     for layer in plan.layers:
@@ -80,29 +95,30 @@ def _lines(record: Record, plan: Plan) -> Iterator[str]:
             if span.field != TEXT:
                 plan.count(in_second_texts)
                 continue
-            if span.start == span.end:
+            if not (parts := _parts(span, record.document.text)):
                 plan.count(_empty)
                 continue
             id = f"T{next(numbers)}"  # mentions of two chains at one place have two
             ids.setdefault((layer.name, span.place), id)
             if span.chain is not None:
                 chains.setdefault((layer.name, span.chain), []).append(id)
-            yield _span(id, span, record.document.text)
+            offsets = ";".join(f"{start} {end}" for start, end in parts)
+            quoted = " ".join(record.document.text[start:end] for start, end in parts)
+            yield f"{id}\t{types.get(span.label) or _type(span.label)} {offsets}\t{quoted}"
     for members in chains.values():
         if len(members) > 1:
             yield f"*\tEquiv {' '.join(members)}"
-    yield from _relations(record, plan, ids)
+    yield from _relations(record, plan, ids, types)
     yield from _remarks(record.remarks, ids)
 
 
-def _span(id: str, span: Span, text: str) -> str:
-    """Its line; line breaks in the quoted text are spaces."""
-    offsets = ";".join(f"{start} {end}" for start, end in span.ranges)
-    quoted = " ".join(_SPACE.sub(" ", text[start:end]) for start, end in span.ranges)
-    return f"{id}\t{_type(span.label)} {offsets}\t{quoted}"
+def _parts(span: Span, text: str) -> list[tuple[int, int]]:
+    """The ranges of a span without line breaks."""
+    found = (_IN_LINES.finditer(text, start, end) for start, end in span.ranges)
+    return [match.span() for matches in found for match in matches]
 
 
-def _relations(record: Record, plan: Plan, ids: Ids) -> Iterator[str]:
+def _relations(record: Record, plan: Plan, ids: Ids, types: Mapping[str, str]) -> Iterator[str]:
     number = 0
     for layer in plan.layers:
         for relation in record.relations.get(layer.name, ()):
@@ -115,7 +131,8 @@ def _relations(record: Record, plan: Plan, ids: Ids) -> Iterator[str]:
                 continue
             number += 1
             first, second = ids[of, ends[0]], ids[of, ends[1]]
-            yield f"R{number}\t{_type(relation.label)} Arg1:{first} Arg2:{second}"
+            type = types.get(relation.label) or _type(relation.label)
+            yield f"R{number}\t{type} Arg1:{first} Arg2:{second}"
 
 
 def _remarks(remarks: Iterable[Remark], ids: Ids) -> Iterator[str]:
@@ -139,24 +156,28 @@ def _configuration(layers: Sequence[Layer]) -> Iterator[str]:
     """The types that brat offers, from the labels and rules of the layers."""
     spans = [layer for layer in layers if layer.traits.in_text]
     yield "[entities]"
-    yield from dict.fromkeys(_type(name) for layer in spans for name in layer.names)
+    types = _types(layers)
+    yield from dict.fromkeys(types[name] for layer in spans for name in layer.names)
     yield from ("", "[relations]")
     if any(layer.traits.in_chains for layer in layers):
         yield "Equiv\tArg1:<ENTITY>, Arg2:<ENTITY>, <REL-TYPE>:symmetric-transitive"
     yield "<OVERLAP>\tArg1:<ENTITY>, Arg2:<ENTITY>, <OVL-TYPE>:<ANY>"
     for layer in layers:
         if layer.traits.between_spans:
-            yield from _rules(layer)
+            yield from _rules(layer, types)
     yield from ("", "[events]", "", "[attributes]")
 
 
-def _rules(layer: Layer) -> Iterator[str]:
+def _rules(layer: Layer, types: Mapping[str, str]) -> Iterator[str]:
     """A line for each pair of labels that a relation may connect, or one for all."""
     for name in layer.names:
         kind = "" if rules.directed(layer, name) else ", <REL-TYPE>:symmetric"
         for pair in rules.pairs(layer, name) or ((rules.ANY, rules.ANY),):
-            first, second = (_type(label) if label != rules.ANY else "<ENTITY>" for label in pair)
-            yield f"{_type(name)}\tArg1:{first}, Arg2:{second}{kind}"
+            first, second = (
+                types.get(label) or _type(label) if label != rules.ANY else "<ENTITY>"
+                for label in pair
+            )
+            yield f"{types[name]}\tArg1:{first}, Arg2:{second}{kind}"
 
 
 def _empty(n: int) -> str:

@@ -2,7 +2,7 @@
 
 A layer of spans or tags is a custom layer with the feature `value`; relations and chains are custom
 layers too, with the names that INCEpTION gives to layers. Offsets are UTF-16 units.
-Source: INCEpTION User Guide, appendix "WebAnno TSV 3.3 File format".
+Source: INCEpTION User Guide, appendix "WebAnno TSV 3.3 File format", and `Tsv3XDeserializer`.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class WebannoExporter:
                 cells = (cell for column in columns for cell in column.cells(piece))
                 lines.append("\t".join((*text.cells(piece), *cells, "")))
             lines.append("")
-        return ((f"{name}.tsv", "\n".join(lines) + "\n"),)
+        return ((f"{name}.tsv", "\n".join(lines)),)  # INCEpTION refuses an empty line at the end
 
 
 def type_names(layers: Iterable[Layer]) -> dict[str, str]:
@@ -152,13 +152,18 @@ class _Spans(_Column):
                     self._at.setdefault(piece, []).append(_mention(span))
         self.by_place = {mention[0]: mention for mention in reversed(self.placed)}
         if layer.traits.in_chains:
-            self._links = _links(self.placed)
+            self._links, self.numbers = _links(self.placed)
             self.header = f"#T_CH={self.type}Link|referenceRelation|referenceType"
         else:
             self.header = f"#T_SP={self.type}|{VALUE}"
 
     def number(self, numbers: Iterator[int]) -> None:
-        """Give numbers to spans of several units, and to those that share a unit with others."""
+        """Give numbers to spans of several units, and to those that share a unit with others.
+
+        Mentions have the number of their chain.
+        """
+        if self.layer.traits.in_chains:
+            return
         shared = {item for mentions in self._at.values() if len(mentions) > 1 for item in mentions}
         for mention, found in self.placed.items():
             if mention in shared or len(found.pieces) > 1:
@@ -181,16 +186,20 @@ def _mention(span: Span) -> Mention:
     return span.place, span.chain
 
 
-def _links(mentions: Iterable[Mention]) -> dict[Mention, str]:
-    """The cell of each mention: numbers of its chain and in it; without a chain, one of its own."""
+def _links(mentions: Iterable[Mention]) -> tuple[dict[Mention, str], dict[Mention, int]]:
+    """The cell of each mention, with its number in its chain, and the number of the chain; without
+    a chain, one of its own.
+    """
     chains: dict[object, int] = {}
     sizes: dict[int, int] = {}
-    found = {}
+    found, numbers = {}, {}
     for place, number in mentions:
-        chain = chains.setdefault(place if number is None else number, len(chains) + 1)
+        chain = numbers[place, number] = chains.setdefault(
+            place if number is None else number, len(chains) + 1
+        )
         sizes[chain] = sizes.get(chain, 0) + 1
         found[place, number] = f"*->{chain}-{sizes[chain]}"
-    return found
+    return found, numbers
 
 
 class _Relations(_Column):

@@ -74,14 +74,14 @@ class Pieces:
     def sentences(self) -> Iterator[Sentence]:
         """All sentences; text between two belongs to the first of them.
 
-        Line breaks at their ends are left out, as readers put them between sentences.
+        Line breaks at their ends are left out, as readers put them between sentences. White space
+        before the first token is, too: the text of a sentence begins with its first token.
         """
-        text, begun = self._text, 0
+        text, begun = self._text, self._starts[0]
         for first, last in zip(self._firsts, [*self._firsts[1:], len(self.tokens)], strict=True):
             is_last = last == len(self.tokens)
             end = len(text) if is_last else self._starts[last]
-            shown = text[begun:end].lstrip("\n")
-            shown = shown if is_last else shown.rstrip("\n")
+            shown = text[begun:end] if is_last else text[begun:end].rstrip("\n")
             pieces = [piece for at in range(first, last) for piece in self._all(at)]
             yield Sentence([f"#Text={_plain(line)}" for line in shown.split("\n")], pieces)
             begun = end
