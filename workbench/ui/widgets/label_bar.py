@@ -27,7 +27,9 @@ Placed = tuple[QAbstractButton, int, int]  # with its left edge and width
 
 
 class _Chips(QWidget):
-    """Chips from left to right, on a limited number of lines."""
+    """Chips from left to right, on a limited number of lines. `grown()`: its height has changed."""
+
+    grown = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -66,7 +68,10 @@ class _Chips(QWidget):
         for number, line in enumerate(lines):
             for chip, x, wide in line:
                 chip.setGeometry(x, number * (high + LINE_GAP), wide, high)
+        before = self.height()
         self.setFixedHeight(len(lines) * high + (len(lines) - 1) * LINE_GAP)
+        if self.height() != before:
+            self.grown.emit()
 
     def _lines_in_sight(self) -> list[list[Placed]]:
         lines = self.lines_for(self.width())
@@ -101,13 +106,14 @@ class _Chips(QWidget):
 class LabelBar(QWidget):
     """`picked(label id)` when a chip is clicked, `more()` for the palette.
 
-    `cap` shows the key of the palette. A label with sublabels has a button that folds them:
-    `folded(label ids, whether to fold)`.
+    `grown()`: its height has changed. `cap` shows the key of the palette. A label with sublabels
+    has a button that folds them: `folded(label ids, whether to fold)`.
     """
 
     picked = Signal(int)
     more = Signal()
     folded = Signal(object, bool)
+    grown = Signal()
 
     def __init__(
         self,
@@ -128,6 +134,7 @@ class LabelBar(QWidget):
         self._title.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._wide_title = wide_title
         self._chips = _Chips()
+        self._chips.grown.connect(self.grown)
         self._more = Button(
             _("more"),
             kind="quiet",
@@ -196,10 +203,6 @@ class LabelBar(QWidget):
     def height_now(self) -> int:
         """Height with the current number of lines, in pixels."""
         return self._chips.height()
-
-    def least_height(self) -> int:
-        """Height with at most MOST_LINES lines, in pixels."""
-        return min(self.height_now(), MOST_LINES * (theme.px(28) + LINE_GAP) - LINE_GAP)
 
     def _size_ends(self) -> None:
         """Align title and "more" with the middle of the first line."""

@@ -49,7 +49,7 @@ class Pieces:
         self.arcs = arcs if arcs is not None else ArcIndex()
         metrics = QFontMetricsF(measures.font)
         self._characters = max(1.0, measures.width / max(1.0, metrics.averageCharWidth() * 1.02))
-        self._pitch = metrics.lineSpacing() + measures.lead + measures.least_lanes * measures.lane
+        self.pitch = metrics.lineSpacing() + measures.lead + measures.least_lanes * measures.lane
         self.pieces = [
             Piece(i, a, b, True)
             for i, (a, b) in enumerate(zip(text.starts, text.ends, strict=True))
@@ -65,7 +65,7 @@ class Pieces:
 
     def _estimate(self, piece: Piece) -> float:
         lines = max(1, -(-(piece.end - piece.start) // max(1, int(self._characters))))
-        return lines * self._pitch + (self.measures.paragraph if self._closes(piece) else 0)
+        return lines * self.pitch + (self.measures.paragraph if self._closes(piece) else 0)
 
     def _closes(self, piece: Piece) -> bool:
         """Whether the piece is the last of its paragraph."""

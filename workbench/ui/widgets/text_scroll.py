@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from math import ceil
 
 from PySide6.QtCore import QPointF, QRectF, QTimer
 from PySide6.QtGui import QResizeEvent, QShowEvent
@@ -63,6 +64,10 @@ class PiecesArea(QAbstractScrollArea):
             while self._pieces.settle():
                 pass
         return round(self._pieces.height + 2 * TOP)
+
+    def height_of_lines(self, count: int) -> int:
+        """Height of this many lines with their first lanes, in pixels; at most that of the text."""
+        return min(self.content_height(), ceil(count * self._pieces.pitch) + 2 * TOP)
 
     def _new_pieces(self) -> None:
         self._pieces = Pieces(self._text, self._measures(), self._spans, arcs=self._arcs)

@@ -727,6 +727,26 @@ def test_a_window_can_be_lower_than_many_labels_need(state, open_view, qtbot):
     assert view.height() == 600
 
 
+def test_label_bars_scroll_before_they_hide_three_lines_of_text(state, open_view, qtbot):
+    for number in range(6):
+        names = [f"Label {number}.{n}" for n in range(40)]
+        labels.add_layer(state.project, f"layer {number}", "span", labels=names)
+    view = open_view(state)
+    view.resize(1100, 640)
+    text = view.paper.text
+    text.set_zoom(150)
+    text.set_text("many words of a text " * 60, ())
+    view.paper._fit_bars()
+    QApplication.processEvents()
+    stack = view.paper._spans
+
+    assert text.height() >= text.height_of_lines(3) > 0
+    assert stack.height() < stack.needed()
+    last = stack.bars[-1].chips[0]
+    last.setFocus()
+    assert stack.viewport().rect().contains(last.mapTo(stack.viewport(), last.rect().center()))
+
+
 def shown_chips(view) -> list[ChipButton]:
     return [item for item in view.findChildren(ChipButton) if item.isVisible()]
 

@@ -15,12 +15,13 @@ from workbench.ui import folded_labels, theme
 from workbench.ui.offsets import is_rtl
 from workbench.ui.panels.annotate.choice_list import ChoiceList
 from workbench.ui.panels.annotate.editors import EDITORS, ValueEditor
+from workbench.ui.panels.annotate.label_bars import LINE, BarStack, share
 from workbench.ui.panels.annotate.link_line import LinkLine, signed
 from workbench.ui.panels.annotate.shown_arcs import ShownArcs
 from workbench.ui.panels.annotate.shown_spans import ShownSpans
 from workbench.ui.panels.annotate.token_pane import TokenPane
 from workbench.ui.widgets.key_cap import CommandCap
-from workbench.ui.widgets.label_bar import MOST_LINES, LabelBar
+from workbench.ui.widgets.label_bar import LabelBar
 from workbench.ui.widgets.layout import layout_of, line, scrolled
 from workbench.ui.widgets.text_scroll import LEFT
 from workbench.ui.widgets.text_view import TextView
@@ -31,9 +32,9 @@ if TYPE_CHECKING:
     from workbench.ui.panels.annotate.acts import AnnotateActs
 
 FOCUS = QEvent.Type.FocusIn, QEvent.Type.FocusOut
-BAR_LINE = 34  # height of a line of labels, pixels at 100%
 ABOVE_LABELS = 60  # pixels at 100%: the lines between text and labels, and a line of text
 SIDE = 22  # minimum margin beside the text, in pixels
+LINES_IN_SIGHT = 3  # of a text beside any number of label bars
 UNBOUNDED = 16_777_215  # QWIDGETSIZE_MAX
 
 
@@ -66,25 +67,27 @@ class Paper(QFrame):
         self._shown_spans = ShownSpans(state)
         self._arcs = ShownArcs(state, theme.NO_LABEL)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self._classes, self._middle, self._spans = QVBoxLayout(), QVBoxLayout(), QVBoxLayout()
-        self._values = QVBoxLayout()
+        self._classes, self._spans = self._stacks = BarStack(), BarStack()
+        for stack in self._stacks:
+            stack.widened.connect(self._fit_bars)
+        self._middle, self._values = QVBoxLayout(), QVBoxLayout()
         self._upper, self._lower = line(), line()
         self._remark = words("", "small", "muted", wrap=True)
         self._link = LinkLine(state)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(SIDE, 14, SIDE, 12)
         layout.setSpacing(12)
-        for part in (self._classes, self._middle, self._values, self._spans):
+        for part in (self._middle, self._values):
             part.setContentsMargins(0, 0, 0, 0)
             part.setSpacing(6)
-        layout.addLayout(self._classes)
+        layout.addWidget(self._classes)
         layout.addWidget(self._upper)
         layout.addLayout(self._middle, 1)
         layout.addLayout(self._values)
         layout.addWidget(self._link.words)  # below the text, which keeps its place under the mouse
         layout.addWidget(self._remark)
         layout.addWidget(self._lower)
-        layout.addLayout(self._spans)
+        layout.addWidget(self._spans)
         self.tokens = TokenPane(state)
         self.tokens.grid.installEventFilter(self)
         self._before, self._after = _context_words(), _context_words()
@@ -242,26 +245,29 @@ class Paper(QFrame):
             )
 
     def _fit_bars(self) -> None:
-        """Labels get the lines that the text does not need, at most half of the height."""
-        bars = list(self._bars.values())
-        if not bars:
-            return
-        needed = sum(text.content_height() for text in self.texts if not text.isHidden())
+        """Labels get the lines that the text does not need, at most half of the height, and leave
+        some lines of the text in sight.
+        """
+        shown = [text for text in self.texts if not text.isHidden()]
+        needed = sum(text.content_height() for text in shown)
         if not self.tokens.isHidden():
             needed = self.height()  # a token grid uses all the height there is
         text = min(needed + theme.px(ABOVE_LABELS), self.height() // 2)
-        others = layout_of(self).minimumSize().height() - sum(bar.height_now() for bar in bars)
-        free = (self.height() - max(text + 2 * SIDE, others)) // theme.px(BAR_LINE)
-        wanted = {bar: bar.lines_wanted() for bar in bars}
-        for number, bar in enumerate(sorted(bars, key=wanted.__getitem__)):
-            share = max(MOST_LINES, free // (len(bars) - number))
-            bar.set_most_lines(share)
-            free -= min(share, wanted[bar])
+        beside = layout_of(self).minimumSize().height()
+        beside -= sum(stack.sizeHint().height() for stack in self._stacks if stack.bars)
+        lines = max(1, LINES_IN_SIGHT // len(shown)) if shown else 0
+        least = sum(text.height_of_lines(lines) - text.minimumSizeHint().height() for text in shown)
+        share(
+            self._stacks,
+            free=self.height() - max(text + 2 * SIDE, beside),
+            room=self.height() - beside - max(0, least),
+        )
 
     def minimumSizeHint(self) -> QSize:
-        """With the fewest lines of labels: a window can be made smaller than many labels need."""
+        """With one line of labels in each stack: a window can be lower than many labels need."""
         least = super().minimumSizeHint()
-        spare = sum(bar.height_now() - bar.least_height() for bar in self._bars.values())
+        shown = (stack.sizeHint().height() for stack in self._stacks if stack.bars)
+        spare = sum(max(0, height - theme.px(LINE)) for height in shown)
         return QSize(least.width(), least.height() - spare)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -282,6 +288,8 @@ class Paper(QFrame):
         }
         for id in [id for id in self._bars if id not in shown]:
             gone = self._bars.pop(id)
+            for stack in self._stacks:
+                stack.remove(gone)
             gone.hide()
             gone.setParent(None)
             gone.deleteLater()
@@ -331,7 +339,7 @@ class Paper(QFrame):
         bar.more.connect(self.more)
         bar.folded.connect(self._fold)
         self._bars[row_id(layer)] = bar
-        (self._classes if layer.traits.on_document else self._spans).addWidget(bar)
+        (self._classes if layer.traits.on_document else self._spans).add(bar)
 
     def _fold(self, ids: list[int], folded: bool) -> None:
         """Hide or show the sublabels of these labels."""
