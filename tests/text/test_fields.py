@@ -8,7 +8,7 @@ from workbench.text.spans import Span
 
 TAGS = Prediction(
     (
-        WordTags((WordTag(0, 3, "PER", 0.5), WordTag(4, 7, None, 0.75))),
+        WordTags((WordTag(0, 3, "PER", 0.5, (("LOC", 0.25),)), WordTag(4, 7, None, 0.75))),
         SpanScores((Span(0, 3, "PER", score=0.5),)),
     )
 )

@@ -23,16 +23,19 @@ from workbench.storage.suggestions import SuggestionRow
 from workbench.storage.values import now
 from workbench.tasks import spec as tasks
 from workbench.text.dataset import Record
+from workbench.text.fields import WordTags
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.operations.annotate import DocumentView
     from workbench.project.project import Project
+    from workbench.text.document import Document
     from workbench.text.labels import Layer
 
 CHUNK = 200  # documents between two reports of progress
 RULE, INSTANT = "rule", "instant"  # kind and ref of the source of the instant model
 Act = Callable[..., int]
+OtherTags = Mapping[tuple[int, int], Sequence[tuple[str, float]]]
 
 
 def of_instant(
@@ -105,6 +108,19 @@ def of_run(project: Project, run_id: int, layer_id: int, doc: DocumentView) -> l
         _row(suggestion, -number, "run", str(run.id), run.id, run.name)
         for number, suggestion in enumerate(found, 1)
     ]
+
+
+def other_tags(project: Project, run_id: int, document: Document) -> OtherTags:
+    """The next most probable tags of each token by the stored prediction of a run, by offsets:
+    (label, probability), best first. Empty without a prediction for this text.
+    """
+    try:
+        run = stored_runs.get(project.db, run_id)
+    except KeyError:
+        return {}  # deleted since
+    answer = predict.stored(project, run, [document]).get(row_id(document))
+    words = answer.get(WordTags) if answer is not None else None
+    return {(word.start, word.end): word.others for word in words.words} if words else {}
 
 
 def _row(

@@ -173,12 +173,19 @@ def tempered(prediction: Prediction, temperature: float) -> Prediction:
     for field in prediction.fields:
         if isinstance(field, WordTags):
             rows = zip(field.words, scaled(word.score for word in field.words), strict=True)
-            field = WordTags(tuple(replace(word, score=score) for word, score in rows))
+            field = WordTags(tuple(_rescored(word, score) for word, score in rows))
         elif isinstance(field, SpanScores):
             pairs = zip(field.spans, scaled(span.score for span in field.spans), strict=True)
             field = SpanScores(tuple(replace(span, score=score) for span, score in pairs))
         fields.append(field)
     return replace(prediction, fields=tuple(fields))
+
+
+def _rescored(word: WordTag, score: float) -> WordTag:
+    """A word with another score; its other labels share what is left as before."""
+    share = (1 - score) / max(TINY, 1 - word.score)
+    others = tuple((label, min(1.0, other * share)) for label, other in word.others)
+    return replace(word, score=score, others=others)
 
 
 def _spans(

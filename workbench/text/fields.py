@@ -148,12 +148,25 @@ class Number(Field, key="number"):
 
 @dataclass(frozen=True)
 class WordTag:
-    """A word with its predicted label (without B-/I-, None for O) and its probability."""
+    """A word with its predicted label (without B-/I-, None for O) and its probability.
+
+    others: the next most probable labels with their probabilities, best first, if they are known.
+    """
 
     start: int
     end: int
     label: str | None
     score: float
+    others: tuple[tuple[str, float], ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        found = {"start": self.start, "end": self.end, "label": self.label, "score": self.score}
+        return {**found, "others": list(map(list, self.others))} if self.others else found
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Self:
+        others = tuple((str(label), float(score)) for label, score in raw.get("others", ()))
+        return cls(raw["start"], raw["end"], raw["label"], raw["score"], others)
 
 
 @dataclass(frozen=True)
@@ -166,21 +179,11 @@ class WordTags(Field, key="words"):
     words: tuple[WordTag, ...]
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "tokens": [
-                {"start": word.start, "end": word.end, "label": word.label, "score": word.score}
-                for word in self.words
-            ]
-        }
+        return {"tokens": [word.to_json() for word in self.words]}
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Self:
-        return cls(
-            tuple(
-                WordTag(word["start"], word["end"], word["label"], word["score"])
-                for word in raw["tokens"]
-            )
-        )
+        return cls(tuple(map(WordTag.from_json, raw["tokens"])))
 
 
 @dataclass(frozen=True)

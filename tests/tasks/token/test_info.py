@@ -91,8 +91,12 @@ def test_each_token_gets_the_most_probable_tag_and_one_without_a_subword_none():
     assert [(answer.label, answer.start, answer.end) for answer in INFO.answers(found)] == [
         ("A", 0, 3), ("B", 4, 7),
     ]  # fmt: skip
+    assert [word.others for word in found.words] == [
+        (("B", pytest.approx(0.25)),), (("A", pytest.approx(0.2)),), (),
+    ]  # fmt: skip
     (scaled,) = INFO.decode([{"logits": logits}], made, ("A", "B"), {"temperature": 0.5})
     assert scaled.words[0].score == pytest.approx(0.9)  # odds of 3 to 1, squared
+    assert scaled.words[0].others == (("B", pytest.approx(0.1)),)
 
 
 def test_an_error_names_the_tokens_that_differ():

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from workbench.text.fields import Prediction
 
 LISTED = 50  # maximum tokens in an error message
+OTHERS, LEAST = 3, 0.001  # further tags kept for a token, and the least probability of each
 
 
 class TokenInfo(WordTask):
@@ -200,22 +201,26 @@ def _tagged(
     has_subword: np.ndarray,
     labels: Sequence[str],
 ) -> Prediction:
-    """scores (W, L), has_subword bool (W,): the most probable tag of each word, as words and as
-    spans.
+    """scores (W, L), has_subword bool (W,): the most probable tag of each word, as words with the
+    next most probable tags, and as spans.
     """
     from workbench.text.fields import Prediction, SpanScores, WordTag, WordTags
 
-    best, highest = scores.argmax(axis=-1), scores.max(axis=-1)
-    found = tuple(
-        WordTag(start, end, labels[tag], float(score)) if known else WordTag(start, end, None, 0.0)
-        for (start, end), tag, score, known in zip(words, best, highest, has_subword, strict=True)
-    )
+    ranked = (-scores).argsort(axis=-1, kind="stable")[:, : OTHERS + 1]  # (W, at most OTHERS + 1)
+    found = []
+    for (start, end), order, row, known in zip(words, ranked, scores, has_subword, strict=True):
+        if not known:
+            found.append(WordTag(start, end, None, 0.0))
+            continue
+        (tag, score), *rest = ((labels[tag], float(row[tag])) for tag in order)
+        others = tuple((other, chance) for other, chance in rest if chance >= LEAST)
+        found.append(WordTag(start, end, tag, score, others))
     spans = tuple(
         Span(word.start, word.end, word.label, score=word.score)
         for word in found
         if word.label is not None
     )
-    return Prediction((WordTags(found), SpanScores(spans)))
+    return Prediction((WordTags(tuple(found)), SpanScores(spans)))
 
 
 def _pairs(gold: SpanGold, prediction: Prediction) -> Iterator[tuple[Span, str]]:

@@ -1,11 +1,15 @@
 """Tags of tokens in Annotate: the state, and the page by keys."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
 from workbench.operations import labels, suggestion_edits
 from workbench.operations.annotate import NewSuggestion
+from workbench.storage import runs
+from workbench.text.fields import Prediction, WordTag, WordTags
 from workbench.ui.panels.annotate import tokens
 from workbench.ui.widgets.chip import ChipButton
 
@@ -157,6 +161,29 @@ def test_steps_lead_through_the_tags_by_probability_and_then_in_order(tagging, m
     assert given(tagging) == []  # all steps on a token are undone as one
     tagging.project.redo()
     assert given(tagging) == ["DET"]
+
+
+def test_steps_lead_to_the_next_best_tags_of_the_run_that_made_the_suggestion(tagging):
+    (layer,), project, place = tagging.tag_layers, tagging.project, tagging.token_place
+    others = ("VERB", 0.25), ("gone", 0.1), ("NOUN", 0.05)
+    answer = Prediction((WordTags((WordTag(*place, "DET", 0.6, others),)),))
+    with project.write():
+        run = runs.add(project.db, "first", layer_id=layer.id, status="done")
+        text_hash = tagging.doc.document.text_hash
+        runs.save_predictions(
+            project.db, run.id, [(tagging.document_id, text_hash, answer.to_json())]
+        )
+    made = [NewSuggestion(tagging.document_id, layer.id, label(tagging, "DET").id, *place)]
+    suggestion_edits.add_suggestions(project, run.id, [replace(made[0], score=0.6)])
+
+    names = {found.id: found.name for found in layer.labels}
+    assert [(names[offer.label_id], offer.score) for offer in tagging.token_offers()] == [
+        ("DET", 0.6), ("VERB", 0.25), ("NOUN", 0.05),
+    ]  # fmt: skip
+    tagging.step_tag(1)
+    tagging.step_tag(1)
+
+    assert given(tagging) == ["VERB"]
 
 
 def test_steps_after_another_edit_are_undone_alone(tagging):

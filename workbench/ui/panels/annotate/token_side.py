@@ -86,7 +86,8 @@ class TokenSide(QFrame):
         chip.setFixedHeight(theme.px(26))
         chip.setEnabled(self.state.can_edit)
         chip.clicked.connect(partial(self._pick, offer.label_id))
-        source = self.state.made(offer.row) if offer.row is not None else _("instant model")
+        row = offer.row
+        source = self.state.made(row) if row is not None else offer.source or _("instant model")
         plain.set_tip(chip, source)
         self._offers.addWidget(chip, number, 0)
         if offer.score is not None:

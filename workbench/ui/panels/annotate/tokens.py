@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from workbench.base.i18n import _, ngettext
-from workbench.operations import annotate, suggestion_edits
+from workbench.operations import annotate, live_suggestions, suggestion_edits
 from workbench.operations.annotate import SpanRow, SuggestionRow
 from workbench.text.document import TEXT
 from workbench.text.labels import TOKENS, Label, Layer
@@ -25,11 +25,14 @@ R = TypeVar("R", SpanRow, SuggestionRow)
 
 
 class Offer(NamedTuple):
-    """A tag that is suggested for a token. row: None for the next best of the instant model."""
+    """A tag that is suggested for a token. row: None for the next best of a run (with its name as
+    `source`) or of the instant model.
+    """
 
     label_id: int
     score: float | None
     row: SuggestionRow | None
+    source: str = ""
 
 
 class TokenState(AnnotateState):
@@ -38,6 +41,7 @@ class TokenState(AnnotateState):
     token = 0
     _tokens: tuple[object, Sequence[Place]] = (None, ())
     _ranked: tuple[object, tuple[int, ...]] = (None, ())  # for which token, ids of labels
+    _others: tuple[object, dict[int, live_suggestions.OtherTags]] = (None, {})  # document, by run
     _stepped: tuple[object, int | None] = (None, None)  # for which token, the undo step
     _tagged: int | None = None  # the layer of the last tag that was given
 
@@ -116,18 +120,39 @@ class TokenState(AnnotateState):
     def token_offers(self) -> list[Offer]:
         """What is suggested for the selected token, the most probable first.
 
-        Of a source that gives one tag only that one; of the instant model, the next best as well.
+        Of a source that gives one tag only that one; of a run and of the instant model, the next
+        best as well.
         """
         place = self.token_place
         if place is None:
             return []
         rows = self.suggested_tags().get(place, ())
         found = [Offer(row.label_id, row.score, row) for row in rows if row.label_id is not None]
-        known = {offer.label_id for offer in found}
+        others = [offer for row in rows for offer in self._other_offers(row, place)]
         for layer in self.tag_layers:
             chances = self.tag_chances(layer, *place)
-            found += [Offer(id, score, None) for id, score in chances if id not in known]
-        return sorted(found, key=lambda item: -(item.score or 0.0))
+            others += [Offer(id, score, None) for id, score in chances]
+        known = {offer.label_id for offer in found}
+        for offer in sorted(others, key=_least_probable_last):
+            if offer.label_id not in known:
+                known.add(offer.label_id)
+                found.append(offer)
+        return sorted(found, key=_least_probable_last)
+
+    def _other_offers(self, row: SuggestionRow, place: Place) -> list[Offer]:
+        """The next most probable tags by the run that made a suggestion."""
+        if row.run_id is None or self.doc is None:
+            return []
+        document = self.doc.document
+        if self._others[0] is not document:
+            self._others = document, {}
+        of_run = self._others[1]
+        if row.run_id not in of_run:
+            of_run[row.run_id] = live_suggestions.other_tags(self.project, row.run_id, document)
+        layer = next(layer for layer in self.tag_layers if layer.id == row.layer_id)
+        ids = {label.name: row_id(label) for label in layer.labels}
+        chances = of_run[row.run_id].get(place, ())
+        return [Offer(ids[name], score, None, row.source) for name, score in chances if name in ids]
 
     # ------------------------------------------------------------ actions
 
@@ -285,6 +310,10 @@ class TokenState(AnnotateState):
         ids = [row.id for row in rows]
         done: int | None = self.context.attempt(self.deciding(act), self.project, ids, origin=self)
         return done
+
+
+def _least_probable_last(offer: Offer) -> float:
+    return -(offer.score or 0.0)
 
 
 def _best(rows: Iterable[SuggestionRow]) -> list[SuggestionRow]:
