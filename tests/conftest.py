@@ -1,6 +1,5 @@
 """Fixtures shared by all tests. They start no worker and use neither network nor user folders."""
 
-import builtins
 import gc
 import itertools
 import os
@@ -22,8 +21,9 @@ import pytest
 import workbench  # noqa: F401  turns telemetry off before a test imports onnxruntime
 from tests import compiled, leaks, operators
 from tests.deadline import Deadlines
+from workbench.ui import plain_imports
 
-PLAIN_IMPORT = builtins.__import__  # before pytest-qt imports PySide6
+plain_imports.install()  # before pytest-qt imports PySide6
 
 
 def pytest_configure(config):
@@ -32,20 +32,8 @@ def pytest_configure(config):
 
 
 def pytest_sessionstart(session):
-    """Compile test modules, and take PySide6 out of imports by others."""
+    """Compile test modules once for all workers."""
     compiled.share(session.config)
-    _import_without_pyside()
-
-
-def _import_without_pyside():
-    """PySide6 makes each import statement take 1.3 microseconds longer.
-
-    Converting a model to ONNX runs half a million of them. PySide6 needs its own `__import__` only
-    for `from __feature__ import`.
-    """
-    import PySide6.QtCore  # noqa: F401  which sets its own
-
-    builtins.__import__ = PLAIN_IMPORT
 
 
 @pytest.hookimpl(trylast=True)

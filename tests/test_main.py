@@ -53,6 +53,23 @@ def test_the_door_itself_imports_next_to_nothing():
     assert python("-c", code).stdout.strip() == "[]"
 
 
+def test_the_window_does_not_read_the_source_of_modules_that_it_imports():
+    code = """
+import linecache, sys, types
+import workbench.__main__ as door
+
+def main(_file):
+    import PySide6.QtWidgets
+    from workbench.base import settings
+    print([name for name in linecache.cache if "workbench" in name])
+
+sys.modules["workbench.ui.app"] = types.SimpleNamespace(main=main)
+door.main([])
+"""
+
+    assert python("-c", code, QT_QPA_PLATFORM="offscreen").stdout.strip() == "[]"
+
+
 def test_a_worker_without_a_folder_is_wrong_use():
     done = python("-m", "workbench", "worker")
 

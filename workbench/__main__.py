@@ -46,6 +46,9 @@ def _open_window(files: list[str]) -> int:
         print(_(NO_DISPLAY), file=sys.stderr)
         return 1
     try:
+        from workbench.ui import plain_imports
+
+        plain_imports.install()
         from workbench.ui.app import main as window
 
         return window(files[0] if files else None)
