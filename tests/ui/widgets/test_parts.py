@@ -30,7 +30,7 @@ from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.job_row import duration, progress_of
 from workbench.ui.widgets.note_line import NoteLine
 from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.words import Counted, Elided, IconLabel
+from workbench.ui.widgets.words import Counted, Elided, IconLabel, words
 
 
 @dataclass(frozen=True)
@@ -583,3 +583,17 @@ def test_names_in_tables_and_combo_boxes_are_cut_in_the_middle(look, qtbot, monk
     monkeypatch.setattr(QComboBox, "showPopup", lambda _self: None)  # it grabs the keyboard
     box.showPopup()
     assert box.view().textElideMode() == middle
+
+
+def test_a_number_at_the_right_of_a_line_ends_at_its_margin(look, qtbot):
+    number = Counted()
+    line = layout.row(words("Spans"), None, number, margins=(14, 0, 14, 0))
+    qtbot.addWidget(line)
+    line.resize(300, 30)
+    line.show()
+
+    number.setText("1,269")
+    QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
+
+    assert number.geometry().right() == 300 - 14 - 1
+    assert number.width() >= number.fontMetrics().horizontalAdvance("1,269")

@@ -94,6 +94,7 @@ class Counted(Elided):
 
     def __init__(self, text: str = "", kind: str = "ui", tone: str = "text") -> None:
         super().__init__(text, kind, tone)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setAlignment(Qt.AlignmentFlag.AlignRight)
 
     def setText(self, text: str) -> None:
