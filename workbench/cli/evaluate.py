@@ -116,7 +116,7 @@ def evaluate(
     show_scores(_("Run {run}").format(run=run), message)
     warn_of_training_texts(run, seen, len(evidence))
     if report is not None:
-        _show_report(report)
+        show_report(report)
     _show_quality(more)
 
 
@@ -152,12 +152,14 @@ def _show_quality(found: dict[str, Any]) -> None:
 
     if (calibrated := found["calibration"]) is not None:
         say()
-        say(_("Expected calibration error: {ece:.3f}").format(ece=calibrated["before"]["ece"]))
-        if (after := calibrated["after"]) is not None:
-            message = _("with temperature {temperature:.2f} ({state}): {ece:.3f}")
+        before, after = calibrated["before"], calibrated["after"]
+        message = _("Expected calibration error: {ece:.3f} ({interval})")
+        say(message.format(ece=before["ece"], interval=_interval(before["ece_interval"])))
+        if after is not None:
+            message = _("with temperature {temperature:.2f} ({state}): {ece:.3f} ({interval})")
             state = _("in use") if calibrated["in_use"] else _("not in use")
             about = {"temperature": calibrated["temperature"], "state": state, "ece": after["ece"]}
-            say(message.format(**about))
+            say(message.format(interval=_interval(after["ece_interval"]), **about))
     sliced = found["slices"]
     if sliced is None or not sliced["rows"]:
         return
@@ -170,7 +172,12 @@ def _show_quality(found: dict[str, Any]) -> None:
     table((*heads, _("Low"), _("High"), _("p"), _("p, Holm")), rows)
 
 
-def _show_report(report: Report) -> None:
+def _interval(found: list[float] | None) -> str:
+    """A 95% interval; "–" if it is not defined."""
+    return "–" if found is None else "{:.3f} – {:.3f}".format(*found)
+
+
+def show_report(report: Report) -> None:
     """Every score with its interval, and how spans match under each scheme."""
     from workbench.operations import quality
     from workbench.tasks import spec as tasks

@@ -10,11 +10,12 @@ import click
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
-from workbench.cli.evaluate import show_scores
+from workbench.cli.evaluate import show_report, show_scores
 from workbench.cli.output import Progress, as_json, emit, note, say, table
 from workbench.cli.session import Session, failed, key_values, project_argument, session
 
 if TYPE_CHECKING:
+    from workbench.metrics.report import Report
     from workbench.operations.prompt_fill import PromptSpec
 
 
@@ -142,20 +143,22 @@ def prompt(
             backend=backend,
             options=prompt_models.options(backend, settings),
         )
-        report = _run(opened, spec, split)
+        message, report = _run(opened, spec, split)
     if as_json:
-        emit(report)
+        emit(message)
     else:
-        show_scores(_("Prompt {prompt}").format(prompt=report["prompt"]), report)
-        _show_prior(report)
+        show_scores(_("Prompt {prompt}").format(prompt=message["prompt"]), message)
+        if report is not None:
+            show_report(report)
+        _show_prior(message)
 
 
-def _show_prior(report: dict[str, Any]) -> None:
-    if report["prior"]:
+def _show_prior(found: dict[str, Any]) -> None:
+    if found["prior"]:
         say()
         message = _("Calibration {method}. The prior is the share of a label without the text.")
-        say(message.format(method=report["calibration"]))
-        table((_("Label"), _("Prior")), list(report["prior"].items()))
+        say(message.format(method=found["calibration"]))
+        table((_("Label"), _("Prior")), list(found["prior"].items()))
 
 
 def _read(template: Path) -> str:
@@ -173,8 +176,9 @@ def _read(template: Path) -> str:
         ) from error
 
 
-def _run(opened: Session, spec: PromptSpec, split: str) -> dict[str, Any]:
-    from workbench.operations import outcomes, results
+def _run(opened: Session, spec: PromptSpec, split: str) -> tuple[dict[str, Any], Report | None]:
+    """What --json prints, and every score with its interval."""
+    from workbench.operations import outcomes, quality, results
     from workbench.operations import prompt as operations
 
     prepared = operations.prepare(opened.project, spec, split=split)
@@ -197,9 +201,11 @@ def _run(opened: Session, spec: PromptSpec, split: str) -> dict[str, Any]:
         raise failed(job, _("The prompt run"))
     ended = results.run(opened.project, run.id)
     found = operations.evaluation(opened.project, ended)
-    return {
+    report = quality.report(quality.evidence(opened.project, ended, split))
+    message = {
         "prompt": ended.name,
         **found.to_json(),
+        "report": report.to_json() if report is not None else None,
         "model": spec.model_name,
         "backend": spec.backend,
         "shots": spec.shots,
@@ -208,3 +214,4 @@ def _run(opened: Session, spec: PromptSpec, split: str) -> dict[str, Any]:
         "dropped": prepared.dropped,
         "cut": prepared.cut,
     }
+    return message, report

@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
+from workbench.metrics.report import SEED, Measured, measured
+from workbench.metrics.resampling import Arrays, bounds, pivotal, resampled, weighted_sums
+
 BINS = 10
 COLDEST, HOTTEST = 0.05, 20.0  # range of temperatures
 STEPS = 60  # of the search: an interval of log T shrinks to 1e-12 of its size
@@ -43,6 +46,74 @@ def reliability(confidence: np.ndarray, correct: np.ndarray, bins: int = BINS) -
     gaps = np.where(count > 0, np.abs(share - mean), 0.0)
     error = float((gaps * count).sum() / max(1, count.sum()))
     return Reliability(count, mean, share, members, error)
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedDecisions:
+    """Decisions of N documents by bin, as a function of the weights of documents.
+
+    count, correct (decisions that are), confidence (its sum): float (N, B).
+    """
+
+    count: np.ndarray
+    correct: np.ndarray
+    confidence: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        found: Reliability,
+        confidence: np.ndarray,
+        correct: np.ndarray,
+        documents: np.ndarray,
+        n: int,
+    ) -> BinnedDecisions:
+        """confidence float, correct bool, documents int (M,), as for `found`; n documents."""
+        bins = len(found.count)
+        cells = documents * bins + found.members
+        columns = (
+            np.bincount(cells, values, n * bins).reshape(n, bins)
+            for values in (None, correct.astype(np.float64), confidence)
+        )
+        return cls(*columns)
+
+    def __call__(self, weights: np.ndarray) -> Arrays:
+        """weights (R, N) → "error" (R,), the expected calibration error, and "correct" (R, B).
+
+        NaN for a resample without decisions, or a bin of it.
+        """
+        count = weighted_sums(weights, self.count)
+        correct = weighted_sums(weights, self.correct)
+        gaps = np.abs(correct - weighted_sums(weights, self.confidence))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return {"error": gaps.sum(1) / count.sum(1), "correct": correct / count}
+
+
+@dataclass(frozen=True)
+class BinnedIntervals:
+    """error: expected calibration error with its interval; correct: share of each bin with its."""
+
+    error: Measured
+    correct: tuple[Measured, ...]
+
+
+def binned_intervals(found: BinnedDecisions) -> BinnedIntervals:
+    """95% intervals by a bootstrap over documents; that of the error is pivotal.
+
+    Resampling adds differences of chance to every bin, so that resampled errors are too high, and
+    their percentiles with them.
+
+    Source of the pivotal interval: Kumar, Liang and Ma 2019, Verified Uncertainty Calibration.
+    """
+    n = len(found.count)
+    exact, drawn = found(np.ones((1, n), np.float32)), resampled(found, n, seed=SEED)
+    low, high = pivotal(exact["error"][0], drawn["error"])
+    lows, highs = bounds(drawn["correct"])
+    bins = zip(exact["correct"][0], lows, highs, strict=True)
+    return BinnedIntervals(
+        measured(exact["error"][0], max(0.0, low), max(0.0, high)),
+        tuple(measured(*row) for row in bins),
+    )
 
 
 def decisions(

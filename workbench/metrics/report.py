@@ -86,12 +86,12 @@ def report(
     for name, values in exact.items():
         low, high = spread.get(name, (None, None))
         if not name.startswith(LABEL):
-            overall[name] = _measured(values[0], low, high)
+            overall[name] = measured(values[0], low, high)
             continue
         for at, label in enumerate(statistic.labels):
             if label in labels:
                 pair = (None, None) if low is None or high is None else (low[at], high[at])
-                labels[label][name.removeprefix(LABEL)] = _measured(values[0, at], *pair)
+                labels[label][name.removeprefix(LABEL)] = measured(values[0, at], *pair)
     totals: Mapping[str, Mapping[str, int]] = getattr(statistic, "totals", dict)()
     return Report(n, overall, labels, totals, rounds, seed)
 
@@ -109,11 +109,12 @@ def measured_columns(
     for name in names:
         values = exact[name][0], *bounds(drawn[name])
         columns = zip(*map(np.atleast_1d, values), strict=True)
-        found[name] = [_measured(*column) for column in columns]
+        found[name] = [measured(*column) for column in columns]
     return found
 
 
-def _measured(value: object, low: object, high: object) -> Measured:
+def measured(value: object, low: object, high: object) -> Measured:
+    """A score of finite values; NaN becomes None."""
     return Measured(_finite(value), _finite(low), _finite(high))
 
 

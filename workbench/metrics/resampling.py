@@ -95,6 +95,15 @@ def bounds(values: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndar
     return low, high
 
 
+def pivotal(exact: float, values: np.ndarray, level: float = 0.95) -> tuple[float, float]:
+    """(low, high) from the percentiles of values (R,) mirrored at the exact value.
+
+    For scores that resampling moves to one side. Source: Wasserman 2004, All of Statistics, 8.3.
+    """
+    low, high = (float(bound) for bound in bounds(values, level))
+    return 2 * exact - high, 2 * exact - low
+
+
 def weighted_sums(weights: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Sums over documents: weights (R, N), counts (N, K) → float64 (R, K)."""
     exact = float(np.abs(counts).sum()) * 4 < 2**24 and np.all(counts == np.round(counts))

@@ -23,7 +23,7 @@ from workbench.text.rows import row_id
 if TYPE_CHECKING:
     import numpy as np
 
-    from workbench.metrics.calibration import Reliability
+    from workbench.metrics.calibration import BinnedIntervals, Reliability
     from workbench.metrics.curves import Curve
     from workbench.metrics.gap import PronounCounts
     from workbench.metrics.report import Measured, Report
@@ -196,7 +196,8 @@ class Calibrated:
     """Reliability before and after temperature scaling.
 
     temperature: of `after`; in_use: whether the run decodes with it. can_scale: whether the task
-    and the run allow it. documents: for `before`, then for `after`, the ids per bin.
+    and the run allow it. documents: for `before`, then for `after`, the ids per bin; intervals: of
+    their errors and bins.
     """
 
     before: Reliability
@@ -205,6 +206,7 @@ class Calibrated:
     in_use: bool
     can_scale: bool
     documents: tuple[tuple[tuple[int, ...], ...], ...]
+    intervals: tuple[BinnedIntervals, ...]
 
 
 def calibrated(
@@ -214,7 +216,7 @@ def calibrated(
 
     None for a task without probabilities, or without a prediction.
     """
-    from workbench.metrics.calibration import reliability
+    from workbench.metrics.calibration import BinnedDecisions, binned_intervals, reliability
 
     info, used = given.info, in_use != 1.0
     fitted = info.temperature(dev.golds, dev.predictions) if len(dev) else None
@@ -226,6 +228,7 @@ def calibrated(
         return None
     before = reliability(found[0], found[1])
     documents = [_by_bin(given, before, found[2])]
+    binned = [BinnedDecisions.of(before, *found, len(given))]
     temperature = in_use if used else fitted
     after = None
     if temperature is not None:
@@ -234,8 +237,10 @@ def calibrated(
         if columns is not None:
             after = reliability(columns[0], columns[1])
             documents.append(_by_bin(given, after, columns[2]))
+            binned.append(BinnedDecisions.of(after, *columns, len(given)))
     can = can_scale and temperature is not None
-    return Calibrated(before, after, temperature or 1.0, used, can, tuple(documents))
+    intervals = tuple(map(binned_intervals, binned))
+    return Calibrated(before, after, temperature or 1.0, used, can, tuple(documents), intervals)
 
 
 def _by_bin(given: Evidence, shown: Reliability, rows: np.ndarray) -> tuple[tuple[int, ...], ...]:

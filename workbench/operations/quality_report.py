@@ -15,7 +15,7 @@ from workbench.operations.slices import slices
 from workbench.operations.training_curves import training_curves
 
 if TYPE_CHECKING:
-    from workbench.metrics.calibration import Reliability
+    from workbench.metrics.calibration import BinnedIntervals, Reliability
     from workbench.metrics.curves import Curve
     from workbench.metrics.gap import GapScores
     from workbench.metrics.report import Measured
@@ -123,18 +123,24 @@ def _calibrated(found: Calibrated | None) -> dict[str, Any] | None:
     return {
         "temperature": found.temperature if found.after is not None else None,
         "in_use": found.in_use,
-        "before": _bins(found.before),
-        "after": _bins(found.after) if found.after is not None else None,
+        "before": _bins(found.before, found.intervals[0]),
+        "after": _bins(found.after, found.intervals[1]) if found.after is not None else None,
     }
 
 
-def _bins(found: Reliability) -> dict[str, Any]:
-    columns = zip(found.count, found.confidence, found.correct, strict=True)
+def _bins(found: Reliability, intervals: BinnedIntervals) -> dict[str, Any]:
+    columns = zip(found.count, found.confidence, found.correct, intervals.correct, strict=True)
     return {
         "ece": found.error,
+        "ece_interval": _interval(intervals.error),
         "bins": [
-            {"count": int(count), "confidence": _number(mean), "correct": _number(share)}
-            for count, mean, share in columns
+            {
+                "count": int(count),
+                "confidence": _number(mean),
+                "correct": _number(share),
+                "correct_interval": _interval(measured),
+            }
+            for count, mean, share, measured in columns
         ],
     }
 

@@ -12,8 +12,8 @@ from workbench.jobs import threads
 from workbench.metrics.definitions import LABEL_DEFINITIONS
 from workbench.operations import labels
 from workbench.storage import runs
+from workbench.ui.interval_words import score_tip
 from workbench.ui.panels.results.board import GAIN
-from workbench.ui.panels.results.score_tables import score_tip
 
 
 @pytest.fixture

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
@@ -14,8 +16,15 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.ui import formats, plain, theme
 from workbench.ui.formats import points
+from workbench.ui.interval_words import (
+    interval_method,
+    interval_text,
+    label_tip,
+    named_interval,
+    score_tip,
+)
 from workbench.ui.panels.prompts.state import PromptsState
-from workbench.ui.run_words import is_error, label_hint, score_hint, score_text, score_title
+from workbench.ui.run_words import is_error, label_hint, score_text, score_title
 from workbench.ui.waits import Waits, of_project
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
@@ -29,8 +38,10 @@ from workbench.ui.widgets.wait_line import WaitLine
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
+    from workbench.metrics.classes import LabelScore
     from workbench.operations.prompt import LabelAnswer, Preview
     from workbench.ui.panels.prompts.live import Live
+    from workbench.ui.panels.prompts.scored import Scored
 
 RUN, TEXT = range(2)  # indices of the two pages
 SUBWORDS = 3  # column of the predictions
@@ -104,8 +115,8 @@ class Outcome(QFrame):
         )
         self._figures = row(gap=28)
         self._figures_of: tuple[str, ...] = ()  # the scores that are shown
-        self._numbers: list[tuple[QLabel, QLabel]] = []  # value and unit of each
-        columns = _score_columns(lambda label: (state.prior or {}).get(label))
+        self._numbers: list[_Number] = []
+        columns = _score_columns(lambda: state.scored)
         self._table = Table(
             columns, name=_("Scores by label"), key=lambda row: row.label, sortable=True
         )
@@ -220,7 +231,7 @@ class Outcome(QFrame):
                 self._pages.widget(TEXT)
                 self._show_answers()
             self._show_note()
-        if concerns(fields, "live", "preparing", "prepared", "evaluation", "prior"):
+        if concerns(fields, "live", "preparing", "prepared", "scored"):
             # Switch pages only once, when it starts: the user may look at the other page while it
             # runs.
             if state.preparing and "preparing" in fields:
@@ -246,9 +257,9 @@ class Outcome(QFrame):
         self._cancel.setVisible(busy)
         self._results.setVisible(bool(live and not live.active and not state.preparing))
         self._failure.set(live.message if live and not busy else "")
-        scored = state.evaluation is not None and not busy
+        scored = state.scored is not None and not busy
         self._figures.setVisible(scored)
-        by_label = scored and bool(state.evaluation and state.evaluation.per_label)
+        by_label = scored and bool(state.scored and state.scored.evaluation.per_label)
         self._table.setVisible(by_label)
         self._space.setVisible(not by_label)
         if state.preparing or live is None:
@@ -276,14 +287,18 @@ class Outcome(QFrame):
         self._progress.set(live.share)
 
     def _show_scores(self) -> None:
-        found = self.state.evaluation
-        if found is None:
+        scored = self.state.scored
+        if scored is None:
             return
-        figures = self.state.figures
-        self._make_figures(tuple(name for name, _value in figures))
-        for (name, score), (value, unit) in zip(figures, self._numbers, strict=True):
-            value.setText(score_text(name, score))
-            unit.setText("" if is_error(name) else _("of 100"))
+        found = scored.evaluation
+        self._make_figures(tuple(name for name, _value in scored.figures))
+        for (name, score), shown in zip(scored.figures, self._numbers, strict=True):
+            pair = scored.interval(name)
+            shown.value.setText(score_text(name, score))
+            shown.unit.setText("" if is_error(name) else _("of 100"))
+            shown.interval.setText(named_interval(pair, name))
+            tip = score_tip(name, pair)
+            plain.set_tip(shown.frame, f"{tip}\n{interval_method(scored.report)}" if pair else tip)
         self._table.rows_model.set_rows(list(found.per_label))
         message = ngettext("{n} document of {split}", "{n} documents of {split}", found.n)
         self._time.setText(message.format(n=found.n, split=term(found.split)))
@@ -293,17 +308,50 @@ class Outcome(QFrame):
         if names == self._figures_of:
             return
         self._figures_of = names
-        made = [number(score_title(name)) for name in names]
-        for name, (frame, _value, _unit) in zip(names, made, strict=True):
-            plain.set_tip(frame, score_hint(name))
-        shown = row(*[frame for frame, _value, _unit in made], None, gap=28)
+        self._numbers = [_Number.of(name) for name in names]
+        shown = row(*[made.frame for made in self._numbers], None, gap=28)
         layout_of(self._live).replaceWidget(self._figures, shown)
         self._figures.deleteLater()
         self._figures = shown
-        self._numbers = [(value, unit) for _frame, value, unit in made]
 
 
-def _score_columns(prior: Callable[[str], float | None]) -> list[Column]:
+@dataclass(frozen=True)
+class _Number:
+    """The widgets of a score: its value, unit and interval."""
+
+    frame: QFrame
+    value: QLabel
+    unit: QLabel
+    interval: QLabel
+
+    @classmethod
+    def of(cls, name: str) -> _Number:
+        frame, value, unit = number(score_title(name))
+        interval = words("", "caption", "muted")
+        return cls(column(frame, interval, gap=1), value, unit, interval)
+
+
+def _score_columns(scored: Callable[[], Scored | None]) -> list[Column]:
+    """scored: the shown run."""
+
+    def interval(name: str, row: LabelScore) -> tuple[float, float] | None:
+        found = scored()
+        return found.interval(name, row.label) if found is not None else None
+
+    def tip(name: str, row: LabelScore) -> str:
+        return label_tip(name, interval(name, row))
+
+    def f1(row: LabelScore) -> str:
+        pair = interval("f1", row)
+        if pair is None:
+            return points(row.f1)
+        message = _("{value} ({interval})")
+        return message.format(value=points(row.f1), interval=interval_text(pair))
+
+    def prior(label: str) -> float | None:
+        found = scored()
+        return (found.prior or {}).get(label) if found is not None else None
+
     return [
         Column(_("Label"), lambda row: row.label, None, tip=lambda row: row.label),
         Column(
@@ -312,16 +360,30 @@ def _score_columns(prior: Callable[[str], float | None]) -> list[Column]:
             80,
             right=True,
             hint=label_hint("precision"),
+            tip=partial(tip, "precision"),
         ),
         Column(
-            _("Recall"), lambda row: points(row.recall), 64, right=True, hint=label_hint("recall")
+            _("Recall"),
+            lambda row: points(row.recall),
+            62,
+            right=True,
+            hint=label_hint("recall"),
+            tip=partial(tip, "recall"),
         ),
-        Column(_("F1"), lambda row: points(row.f1), 56, right=True, hint=label_hint("f1")),
-        Column(_("Support"), lambda row: str(row.support), 72, right=True),
+        Column(
+            _("F1, 95%"),
+            f1,
+            132,
+            right=True,
+            hint=f"{label_hint('f1')}\n{interval_method()}",
+            tip=partial(tip, "f1"),
+            sort=lambda row: row.f1,
+        ),
+        Column(_("Support"), lambda row: str(row.support), 76, right=True),
         Column(
             _("Prior, %"),
             lambda row: points(prior(row.label)),
-            76,
+            68,
             right=True,
             hint=PRIOR_HELP,
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,23 +17,23 @@ from workbench.jobs.threads import Token
 from workbench.operations import labels, outcomes, prompt, prompt_models, results, suggest
 from workbench.operations.prompt import Preview, PromptSpec
 from workbench.operations.prompt_models import Choice, Unavailable
-from workbench.tasks import spec as tasks
 from workbench.ui.opened import opened
 from workbench.ui.panels.prompts.live import Live
+from workbench.ui.panels.prompts.scored import Scored, report, scored
 from workbench.ui.panels.prompts.scorer import Scorer
 from workbench.ui.panels.prompts.templates import OWN, Known, known_templates, unused_name
 
 if TYPE_CHECKING:
     from workbench.jobs.events import Event
     from workbench.jobs.queue import Job
+    from workbench.metrics.report import Report
     from workbench.operations.prompt import LabelAnswer
-    from workbench.operations.scoring import Evaluation
     from workbench.project.changes import Changes
+    from workbench.storage.runs import Run
     from workbench.text.document import Document
     from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext
 
-FIGURES = 3  # scores of a run above its table
 STARTERS = ("starter-bert", "starter-gpt")
 
 
@@ -59,9 +60,7 @@ class PromptsState(State):
         self.asked = 0  # number of requests for a text
         self.prepared = 0.0  # share of the run's prompts that are rendered
         self.live: Live | None = None
-        self.evaluation: Evaluation | None = None
-        self.figures: tuple[tuple[str, float], ...] = ()  # name and value of the run's scores
-        self.prior: Mapping[str, float] | None = None  # of the run, by label
+        self.scored: Scored | None = None  # the run, after its end
         self._fillers = prompt.Fillers(self.project)
         self._token = Token()  # of the preview being computed
         self._preparing: Watch | None = None
@@ -320,7 +319,7 @@ class PromptsState(State):
             self.update(preparing=False)
             run = self.context.attempt(prompt.start, project, self.queue, prepared)
             if run is not None:
-                self.update(live=Live(run.id, run.name, total=0), evaluation=None, prior=None)
+                self.update(live=Live(run.id, run.name, total=0), scored=None)
                 self.context.commands_changed()
 
         def failed(error: Exception) -> None:
@@ -384,18 +383,24 @@ class PromptsState(State):
         if live.status in ("done", "stopped"):
             try:
                 run = results.run(self.project, live.run_id)
-                evaluation = prompt.evaluation(self.project, run)
-                prior = outcomes.prompted(run).prior
-                self.update(
-                    figures=_figures(evaluation.scores, results.task_of(run)),
-                    evaluation=evaluation,
-                    prior=prior,
-                )
+                found = scored(self.project, run)
             except KeyError:
                 pass  # the run was stopped before the first prediction, so it no longer exists
+            else:
+                self.update(scored=found)
+                self._add_intervals(run, found)
         if live.status == "cancelled":
             self.update(live=None)
         self.context.commands_changed()
+
+    def _add_intervals(self, run: Run, found: Scored) -> None:
+        """A second for thousands of documents."""
+
+        def computed(report: Report | None) -> None:
+            if self.scored is found:
+                self.update(scored=replace(found, report=report))
+
+        self.context.run(partial(report, self.project, run), computed)
 
     def show_results(self) -> None:
         if self.live:
@@ -433,12 +438,6 @@ class PromptsState(State):
         # the rest is read when the page is shown again
         if any(changes.touches(table) for table in ("layer", "label", "prompt")):
             self.refresh()
-
-
-def _figures(scores: Mapping[str, float], task: str) -> tuple[tuple[str, float], ...]:
-    """The first scores of a task."""
-    names = tasks.score_names(scores, task)[:FIGURES]
-    return tuple((name, scores[name]) for name in names)
 
 
 def _still(chosen: str, names: list[str]) -> str:

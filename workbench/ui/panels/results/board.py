@@ -15,13 +15,12 @@ from shiboken6 import isValid
 from workbench.base.i18n import N_, _, ngettext
 from workbench.ui import formats, plain, theme
 from workbench.ui.formats import points
+from workbench.ui.interval_words import interval_method, pair_of, score_tip
 from workbench.ui.panels.results.board_state import BoardState, kind_of
 from workbench.ui.panels.results.comparing import score_hint
 from workbench.ui.panels.results.comparison import ComparisonView
 from workbench.ui.panels.results.details import Scored
 from workbench.ui.panels.results.gold_words import SPLITS
-from workbench.ui.panels.results.measures import interval_method
-from workbench.ui.panels.results.score_tables import pair_of, score_tip
 from workbench.ui.panels.results.seen import SeenCallout
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.run_words import is_fraction, main_score, missing_task, score_text, score_title

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from workbench.base.terms import term
-from workbench.operations import quality
 from workbench.tasks.spec import score_hint
 
 if TYPE_CHECKING:
@@ -61,11 +60,6 @@ class Measures:
         """How predicted spans match gold under each scheme, strict first; () for other tasks."""
         report = self.reports.get(split)
         return () if report is None else tuple(_rows(report))
-
-
-def interval_method(report: Report | None = None) -> str:
-    """How intervals are computed, for tooltips."""
-    return quality.interval_method(report)
 
 
 def _rows(report: Report) -> list[SpanRow]:

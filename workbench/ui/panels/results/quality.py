@@ -13,11 +13,11 @@ from shiboken6 import isValid
 from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, plain, theme
 from workbench.ui.formats import points
+from workbench.ui.interval_words import interval_text, pair_of
 from workbench.ui.panels.results.gold_words import SPLITS
 from workbench.ui.panels.results.quality_state import QualityState
 from workbench.ui.panels.results.reliability_card import UNIT, ReliabilityCard, fill_frame
 from workbench.ui.panels.results.scatter import ScatterCard
-from workbench.ui.panels.results.score_tables import interval_text, pair_of
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.panels.results.training_card import TrainingCard
 from workbench.ui.run_words import score_hint

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QFrame, QVBoxLayout
@@ -9,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout
 from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, plain, theme
 from workbench.ui.formats import points
+from workbench.ui.interval_words import interval_method, named_interval, pair_of
 from workbench.ui.panels.results.quality_state import QualityState
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chart import CIRCLE, SQUARE, Axis, Bar, Chart, Series, save_menu
@@ -16,9 +19,18 @@ from workbench.ui.widgets.layout import card, column, row
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
+    from workbench.metrics.report import Measured
     from workbench.operations.quality import Calibrated
 
 UNIT = (0.0, 1.0)  # range of an axis
+ERROR_HELP = _(
+    "Expected calibration error: mean difference of confidence and share correct over "
+    "ten bins, weighted by their number (Guo et al. 2017)"
+)
+PIVOTAL = _(
+    "That of the error is pivotal, because resampling increases differences in the bins "
+    "(Kumar et al. 2019); with few decisions, it can be below the error."
+)
 
 
 class ReliabilityCard(QFrame):
@@ -36,10 +48,18 @@ class ReliabilityCard(QFrame):
         self._bins: tuple[tuple[int, ...], ...] = ((), ())  # bin of each point of both curves
         self.chart.opened.connect(self._open)
         self._before, self._after = words("", "small", "warn"), words("", "small", "accent")
+        self._before_range, self._after_range = (words("", "caption", "muted") for _end in "ab")
         self._temperature = words("", "small")
         self._message = words("", "caption", "muted", wrap=True)
         self._use = Button(_("Use temperature"), small=True, on=self._toggle)
-        side = column(self._before, self._after, self._temperature, self._message, self._use, None)
+        side = column(
+            column(self._before, self._before_range, gap=0),
+            column(self._after, self._after_range, gap=0),
+            self._temperature,
+            self._message,
+            self._use,
+            None,
+        )
         side.setFixedWidth(theme.px(150))
         head = row(
             words(_("Reliability"), weight=600),
@@ -64,17 +84,26 @@ class ReliabilityCard(QFrame):
             return
         shown = found.before if found.after is None else found.after
         series, bins = [], []
-        for name, reliability, tone, dashed, mark in (
+        curves = (
             (_("before"), found.before, "warn", True, SQUARE),
             (_("after"), found.after, "accent", False, CIRCLE),
+        )
+        for (name, reliability, tone, dashed, mark), intervals in zip(
+            curves, found.intervals, strict=False
         ):
             if reliability is None:
                 continue
             used = [at for at, count in enumerate(reliability.count) if count]
             xs = tuple(float(reliability.confidence[at]) for at in used)
             ys = tuple(float(reliability.correct[at]) for at in used)
-            notes = tuple(_decisions(int(reliability.count[at])) for at in used)
-            series.append(Series(name, xs, ys, tone, dashed, mark, notes))
+            notes = tuple(
+                _bin_text(int(reliability.count[at]), intervals.correct[at]) for at in used
+            )
+            made = Series(name, xs, ys, tone, dashed, mark, notes)
+            if reliability is shown:  # whiskers of both would cover each other
+                low, high = _whiskers([intervals.correct[at] for at in used])
+                made = replace(made, low=low, high=high)
+            series.append(made)
             bins.append(tuple(used))
         self._bins = tuple(bins)
         width, every = 1 / len(shown.count), max(1, int(shown.count.sum()))
@@ -85,15 +114,15 @@ class ReliabilityCard(QFrame):
     def _tell(self, found: Calibrated) -> None:
         error = _("■ before: ECE {value}") if found.after is not None else _("ECE {value}")
         self._before.setText(error.format(value=points(found.before.error)))
-        plain.set_tip(
-            self._before,
-            _(
-                "Expected calibration error: mean difference of confidence and share correct over "
-                "ten bins, weighted by their number (Guo et al. 2017)"
-            ),
-        )
+        tip = f"{ERROR_HELP}\n{interval_method()} {PIVOTAL}"
+        for part in (self._before, self._before_range, self._after, self._after_range):
+            plain.set_tip(part, tip)
         after, has = found.after, found.after is not None
-        for part in (self._after, self._temperature):
+        for shown, intervals in zip(
+            (self._before_range, self._after_range), found.intervals, strict=False
+        ):
+            shown.setText(named_interval(pair_of(intervals.error)))
+        for part in (self._after, self._after_range, self._temperature):
             part.setVisible(has)
         if after is not None:
             self._after.setText(_("● after: ECE {value}").format(value=points(after.error)))
@@ -108,8 +137,15 @@ class ReliabilityCard(QFrame):
         self._message.setText(text if has else "")
 
 
-def _decisions(n: int) -> str:
-    return ngettext("{n:,} decision", "{n:,} decisions", n).format(n=n)
+def _bin_text(n: int, correct: Measured) -> str:
+    message = ngettext("{n:,} decision", "{n:,} decisions", n).format(n=n)
+    return " · ".join(part for part in (message, named_interval(pair_of(correct))) if part)
+
+
+def _whiskers(found: Sequence[Measured]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """(low, high) of each share; the share itself where there is no interval."""
+    pairs = [pair_of(measured) or (measured.value or 0.0,) * 2 for measured in found]
+    return tuple(low for low, _high in pairs), tuple(high for _low, high in pairs)
 
 
 def fill_frame(frame: QFrame, inner: QFrame) -> None:

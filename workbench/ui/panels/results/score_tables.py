@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _
 from workbench.ui import formats
 from workbench.ui.formats import points
+from workbench.ui.interval_words import interval_method, interval_text, pair_of
 from workbench.ui.panels.results.details import ScoreRow
-from workbench.ui.panels.results.measures import SpanRow, interval_method
-from workbench.ui.run_words import label_hint, score_hint, score_text
+from workbench.ui.panels.results.measures import SpanRow
 from workbench.ui.widgets.table import Column, Table
-
-if TYPE_CHECKING:
-    from workbench.metrics.report import Measured
-    from workbench.metrics.slices import SliceScore
 
 OUTCOMES = {
     "correct": _("Correct"),
@@ -24,10 +19,6 @@ OUTCOMES = {
     "missed": _("Missed"),
     "spurious": _("Spurious"),
 }
-
-
-def pair_of(row: ScoreRow | SpanRow | SliceScore | Measured) -> tuple[float, float] | None:
-    return None if row.low is None or row.high is None else (row.low, row.high)
 
 
 def span_table() -> Table:
@@ -84,31 +75,6 @@ def score_table() -> Table:
 
 def _outcome(name: str, row: SpanRow) -> str:
     return formats.count(row.outcomes[name])
-
-
-def interval_text(found: tuple[float, float] | None, name: str = "") -> str:
-    """An interval of a score, in percentage points for fractions; "–" if it is unknown."""
-    if found is None:
-        return "–"
-    low, high = (score_text(name, end) for end in found)
-    return f"{low} – {high}"
-
-
-def score_tip(name: str, interval: tuple[float, float] | None) -> str:
-    """On hover: the definition of a score, its rule for zero division, and its interval."""
-    return _with_interval(score_hint(name), interval, name)
-
-
-def label_tip(name: str, interval: tuple[float, float] | None) -> str:
-    """On hover over a score of a label: its definition, rule and interval."""
-    return _with_interval(label_hint(name), interval, name)
-
-
-def _with_interval(hint: str, interval: tuple[float, float] | None, name: str) -> str:
-    if interval is None:
-        return hint
-    message = _("95% interval: {interval}").format(interval=interval_text(interval, name))
-    return f"{hint}\n{message}".strip()
 
 
 def _score_name(row: ScoreRow) -> str:

@@ -15,16 +15,10 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QVBo
 from workbench.base.i18n import _, ngettext
 from workbench.ui import plain, theme
 from workbench.ui.formats import points
+from workbench.ui.interval_words import interval_method, interval_text, label_tip, score_tip
 from workbench.ui.panels.results.details import Details
 from workbench.ui.panels.results.gold_words import SPLITS, documents_text, gold_text, today_text
-from workbench.ui.panels.results.measures import interval_method
-from workbench.ui.panels.results.score_tables import (
-    interval_text,
-    label_tip,
-    score_table,
-    score_tip,
-    span_table,
-)
+from workbench.ui.panels.results.score_tables import score_table, span_table
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.run_words import (
     label_hint,
