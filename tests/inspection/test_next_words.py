@@ -11,7 +11,7 @@ from tests import flair_models, tiny_models  # noqa: E402
 from workbench.base.errors import SpecError, WorkbenchError  # noqa: E402
 from workbench.base.paths import resource  # noqa: E402
 from workbench.inspection import spec  # noqa: E402
-from workbench.inspection.continuing import filtered  # noqa: E402
+from workbench.inspection.continuing import continuation, filtered  # noqa: E402
 from workbench.inspection.next_words.info import read_ids  # noqa: E402
 from workbench.inspection.next_words.inspector import NextWordsInspector  # noqa: E402
 from workbench.inspection.samples.inspector import SamplesInspector  # noqa: E402
@@ -178,6 +178,33 @@ def test_equal_seeds_give_equal_samples(subject):
 
     assert item == same and item != other
     assert [sample.tokens for sample in item.samples] == [6, 6, 6]
+
+
+def test_samples_in_parts_are_those_drawn_at_once(subject):
+    asked = {"count": 3, "length": 7, "seed": 4}
+    whole = run(SamplesInspector, subject, **asked)
+    inspector = SamplesInspector()
+
+    parts = [run(lambda: inspector, subject, part=3, **asked)]
+    while parts[-1].further(False) is not None:
+        parts.append(run(lambda: inspector, subject, part=3, **asked))
+
+    assert [part.rest for part in parts] == [4, 1, 0]
+    assert parts[-1] == whole
+    assert whole.samples[0].text.startswith(parts[0].samples[0].text)
+    assert run(lambda: inspector, subject, part=3, **asked) == parts[0]  # from the beginning
+
+
+def test_what_was_read_is_kept_with_equal_scores(subject, writer):
+    for model in (subject, Subject(writer[0], device="cpu")):
+        text = continuation(model, Document("", (("text", TEXT),)), "next")
+        steps = ([[], []], [[30], [7]], [[30, 9], [7, 8]], [[5, 6], [7, 8]], [[5, 6, 1], [7, 8, 1]])
+
+        for added in steps:
+            found = text.logits(added)[:, 0]
+            whole = text.logits([row or [0] for row in added], last=2)  # read anew
+
+            assert torch.allclose(found, whole[:, 1 if added[0] else 0], atol=1e-5)
 
 
 def test_only_one_token_left_gives_the_greedy_continuation(gpt, subject):

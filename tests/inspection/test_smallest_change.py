@@ -26,8 +26,8 @@ def subject(tiny_run):
     return Subject(tiny_run("classify"), device="cpu")
 
 
-def run(subject, text=TEXT, questions=(), **options):
-    found = SmallestChangeInspector()
+def run(subject, text=TEXT, questions=(), inspector=None, **options):
+    found = inspector or SmallestChangeInspector()
     defaults = {option.name: option.default for option in found.info.options}
     document = Document("", (("text", text),), questions=questions)
     return found.run(subject, [document], {**defaults, "proposer": "none", **options})
@@ -36,6 +36,31 @@ def run(subject, text=TEXT, questions=(), **options):
 def predicted(subject, text):
     (prediction,) = subject.predictor.predict_texts([text])
     return prediction.label
+
+
+def test_a_search_in_parts_ends_with_the_result_of_a_search_at_once(subject):
+    whole = run(subject, most=3, top=2)
+    inspector = SmallestChangeInspector()
+
+    part = run(subject, most=3, top=2, part=4, inspector=inspector)
+    kinds, tried = [part.searching], [part.tried]
+    while part.further(False) is not None:
+        part = run(subject, most=3, top=2, part=4, inspector=inspector)
+        kinds.append(part.searching)
+        tried.append(part.tried)
+
+    assert list(dict.fromkeys(kinds)) == ["delete", "replace", "flip", ""]
+    assert all(a <= b <= a + 32 for a, b in zip(tried, tried[1:], strict=False))
+    assert part == whole
+
+
+def test_another_text_begins_another_search(subject):
+    inspector = SmallestChangeInspector()
+    run(subject, part=4, inspector=inspector)
+
+    other = run(subject, TEXT.upper(), part=4, inspector=inspector)
+
+    assert other.searching == "delete" and other.words[0].text == "THE"
 
 
 def test_the_first_deletion_is_the_one_that_lowers_the_class_most(subject):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -16,6 +17,7 @@ from workbench.base.i18n import _
 from workbench.inspection.base import shown
 from workbench.inspection.spec import NEXT, PREVIOUS
 from workbench.inspection.subject import Subject
+from workbench.models.base import Continued
 from workbench.models.generate import CAUSAL, LanguageModel, padded
 from workbench.runtime.inputs import MASK, EncodedInput, Prepared, stack
 from workbench.text.document import Document
@@ -100,7 +102,14 @@ class _Subwords(_Vocabulary, Continuation):
         self._ids = [pair for pair, _special in pairs] or [tokenizer.fallback]
         self.limit = self._model.max_length - len(self._ids)
 
+    @cached_property
+    def _rows(self) -> Continued | None:
+        """Of a model that can continue what it has read."""
+        return self._model.encoder.continuation(self._ids)
+
     def logits(self, added: Sequence[Sequence[int]], *, last: int = 1) -> Tensor:
+        if last == 1 and self._rows is not None:
+            return self._rows.logits(added)[:, None].float().cpu()
         rows = [[*self._ids, *row] for row in added]
         places = [list(range(len(row) - last, len(row))) for row in rows]
         return self._model.logits(rows, places).float().cpu()
@@ -114,6 +123,9 @@ class WritesText(Protocol):
 
     def source(self, inputs: Mapping[str, Tensor]) -> Tensor:
         """(B, T, H): what the decoder reads of a text, for `next_logits`."""
+
+    def written_rows(self, source: Tensor, mask: Tensor) -> Continued:
+        """What it writes of one source; mask (1, T)."""
 
     def next_logits(self, source: Tensor, mask: Tensor, ids: Tensor, positions: Tensor) -> Tensor:
         """Logits (B, K, V) of the next units at `positions` (B, K) of `ids` (B, S); mask (B, T)."""
@@ -134,8 +146,11 @@ class _Written(_Vocabulary, Continuation):
         inputs = padded([known], encoder)
         with torch.inference_mode():
             self._source, self._mask = self._writer.source(inputs), inputs[MASK]
+        self._rows = self._writer.written_rows(self._source, self._mask)
 
     def logits(self, added: Sequence[Sequence[int]], *, last: int = 1) -> Tensor:
+        if last == 1:
+            return self._rows.logits(added)[:, None].float().cpu()
         device = self._source.device
         rows = torch.tensor([[self._writer.start, *row] for row in added], device=device)
         count, length = rows.shape

@@ -23,6 +23,16 @@ Branches = tuple[Sequence[int], Sequence[Sequence[int]]]  # a text of at least o
 DECODER_IDS = "decoder_input_ids"  # (B, S): of an encoder–decoder, in the inputs of `logits_at`
 
 
+class Continued(Protocol):
+    """A text that was read, and rows of further tokens; what was read of them is kept."""
+
+    def logits(self, added: Sequence[Sequence[int]]) -> Tensor:
+        """(B, V): of the next token after each row of ids, all of the same length.
+
+        Fast if the rows are those of the last call with one more id each.
+        """
+
+
 class States(NamedTuple):
     """Hidden states of every layer.
 
@@ -226,6 +236,10 @@ class Encoder(nn.Module, ABC):
         What a text shares with the one before it is computed once, and so is a text for all its
         ends. None for a model that cannot continue what it has read.
         """
+        return None
+
+    def continuation(self, text: Sequence[int]) -> Continued | None:
+        """A text of at least one token; None for a model that cannot continue what it has read."""
         return None
 
     def states_and_logits_at(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from workbench.base.i18n import N_
 from workbench.base.options import Option
@@ -21,10 +22,21 @@ class Sample:
 
 @dataclass(frozen=True)
 class Samples:
-    """backward: the continuations belong before the text."""
+    """backward: the continuations belong before the text. rest: tokens that further requests still
+    add to each sample, fewer if all of them end.
+    """
 
     samples: tuple[Sample, ...]
     backward: bool = False
+    rest: int = 0
+
+    def further(self, _whole: bool) -> dict[str, Any] | None:
+        """Options of the request that goes on; None after the end."""
+        return {} if self.rest else None
+
+    def joined(self, later: Samples) -> Samples:
+        """The later answer, whose samples begin with those before."""
+        return later
 
 
 INFO = InspectorInfo(
@@ -39,9 +51,17 @@ INFO = InspectorInfo(
         CUT_K,
         CUT_P,
         DIRECTION,
+        Option(
+            "part",
+            "int",
+            0,
+            N_("Tokens to add to each sample per request; 0: all."),
+            low=0,
+        ),
     ),
     shows=N_(
         "Shows what the model writes when tokens are drawn from its distribution; equal settings "
         "and seed give equal samples. Does not show whether they are true. Holtzman et al. 2020."
     ),
+    in_parts={"part": 5},
 )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from workbench.inspection.continuing import continuation, filtered
+from workbench.inspection.continuing import Continuation, continuation, filtered
 from workbench.inspection.samples.info import INFO, Sample, Samples
 from workbench.inspection.subject import Subject
 from workbench.text.document import Document
@@ -18,29 +19,75 @@ class SamplesInspector:
 
     info = INFO
 
+    def __init__(self) -> None:
+        self._last: tuple[object, _Drawing] | None = None
+
     def run(
         self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
     ) -> Samples:
+        """Equal requests go on where the last one ended."""
         (document,) = documents
-        text = continuation(subject, document, options["direction"])
-        cuts = {name: options[name] for name in ("temperature", "top_k", "top_p")}
-        random = torch.Generator().manual_seed(options["seed"])
-        rows: list[list[int]] = [[] for _row in range(options["count"])]
-        lengths, total = [0] * len(rows), [0.0] * len(rows)  # up to the end of each
-        for _step in range(min(options["length"], max(0, text.limit))):
-            logits = text.logits(rows)[:, 0]  # (B, V)
-            drawn = torch.multinomial(filtered(logits, **cuts), 1, generator=random)  # (B, 1)
-            shares = logits.log_softmax(-1).gather(1, drawn)
-            for at, row in enumerate(rows):
-                if text.ends.isdisjoint(row):
-                    lengths[at], total[at] = lengths[at] + 1, total[at] + float(shares[at])
+        asked = {name: value for name, value in options.items() if name != "part"}
+        key = id(subject), document.texts, dict(document.tokens), asked
+        drawing = self._last[1] if self._last is not None and self._last[0] == key else None
+        if drawing is None or not drawing.rest:
+            text = continuation(subject, document, options["direction"])
+            drawing = _Drawing.begun(text, options)
+        self._last = key, drawing
+        drawing.draw(options["part"] or drawing.rest)
+        return drawing.samples
+
+
+@dataclass
+class _Drawing:
+    """rows: ids of each sample. lengths, totals: up to the end of each. rest: steps to do."""
+
+    text: Continuation
+    cuts: Mapping[str, Any]
+    random: torch.Generator
+    rows: list[list[int]]
+    lengths: list[int]
+    totals: list[float]
+    rest: int
+
+    @classmethod
+    def begun(cls, text: Continuation, options: Mapping[str, Any]) -> _Drawing:
+        count = options["count"]
+        return cls(
+            text,
+            {name: options[name] for name in ("temperature", "top_k", "top_p")},
+            torch.Generator().manual_seed(options["seed"]),
+            [[] for _row in range(count)],
+            [0] * count,
+            [0.0] * count,
+            min(options["length"], max(0, text.limit)),
+        )
+
+    def draw(self, steps: int) -> None:
+        """A token of each sample in each step, until all of them have ended."""
+        ends = self.text.ends
+        for _step in range(min(steps, self.rest)):
+            logits = self.text.logits(self.rows)[:, 0]  # (B, V)
+            drawn = torch.multinomial(filtered(logits, **self.cuts), 1, generator=self.random)
+            shares = logits.log_softmax(-1).gather(1, drawn)  # (B, 1)
+            for at, row in enumerate(self.rows):
+                if ends.isdisjoint(row):
+                    self.lengths[at] += 1
+                    self.totals[at] += float(shares[at])
                 row.append(int(drawn[at]))
-            if all(not text.ends.isdisjoint(row) for row in rows):
-                break
+            self.rest -= 1
+            if all(not ends.isdisjoint(row) for row in self.rows):
+                self.rest = 0
+                return
+
+    @property
+    def samples(self) -> Samples:
+        found = zip(self.rows, self.lengths, self.totals, strict=True)
         return Samples(
             tuple(
-                Sample(text.text(row[:length]), length, logprob / max(1, length))
-                for row, length, logprob in zip(rows, lengths, total, strict=True)
+                Sample(self.text.text(row[:length]), length, total / max(1, length))
+                for row, length, total in found
             ),
-            text.backward,
+            self.text.backward,
+            self.rest,
         )

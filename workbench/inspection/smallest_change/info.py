@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from workbench.base.i18n import N_
 from workbench.base.options import Option
@@ -11,6 +12,7 @@ from workbench.inspection.spec import InspectorInfo, WordRow
 
 DELETE, REPLACE, FLIP = "delete", "replace", "flip"
 NO_MODEL = "none"
+TOGETHER = 16  # changed texts that are predicted in one pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,8 @@ class SmallestChange:
     changes: the best deletion; the best replacement by words of a masked language model, if one is
     known, it is `proposed_by`; and the best by words that the gradient proposes.
     targets: the decisions for the text, of which `target` was to change, see `decisions`.
+    searching: the kind of change that a further request goes on with, "" after the end; until then
+    its change is the best one so far. tried: changed texts that were predicted.
     """
 
     words: tuple[WordRow, ...]
@@ -65,6 +69,16 @@ class SmallestChange:
     cut: bool = False
     target: str = ""
     targets: tuple[Target, ...] = ()
+    searching: str = ""
+    tried: int = 0
+
+    def further(self, _whole: bool) -> dict[str, Any] | None:
+        """Options of the request that goes on; None after the end."""
+        return {} if self.searching else None
+
+    def joined(self, later: SmallestChange) -> SmallestChange:
+        """The later answer, which has the earlier changes as well."""
+        return later
 
 
 INFO = InspectorInfo(
@@ -91,6 +105,10 @@ INFO = InspectorInfo(
                "Default: the one that the run was trained from, else starter-bert."),
             title=N_("Replacements from"),
         ),
+        Option(
+            "part", "int", 0,
+            N_("Changed texts to predict per request; 0: all that are needed."), low=0,
+        ),
     ),
     shows=N_(
         "Shows which words change a prediction when they are deleted, or replaced as a "
@@ -99,4 +117,5 @@ INFO = InspectorInfo(
         "(HotFlip); Li et al. 2020."
     ),
     of_text=("target",),
+    in_parts={"part": TOGETHER},
 )  # fmt: skip

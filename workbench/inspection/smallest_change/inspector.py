@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import ModelError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.inspection import decisions
-from workbench.inspection.asking import Asking, Edits
+from workbench.inspection.asking import Asking
 from workbench.inspection.attributions.targets import explained
 from workbench.inspection.base import words_of
-from workbench.inspection.decisions import Verdict
 from workbench.inspection.predicting import Predicting
 from workbench.inspection.smallest_change.flips import flips
-from workbench.inspection.smallest_change.info import (
-    DELETE,
-    FLIP,
-    INFO,
-    NO_MODEL,
-    REPLACE,
-    Change,
-    SmallestChange,
-    Trial,
-)
+from workbench.inspection.smallest_change.info import INFO, NO_MODEL, SmallestChange
+from workbench.inspection.smallest_change.search import Proposals, Search
 from workbench.inspection.spec import WordRow
 from workbench.inspection.subject import Subject
 from workbench.models import spec as models
@@ -36,8 +27,6 @@ from workbench.text.fields import LabelScores
 
 DEFAULT_PROPOSER = "starter-bert"
 LONGEST = 60  # words at the beginning of a text that are changed
-VERIFIED = 24  # replacements that the gradient proposes, by a forward pass in each step
-PROMISING = 24  # of those tried in the first step, the best ones that later steps try again
 
 
 class SmallestChangeInspector:
@@ -51,11 +40,15 @@ class SmallestChangeInspector:
 
     def __init__(self) -> None:
         self._model: tuple[object, LanguageModel | None] | None = None
+        self._last: tuple[object, Search] | None = None
 
     def run(
         self, subject: Predicting, documents: Sequence[Document], options: Mapping[str, Any]
     ) -> SmallestChange:
-        """Raises WorkbenchError for a text without words, or an unknown target or proposer."""
+        """Raises WorkbenchError for a text without words, or an unknown target or proposer.
+
+        Equal requests go on where the last one ended.
+        """
         (document,) = documents
         field, text = document.texts[0]
         words = tuple(word for word in words_of(document, 1) if word.field == field)[:LONGEST]
@@ -64,31 +57,31 @@ class SmallestChangeInspector:
         prediction = subject.prediction(document)
         found = decisions.targets(prediction, words)
         target = decisions.chosen(found, str(options["target"]))
-        asking = Asking(subject, document, text, words, target, prediction, options["step"])
-        (before,) = asking.answers([{}])
-        free = [at for at in range(len(words)) if at not in decisions.fixed(target)]
-        model = self._language_model(subject, str(options["proposer"]).strip())
-        proposals = None if model is None else _proposals(model, text, words, options["top"])
-        estimates = _estimates(asking, options["top"])
-        estimates = {at: found for at, found in estimates.items() if at in free}
-        kinds = _kinds(free, proposals, estimates)
-        changes, trials = [], dict[tuple[int, str], Trial]()
-        for kind, candidates in kinds.items():
-            change, first = _search(asking, kind, candidates, before, options["most"])
-            changes.append(change)
-            for trial in first:
-                estimate = estimates.get(trial.word, {}).get(trial.new)
-                trials[trial.word, trial.new] = replace(trial, estimate=estimate)
-        return SmallestChange(
-            words,
-            before.label,
-            before.share,
-            tuple(changes),
-            tuple(_by_fall(trials.values())),
-            model.encoder.info.name if model is not None else "",
-            target=target.id,
-            targets=found,
-        )
+        asked = {name: value for name, value in options.items() if name != "part"}
+        texts = document.texts, dict(document.tokens), document.questions, document.choices
+        key = id(subject), texts, found, asked
+        if self._last is None or self._last[0] != key:
+            asking = Asking(subject, document, text, words, target, prediction, options["step"])
+            top, proposer = options["top"], str(options["proposer"]).strip()
+            search = Search(
+                asking,
+                found,
+                options["most"],
+                partial(self._proposals, asking, proposer, top),
+                partial(_estimates, asking, top),
+            )
+            self._last = key, search
+        search = self._last[1]
+        search.advance(options["part"])
+        return search.result
+
+    def _proposals(self, asking: Asking, proposer: str, top: int) -> tuple[Proposals, str] | None:
+        """Of a language model, with its name; None without one."""
+        model = self._language_model(asking.subject, proposer)
+        if model is None:
+            return None
+        found = _proposals(model, asking.text, asking.words, top)
+        return found, model.encoder.info.name
 
     def _language_model(self, subject: Predicting, asked: str) -> LanguageModel | None:
         """The masked language model asked for: by default the one that the run was trained from,
@@ -120,27 +113,6 @@ def _first_masked(folders: Sequence[Path | None], asked: str) -> LanguageModel |
             hint=_("Choose a masked language model of the Models page, such as starter-bert."),
         )
     return None
-
-
-def _kinds(
-    free: Sequence[int],
-    proposals: Mapping[int, list[str]] | None,
-    estimates: Mapping[int, Mapping[str, float]],
-) -> dict[str, Callable[[Edits], dict[int, list[str]]]]:
-    """Kind of change → the candidates after some edits: word → its replacements.
-
-    free: words that may change. proposals: of a language model, None without one.
-    """
-    kinds: dict[str, Callable[[Edits], dict[int, list[str]]]] = {
-        DELETE: lambda edits: {at: [""] for at in free if at not in edits}
-    }
-    if proposals is not None:
-        kinds[REPLACE] = lambda edits: {
-            at: found for at, found in proposals.items() if at in free and at not in edits
-        }
-    if estimates:
-        kinds[FLIP] = lambda edits: _best_estimates(estimates, edits)
-    return kinds
 
 
 def _estimates(asking: Asking, top: int) -> dict[int, dict[str, float]]:
@@ -175,85 +147,6 @@ def _explained(asking: Asking, subject: Subject) -> str:
         return target.id
     prefix = f"word:{target.first}:"
     return next((id for id in known if id.startswith(prefix)), target.id)
-
-
-def _best_estimates(
-    estimates: Mapping[int, Mapping[str, float]], edits: Edits
-) -> dict[int, list[str]]:
-    """The VERIFIED replacements of other words with the largest estimates."""
-    pairs = [
-        (fall, at, new)
-        for at, found in estimates.items()
-        if at not in edits
-        for new, fall in found.items()
-    ]
-    best: dict[int, list[str]] = {}
-    for _fall, at, new in sorted(pairs, reverse=True)[:VERIFIED]:
-        best.setdefault(at, []).append(new)
-    return best
-
-
-def _search(
-    asking: Asking,
-    kind: str,
-    candidates: Callable[[Edits], dict[int, list[str]]],
-    before: Verdict,
-    most: int,
-) -> tuple[Change, list[Trial]]:
-    """Greedy: a change that turns the decision, else the one that lowers its score most.
-
-    Steps after the first leave out what was tried there with less effect than the PROMISING ones.
-    Returns the change, and the single changes that were tried first.
-    """
-    edits: dict[int, str] = {}
-    answer, trials = before, list[Trial]()
-    while len(edits) < most and not answer.turned:
-        weak = {(trial.word, trial.new) for trial in _by_fall(trials)[PROMISING:]}
-        given = ((at, new) for at, found in candidates(edits).items() for new in found)
-        pairs = [pair for pair in given if pair not in weak]
-        if not pairs:
-            break
-        answers = asking.answers([{**edits, at: new} for at, new in pairs])
-        if not edits:
-            trials = [
-                Trial(
-                    at,
-                    new,
-                    verdict.label,
-                    verdict.share,
-                    before.own - verdict.own,
-                    value=verdict.value,
-                )
-                for (at, new), verdict in zip(pairs, answers, strict=True)
-            ]
-        best = min(
-            range(len(pairs)),
-            key=lambda number: (not answers[number].turned, answers[number].own),
-        )
-        at, new = pairs[best]
-        edits[at], answer = new, answers[best]
-    edits, answer = _pruned(asking, edits, answer)
-    words, (text, _places) = tuple(edits.items()), asking.changed(edits)
-    found = Change(kind, words, text, answer.label, answer.share, answer.turned, answer.value)
-    return found, trials
-
-
-def _by_fall(trials: Iterable[Trial]) -> list[Trial]:
-    """Those that lower the score of what was predicted most come first."""
-    return sorted(trials, key=lambda trial: -trial.fall)
-
-
-def _pruned(
-    asking: Asking, edits: dict[int, str], answer: Verdict
-) -> tuple[dict[int, str], Verdict]:
-    """Take back every change that is not needed."""
-    if not answer.turned:
-        return edits, answer
-    for at in list(edits):
-        fewer = {other: new for other, new in edits.items() if other != at}
-        if fewer and (found := asking.answers([fewer])[0]).turned:
-            edits, answer = fewer, found
-    return edits, answer
 
 
 def _proposals(

@@ -123,4 +123,17 @@ def test_sampling_again_takes_the_next_seed(qtbot):
 
     view._again()
 
-    assert view.page.asked[-1] == {"seed": 2}
+    assert view.page.asked[-1] == {"seed": 2, "part": 5}
+
+
+def test_samples_that_go_on_can_be_stopped(qtbot):
+    drawn = Samples((Sample("by a bus", 3, -2.5),), rest=7)
+    view = shown(qtbot, SamplesView, "samples", drawn)
+    view.state.continuing = True
+    view.show_state(frozenset({"continuing"}))
+    assert view._note.text() == "7 more tokens…" and view._stop.isVisibleTo(view)
+
+    view._stop.click()
+    view.show_state(frozenset({"continuing"}))
+
+    assert not view._stop.isVisibleTo(view) and len(view._table.rows()) == 1

@@ -50,6 +50,24 @@ def test_single_changes_are_listed_with_their_effect(qtbot):
     assert view._message["replace"].text().startswith("No replacements:")
 
 
+def test_a_search_that_goes_on_shows_what_it_has_and_can_be_stopped(qtbot):
+    view = shown(qtbot, DELETED, replace(REPLACED, words=()))
+    view.state.result = replace(view.state.result, searching="replace", tried=40)
+    view.state.continuing = True
+    view.show_state(ALL)
+
+    assert view._message["delete"].text().startswith("Deleting the marked words")
+    assert view._message["replace"].text() == ""
+    assert view._hint.text() == "Searching: 40 changed texts tried…"
+    assert view._stop.isVisibleTo(view) and not view._more.isVisibleTo(view)
+
+    view._stop.click()
+    view.show_state(frozenset({"continuing"}))
+
+    assert view._hint.text() == "The search was stopped after 40 changed texts."
+    assert view._more.isVisibleTo(view) and not view._stop.isVisibleTo(view)
+
+
 def test_a_text_from_right_to_left_keeps_its_order(qtbot):
     view = shown(qtbot, DELETED)
     assert not view._strips["delete"]._rtl
@@ -88,7 +106,7 @@ def test_the_decision_and_the_model_of_the_words_are_chosen(qtbot):
     ]
     view._target.setCurrentIndex(1)
     view._target.activated.emit(1)
-    assert view.page.asked[-1] == {"target": "word:1:B-T"}
+    assert view.page.asked[-1] == {"target": "word:1:B-T", "part": 16}
     names = [view._proposer.itemText(at) for at in range(view._proposer.count())]
     assert names == ["Model of the run, else starter-bert", "No model", "starter-bert"]
     view._proposer.setCurrentIndex(2)

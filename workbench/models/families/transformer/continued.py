@@ -15,6 +15,7 @@ from workbench.runtime.inputs import MASK
 
 if TYPE_CHECKING:
     from workbench.models.families.transformer.encoder import TransformerEncoder
+    from workbench.models.families.transformer.seq2seq import Seq2SeqEncoder
 
 Memory = list[tuple[Tensor, Tensor]]  # keys and values of each layer, each (1, heads, T, width)
 
@@ -37,6 +38,53 @@ def branched(encoder: TransformerEncoder, texts: Sequence[Branches]) -> Iterator
         first, memory = _begun(encoder, text, memory, shared)
         before = text
         yield [torch.cat([first, rest]) for rest in _ended(encoder, memory, ends)]
+
+
+class Rows:
+    """See `models.base.Continued`."""
+
+    def __init__(self, encoder: TransformerEncoder, text: Sequence[int]):
+        self._encoder, self._length = encoder, len(text)
+        self._first, self._memory = _begun(encoder, text, [], 0)
+        self._last: tuple[list[list[int]], DynamicCache] | None = None  # rows that were read
+
+    @torch.inference_mode()
+    def logits(self, added: Sequence[Sequence[int]]) -> Tensor:
+        rows = [list(row) for row in added]
+        if not rows[0]:
+            return self._first.expand(len(rows), -1)
+        if self._last is not None and self._last[0] == [row[:-1] for row in rows]:
+            new, cache = [row[-1:] for row in rows], self._last[1]
+        else:
+            new, cache = rows, _cache(self._memory, self._length, rows=len(rows))
+        ids = torch.tensor(new, device=self._encoder.device)
+        last = torch.full((len(rows), 1), ids.shape[1] - 1, device=ids.device)
+        inputs = _inputs(ids, cache, self._length + len(rows[0]))
+        found = self._encoder.logits_at(inputs, last)[:, 0]  # (B, 1, V) → (B, V)
+        self._last = rows, cache
+        return found
+
+
+class WrittenRows:
+    """What a decoder writes of one source; see `models.base.Continued`."""
+
+    def __init__(self, encoder: Seq2SeqEncoder, source: Tensor, mask: Tensor):
+        """source (1, T, H), mask (1, T)."""
+        self._encoder, self._source, self._mask = encoder, source, mask
+        self._last: tuple[list[list[int]], Any] | None = None  # rows that were written
+
+    @torch.inference_mode()
+    def logits(self, added: Sequence[Sequence[int]]) -> Tensor:
+        rows = [[self._encoder.start, *row] for row in added]
+        new, past = rows, None
+        if self._last is not None and self._last[0] == [row[:-1] for row in rows]:
+            new, past = [row[-1:] for row in rows], self._last[1]
+        source, mask = self._source.expand(len(rows), -1, -1), self._mask.expand(len(rows), -1)
+        ids = torch.tensor(new, device=source.device)
+        output = self._encoder.decode(source, mask, ids, past)
+        self._last = rows, output.past_key_values
+        found: Tensor = output.logits[:, -1]
+        return found
 
 
 @torch.inference_mode()

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from workbench.models import spec
-from workbench.models.base import Branches, Encoder, Parts, States
+from workbench.models.base import Branches, Continued, Encoder, Parts, States
 from workbench.models.families.transformer import adapters, continued, fairseq
 from workbench.models.families.transformer.info.architectures import PERMUTED
 from workbench.models.families.transformer.layer_states import finished, replaced_forward
@@ -135,6 +135,9 @@ class TransformerEncoder(Encoder):
     def branched_logits(self, texts: Sequence[Branches]) -> Iterator[list[Tensor]] | None:
         """Of each text, for each of its ends (1 + S, V); None if the model cannot continue."""
         return continued.branched(self, texts) if continued.keeps_all(self) else None
+
+    def continuation(self, text: Sequence[int]) -> Continued | None:
+        return continued.Rows(self, text) if continued.keeps_all(self) else None
 
     def states_and_logits_at(
         self, inputs: Mapping[str, Tensor], positions: Tensor

@@ -11,7 +11,8 @@ from torch import Tensor, nn
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models import spec
-from workbench.models.base import DECODER_IDS, Parts, States
+from workbench.models.base import DECODER_IDS, Continued, Parts, States
+from workbench.models.families.transformer.continued import WrittenRows
 from workbench.models.families.transformer.encoder import TransformerEncoder, fresh, tables
 from workbench.models.families.transformer.info.architectures import READS_TWICE
 from workbench.runtime.inputs import MASK, pad
@@ -98,13 +99,13 @@ class Seq2SeqEncoder(TransformerEncoder):
         known = targets.clamp(min=0)  # (L, S)
         memory = self.reader(**inputs).last_hidden_state
         first = inputs[MASK].new_full((size, 1), self.start)
-        output = self._decode(memory, inputs[MASK], first, None)
+        output = self.decode(memory, inputs[MASK], first, None)
         found: Tensor = _log_softmax(output.logits)[:, 0, known[:, 0]]  # (B, L)
         if targets.shape[1] == 1:
             return found
         output.past_key_values.batch_repeat_interleave(labels)
         mask = inputs[MASK].repeat_interleave(labels, 0)  # (B * L, T)
-        rest = self._decode(
+        rest = self.decode(
             memory.repeat_interleave(labels, 0),
             mask,
             known[:, :-1].repeat(size, 1),
@@ -131,6 +132,10 @@ class Seq2SeqEncoder(TransformerEncoder):
         """(B, T, H): what the decoder reads of a text, for `next_logits`."""
         found: Tensor = self.reader(**inputs).last_hidden_state
         return found
+
+    def written_rows(self, source: Tensor, mask: Tensor) -> Continued:
+        """What the decoder writes of one text that was read by `source`; mask (1, T)."""
+        return WrittenRows(self, source, mask)
 
     def next_logits(self, source: Tensor, mask: Tensor, ids: Tensor, positions: Tensor) -> Tensor:
         """As `logits_at`, of texts that were read by `source`; mask (B, T), ids int (B, S)."""
@@ -177,7 +182,11 @@ class Seq2SeqEncoder(TransformerEncoder):
         found: Tensor = model.generate(**inputs, max_new_tokens=most, do_sample=False, num_beams=1)
         return found
 
-    def _decode(self, memory: Tensor, mask: Tensor, ids: Tensor, past: Any) -> Any:
+    def decode(self, memory: Tensor, mask: Tensor, ids: Tensor, past: Any) -> Any:
+        """The output for ids int (B, S) after those of `past`, whose keys and values it extends.
+
+        memory (B, T, H) and mask (B, T): of the source.
+        """
         return self.model(
             encoder_outputs=(memory,),
             attention_mask=mask,

@@ -43,11 +43,13 @@ class SamplesView(InspectorView):
         self._table = Table(_columns(self), name=_("Samples"), key=lambda pair: pair[0])
         self._table.opened.connect(lambda pair: self._keep(pair[0]))
         keep = Button(_("Keep"), "check", small=True, on=self._keep_chosen)
+        self._stop = Button(_("Stop"), "square", small=True, on=state.stop)
+        self._stop.hide()
         self._kept = Table(_kept_columns(), name=_("Kept samples"), key=lambda pair: pair[0])
         self._kept.removed.connect(self._drop_chosen)
         self._title = words("", weight=600)
         drop = Button(_("Remove"), "trash-2", small=True, on=self._drop_chosen)
-        top = row(words(_("Samples"), weight=600), self._note, None, again, keep)
+        top = row(words(_("Samples"), weight=600), self._note, None, self._stop, again, keep)
         fields = row(*((field, 1) for field in self._fields), gap=8)
         fields.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         layout_of(self).addWidget(card(top, fields, (self._table, 1), gap=8), 3)
@@ -59,15 +61,26 @@ class SamplesView(InspectorView):
         if concerns(fields, "options"):
             for field in self._fields:
                 field.show_value()
+        if concerns(fields, "continuing") and self.visible is not None:
+            self._show_rest(self.visible)
 
     def clear(self) -> None:
         self._table.set_rows(())
         self._note.setText("")
+        self._stop.hide()
 
     def show_result(self, result: Samples) -> None:
         self._table.set_rows(list(enumerate(result.samples)))
+        self._show_rest(result)
+
+    def _show_rest(self, result: Samples) -> None:
         ms = self.state.answer.milliseconds if self.state.answer else 0
-        self._note.setText(_("{ms:.0f} ms").format(ms=ms))
+        message = _("{ms:.0f} ms").format(ms=ms)
+        if self.state.continuing:
+            text = ngettext("{n} more token…", "{n} more tokens…", result.rest)
+            message = text.format(n=result.rest)
+        self._note.setText(message)
+        self._stop.setVisible(self.state.continuing)
 
     def data(self) -> list[list[object]]:
         head = [_("Sample"), _("Number of tokens"), _("Log p")]

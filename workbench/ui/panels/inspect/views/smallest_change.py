@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from workbench.base.events import concerns
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.ui import formats
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.option_field import OptionField
 from workbench.ui.panels.inspect.views.target_names import target_name
+from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.field import Field, combo, fill
 from workbench.ui.widgets.layout import card, layout_of, line, row, scrolled
 from workbench.ui.widgets.layout import column as stacked
@@ -54,6 +55,9 @@ class SmallestChangeView(InspectorView):
             lambda _at: state.set_options(proposer=self._proposer.currentData())
         )
         self._step = OptionField(state, "step", _("Step"))
+        self._hint = words("", "small", "muted", wrap=True)
+        self._more = Button(_("Continue"), "play", small=True, on=state.ask_rest)
+        self._stop = Button(_("Stop"), "square", small=True, on=state.stop)
         fields = row(
             (Field(_("Decision"), self._target), 3),
             (self._step, 1),
@@ -65,6 +69,7 @@ class SmallestChangeView(InspectorView):
                 row(words(_("Smallest change"), weight=600), self._note, None),
                 fields,
                 (scrolled(stacked(*parts, None, gap=8)), 3),
+                row((self._hint, 1), self._more, self._stop),
                 line(),
                 words(_("Single changes, largest decrease first"), "small", "muted"),
                 (self._table, 4),
@@ -78,8 +83,23 @@ class SmallestChangeView(InspectorView):
             self._step.show_value()
             chosen = str(self.state.option("proposer"))
             fill(self._proposer, _proposers(self.page.choices, chosen), chosen)
+        if concerns(fields, "continuing"):
+            self._show_rest(self.visible)
+
+    def _show_rest(self, result: SmallestChange | None) -> None:
+        """How far the search is; nothing after its end."""
+        searching = result is not None and bool(result.searching)
+        continuing = self.state.continuing
+        self._hint.setText(_progress(result.tried, continuing) if result and searching else "")
+        for widget, shown in (
+            (self._hint, searching),
+            (self._more, searching and not continuing),
+            (self._stop, searching and continuing),
+        ):
+            widget.setVisible(shown)
 
     def clear(self) -> None:
+        self._show_rest(None)
         self._note.setText("")
         self._table.set_rows(())
         for kind in KINDS:
@@ -103,11 +123,12 @@ class SmallestChangeView(InspectorView):
         for kind in KINDS:
             change = changes.get(kind)
             self._strips[kind].setVisible(change is not None)
-            self._message[kind].setText(_sentence(kind, change))
+            self._message[kind].setText(_sentence(kind, change, result.searching))
             self._message[kind].setVisible(bool(self._message[kind].text()))
             painted = _painted(result, change) if change is not None else ()
             self._strips[kind].set(painted, rtl=rtl)
         self._table.set_rows(result.trials)
+        self._show_rest(result)
 
     def data(self) -> list[list[object]]:
         result = self.state.result
@@ -137,8 +158,33 @@ def _outcome(label: str, share: float, value: float | None) -> str:
     return f"{label or _('no label')}, {formats.points(share, 0)}%"
 
 
-def _sentence(kind: str, change: Change | None) -> str:
-    if change is None and kind == "flip":
+def _progress(tried: int, continuing: bool) -> str:
+    if continuing:
+        text = ngettext(
+            "Searching: {n} changed text tried…", "Searching: {n} changed texts tried…", tried
+        )
+    else:
+        text = ngettext(
+            "The search was stopped after {n} changed text.",
+            "The search was stopped after {n} changed texts.",
+            tried,
+        )
+    return text.format(n=tried)
+
+
+def _sentence(kind: str, change: Change | None, searching: str) -> str:
+    """What a kind of change does; searching: the kind that is not finished."""
+    if kind == searching:
+        return (
+            {
+                "delete": _("Words whose deletion lowers the score most so far:"),
+                "replace": _("Words whose replacement lowers the score most so far:"),
+                "flip": _("Replacements of the gradient that lower the score most so far:"),
+            }[kind]
+            if change is not None and change.words
+            else ""
+        )
+    if change is None and (searching or kind == "flip"):
         return ""
     if change is None:
         return _("No replacements: no masked language model proposes words.")
