@@ -1,5 +1,6 @@
 """Views that examine the documents of the project: looked up, started, cancelled, shown."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -218,3 +219,11 @@ def test_changes_by_group_and_the_most_changed_documents_are_listed(qtbot, page)
     assert view._documents.model().index(0, 3).data() == "he: good, she: bad"
     assert view._text.text() == "he: He won\nshe: She won"
     assert view._list.findData("english-first-names") >= 0
+    assert [column.title for column in view._effects.rows_model.columns[2:]] == [
+        "Mean, %", "Change, points",
+    ]  # fmt: skip
+
+    view.show_result(replace(page.kept, scores="count"))
+
+    titles = [column.title for column in view._effects.rows_model.columns[2:]]
+    assert titles == ["Mean per document", "Change per document"]

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from workbench.ui.panels.inspect.shown import Shown
 
 
+MEAN, CHANGE = 2, 3  # columns
+
+
 class GroupSwapView(ExaminedView):
     """Above: the change of each label for each group. Below: documents, the most changed first."""
 
@@ -52,6 +55,9 @@ class GroupSwapView(ExaminedView):
         self._text.setText("")
 
     def show_result(self, result: GroupSwap) -> None:
+        mean, change = _unit_titles(result.scores)
+        self._effects.rows_model.set_title(MEAN, mean)
+        self._effects.rows_model.set_title(CHANGE, change)
         self._effects.set_rows(result.effects)
         self._documents.set_rows(result.rows)
         self._about.setText(_summary(result))
@@ -96,6 +102,15 @@ class GroupSwapView(ExaminedView):
             self._text.setText("\n".join(lines))
 
 
+def _unit_titles(scores: str) -> tuple[str, str]:
+    """Of the columns Mean and Change, with the unit of the scores."""
+    return {
+        "probability": (_("Mean, %"), _("Change, points")),
+        "value": (_("Mean value"), _("Change of value")),
+        "count": (_("Mean per document"), _("Change per document")),
+    }[scores]
+
+
 def _summary(result: GroupSwap) -> str:
     found = ngettext(
         "{n:,} document has a word of the list", "{n:,} documents have a word of the list",
@@ -126,7 +141,7 @@ def _effect_columns(view: GroupSwapView) -> list[Column]:
         Column(_("Label"), lambda row: row.label, 140, sort=lambda row: row.label),
         Column(_("Group"), lambda row: row.group, 110, sort=lambda row: row.group),
         Column(
-            _("Mean"), lambda row: view.number(row.mean), 80, sort=lambda row: row.mean,
+            _("Mean"), lambda row: view.number(row.mean), 140, sort=lambda row: row.mean,
             hint=_(
                 "With the words of this group: the mean probability of the label in %, or the mean "
                 "number of spans or tags with it, or of the predicted number"

@@ -32,9 +32,9 @@ class LayerChoice(QWidget):
         self._field: Field | None = None
 
     def field(self) -> Field:
-        """This control with its title; hidden until the layers are known."""
+        """This control with its title; hidden unless there are layers to choose from."""
         self._field = Field(_("Layer (0: token embeddings)"), self, name=_("Layer"))
-        self._field.setVisible(bool(self.layers))
+        self._field.setVisible(len(self.layers) > 1)
         return self._field
 
     def set(self, layers: Sequence[int], value: int) -> None:
@@ -43,7 +43,7 @@ class LayerChoice(QWidget):
             self.layers = tuple(layers)
             self._build()
         if self._field is not None:
-            self._field.setVisible(bool(self.layers))
+            self._field.setVisible(len(self.layers) > 1)
         self.value = value if value in self.layers else (self.layers[-1] if self.layers else -1)
         if isinstance(self._control, Segments):
             self._control.set(self.value)

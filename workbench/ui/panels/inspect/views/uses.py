@@ -157,7 +157,6 @@ class UsesView(InspectorView):
         self._static_note.setText(_static_text(result))
         self._empty.setVisible(not result.word)
         self._found.setVisible(bool(result.word))
-        self._layer_field.setVisible(bool(result.layers))
         self._fit_columns()
         self._show_layer()
 
