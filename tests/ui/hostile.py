@@ -187,6 +187,7 @@ def remover(texts: tuple[str, ...]):
     forms = [*texts, *(text.replace("/", "-") for text in texts)]
     names = [re.sub(r"\W+", "", text, flags=re.ASCII) for text in texts]  # of INCEpTION's types
     forms += [name[:1].upper() + name[1:] for name in names]
+    forms += [re.sub(r"[^\w-]+", "_", text) for text in texts]  # of brat's types
     forms += [html.escape(form) for form in forms] + [read(form) for form in forms]
     forms += [form.replace("&", "&&") for form in forms]
     forms.sort(key=len, reverse=True)
