@@ -135,6 +135,7 @@ class LabelBar(QWidget):
         self._wide_title = wide_title
         self._chips = _Chips()
         self._chips.grown.connect(self.grown)
+        self._wanted: tuple[list[ChipButton], int, int] = ([], 0, 1)  # chips, width, lines for them
         self._more = Button(
             _("more"),
             kind="quiet",
@@ -198,7 +199,10 @@ class LabelBar(QWidget):
 
     def lines_wanted(self) -> int:
         """Number of lines needed for all chips."""
-        return len(self._chips.lines_for(max(1, self.width() - self._title.width() - 4)))
+        basis = self._named, self.width() - self._title.width() - 4
+        if self._wanted[:2] != basis:
+            self._wanted = *basis, len(self._chips.lines_for(max(1, basis[1])))
+        return self._wanted[2]
 
     def height_now(self) -> int:
         """Height with the current number of lines, in pixels."""
@@ -276,6 +280,7 @@ class LabelBar(QWidget):
 
     def restyle(self) -> None:
         """Called after the theme or text size has changed."""
+        self._wanted = ([], 0, 1)
         self._size_ends()
         self._arrange()
 

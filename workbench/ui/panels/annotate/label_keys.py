@@ -33,6 +33,7 @@ class LabelKeys(InstantState):
     # computed once for the layers before them: each row of each painted list asks for them
     _active: tuple[tuple[Layer, ...], object, tuple[Layer, ...]] = ((), None, ())
     _label_of: tuple[tuple[Layer, ...], dict[int, tuple[Layer, Label]]] = ((), {})
+    _keyed: tuple[tuple[object, ...], dict[int, tuple[Label, ...]]] = ((), {})
 
     @property
     def active(self) -> tuple[Layer, ...]:
@@ -81,6 +82,15 @@ class LabelKeys(InstantState):
 
         A sublabel without a key has that of its parent with the number of presses.
         """
+        basis = self.active, self.layers, self.doc.document.form if self.doc else None
+        if self._keyed[0] != basis:
+            self._keyed = basis, {}
+        kept = self._keyed[1]
+        if row_id(layer) not in kept:
+            kept[row_id(layer)] = self._with_keys(layer)
+        return kept[row_id(layer)]
+
+    def _with_keys(self, layer: Layer) -> tuple[Label, ...]:
         keys = {**self.shown_keys, **self._presses(layer)}
         return tuple(
             label

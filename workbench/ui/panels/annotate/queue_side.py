@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 NARROW, WIDEST_LEAST = 180, 340
 ORDER = 120  # least width of the name of the order, pixels at 100%
 FILTER = 150  # width of a filter's name, pixels at 100%
-ONLY_ROWS = frozenset({"stale_rows"})
+ONLY_ROWS = frozenset({"stale_rows", "doc", "chosen", "linking"})  # as after each label
 STATES = ("pending", "draft", "submitted", "discarded")
 LOW = 420  # height at 100% below which the instant model is shown without its explanation
 _CLEARED = {
@@ -150,7 +150,7 @@ class QueueSide(QFrame):
                 self.list.show_row(state.place)
         if concerns(fields, "narrowed", "errors", "layers"):
             self._show_filters()
-        if fields == ONLY_ROWS:
+        if fields <= ONLY_ROWS:
             return
         self._instant.render()
         self.ahead.render()
