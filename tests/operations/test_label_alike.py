@@ -154,6 +154,7 @@ def test_true_negatives_are_copied(project, alike):
 
 
 def test_without_labels_nothing_is_copied(project, alike):
-    group = alike(TEXT, states={})
+    group, before = alike(TEXT, states={}), project.undo_step
 
     assert label_alike(project, [group]) == Copied(0, 0, 0)
+    assert project.undo_step == before

@@ -83,16 +83,17 @@ def label_alike(
         len(groups),
     ).format(n=len(groups))  # fmt: skip
     with project.edit(title, origin=origin, watch=watch.part(0.9, 1.0)):
-        made_by = None if suggest else project.source("rule", REF, annotator=False)
+        made_by = 0
         for page in watch.part(0.0, 0.9).over(groups, PAGE):
             parts: dict[int, _Part] = {}
             for members in _members(project, page):
                 parts |= _copies(members, source, layers, copied, overwrite or suggest)
             copied.documents += len(parts)
-            if made_by is None:
+            if suggest:
                 for id, part in parts.items():
                     suggestions += _suggestions(id, part.record, layers)
-            else:
+            elif parts:  # a source alone would be a step that changes nothing
+                made_by = made_by or project.source("rule", REF, annotator=False)
                 replace_labels(
                     project.db,
                     [(id, part.record, part.layers) for id, part in parts.items()],
@@ -272,6 +273,8 @@ def _suggestions(id: int, record: Record, layers: Mapping[str, Layer]) -> Iterat
 def describe(copied: Copied) -> str:
     """What was copied, as sentences."""
     n = copied.documents
+    if not n:
+        return _("Nothing to copy: the duplicates lack no labels of a submitted document.")
     words = ngettext(
         "{n:,} document got the labels of its duplicate.",
         "{n:,} documents got the labels of their duplicates.",

@@ -112,5 +112,5 @@ def test_the_first_segmenter_that_is_installed_is_the_remedy(monkeypatch):
     lacking["newmm"] = "pythainlp"
     found = base.advice(texts)
     assert (found.remedy, found.package) == ("", "icu4py")
-    assert found.message.endswith("icu, newmm. Install it first: pip install icu4py")
+    assert found.message.endswith("icu, newmm. Install icu first: pip install icu4py")
     assert base.advice(["late"]) is None and base.advice([]) is None

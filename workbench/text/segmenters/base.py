@@ -153,7 +153,8 @@ class Advice:
         """How to install the package that is missing."""
         if not self.package:
             return ""
-        return _("Install it first: pip install {package}").format(package=self.package)
+        template = _("Install {name} first: pip install {package}")
+        return template.format(name=self.names[0], package=self.package)
 
 
 def advice(texts: Iterable[str]) -> Advice | None:

@@ -53,6 +53,27 @@ def test_the_order_of_a_plugin_that_is_disabled_is_listed_greyed(dialog, state):
     assert "Enable the plugin gone" in read(item.toolTip()) and box.currentText() == "File order"
 
 
+def test_the_dialog_opens_with_what_the_present_order_reads(state, qtbot, monkeypatch):
+    from workbench.ui.panels.annotate import order_dialog
+    from workbench.ui.panels.annotate.ordering import OrderChoices
+
+    strategies = ("margin", "Margin"), ("diversity", "Diversity")
+    models = ("one", "First model"), ("two", "Second model")
+    choices = OrderChoices(strategies, ((5, "a"), (6, "b"), (7, "c")), models, {})
+    monkeypatch.setattr(type(state), "order_choices", lambda _state, _layer: choices)
+    layer = state.ordered_layers[0].id
+
+    def opened(strategy, source, runs):
+        state.queue_order = Order(strategy, layer, source, 0.1, 1, "", runs)
+        made = order_dialog.OrderDialog(None, state)
+        qtbot.addWidget(made)
+        return made
+
+    assert (it := opened("margin", "c, a", (7, 5)))._run.currentText() == "c"
+    assert it._other.currentText() == "a"
+    assert opened("diversity", "Second model", ())._model.currentText() == "Second model"
+
+
 def texts(dialog):
     return [label.text() for label in dialog.findChildren(QLabel)]
 

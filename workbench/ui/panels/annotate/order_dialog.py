@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from PySide6.QtWidgets import QWidget
 
 from workbench.base.i18n import _
@@ -80,10 +82,19 @@ class OrderDialog(Dialog):
         cannot = [run for run in choices.runs if run[0] in refused]
         ready = [*self._state.instant_run, *able]
         self._ready = len(ready)
-        fill(self._run, [*ready, *cannot], refused=refused)
-        fill(self._other, [*able[1:], *able[:1], *cannot], refused=refused)
-        fill(self._model, choices.models)
+        run, other, model = self._sources(choices.models)
+        fill(self._run, [*ready, *cannot], run, refused=refused)
+        fill(self._other, [*able[1:], *able[:1], *cannot], other, refused=refused)
+        fill(self._model, choices.models, model)
         self._show()
+
+    def _sources(self, models: Iterable[tuple[str, str]]) -> tuple[object, object, object]:
+        """Of the present order of this layer: its runs, and its model; None for others."""
+        now = self._state.queue_order
+        if now is None or now.layer_id != self._layer.currentData():
+            return None, None, None
+        run, other, *_rest = (*now.runs, None, None)
+        return run, other, next((key for key, title in models if title == now.source), None)
 
     def _show(self) -> None:
         """Only the fields that the order reads, and what is missing for it."""

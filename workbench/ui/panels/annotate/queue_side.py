@@ -173,6 +173,7 @@ class QueueSide(QFrame):
         shown = metrics.elidedText(title, Qt.TextElideMode.ElideRight, room)
         self._order.set_text(shown)
         tip = _("{order}. Ctrl+Shift+O changes the order.").format(order=title)
+        tip = title if state.computing else tip
         missing = state.missing_order
         plain.set_tip(self._order, f"{tip}\n{missing}" if missing else tip)
 
