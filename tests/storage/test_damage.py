@@ -4,6 +4,7 @@ import random
 import shutil
 import sqlite3
 from contextlib import closing
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,7 +14,7 @@ from workbench.operations import labels as schema
 from workbench.operations.annotate import NewSuggestion
 from workbench.project.check import check, check_open
 from workbench.project.project import Project
-from workbench.storage import documents, prompts, runs
+from workbench.storage import documents, integrity, prompts, runs
 from workbench.text.dataset import Record
 from workbench.text.document import Document, with_choices
 from workbench.text.spans import Span
@@ -296,3 +297,21 @@ def run_some(project, ids):
         runs.save_predictions(project.db, run.id, rows)
         runs.save_predictions(project.db, run.id, rows[:2])
         runs.update(project.db, run.id, status="stopped", scores={"dev": {"f1": 0.5}})
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        TypeError("cannot unpack non-iterable NoneType object"),
+        sqlite3.OperationalError("user-defined function raised exception"),
+    ],
+)
+def test_a_value_that_ends_a_check_is_told_without_words_of_python(error):
+    def check(_conn):
+        yield "a problem"
+        raise error
+
+    found = list(integrity._guarded(SimpleNamespace(path="p.glossbench"), check))
+
+    said = "The project file p.glossbench is damaged: it contains values that cannot be read."
+    assert found == ["a problem", said]

@@ -82,6 +82,9 @@ def _guarded(conn: sqlite3.Connection, check: Check) -> Iterator[str]:
     except ProjectError as error:
         yield error.message
     except (sqlite3.Error, *_BROKEN) as error:
+        ours = not isinstance(error, (sqlite3.Error, UnicodeDecodeError))
+        if ours or "user-defined" in str(error):  # words of Python help no one
+            error = ValueError(_("it contains values that cannot be read"))
         yield failures.damaged(error, getattr(conn, "path", Path())).message
 
 
