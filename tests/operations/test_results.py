@@ -316,7 +316,7 @@ def test_a_run_of_a_deleted_layer_does_not_pass_for_one_of_a_new_layer(project, 
     new = labels.add_layer(project, "other", "class", labels=["x"])
 
     assert new != layer.id
-    with pytest.raises(WorkbenchError, match="no longer in the project"):
+    with pytest.raises(WorkbenchError, match=r"Layer .\w+. of run .* is no longer in the project"):
         results.layer_of(project, runs.get(project.db, trained.id))
 
 

@@ -111,7 +111,7 @@ def layer_of(project: Project, run: Run) -> Layer:
             return layer
     raise WorkbenchError(
         _("Layer {layer!r} of run {name!r} is no longer in the project.").format(
-            layer=run.layer, name=run.name
+            layer=run.layer or run.spec.get("layer", ""), name=run.name
         )
     )
 

@@ -22,7 +22,7 @@ from workbench.ui import theme
 from workbench.ui.widgets import layout
 from workbench.ui.widgets.button import Button, Segments, icon_button
 from workbench.ui.widgets.callout import Callout
-from workbench.ui.widgets.chip import Chip, ChipButton
+from workbench.ui.widgets.chip import Chip, ChipButton, chip_width
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import Field, combo, fill
 from workbench.ui.widgets.form import Form
@@ -564,6 +564,41 @@ def test_columns_of_words_narrow_before_a_number_is_out_of_sight(look, qtbot):
 
     table.resize(900, 200)
     assert table.columnWidth(0) == 190
+
+
+def test_columns_of_names_grow_where_there_is_room_and_leave_some_to_the_text(look, qtbot):
+    name = "balance_not_updated_after_bank_transfer"
+    columns = (
+        Column("Text", str, prose=True),
+        Column("Gold", chip=lambda row: (row, None, ""), width=96, most=400),
+        Column("A", str, 96, most=130),
+    )
+    table = Table(columns, name="Errors")
+    qtbot.addWidget(table)
+    table.resize(900, 200)
+    table.show()
+    table.set_rows([name])
+    assert chip_width(name) < table.columnWidth(1) < 400
+    assert table.columnWidth(2) == 130
+
+    table.resize(300, 200)
+    assert table.columnWidth(1) == 96 and table.columnWidth(0) >= 100
+
+    table.resize(900, 200)
+    table.set_rows(["short"])
+    assert table.columnWidth(1) == 96
+
+
+def test_a_column_keeps_the_width_that_it_was_given(look, qtbot):
+    table = Table((Column("Kind", str, 118), Column("Text", str)), name="Errors")
+    qtbot.addWidget(table)
+    table.set_width(0, 60)
+    table.show()
+
+    for width in (100, 900):
+        table.resize(width, 200)
+
+    assert table.columnWidth(0) == 60
 
 
 def test_names_in_tables_and_combo_boxes_are_cut_in_the_middle(look, qtbot, monkeypatch):

@@ -52,6 +52,9 @@ class EmptyState(QFrame):
         self._icon.setVisible(self.height() >= needed)
         super().resizeEvent(event)
 
-    def set(self, title: str, hint: str = "") -> None:
+    def set(self, title: str, hint: str = "", icon: str = "") -> None:
+        """Change the texts, and the icon if one is given."""
+        if icon:
+            self._icon.set(icon, "faint")
         self._title.setText(title)
         self._hint.setText(hint)

@@ -25,13 +25,17 @@ from PySide6.QtWidgets import (
 
 from workbench.base.ordered_rows import OrderedRows
 from workbench.ui import formats, theme
-from workbench.ui.widgets.delegates import BarDelegate, ChipDelegate, follow_direction
+from workbench.ui.widgets.chip import chip_width
+from workbench.ui.widgets.delegates import PAD, BarDelegate, ChipDelegate, follow_direction
 from workbench.ui.widgets.savable import SavableTable
 from workbench.ui.widgets.table_rows import CHIP, INDENTED, SHARE, Column, Rows
 
 _NUMBER = re.compile(r"((?:^[+-])?\d[\d,]*(?:\.\d+)?)")
+CHIP_PAD = PAD + 2  # left and right of a chip
 NUMBER_PAD = 28  # padding left and right of a number: that of the style sheet and of Qt
 LEAST_WORDS = 56  # minimum width of a text column in a narrow table, pixels at 100%
+FAIR_WORDS, FAIR_BAR = 110, 84  # what text and bars keep while columns with `most` grow
+SAMPLE = 500  # rows that are measured
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 __all__ = ["Column", "Rows", "Table", "dress"]
@@ -115,6 +119,8 @@ class Table(SavableTable):
             ]
         self.rows_model, self._most = Rows(columns, key, self), 0
         self._squeezed = False
+        self._own_widths: dict[int, int] = {}  # column → width set by `set_width`, at 100%
+        self._grown: dict[int, int] = {}  # column → pixels beyond its width
         self.setModel(self.rows_model)
         dress(self, name)
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names often differ at their end
@@ -140,7 +146,7 @@ class Table(SavableTable):
                 head.setSectionResizeMode(index, QHeaderView.ResizeMode.Stretch)
             else:
                 head.setSectionResizeMode(index, QHeaderView.ResizeMode.Interactive)
-                self.setColumnWidth(index, theme.px(column.width))
+                self.setColumnWidth(index, self._width(index))
             if column.share is not None:
                 self.setItemDelegateForColumn(index, BarDelegate(self, SHARE))
             elif column.chip is not None:
@@ -148,14 +154,31 @@ class Table(SavableTable):
             elif column.prose:
                 self.setItemDelegateForColumn(index, _Prose(self))
 
+    def setColumnHidden(self, index: int, hide: bool) -> None:
+        """As Qt's; the other columns use the room."""
+        if hide != self.isColumnHidden(index):
+            super().setColumnHidden(index, hide)
+            self._squeeze()
+
+    def set_width(self, index: int, width: int) -> None:
+        """Give a column another width, in pixels at 100%."""
+        if self._own_widths.get(index) != width:
+            self._own_widths[index] = width
+            self.setColumnWidth(index, theme.px(width))
+            self._squeeze()
+
+    def _width(self, index: int) -> int:
+        """Width of a column in pixels before it shrinks or grows; not of one that stretches."""
+        return theme.px(self._own_widths.get(index, self.rows_model.columns[index].width or 0))
+
     def _rescale(self) -> None:
         self.verticalHeader().setDefaultSectionSize(theme.px(theme.ROW))
         self.setIconSize(QSize(theme.px(16), theme.px(16)))
         for index, column in enumerate(self.rows_model.columns):
             if column.width is not None:
-                self.setColumnWidth(index, theme.px(column.width))
+                self.setColumnWidth(index, self._width(index))
         self._fit_numbers()
-        self._squeeze()
+        self._fit_names()
         if self._most:
             self.fit_height(self._most)
 
@@ -174,6 +197,7 @@ class Table(SavableTable):
             self.choose(keys)
         self.blockSignals(blocked)
         self._fit_numbers()
+        self._fit_names()
         if isinstance(rows, OrderedRows):  # the model has told what has changed
             self.executeDelayedItemsLayout()  # else the next paint does it, and asks for another
         else:
@@ -188,34 +212,69 @@ class Table(SavableTable):
             if column.right and column.width is not None:
                 texts = set(map(column.text, self.rows_model.rows))
                 widest = max(map(self.fontMetrics().horizontalAdvance, texts), default=0)
-                self.setColumnWidth(index, max(theme.px(column.width), widest + NUMBER_PAD))
+                self.setColumnWidth(index, max(self._width(index), widest + NUMBER_PAD))
+
+    def room_for_names(self) -> int:
+        """Pixels beyond their width that columns with `most` need for their contents."""
+        return sum(self._grown.values())
+
+    def _fit_names(self) -> None:
+        """Let columns with `most` grow to their contents."""
+        before, self._grown = self._grown, {}
+        for index, column in enumerate(self.rows_model.columns):
+            if column.most is not None and column.width is not None:
+                wanted = min(theme.px(column.most), self._widest(column))
+                self._grown[index] = max(0, wanted - self._width(index))
+        if self._grown != before:
+            self._squeeze()
+
+    def _widest(self, column: Column) -> int:
+        """Width in pixels of the widest cell among the first rows."""
+        rows = self.rows_model.rows[:SAMPLE]
+        if column.chip is not None:
+            chips = filter(None, map(column.chip, rows))
+            names = {text for text, *_look in chips}
+            return max(map(chip_width, names), default=0) + CHIP_PAD
+        names = set(map(column.text, rows))
+        icon = 0 if column.icon is None else self.iconSize().width() + 4
+        return max(map(self.fontMetrics().horizontalAdvance, names), default=0) + NUMBER_PAD + icon
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._squeeze()
 
     def _squeeze(self) -> None:
-        """Shrink text columns if there is not enough room; numbers keep their width."""
+        """Shrink text columns if there is not enough room; numbers keep their width.
+
+        If there is more than enough, columns with `most` grow.
+        """
         head, room, words = self.horizontalHeader(), self.viewport().width(), {}
+        reserved = 0
         for index, column in enumerate(self.rows_model.columns):
             if self.isColumnHidden(index):
                 continue
             mode = head.sectionResizeMode(index)
             if mode == QHeaderView.ResizeMode.Stretch or column.width is None:
                 room -= theme.px(LEAST_WORDS) if column.title else 0
+                fair = FAIR_WORDS if column.share is None else FAIR_BAR
+                reserved += theme.px(fair - LEAST_WORDS) if column.title else 0
             elif column.right:
                 room -= self.columnWidth(index)
             else:
-                words[index] = theme.px(column.width)
+                words[index] = self._width(index)
         wanted = sum(words.values())
         if wanted > room:
             self._squeezed = True
             for index, width in words.items():
                 self.setColumnWidth(index, max(theme.px(LEAST_WORDS), width * room // wanted))
-        elif self._squeezed:
+        elif self._squeezed or self._grown:
             self._squeezed = False
+            spare = room - wanted - reserved
+            share = min(
+                1.0, max(0, spare) / max(1, sum(self._grown.get(index, 0) for index in words))
+            )
             for index, width in words.items():
-                self.setColumnWidth(index, width)
+                self.setColumnWidth(index, width + int(share * self._grown.get(index, 0)))
 
     def rows(self) -> list[Any]:
         return self.rows_model.rows

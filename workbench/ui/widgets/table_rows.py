@@ -29,12 +29,13 @@ class Column:
     label or None, tone) or None; `icon(row)` returns (icon name, tone) or None. `width` is in
     pixels at 100%, None stretches. `sort(row)` makes it sortable; rows for which it returns None
     come last. A `right` column contains numbers, which are never elided: it is as wide as its
-    widest one.
+    widest one. Where there is room, a column with `most` grows to its contents, up to this width.
     """
 
     title: str
     text: Callable[[Any], str] = lambda row: ""
     width: int | None = None
+    most: int | None = None
     right: bool = False
     icon: Callable[[Any], tuple[str, str] | None] | None = None
     share: Callable[[Any], float | None] | None = None

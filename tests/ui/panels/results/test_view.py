@@ -302,6 +302,22 @@ def test_the_keys_of_the_review_work_after_a_click_on_the_tab_of_errors(panel, q
     assert panel.context.app.window.focusWidget() is errors
 
 
+def test_errors_that_cannot_be_read_are_not_taken_for_none(panel, qtbot, monkeypatch):
+    from workbench.base.errors import WorkbenchError
+    from workbench.operations import errors
+
+    def fail(*_args):
+        raise WorkbenchError("Layer 'spans' is gone.")
+
+    monkeypatch.setattr(errors, "items", fail)
+    panel.view._tabs.setCurrentIndex(1)
+
+    qtbot.waitUntil(lambda: bool(panel.state.browser.problem))
+    shown = [label.text() for label in panel.view.findChildren(QLabel) if label.isVisible()]
+    assert "Errors cannot be listed" in shown and "Layer 'spans' is gone." in shown
+    assert "Nothing differs from gold." not in shown
+
+
 def test_enter_on_an_error_opens_annotate_there(panel, qtbot, monkeypatch):
     gone = []
     monkeypatch.setattr(panel.context.app, "visit", lambda page, **args: gone.append((page, args)))

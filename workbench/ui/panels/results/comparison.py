@@ -164,10 +164,29 @@ class DocumentsCard(QFrame):
         columns = (
             Column(_("Key"), lambda row: row.key, 84, tip=lambda row: row.key),
             Column(_("Text"), lambda row: row.text, tip=lambda row: row.text, prose=True),
-            Column(_("Gold"), lambda row: row.gold, 118, chip=self._chip, tip=lambda row: row.gold),
-            Column(_("A"), lambda row: row.first, 132, icon=self._mark(0), tip=self._tip("first")),
             Column(
-                _("B"), lambda row: row.second, 132, icon=self._mark(1), tip=self._tip("second")
+                _("Gold"),
+                lambda row: row.gold,
+                118,
+                most=200,
+                chip=self._chip,
+                tip=lambda row: row.gold,
+            ),
+            Column(
+                _("A"),
+                lambda row: row.first,
+                132,
+                most=200,
+                icon=self._mark(0),
+                tip=self._tip("first"),
+            ),
+            Column(
+                _("B"),
+                lambda row: row.second,
+                132,
+                most=200,
+                icon=self._mark(1),
+                tip=self._tip("second"),
             ),
         )
         self.table = Table(

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.results.label_errors_state import LabelErrorsState
 
 MOST_ROWS = 5  # of the tables below the text
+WORD, MARK = 92, 56  # widths of a column with words, and with "gold" alone
 GREY = theme.NO_LABEL  # other spans, so that the chosen error stands out
 
 
@@ -128,6 +129,7 @@ class ErrorDetail(QFrame):
                 _("Label"),
                 chip=lambda row: (row[1] or NONE, self._look(row[1]), ""),
                 width=110,
+                most=220,
             ),  # fmt: skip
             Column(
                 "%",
@@ -135,7 +137,7 @@ class ErrorDetail(QFrame):
                 share=lambda row: row[2],
                 hint=_("Probability in %"),
             ),
-            Column(_("Word"), lambda row: row[0], 92, tip=lambda row: row[0]),
+            Column(_("Word"), lambda row: row[0], WORD, tip=lambda row: row[0]),
         )
         return Table(columns, name=_("Prediction at this place"), key=lambda row: row)
 
@@ -299,6 +301,7 @@ class ErrorDetail(QFrame):
         marked = [(_("gold") if not place and label == gold else word, label, score)
                   for word, label, score in rows]  # fmt: skip
         self._answers.rows_model.set_title(2, _("Word") if place is not None else "")
+        self._answers.set_width(2, WORD if place is not None else MARK)
         self._answers.set_rows(marked)
         self._answers.fit_height(MOST_ROWS)
         note = ""

@@ -44,6 +44,7 @@ ICONS = {
 }
 LIST = 470  # width of the list in pixels at 100%
 NARROW_LIST, WIDE_LIST = 400, 600
+LONG_NAMES = 30  # added to the width for long names of labels
 KIND, ICON_ONLY = 118, 60  # widths of the column of kinds
 CHOSEN = frozenset(("chosen", "detail"))  # fields that change with the chosen row alone
 _NONE: dict[str, list[str]] = {}
@@ -96,7 +97,7 @@ class ErrorsView(QFrame):
         self.table = self._error_table(state)
         self.table.keys = self._keys
         self._detail = ErrorDetail(state)
-        self._none = EmptyState("circle-check", _("No errors"), _("Nothing differs from gold."))
+        self._none = EmptyState("triangle-alert", "")
         self._clear = Button(_("Clear filters"), "x", "quiet", small=True, on=state.clear)
         self._on_data = Button(
             _("Show documents on Data"), "database", "quiet", small=True, on=state.show_documents
@@ -131,11 +132,12 @@ class ErrorsView(QFrame):
                 tip=_describe,
             ),
             Column(_("Text"), self._text, tip=_describe, prose=True),
-            Column(_("Gold"), chip=lambda row: self._chip(row, gold=True), width=96),
+            Column(_("Gold"), chip=lambda row: self._chip(row, gold=True), width=96, most=180),
             Column(
                 _("Predicted"),
                 chip=lambda row: self._chip(row, gold=False),
                 width=96,
+                most=180,
             ),
             Column(_("Value"), self._value, 66, right=True),
         )
@@ -235,13 +237,18 @@ class ErrorsView(QFrame):
         self._body.setVisible(has)
         self._filters.setVisible(has or "test" in state.page.splits_shown)
         self._none.setVisible(state.items is not None and not has)
+        if state.problem:
+            self._none.set(_("Errors cannot be listed"), state.problem, "triangle-alert")
+        else:
+            self._none.set(_("No errors"), _("Nothing differs from gold."), "circle-check")
         self._show_filters()
         self._one_kind = len(state.counts) < 2
-        self.table.setColumnWidth(0, theme.px(ICON_ONLY if self._one_kind else KIND))
+        self.table.set_width(0, ICON_ONLY if self._one_kind else KIND)
         loss = state.wanted.sort == LOSS
         title = _("Error") if self._by_size else _("Loss") if loss else _("Conf.")
         self.table.rows_model.set_title(4, title)
         self.table.set_rows(state.shown)
+        self._fit_list()
         self._show_counts()
 
     def _show_filters(self) -> None:
@@ -319,10 +326,16 @@ class ErrorsView(QFrame):
         super().hideEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        self._fit_list()
+        super().resizeEvent(event)
+
+    def _fit_list(self) -> None:
+        """In a wide window the list takes more room, most of all for long names of labels."""
         width = self.width()
         wide = WIDE_LIST if width > theme.px(1600) else LIST if width > theme.px(1150) else None
-        self._left.setFixedWidth(theme.px(wide or NARROW_LIST))
-        super().resizeEvent(event)
+        most = 4 * LONG_NAMES if wide == WIDE_LIST else LONG_NAMES if wide else 0
+        more = min(theme.px(most), self.table.room_for_names())
+        self._left.setFixedWidth(theme.px(wide or NARROW_LIST) + more)
 
 
 def _describe(item: ErrorItem) -> str:

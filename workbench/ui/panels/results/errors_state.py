@@ -36,6 +36,7 @@ class ErrorsState(State):
         super().__init__()
         self.page, self.project, self.context = page, page.project, page.context
         self.items: tuple[ErrorItem, ...] | None = None  # None while they are read
+        self.problem = ""  # why they cannot be read
         self.shown: tuple[ErrorItem, ...] = ()
         self.wanted = Wanted()
         self.caption = ""  # what restricts the documents, such as a cell of the matrix
@@ -76,8 +77,9 @@ class ErrorsState(State):
             if self._read == (run.id, split):
                 self._take(found)
 
-        def failed(_error: Exception) -> None:
-            self.update(items=())  # the layer was deleted: the page says so
+        def failed(error: Exception) -> None:
+            if self._read == (run.id, split):
+                self.update(items=(), shown=(), problem=str(error))
 
         self.context.run(lambda: errors.items(self.project, run, split), done, failed)
 
@@ -103,7 +105,7 @@ class ErrorsState(State):
                 self.choose(reopened[0].identity)
 
     def _take(self, found: tuple[ErrorItem, ...]) -> None:
-        self.update(items=found)
+        self.update(items=found, problem="")
         if self.by_size and self.wanted.sort == errors.CONFIDENCE:
             self.update(wanted=replace(self.wanted, sort=errors.LOSS))
         self._arrange()

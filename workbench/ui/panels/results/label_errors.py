@@ -101,11 +101,14 @@ class LabelErrorsView(QFrame):
         columns = (
             Column("#", self._rank, 30, right=True),
             Column(_("Key"), lambda row: row.key, 90, tip=lambda row: row.quote),
-            Column(_("Gold"), chip=lambda row: self._chip(row, row.mistake.gold), width=118),
+            Column(
+                _("Gold"), chip=lambda row: self._chip(row, row.mistake.gold), width=118, most=200
+            ),
             Column(
                 _("Out of fold"),
                 chip=lambda row: self._chip(row, row.mistake.predicted),
                 width=118,
+                most=200,
             ),
             Column(
                 _("Conf."),

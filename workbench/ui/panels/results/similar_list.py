@@ -50,7 +50,9 @@ class SimilarList(QFrame):
     def _make_table(self) -> Table:
         columns = (
             Column(_("Cosine"), lambda row: formats.decimal(row.cosine, 2), 70, right=True),
-            Column(_("Gold"), chip=self._chip, width=96, tip=lambda row: ", ".join(row.gold)),
+            Column(
+                _("Gold"), chip=self._chip, width=96, most=180, tip=lambda row: ", ".join(row.gold)
+            ),
             Column(_("Text"), lambda row: " ".join(row.text.split()), tip=self._about, prose=True),
         )
         table = Table(columns, name=_("Similar labelled documents"), key=lambda row: row.id)
