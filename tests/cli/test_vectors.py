@@ -54,9 +54,20 @@ def test_evaluation_gives_scores_and_coverage(ask, model, tmp_path):
     pairs, questions = ask("vectors-evaluate", "vectors", "evaluate", model, *sets)["sets"]
 
     assert (pairs["pairs"], pairs["used"], pairs["coverage"]) == (4, 3, 0.75)
-    assert -1 <= pairs["spearman"] <= 1
+    assert -1 <= pairs["spearman"] <= 1 and pairs["ngrams"] is None
     assert (questions["questions"], questions["used"]) == (2, 1)
     assert questions["sections"][0]["name"] == "a"
+
+
+def test_unknown_words_of_a_fasttext_model_are_counted_with_their_ngrams(ask, call, data_folder):
+    model = data_folder / "vectors" / "fasttext.bin"
+    sets = ("--set", data_folder / "datasets" / "word-similarity" / "rg-65.csv")
+
+    (pairs,) = ask("vectors-evaluate", "vectors", "evaluate", model, *sets)["sets"]
+    head, line = call("vectors", "evaluate", model, *sets)[1].splitlines()
+
+    assert pairs["used"] < pairs["ngrams"]["used"] == 65
+    assert "n-grams: Spearman" in head and line.split()[6] == "100.0%"
 
 
 def test_known_sets_are_found_by_name(ask, model, data_folder, monkeypatch):

@@ -117,7 +117,8 @@ def evaluate(model: str, sets: tuple[str, ...], by: str, as_json: bool) -> None:
     """Evaluate MODEL on word similarity (Spearman) and analogies (accuracy).
 
     Only the 300,000 most frequent words count. Upper and lower case are equal. Pairs and questions
-    with an unknown word are left out; coverage is the share of the others. Equal scores get their
+    with an unknown word are left out; coverage is the share of the others. For fastText models with
+    n-grams, similarity is also measured with a vector for every word. Equal scores get their
     average rank.
     """
     from workbench.operations import vectors as operations
@@ -132,7 +133,9 @@ def evaluate(model: str, sets: tuple[str, ...], by: str, as_json: bool) -> None:
         emit({"model": info.name, "words": len(lexicon), "by": by, "sets": rows})
         return
     head = (_("Data set"), _("Items"), _("Used"), _("Coverage"), _("Spearman"), _("Accuracy"))
-    table(head, [_row(row) for row in rows])
+    made = any(row.get("ngrams") for row in rows)
+    more = (_("n-grams: coverage"), _("n-grams: Spearman")) if made else ()
+    table((*head, *more), [(*_row(row), *(_with_ngrams(row) if made else ())) for row in rows])
 
 
 def _row(entry: dict[str, Any]) -> tuple[object, ...]:
@@ -145,6 +148,13 @@ def _row(entry: dict[str, Any]) -> tuple[object, ...]:
         entry.get("spearman"),
         entry.get("accuracy"),
     )
+
+
+def _with_ngrams(entry: dict[str, Any]) -> tuple[object, ...]:
+    found = entry.get("ngrams")
+    if not found:
+        return (None, None)
+    return (_("{share:.1%}").format(share=found["coverage"]), found["spearman"])
 
 
 @vectors.command()

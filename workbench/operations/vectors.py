@@ -159,12 +159,19 @@ def to_json(result: Similarity | Analogies) -> dict[str, Any]:
             "name": result.name,
             "kind": "similarity",
             "pairs": result.pairs,
-            "used": result.used,
-            "coverage": result.coverage,
-            "spearman": _defined(result.spearman),
+            **_agreement(result),
+            "ngrams": _agreement(result.ngrams) if result.ngrams is not None else None,
         }
     sections = [_analogies(section) for section in result.sections]
     return {"kind": "analogies", **_analogies(result), "sections": sections}
+
+
+def _agreement(result: Similarity) -> dict[str, Any]:
+    return {
+        "used": result.used,
+        "coverage": result.coverage,
+        "spearman": _defined(result.spearman),
+    }
 
 
 def _analogies(result: Analogies) -> dict[str, Any]:

@@ -104,6 +104,22 @@ def test_unknown_words_are_left_out_and_case_is_ignored(tmp_path):
     assert answers.accuracy in (0.0, 1.0)
 
 
+def test_words_made_of_ngrams_count_beside_known_ones_as_in_gensim(data_folder):
+    from gensim.models.fasttext import load_facebook_vectors
+    from scipy.stats import spearmanr
+
+    path = data_folder / "vectors" / "fasttext.bin"
+    pairs = read_set(data_folder / "datasets" / "word-similarity" / "rw.csv")[::20]
+    vectors = load_facebook_vectors(path)
+    near = [vectors.similarity(pair.first.lower(), pair.second.lower()) for pair in pairs]
+
+    result = Evaluator(Lexicon.open(path)).similarity("rw", pairs)
+
+    assert (result.coverage < 0.5, result.ngrams.coverage) == (True, 1.0)
+    expected = spearmanr([pair.score for pair in pairs], near).statistic
+    assert result.ngrams.spearman == pytest.approx(expected, abs=1e-5)
+
+
 def test_a_line_that_is_neither_pair_nor_analogy_is_named(tmp_path):
     path = tmp_path / "set.csv"
     path.write_text("word1,word2,similarity\na,b,1\na,b,high\n")

@@ -2,13 +2,17 @@
 
 As in gensim: only the most frequent words count, upper and lower case are equal (the more frequent
 form is used), and a pair or question with an unknown word is left out. Ties get average ranks.
+
+For a model with n-grams, similarity is also measured with a vector for every word, as Bojanowski et
+al. 2017 report both (table 1: sisg- and sisg). Analogies are not: their answers are words of the
+vocabulary, and questions with unknown words are left out there too (section 5.2).
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,12 +44,16 @@ class Question:
 
 @dataclass(frozen=True)
 class Similarity:
-    """spearman: rank correlation, NaN if it is undefined. used: pairs with two vectors."""
+    """spearman: rank correlation, NaN if it is undefined. used: pairs with two vectors.
+
+    ngrams: the same with vectors made of n-grams for unknown words; None for models without them.
+    """
 
     name: str
     pairs: int
     used: int
     spearman: float
+    ngrams: Similarity | None = None
 
     @property
     def coverage(self) -> float:
@@ -154,6 +162,9 @@ def _without_classes(found: list[Any]) -> list[Any]:
 # ---------------------------------------------------------------- measuring
 
 
+Find = Callable[[str], np.ndarray | None]
+
+
 class Evaluator:
     """Looks up words of the data sets in the most frequent words of a model.
 
@@ -163,6 +174,7 @@ class Evaluator:
     def __init__(self, lexicon: Lexicon, by: str = COSINE):
         self.lexicon, self.by = lexicon, by
         self.size = min(FREQUENT, len(lexicon))
+        self._cased = lexicon.words.is_cased
         self._rows: dict[str, int] = {}
         for row in range(self.size):
             self._rows.setdefault(lexicon.words.word(row).upper(), row)
@@ -171,23 +183,40 @@ class Evaluator:
         return self._rows.get(word.upper())
 
     def similarity(self, name: str, pairs: Sequence[Pair]) -> Similarity:
-        scores, gold = [], []
+        found = self._agreement(name, pairs, self._own)
+        if self.lexicon.ngrams is None:
+            return found
+        return replace(found, ngrams=self._agreement(name, pairs, self._made))
+
+    def _agreement(self, name: str, pairs: Sequence[Pair], vector: Find) -> Similarity:
+        gold, scores = [], []
         for pair in pairs:
-            first, second = self.row(pair.first), self.row(pair.second)
+            first, second = vector(pair.first), vector(pair.second)
             if first is not None and second is not None:
                 scores.append(self._near(first, second))
                 gold.append(pair.score)
         return Similarity(name, len(pairs), len(gold), spearman(gold, scores))
 
-    def _near(self, first: int, second: int) -> float:
-        """Higher for nearer words."""
-        table, norms = self.lexicon.table, self.lexicon.norms
+    def _own(self, word: str) -> np.ndarray | None:
+        """float32 (H,): of a word of the vocabulary."""
+        row = self.row(word)
+        return None if row is None else self.lexicon.table[row]
+
+    def _made(self, word: str) -> np.ndarray | None:
+        """The same; made of n-grams for other words."""
+        own = self._own(word)
+        if own is not None:
+            return own
+        return self.lexicon.vector(word if self._cased else word.lower())
+
+    def _near(self, first: np.ndarray, second: np.ndarray) -> float:
+        """Higher for nearer vectors, (H,) each."""
         if self.by == EUCLID:
-            return -float(np.linalg.norm(table[first] - table[second]))
+            return -float(np.linalg.norm(first - second))
+        product = float(first @ second)
         if self.by == DOT:
-            return float(table[first] @ table[second])
-        lengths = float(norms[first] * norms[second]) or 1.0
-        return float(table[first] @ table[second]) / lengths
+            return product
+        return product / (float(np.linalg.norm(first) * np.linalg.norm(second)) or 1.0)
 
     def analogies(
         self, name: str, questions: Sequence[Question], watch: Watch = QUIET

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QLineEdit
 
-from tests.vector_files import text_of
+from tests.vector_files import native_of, text_of
 from workbench.models import spec
 from workbench.ui.panels.models.analogies_dialog import AnalogiesDialog
 from workbench.ui.panels.models.analogies_state import AnalogiesState
@@ -134,3 +134,20 @@ def test_the_dialog_shows_words_and_scores(qtbot, state, sets):
     model = dialog.results.model()
     cells = [[model.index(row, at).data() for at in range(5)] for row in range(2)]
     assert cells == [["pairs", "4", "75.0", "1.000", "–"], ["family", "2", "100.0", "–", "50.0"]]
+    assert all(dialog.results.isColumnHidden(column) for column in (5, 6))
+
+
+def test_a_fasttext_model_is_also_measured_with_its_ngrams(qtbot, sets, tmp_path):
+    values = np.array(VECTORS, np.float32)
+    grams = np.random.default_rng(1).normal(size=(20, 3)).astype(np.float32)
+    (tmp_path / "grams.bin").write_bytes(native_of(values, grams, WORDS))
+    state = AnalogiesState(Context(), spec.card(tmp_path / "grams.bin"))
+    dialog = AnalogiesDialog(None, state)
+    qtbot.addWidget(dialog)
+
+    state.evaluate(sets)
+    model = dialog.results.model()
+
+    assert not any(dialog.results.isColumnHidden(column) for column in (5, 6))
+    assert [model.index(0, at).data() for at in (2, 5)] == ["75.0", "100.0"]
+    assert [model.index(1, at).data() for at in (5, 6)] == ["–", "–"]

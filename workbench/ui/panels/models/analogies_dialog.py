@@ -13,7 +13,10 @@ from workbench.ui.panels.models.analogies_state import (
     TITLES,
     AnalogiesState,
     items,
+    made_coverage,
+    made_spearman,
     score,
+    with_ngrams,
 )
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.dialog import Dialog
@@ -24,6 +27,7 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
 
 TYPED, POLLED = 400, 200  # milliseconds after the last change; between two looks at the progress
+WITH_NGRAMS = (5, 6)  # columns of `_set_columns`
 HEIGHT = 200  # pixels at 100%, of each table
 
 
@@ -34,7 +38,7 @@ class AnalogiesDialog(Dialog):
             "Words nearest to B − A + C, without these three. Cosine similarity normalizes "
             "the vectors to length 1; the other measures use them unchanged."
         )
-        super().__init__(parent, title, hint, width=760)
+        super().__init__(parent, title, hint, width=860)
         self.state = state
         self._typed, self._poll = QTimer(self), QTimer(self)
         self._typed.setSingleShot(True)
@@ -95,6 +99,9 @@ class AnalogiesDialog(Dialog):
         self.by.set(state.by)
         self.found.set_rows(state.found or ())
         self.results.set_rows(state.results)
+        made = any(with_ngrams(result) for result in state.results)
+        for column in WITH_NGRAMS:
+            self.results.setColumnHidden(column, not made)
         for button in (self._measure, self._files):
             button.setVisible(not state.busy)
         for widget in (self._stop, self._meter):
@@ -114,6 +121,9 @@ def _describe(state: AnalogiesState) -> str:
     )
     if not state.results:
         return rules
+    if any(with_ngrams(result) for result in state.results):
+        made = _("n-grams: every word has a vector, unknown words one made of their n-grams.")
+        rules = f"{rules} {made}"
     measured = _("Measure: {measure}.").format(measure=TITLES[state.measured])
     return f"{measured} {rules}"
 
@@ -128,8 +138,10 @@ def _word_columns() -> list[Column]:
 def _set_columns() -> list[Column]:
     return [
         Column(_("Data set"), lambda row: row.name, None),
-        Column(_("Items"), lambda row: formats.count(items(row)), 80, right=True),
+        Column(_("Items"), lambda row: formats.count(items(row)), 70, right=True),
         Column(_("Coverage, %"), lambda row: formats.points(row.coverage), 100, right=True),
         Column(_("Spearman"), lambda row: score(row, spearman=True), 90, right=True),
         Column(_("Accuracy, %"), lambda row: score(row, spearman=False), 100, right=True),
+        Column(_("n-grams: coverage, %"), made_coverage, 160, right=True),
+        Column(_("n-grams: Spearman"), made_spearman, 145, right=True),
     ]

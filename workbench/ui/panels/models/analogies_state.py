@@ -127,6 +127,11 @@ class AnalogiesState(State):
         super().close()
 
 
+def with_ngrams(similarity: Similarity | Analogies) -> Similarity | None:
+    """The same with vectors made of n-grams for unknown words; None where there are none."""
+    return similarity.ngrams if isinstance(similarity, Similarity) else None
+
+
 def items(similarity: Similarity | Analogies) -> int:
     """Pairs, or questions."""
     return similarity.pairs if isinstance(similarity, Similarity) else similarity.questions
@@ -138,3 +143,15 @@ def score(similarity: Similarity | Analogies, *, spearman: bool) -> str:
     if isinstance(similarity, Similarity) != spearman or not math.isfinite(value):
         return "–"
     return formats.decimal(value, 3) if spearman else formats.points(value)
+
+
+def made_coverage(similarity: Similarity | Analogies) -> str:
+    """Per cent of the items whose words have vectors, of their own or made of n-grams, as text."""
+    found = with_ngrams(similarity)
+    return formats.points(found.coverage) if found is not None else "–"
+
+
+def made_spearman(similarity: Similarity | Analogies) -> str:
+    """The rank correlation with these vectors, as text."""
+    found = with_ngrams(similarity)
+    return score(found, spearman=True) if found is not None else "–"
