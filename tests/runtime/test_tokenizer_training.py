@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from workbench.base.errors import SpecError
 from workbench.runtime.tokenizer_training import train
 
 TEXTS = [["the tram is late", "The bus is late"]] * 20
@@ -46,20 +45,16 @@ def test_lower_case_is_a_choice():
     assert cased.encode("The").ids != cased.encode("the").ids
 
 
-def test_equal_texts_give_equal_subwords_in_the_same_order():
-    words = Path(__file__).read_text().split()
+@pytest.mark.parametrize("kind", ["wordpiece", "bpe", "unigram"])
+def test_equal_texts_give_equal_subwords_in_the_same_order(kind):
+    words = [*Path(__file__).read_text().split(), *"äöüßéèêçñ"]  # letters without a score
 
     def learned():
-        return train([words], "wordpiece", size=300, special=CLS, unknown="[UNK]")
+        return train([words], kind, size=400, special=CLS, unknown="[UNK]")
 
     first = learned()
     for again in (learned(), learned()):
         assert again.to_str() == first.to_str()
-    assert first.get_vocab_size() == 300
+    assert 200 < first.get_vocab_size() <= 400
     marked = [token.content for token in first.get_added_tokens_decoder().values()]
     assert marked == [*CLS]  # a letter in the text is no special entry
-
-
-def test_a_text_without_words_is_an_error():
-    with pytest.raises(SpecError, match="too short"):
-        train([[""]], "wordpiece", size=60, special=CLS, unknown="[UNK]")

@@ -17,7 +17,7 @@ from tokenizers import (
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
-from workbench.runtime.vocabularies import wordpiece
+from workbench.runtime.vocabularies import unigram, wordpiece
 
 Frame = tuple[str, str, str]
 
@@ -43,12 +43,13 @@ def train(
     Raises SpecError for too little text.
     """
     backend, trainer = _KINDS[kind](unknown, lower_case)
-    if trainer is None:
-        given: dict[str, Any] = {"special": special, "unknown": unknown, "min_count": min_count}
-        wordpiece.learn(backend, lambda: map(list, texts), size=size, **given)
+    given: dict[str, Any] = {"size": size, "special": special, "unknown": unknown}
+    if trainer is not None:
+        backend.train_from_iterator(map(list, texts), trainer(size, list(special), min_count))
+    elif isinstance(backend.model, models.Unigram):
+        unigram.learn(backend, map(list, texts), **given)
     else:
-        made = trainer(size, list(special), min_count)
-        backend.train_from_iterator(map(list, texts), made)
+        wordpiece.learn(backend, lambda: map(list, texts), **given, min_count=min_count)
     if backend.get_vocab_size() <= len(special):
         raise SpecError(
             _("The text is too short to learn subwords from it."),
@@ -103,13 +104,7 @@ def _unigram(unknown: str, lower_case: bool) -> tuple[Tokenizer, Any]:
     backend.normalizer = normalizers.Lowercase() if lower_case else None
     backend.pre_tokenizer = pre_tokenizers.Metaspace()
     backend.decoder = decoders.Metaspace()
-
-    def trainer(size: int, special: list[str], _min_count: int) -> Any:
-        return trainers.UnigramTrainer(
-            vocab_size=size, special_tokens=special, unk_token=unknown, show_progress=False
-        )
-
-    return backend, trainer
+    return backend, None
 
 
 _KINDS = {"wordpiece": _wordpiece, "bpe": _bpe, "unigram": _unigram}

@@ -19,7 +19,7 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
-from workbench.runtime.vocabularies import wordpiece
+from workbench.runtime.vocabularies import unigram, wordpiece
 from workbench.runtime.vocabularies.steps import PREFIX, SCORE, Learner
 
 WORDPIECE, WORDPIECE_SCORE, BPE, UNIGRAM = "wordpiece", "wordpiece-score", "bpe", "unigram"
@@ -128,21 +128,17 @@ def _by_score(backend: Backend, counts: Mapping[str, int], size: int) -> Iterato
 
 
 def _by_library(backend: Backend, source: Path, params: Mapping[str, Any]) -> None:
-    common = {
-        "vocab_size": params["size"],
-        "special_tokens": list(SPECIAL),
-        "show_progress": False,
-    }
-    frequency = {"min_frequency": params["min_count"]}
+    size, least = params["size"], params["min_count"]
     if params["kind"] == WORDPIECE:
-        rest = {"special": SPECIAL, "unknown": UNKNOWN, "min_count": params["min_count"]}
-        wordpiece.learn(backend, lambda: _lines(source), size=params["size"], **rest)
-        return
-    made: dict[str, Callable[[], trainers.Trainer]] = {
-        BPE: lambda: trainers.BpeTrainer(**common, **frequency),
-        UNIGRAM: lambda: trainers.UnigramTrainer(**common, unk_token=UNKNOWN),
-    }
-    backend.train_from_iterator(_lines(source), made[params["kind"]]())
+        rest = {"special": SPECIAL, "unknown": UNKNOWN, "min_count": least}
+        wordpiece.learn(backend, lambda: _lines(source), size=size, **rest)
+    elif params["kind"] == UNIGRAM:
+        unigram.learn(backend, _lines(source), size=size, special=SPECIAL, unknown=UNKNOWN)
+    else:
+        trainer = trainers.BpeTrainer(
+            vocab_size=size, special_tokens=list(SPECIAL), min_frequency=least, show_progress=False
+        )
+        backend.train_from_iterator(_lines(source), trainer)
 
 
 def _lines(source: Path) -> Iterator[str]:
