@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base import scratch
 from workbench.base.errors import SpecError
@@ -50,6 +50,17 @@ def learn(
     Its result: output, kind, size, words, seconds. Raises SpecError for a size out of range or an
     `out` that is not empty.
     """
+    wanted: dict[str, Any] = {
+        "kind": kind,
+        "size": size,
+        "lowercase": lowercase,
+        "min_count": min_count,
+    }
+    return start(queue, draft(texts, out, **wanted))
+
+
+def draft(texts: Iterable[str], out: Path, *, size: int, **rest: Any) -> JobSpec:
+    """The job that learns it, for which the texts are written to a file. Raises SpecError."""
     if not LEAST_SIZE <= size <= MOST_SIZE:
         raise SpecError(
             _("The vocabulary size is {size:,}, expected {low:,} to {high:,}.").format(
@@ -65,13 +76,14 @@ def learn(
     source = folder / "texts.txt"
     with open(source, "w", encoding="utf-8", errors="replace") as file:
         file.writelines(" ".join(text.split()) + "\n" for text in texts)
-    params = {
-        "input": str(source),
-        "output": str(out.absolute()),
-        **{"kind": kind, "size": size, "lowercase": lowercase, "min_count": min_count},
-    }
+    params = {"input": str(source), "output": str(out.absolute()), "size": size, **rest}
     title = _("Learn tokenizer {name}").format(name=out.name)
-    job = queue.add(JobSpec(TARGET, params, str(folder), title=title))
+    return JobSpec(TARGET, params, str(folder), title=title)
+
+
+def start(queue: Queue, spec: JobSpec) -> Job:
+    """Queue the job; the copy of the texts is deleted when it is over."""
+    job, folder = queue.add(spec), Path(spec.folder)
 
     def heard(event: Event) -> None:
         if isinstance(event, Finished):

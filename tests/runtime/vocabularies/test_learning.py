@@ -62,5 +62,5 @@ def test_the_units_of_the_score_rule_follow_the_characters_in_the_order_of_their
 
 
 def test_a_text_without_words_is_refused(tmp_path):
-    with pytest.raises(SpecError, match="contains no words"):
+    with pytest.raises(SpecError, match="no words that occur at least 10000 times"):
         learn(tmp_path, WORDPIECE, min_count=10_000)

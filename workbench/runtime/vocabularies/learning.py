@@ -18,7 +18,7 @@ from tokenizers import Tokenizer as Backend
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 from workbench.base.errors import SpecError
-from workbench.base.i18n import _
+from workbench.base.i18n import ngettext
 from workbench.runtime.vocabularies import unigram, wordpiece
 from workbench.runtime.vocabularies.steps import PREFIX, SCORE, Learner
 
@@ -54,7 +54,12 @@ def run(
         yield {"kind": "progress", "part": 0.5 * done / total}
     counts = Counter({word: n for word, n in counts.items() if n >= params["min_count"]})
     if not counts:
-        raise SpecError(_("{path} contains no words.").format(path=source))
+        message = ngettext(
+            "The text contains no words.",
+            "The text contains no words that occur at least {n} times.",
+            params["min_count"],
+        )
+        raise SpecError(message.format(n=params["min_count"]))
     if params["kind"] == WORDPIECE_SCORE:
         for part in _by_score(backend, counts, params["size"]):
             yield {"kind": "progress", "part": 0.5 + 0.5 * part}

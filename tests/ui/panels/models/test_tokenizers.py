@@ -1,5 +1,6 @@
 """State of the dialog on tokenizers: names, and words that are divided one after another."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -51,3 +52,21 @@ def test_a_division_that_fails_is_told_and_the_next_word_is_divided(state, asked
     work, show, _fail = asked.pop()
     show(work())
     assert (state.error, state.division) == ("", "bert: bus")
+
+
+def test_texts_that_are_written_while_the_dialog_is_closed_are_deleted(
+    state, asked, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(
+        "workbench.ui.panels.models.tokenizers_state.texts_of", lambda _project: ["a tram"]
+    )
+    state.context.project = object()
+    state.learn(tmp_path / "new", kind="bpe", size=40, lowercase=True)
+    work, start, _fail = asked.pop()
+    spec = work()
+    assert (Path(spec.folder) / "texts.txt").read_text() == "a tram\n"
+
+    state.close()
+    start(spec)
+
+    assert not Path(spec.folder).exists()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.base.errors import WorkbenchError
+from workbench.base import scratch
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.operations import suit
@@ -16,6 +16,7 @@ from workbench.runtime.vocabularies.steps import COUNT, SCORE, Merge
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job
+    from workbench.jobs.spec import JobSpec
     from workbench.runtime.inputs import Preparer
     from workbench.runtime.vocabularies.measures import Fit
     from workbench.ui.panel import PanelContext
@@ -47,6 +48,7 @@ class TokenizersState(State):
         self._running = ("", "")  # of the one that is computed
         self._preparers: dict[str, Preparer] = {}  # of tokenizers that divided a word
         self._job: Job | None = None
+        self._closed = False
 
     @property
     def titles(self) -> list[tuple[str, str]]:
@@ -140,25 +142,18 @@ class TokenizersState(State):
             return
         self.update(learning=True, error="", message="")
         self.context.run(
-            lambda: list(texts_of(project)),
-            lambda texts: self._learn(texts, folder, kind, size, lowercase),
+            lambda: operations.draft(
+                texts_of(project), folder, kind=kind, size=size, lowercase=lowercase, min_count=2
+            ),
+            self._learn,
             self._not_learned,
         )
 
-    def _learn(self, texts: list[str], folder: Path, kind: str, size: int, lowercase: bool) -> None:
-        try:
-            job = self._job = operations.learn(
-                self.context.queue,
-                texts,
-                folder,
-                kind=kind,
-                size=size,
-                lowercase=lowercase,
-                min_count=2,
-            )
-        except WorkbenchError as error:
-            self._not_learned(error)
+    def _learn(self, spec: JobSpec) -> None:
+        if self._closed:
+            scratch.remove(Path(spec.folder))
             return
+        job = self._job = operations.start(self.context.queue, spec)
         self.listen(job.changed, lambda _event: self._heard(job))
 
     def _not_learned(self, error: Exception) -> None:
@@ -186,5 +181,6 @@ class TokenizersState(State):
             self._job.cancel()
 
     def close(self) -> None:
+        self._closed = True
         self.cancel()
         super().close()
