@@ -46,6 +46,7 @@ LIGHT = {
     "pretraining.spec": ("models.spec", "models.spec.*"),
     "pretraining.texts": (),
     "pretraining.results": (),
+    "pretraining.report": ("pretraining.results",),
     "pretraining.objectives.*.info": (
         "pretraining.spec",
         "pretraining.objectives.*.info",

@@ -10,7 +10,8 @@ from workbench.base.errors import SpecError, WorkbenchError
 from workbench.models.base import LoadOptions
 from workbench.models.loading import load
 from workbench.pretraining import loop
-from workbench.pretraining.loop import REPORT, pretrain
+from workbench.pretraining.loop import pretrain
+from workbench.pretraining.report import REPORT
 from workbench.pretraining.spec import PretrainSpec
 from workbench.pretraining.texts import Texts
 from workbench.training.events import Evaluated, Step

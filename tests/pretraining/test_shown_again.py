@@ -1,5 +1,6 @@
 """The first batches of a finished run are computed again from the model that it wrote."""
 
+import json
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from tests.pretraining.test_new_models import TINY
 from tests.pretraining.test_shown import steps_of
 from workbench.operations import new_models
-from workbench.pretraining import contract, loop
+from workbench.pretraining import contract, loop, report
 from workbench.pretraining.spec import PretrainSpec
 
 FAST = {"batch_size": 4, "length": 24, "device": "cpu", "precision": "fp32", "max_steps": 1}
@@ -31,6 +32,8 @@ def test_batches_of_a_created_model_are_those_of_its_run(text_file, tmp_path, mo
     again = new_models.settings_of_run(SimpleNamespace(spec=SimpleNamespace(params=params)))
     shown = steps_of(loop.show_batch({"spec": again.to_json()}, tmp_path))
 
+    stored = report.first_batch(tmp_path / "mine")
+    assert stored == {"objective": "masked_lm", "rows": json.loads(json.dumps(shown["rows"]))}
     assert again.model == params["out"] and shown["fingerprint"] == result["fingerprint"]
     assert len(shown["rows"]) == 4 and len(of_run) == len(read) == 1
     for name, array in of_run[0].items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Generator, Iterator, Mapping
@@ -25,7 +24,7 @@ from workbench.models import precision
 from workbench.models import spec as models
 from workbench.models.base import CreatesModels, Encoder, LoadOptions
 from workbench.models.loading import family_of
-from workbench.pretraining import contract
+from workbench.pretraining import contract, report
 from workbench.pretraining.objectives.base import Objective, TextBatch
 from workbench.pretraining.results import PretrainResult, ShownRow
 from workbench.pretraining.spec import PretrainSpec
@@ -39,7 +38,6 @@ from workbench.training.events import Evaluated, Event, Log, PrecisionTrial, Sav
 from workbench.training.prepare import settle, versions, where
 
 Feed = Generator[Event, str | None, None]
-REPORT = "pretraining.json"  # beside the weights: settings, texts, curve
 MOST_HELD_OUT = 50_000  # tokens of held-out text per evaluation
 REPORT_EVERY = 0.5  # seconds between the events of single steps
 
@@ -105,6 +103,7 @@ class _Pretraining:
         self.epoch, self.step, self.tokens = 0, 0, 0
         self.words = 0.0
         self.curve: list[dict[str, Any]] = []
+        self.first: list[ShownRow] = []  # of the first batch
 
     def go(self) -> Generator[Event, str | None, PretrainResult]:
         owned_folder.check(self.out)
@@ -253,6 +252,7 @@ class _Pretraining:
         self.trained = [p for group in optimizer.param_groups for p in group["params"]]
         reported, next_evaluation = 0.0, 1 / self.options["evaluations"]
         for batch in self.stream():
+            self.first = self.first or contract.shown(self.objective, batch)
             begun = time.monotonic()
             losses = self.update(optimizer, batch)
             self.step, self.read = self.step + 1, batch.progress
@@ -420,8 +420,7 @@ class _Pretraining:
                 path = self.spec.module_of(draft)
                 path.parent.mkdir(exist_ok=True)
                 save_file(self.module.state_dict(), path)
-            report = json.dumps(self.result().to_json(), indent=1, ensure_ascii=False)
-            (draft / REPORT).write_text(report, encoding="utf-8")
+            report.write(draft, self.result(), self.first)
 
         owned_folder.replace(self.out, fill)
         yield from self.emit(Saved(self.step))

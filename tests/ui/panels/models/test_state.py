@@ -3,6 +3,8 @@
 No window, no worker.
 """
 
+import gzip
+import json
 import shutil
 from types import SimpleNamespace
 
@@ -14,9 +16,11 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.settings import Settings, load
 from workbench.jobs.events import Output
+from workbench.models import spec
 from workbench.operations import models as operations
 from workbench.operations import published
 from workbench.operations.suit import Ranked
+from workbench.pretraining.report import FIRST_BATCH
 from workbench.pretraining.results import ModelFit
 from workbench.ui.panels.models.download import DownloadState, repository_words
 from workbench.ui.panels.models.state import (
@@ -418,3 +422,19 @@ def test_models_are_measured_on_text_files_without_a_project(context, tmp_path, 
     fit = ModelFit("m", "bert", scored=10, total=20.0)
     assert per_token(Ranked(fit, True, False, "")) == pytest.approx(7.389056)
     assert per_token(Ranked(ModelFit("v", "vectors"), True, False, "")) is None
+
+
+def test_the_first_batch_of_a_pretraining_is_shown_from_the_folder_of_the_model(state, mine):
+    row = {"units": [{"input": "a", "target": "b", "what": ""}], "notes": {}}
+    content = json.dumps({"objective": "causal_lm", "rows": [row, row]}).encode()
+    assert not state.has_batch(spec.card(mine))
+    (mine / FIRST_BATCH).write_bytes(gzip.compress(content))
+    card = spec.card(mine)
+    assert state.has_batch(card)
+
+    shown = state.batch(card)
+    assert shown.about == "mine  ·  Causal language model" and len(shown.shown) == 2
+    assert shown.shown[0].units == (("a", "b", ""),)
+
+    (mine / FIRST_BATCH).write_bytes(b"x")
+    assert FIRST_BATCH in state.batch(card).error

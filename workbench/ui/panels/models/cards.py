@@ -116,6 +116,8 @@ class ModelCard(QFrame):
             found += self._use_buttons(page.state, info)
             if page.state.has_words(info):
                 found += _word_buttons(page, info)
+            if page.state.has_batch(info):
+                found.append(_batch_button(page, info))
         elif info.only_untrusted:
             found.append(
                 Button(
@@ -176,6 +178,18 @@ def _word_buttons(page: ModelsView, info: ModelInfo) -> list[Button]:
     ]
 
 
+def _batch_button(page: ModelsView, info: ModelInfo) -> Button:
+    return Button(
+        _("First batch…"),
+        "list-checks",
+        "quiet",
+        small=True,
+        on=lambda: page.ask_batch(info),
+        name=_("First batch of the pretraining of {name}").format(name=info.name),
+        tip=_("What the model got at the start of its pretraining, and where the loss was taken"),
+    )
+
+
 def _removal_buttons(page: ModelsView, info: ModelInfo) -> list[Button]:
     """The button that removes a model of the user from the list, or deletes a downloaded one."""
     if info.origin == "folder":
@@ -231,6 +245,8 @@ def _choices(page: ModelsView, info: ModelInfo) -> tuple[Choice | None, ...]:
         if state.has_words(info):
             found.append(Choice(_("&Word map…"), lambda: page.ask_word_map(info)))
             found.append(Choice(_("&Analogies…"), lambda: page.ask_analogies(info)))
+        if state.has_batch(info):
+            found.append(Choice(_("First &batch…"), lambda: page.ask_batch(info)))
     elif info.only_untrusted:
         found.append(Choice(_("T&rust weights…"), lambda: page.ask_trust(info)))
     there = Path(info.path).is_dir()

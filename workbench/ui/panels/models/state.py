@@ -16,9 +16,10 @@ from workbench.models.spec import ModelInfo
 from workbench.models.spec.blocks import ModelMap, model_map
 from workbench.models.spec.catalogue import DIRECTIONS
 from workbench.models.spec.licences import spdx
+from workbench.operations import first_batch, published, vectors
 from workbench.operations import models as operations
-from workbench.operations import published, vectors
 from workbench.ui import formats
+from workbench.ui.dialogs.batch_state import BatchState
 from workbench.ui.panels.models import listing
 from workbench.ui.panels.models.analogies_state import AnalogiesState
 from workbench.ui.panels.models.listing import Row
@@ -167,6 +168,21 @@ class ModelsState(State):
     def analogies(self, card: ModelInfo) -> AnalogiesState:
         """The state of the dialog that completes analogies of its words."""
         return AnalogiesState(self.context, card)
+
+    def has_batch(self, card: ModelInfo) -> bool:
+        """Whether a model has the first batch of the pretraining that wrote it."""
+        return first_batch.is_known(card)
+
+    def batch(self, card: ModelInfo) -> BatchState:
+        """That batch, read off the main thread."""
+        state = BatchState(card.name)
+
+        def show(found: Mapping[str, Any]) -> None:
+            state.update(about="  ·  ".join((card.name, found["title"])))
+            state.show(found)
+
+        self.context.run(lambda: first_batch.read(card), show, state.fail)
+        return state
 
     def close(self) -> None:
         self.suit.close()

@@ -291,6 +291,12 @@ class ModelsView(View):
 
         _asked(AnalogiesDialog(self.window(), self.state.analogies(info)))
 
+    def ask_batch(self, info: ModelInfo) -> None:
+        """Show what a model got at the start of its pretraining."""
+        from workbench.ui.dialogs.batch import BatchDialog
+
+        _asked(BatchDialog(self.window(), self.state.batch(info)))
+
     def ask_tokenizers(self) -> None:
         """Compare, apply and learn tokenizers."""
         from workbench.ui.panels.models.tokenizers_dialog import Tokenizers

@@ -16,7 +16,7 @@ from workbench.operations import new_models as operations
 from workbench.operations.pretrain import TARGET
 from workbench.pretraining.spec import GENERAL, PretrainSpec, objective, objectives, usual_objective
 from workbench.training.vectors import spec as vectors
-from workbench.ui.panels.train.batch_state import BATCHES, BatchState
+from workbench.ui.dialogs.batch_state import BATCHES, BatchState
 from workbench.ui.panels.train.live import Live
 from workbench.ui.panels.train.pairs_state import TOP, PairsState
 from workbench.ui.panels.train.pretrain_live import follow_pretraining, new_live

@@ -16,9 +16,9 @@ from workbench.models.spec import ModelInfo
 from workbench.operations import adapt, models, train
 from workbench.tasks import spec as tasks
 from workbench.training.spec import TrainSpec, conflict, family_options
+from workbench.ui.dialogs.batch_state import BATCHES, BatchState
 from workbench.ui.opened import opened
 from workbench.ui.panels.train import checks
-from workbench.ui.panels.train.batch_state import BATCHES, BatchState
 from workbench.ui.panels.train.cut_texts import CutTexts
 from workbench.ui.panels.train.live import Live, follow, latest_ended, new_live, read_live
 

@@ -24,7 +24,7 @@ from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.later import LaterStack
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.train.batch_state import BatchState
+    from workbench.ui.dialogs.batch_state import BatchState
     from workbench.ui.panels.train.ladder_state import LadderState
     from workbench.ui.panels.train.pretrain_state import PretrainState
     from workbench.ui.widgets.dialog import Dialog
@@ -101,7 +101,7 @@ class TrainView(WatchingView):
         self._show_batches(self._pretrain.batch_of_run())
 
     def _show_batches(self, state: BatchState) -> None:
-        from workbench.ui.panels.train.batch_dialog import BatchDialog
+        from workbench.ui.dialogs.batch import BatchDialog
 
         _ask(BatchDialog(self.window(), state))
 

@@ -64,7 +64,12 @@ class BatchState(State):
         if event.status != "done":
             self.update(error=f"{event.message} {event.hint}".strip() or _("Cancelled."))
             return
-        result = event.result
+        self.show(event.result)
+
+    def show(self, result: Mapping[str, Any]) -> None:
+        """Show batches as a job or a model has them: rows, and those of more batches."""
+        if self.closed:
+            return
         every = (result["rows"], *result.get("more", ()))
         changed = self._fingerprint not in ("", result.get("fingerprint"))
         batches = tuple(tuple(map(_input, rows, range(1, 10_000))) for rows in every)

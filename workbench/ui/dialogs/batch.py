@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, theme
-from workbench.ui.panels.train.batch_state import BatchState, Input
+from workbench.ui.dialogs.batch_state import BatchState, Input
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog
@@ -26,7 +26,7 @@ class BatchDialog(Dialog):
     """Opens at once and shows the batches when they are there; closing it cancels the job."""
 
     def __init__(self, parent: QWidget | None, state: BatchState):
-        super().__init__(parent, _("First batch"), state.about, width=1000)
+        super().__init__(parent, _("First batch"), width=1000)
         self.state = state
         self._meter = Meter(None, name=_("Progress"))
         self._rows = QVBoxLayout()
@@ -39,7 +39,8 @@ class BatchDialog(Dialog):
         self._message = words(_("Loading the model and computing the batch…"), "small", "muted")
         self._changed = Callout("", "warn")
         legend = words(LEGEND, "caption", "muted", wrap=True)
-        self.put(self._message, self._meter, self._changed, self._area, legend)
+        self._about = words("", "small", "muted", wrap=True)
+        self.put(self._about, self._message, self._meter, self._changed, self._area, legend)
         self._back = Button(_("Previous batch"), "chevron-left", on=lambda: state.move(-1))
         self._next = Button(_("Next batch"), "chevron-right", on=lambda: state.move(1))
         self.end(self._back, self._next, None, Button(_("Close"), on=self.accept))
@@ -54,6 +55,7 @@ class BatchDialog(Dialog):
     def render(self) -> None:
         state, count = self.state, len(self.state.batches or ())
         waiting = state.batches is None and not state.error
+        self._about.setText(state.about)
         self._meter.setVisible(waiting)
         self._message.setVisible(not state.error)
         self._back.setEnabled(state.number > 0)

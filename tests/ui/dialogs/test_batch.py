@@ -7,8 +7,8 @@ import pytest
 from tests.ui.panels.train.test_state import context, state  # noqa: F401 (fixtures)
 from workbench.base.events import Signal
 from workbench.jobs.events import Finished
-from workbench.ui.panels.train.batch_dialog import BatchDialog
-from workbench.ui.panels.train.batch_state import BatchState
+from workbench.ui.dialogs.batch import BatchDialog
+from workbench.ui.dialogs.batch_state import BatchState
 from workbench.ui.widgets.unit_flow import UnitFlow
 
 ROW = {
