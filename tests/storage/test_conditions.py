@@ -117,6 +117,8 @@ def keys(project, text):
         ("key:_", "c"),
         ("date>=2026", "ab"),
         ("date<2000", ""),
+        ("date:2000..2999-12", "ab"),
+        ("date:2000..2001-02-28,1999", ""),
         ("-date>=2026", "cd"),
         ("source:import", "ab"),
         ("source:first.csv", "ab"),

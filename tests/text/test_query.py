@@ -55,6 +55,8 @@ def test_conditions_are_read(text, nodes):
         ("score<nan", "score<nan", "score<0.6"),
         ("length<1..2", "length<1..2", "100..200"),
         ("date>yesterday", "date>yesterday", "2026"),
+        ("date>=2026-02-30", "date>=2026-02-30", "2026"),
+        ("date<2026..2027", "date<2026..2027", "2026"),
         ("label<PER", "label<PER", "label:PER"),
         ("split.x:dev", "split.x:", "train"),
         ("meta:x", "meta:", "meta.source:email"),

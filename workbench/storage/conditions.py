@@ -17,7 +17,7 @@ from workbench.storage.flags import REVIEWS
 from workbench.storage.tables import SOURCE_KINDS
 from workbench.storage.values import ids_in
 from workbench.text.labels import LABEL_TABLES, WITH_LABEL
-from workbench.text.query import And, Node, Not, Or, Query, QueryError, Term, Words, interval
+from workbench.text.query import And, Node, Not, Or, Query, QueryError, Term, Words, days, interval
 from workbench.text.query_parse import parse
 
 if TYPE_CHECKING:
@@ -154,11 +154,22 @@ class _Reading:
 
     def _date(self, term: Term) -> Part:
         last = "(select max(s.at) from state s where s.document_id = d.id)"
+        if term.operator != "=":
+            tests = [[(term.operator, value)] for value in term.values]
+        else:
+            limits = map(days, term.values)
+            tests = [[(">=", first), ("<=", end)] for first, end in limits]
         parts = [
-            (f"ifnull(substr({last}, 1, {len(value)}) {term.operator} ?, 0)", [value])
-            for value in term.values
+            _join(
+                " and ",
+                [
+                    (f"ifnull(substr({last}, 1, {len(value)}) {operator} ?, 0)", [value])
+                    for operator, value in test
+                ],
+            )
+            for test in tests
         ]
-        return _join(" or ", [(part, list[object](values)) for part, values in parts])
+        return _join(" or ", parts)
 
     def _meta(self, term: Term) -> Part:
         tests = [_meta_test(term.operator, *value) for value in _values(term)]

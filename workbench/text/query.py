@@ -5,13 +5,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import N_
 
 NAME, TEXT, NUMBER, DATE, CHOICE, ANY = "name", "text", "number", "date", "choice", "any"
+_DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?$", re.ASCII)
 STATES = ("pending", "draft", "submitted", "discarded", "open", "done")
 SPLITS = ("train", "dev", "test", "none")
 HAS = ("label", "span", "suggestion", "note", "flag", "split")
@@ -57,7 +60,9 @@ KEYS: Mapping[str, Key] = {
     "suggestions": Key(NUMBER, N_("number of open suggestions"), "suggestions>0"),
     "layer": Key(NAME, N_("has a label in this layer"), "layer:entities"),
     "key": Key(TEXT, N_("the key contains this"), "key:m-03"),
-    "date": Key(DATE, N_("day of the last change of its state"), "date>=2026-01-31"),
+    "date": Key(
+        DATE, N_("day of the last change of its state"), "date>=2026-01-31, date:2026-01..2026-03"
+    ),
     "has": Key(CHOICE, N_("has a label, note, flag, …"), "has:note", choices=HAS),
     "filter": Key(NAME, N_("matches this saved filter"), 'filter:"my filter"'),
 }
@@ -168,6 +173,20 @@ class Query:
 
         for node in self.nodes:
             yield from within(node)
+
+
+def days(value: str) -> tuple[str, str]:
+    """The limits of a year, month or day, or of a range `first..last`, both included.
+
+    Raises ValueError for days that do not exist.
+    """
+    first, dots, last = value.partition("..")
+    limits = first, last if dots else first
+    for limit in limits:
+        if not _DATE.match(limit):
+            raise ValueError(value)
+        date.fromisoformat(f"{limit}-01-01"[: len("2026-01-31")])
+    return limits
 
 
 def interval(value: str) -> tuple[float, float]:

@@ -37,6 +37,7 @@ from workbench.text.query import (
     QueryError,
     Term,
     Words,
+    days,
     interval,
 )
 
@@ -44,7 +45,6 @@ MOST = 20_000  # code points of a query
 MOST_CONDITIONS = 200  # SQLite allows a depth of 1,000 in an expression
 DEEPEST = 20  # parentheses and negations in one another
 CONDITION = re.compile(r"([A-Za-z]+)(?:\.(\"(?:[^\"\\]|\\.)*\"|[^\s:<>=()\",]+))?(<=|>=|[:=<>])")
-_DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?$")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
@@ -263,8 +263,11 @@ def _check(given: Term, key: Key) -> None:
         template = _("{key} cannot be compared by {operator}.")
         raise refuse(template.format(key=given.key, operator=given.operator))
     checks: Mapping[str, tuple[Callable[[str], object], str]] = {
-        NUMBER: (_is_number(given.operator), _("{key} needs a number, not {value!r}.")),
-        DATE: (_DATE.match, _("{key} needs a date such as 2026-01-31, not {value!r}.")),
+        NUMBER: (_limits(interval, given.operator), _("{key} needs a number, not {value!r}.")),
+        DATE: (
+            _limits(days, given.operator),
+            _("{key} needs a date such as 2026-01-31, not {value!r}."),
+        ),
         CHOICE: (key.choices.__contains__, _("{key} cannot be {value!r}.")),
     }
     valid, template = checks.get(key.kind, (bool, ""))
@@ -273,10 +276,12 @@ def _check(given: Term, key: Key) -> None:
             raise refuse(template.format(key=given.key, value=value))
 
 
-def _is_number(operator: str) -> Callable[[str], bool]:
+def _limits(read: Callable[[str], object], operator: str) -> Callable[[str], bool]:
+    """Whether `read` finds the limits of a value; a range cannot be compared."""
+
     def valid(value: str) -> bool:
         try:
-            interval(value)
+            read(value)
         except ValueError:
             return False
         return operator == "=" or ".." not in value
