@@ -122,6 +122,19 @@ def test_space_and_a_click_untick_a_place(view, state, qtbot):
     assert keys(view.occurrences.state) == []
 
 
+def test_a_list_that_was_left_has_no_rows_when_it_opens_for_other_words(view, state, monkeypatch):
+    pane = view.occurrences
+    pane.state.open("42")
+    assert pane.table.rows()
+
+    pane.leave()
+    monkeypatch.setattr(pane.state, "search", lambda: None)  # it has not ended yet
+    pane.state.open("Ada")
+
+    assert pane.isVisible() and not pane.table.rows()
+    pane.grab()
+
+
 def test_without_a_document_nothing_is_listed(view, state):
     state.doc = None
     view.occurrences.open()

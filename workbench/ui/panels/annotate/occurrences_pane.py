@@ -255,6 +255,8 @@ class OccurrencesPane(QFrame):
         state = self.state
         if "shown" in fields and not state.shown and self.isVisible():
             self._paper.focus_text()
+        if "found" in fields:  # while hidden, too: it is painted before the next search ends
+            self.table.set_rows(range(len(state.found.rows)))
         self.setVisible(state.shown)
         if not state.shown:
             return
@@ -270,8 +272,6 @@ class OccurrencesPane(QFrame):
             blocked = box.blockSignals(True)
             box.setChecked(on)
             box.blockSignals(blocked)
-        if "found" in fields:
-            self.table.set_rows(range(len(state.found.rows)))
         self.table.viewport().update()
         self._show_count()
 
