@@ -49,6 +49,16 @@ def test_enter_goes_to_the_next_sentence_and_submits_after_the_last(book):
     assert "submitted" in annotate.view(book.project, here).states.values()
 
 
+def test_the_line_above_the_text_follows_each_kind_of_unit(book, open_view):
+    unit = open_view(book).head._unit
+    found = []
+    for kind in ("paragraph", "sentence", "document"):
+        book.units.choose_kind(kind)
+        found.append(unit.text())
+
+    assert found == ["Paragraph 1 of 2", "Sentence 1 of 4", "Whole document"]
+
+
 def test_submitting_before_the_last_sentence_says_so_with_undo(book, context):
     here = book.document_id
     book.label(label_id(book, "good"))

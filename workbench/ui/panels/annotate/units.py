@@ -125,7 +125,7 @@ class UnitState(State):
         if kind != self.kind:
             place = self.range[0] if self.range else self._wanted
             self._keep(_KINDS, kind)
-            self.update(kind=kind)
+            self.update(kind=kind, ranges=(), at=0)  # never units of another kind
             self._divide(place)
 
     def set_free(self, free: bool) -> None:
