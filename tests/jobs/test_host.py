@@ -51,7 +51,7 @@ def test_the_limit_of_an_answer_leaves_out_the_time_until_the_model_is_loaded():
     slow = Host(JobSpec("job_targets:doubler", {"loading": 0.6}))
     try:
         assert slow.ask_now({"value": 4}, timeout=0.5) == {"value": 8}
-        with pytest.raises(JobFailed, match="no answer"):
+        with pytest.raises(JobFailed, match="did not respond"):
             slow.ask_now({"value": 4, "pause": 2.0}, timeout=0.1)
     finally:
         slow.close()

@@ -37,7 +37,7 @@ class Decisions:
 
     @classmethod
     def of(cls, documents: Sequence[np.ndarray], *, outside: bool = False) -> Decisions:
-        """From an array (U, K) per document."""
+        """Decisions from one array (U, K) per document."""
         starts = np.cumsum([0, *map(len, documents)])
         values = np.concatenate([np.zeros((0, _width(documents))), *documents])
         return cls(values, starts, outside)

@@ -141,7 +141,7 @@ class InstantModel:
         return len(self.gold) + (0 if self.words else len(self.drafts))
 
     def _targets(self, number: int, labels: Sequence[Any]) -> np.ndarray:
-        """Of the rows of a document: the class of each, or bool (1, labels) for several."""
+        """The target of each row of a document: its class, or bool (1, labels) for several."""
         if self.several:
             return np.isin(np.arange(self.count), labels)[None]
         if not self.words:

@@ -11,7 +11,8 @@ from workbench.text.fields import ClassScores, DocumentLabels, Prediction
 
 
 def decisions_of(predictions: Sequence[Prediction], labels: Sequence[str]) -> Decisions:
-    """Of a class layer one decision, of several classes one per label, else one per word.
+    """Decisions per document: one for a class, one per label for several classes, else one per
+    word.
 
     Columns of a class follow `labels`; those of words begin with no label. Of a word only the
     probability of its label is stored: the rest is shared equally by all others, which makes its

@@ -96,7 +96,7 @@ def replace(target: Path, fill: Callable[[Path], None]) -> None:
 
 
 def recover(target: Path) -> None:
-    """For the writer after a crash: restore the old version and delete a partial one."""
+    """Restore the old version after a crash of its writer, and delete a partial one."""
     draft, old = _draft(target), _old(target)
     if is_owned(old) and not target.exists():
         os.replace(old, target)

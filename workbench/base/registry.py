@@ -165,7 +165,7 @@ def plugin_hint(id: str) -> str:
 
 
 def contract_hint(id: str) -> str:
-    """For an error in what the code of a contribution returns: the plugin to correct, or ""."""
+    """A hint that names the plugin whose code returned an invalid value; "" for built-in code."""
     plugin = needed_plugin(id)
     message = _("This is an error of the plugin {plugin}: correct its code, or disable it.")
     return message.format(plugin=plugin) if plugin else ""

@@ -115,7 +115,7 @@ def _fallback_root() -> Path:
 
 
 def join(folder: Path) -> bool:
-    """For a worker: use a folder that another process made, until `remove` or exit.
+    """Use a folder that another process created, until `remove` or exit; called by workers.
 
     False if it is not a folder of `make`.
     """
@@ -209,7 +209,7 @@ def _sweep_old(folder: Path) -> None:
 
 @atexit.register
 def _leave() -> None:
-    """At a regular exit. A worker that still uses a folder deletes it itself."""
+    """Delete the folders at a regular exit. A worker that still uses a folder deletes it itself."""
     for folder in tuple(_held):
         os.close(_held.pop(folder))
         _sweep_one(folder)

@@ -55,7 +55,7 @@ class Watch:
             self._report(self.share)
 
     def part(self, start: float, end: float) -> Watch:
-        """For a step that covers `start` to `end` of the whole operation."""
+        """A watch for a step that covers `start` to `end` of the whole operation."""
         return _Part(self, start, end)
 
     def over(self, items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:

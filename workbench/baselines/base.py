@@ -93,7 +93,7 @@ class CountsTags(Protocol):
         """Output number → number of training words; None for a word that is not known."""
 
     def total(self) -> Mapping[int, int]:
-        """The same for all words of the training documents."""
+        """Tag counts summed over all words of the training documents."""
 
 
 @runtime_checkable
@@ -126,7 +126,7 @@ class WeighsTagFeatures(Protocol):
         """A feature for display."""
 
     def weight(self, feature: str, output: int) -> float:
-        """Its learned weight for an output; 0 for none."""
+        """The learned weight of a feature for an output; 0 if it has none."""
 
     def strongest(self, output: int, most: int) -> tuple[list[str], int]:
         """The features with the highest and the lowest weights, at most `most` of each, highest

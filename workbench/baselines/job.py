@@ -54,7 +54,7 @@ class Trained:
         return self.task.decode(logits, given, self.labels, decoder)
 
     def _logits(self, given: Prepared) -> list[np.ndarray]:
-        """Those of the baseline. Raises ModelError if they are not one array per document."""
+        """The logits of the baseline. Raises ModelError if they are not one array per document."""
         found = self.baseline.logits(given)
         names = self.task.output_names(self.labels)
         is_wrong = any(np.shape(row)[-1:] != (len(names),) for row in found)

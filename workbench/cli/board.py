@@ -56,8 +56,8 @@ def board(
     """List every run, prompt and baseline of a layer on the same documents, best first.
 
     From stored predictions against the current gold labels, with 95% intervals, training time,
-    size, and CPU seconds per 1,000 documents. The relative gain over a run is the part of its
-    error that is gone: (score - baseline) / (1 - baseline).
+    size, and CPU seconds per 1,000 documents. The relative gain over a run is its error
+    reduction: (score - baseline) / (1 - baseline).
 
     With several layers, runs of one group, or made from the same model in the same way, are one
     system.

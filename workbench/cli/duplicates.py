@@ -70,7 +70,7 @@ def duplicates(
 ) -> None:
     """List the documents of FILE that have equal or similar texts.
 
-    Every act is one undo step. Documents in different splits leak: a test score on them is too
+    Every change is one undo step. Documents in different splits leak: a test score on them is too
     high. Ctrl+C cancels.
     """
     from workbench.operations import duplicates as operations

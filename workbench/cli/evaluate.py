@@ -41,7 +41,7 @@ SPLITS = click.Choice(("train", "dev", "test"))
     "patterns",
     multiple=True,
     metavar="PATTERN",
-    help=_("Score the texts that match a regular expression too; can be given several times."),
+    help=_("Also score the texts that match a regular expression; can be given several times."),
 )
 @click.option(
     "--where",
@@ -49,7 +49,7 @@ SPLITS = click.Choice(("train", "dev", "test"))
     multiple=True,
     metavar="QUERY",
     help=_(
-        "Score the documents that match a query as in the search bar too; can be given several "
+        "Also score the documents that match a query as in the search bar; can be given several "
         "times. Saved filters are always scored."
     ),
 )

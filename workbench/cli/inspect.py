@@ -61,7 +61,8 @@ NOTHING: tuple[Any, ...] = (None, "", [])  # a column with nothing else is left 
     show_default=True,
     help=_(
         "Weights of pretrained causal models. bf16 takes half the memory and needs a device with "
-        "bf16 instructions; auto is bf16 for models published with 16 bits on a GPU, else fp32."
+        "bf16 instructions; auto: bf16 on a GPU for models published in 16-bit precision, else "
+        "fp32."
     ),
 )
 @as_json

@@ -29,7 +29,7 @@ def _numbers(_context: click.Context, _parameter: click.Parameter, text: str) ->
 
 @click.command()
 @project_argument
-@click.option("--layer", required=True, help=_("The layer to learn: spans, tokens or classes."))
+@click.option("--layer", required=True, help=_("Layer to train on: spans, tokens or classes."))
 @click.option(
     "--rungs",
     default="",
@@ -261,5 +261,5 @@ def _mean(result: dict[str, Any], *, is_error: bool) -> str:
 
 
 def _number(value: float, *, is_error: bool, sign: str = "") -> str:
-    """In percent, an error in its own unit."""
+    """A score as text: in percent, or in its own unit for an error."""
     return f"{value:{sign}.3f}" if is_error else f"{100 * value:{sign}.1f}"

@@ -43,7 +43,7 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
     "sources": (
         "sources",
         "sources",
-        _("List, accept and revert what people, runs and patterns made."),
+        _("List the sources of labels; accept suggestions, revert a source."),
     ),
     "filters": (
         "filters",
@@ -92,11 +92,11 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
     "inspect": ("inspect", "inspect", _("Inspect a model on texts.")),
     "embed": ("embed", "embed", _("Write hidden states of texts as numpy arrays.")),
     "suggest": ("use", "suggest", _("Suggest labels for unlabelled documents with a run.")),
-    "prompt": ("prompt", "prompt", _("Score a prompt by its label words.")),
+    "prompt": ("prompt", "prompt", _("Evaluate a prompt by the probabilities of its labels.")),
     "tokenizer": (
         "tokenizer",
         "tokenizer",
-        _("Learn and compare tokenizers, and show how they divide words."),
+        _("Train and compare tokenizers, and show how they split words."),
     ),
     "vectors": ("vectors", "vectors", _("Query, evaluate and train word vectors.")),
     "export": ("export", "export", _("Export a run as a Hugging Face folder and as ONNX.")),

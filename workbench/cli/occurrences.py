@@ -139,7 +139,7 @@ def _report(found: Occurrences, done: int | None, as_json: bool) -> None:
     message = ngettext("{n:,} occurrence found.", "{n:,} occurrences found.", len(found.rows))
     say(message.format(n=len(found.rows)))
     if found.cut:
-        say(_("There are more; only these were searched for."))
+        say(_("There are more occurrences; the search stopped after these."))
     if done is not None:
         say(ngettext("Labelled {n:,} place.", "Labelled {n:,} places.", done).format(n=done))
 

@@ -36,7 +36,7 @@ ALL = "all"
 )
 @as_json
 def overlap(file: Path, texts: tuple[Path, ...], split: str, ngram: int, as_json: bool) -> None:
-    """Tell which documents of FILE share a 13-gram with the text files and folders TEXTS.
+    """List the documents of FILE that share a 13-gram with the text files and folders TEXTS.
 
     A model that was trained on these texts may have seen the documents, so that its test score is
     too high (Brown et al. 2020, appendix C). Case and punctuation are ignored.

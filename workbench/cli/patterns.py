@@ -132,7 +132,7 @@ def add(
 @click.argument("ids", nargs=-1, required=True, type=int, metavar="ID…")
 @as_json
 def remove(file: Path, ids: tuple[int, ...], as_json: bool) -> None:
-    """Remove patterns of FILE by their ids; suggestions that they made stay."""
+    """Remove patterns of FILE by their ids; their suggestions are kept."""
     from workbench.operations import patterns as operations
 
     with session(file) as opened:

@@ -52,30 +52,30 @@ if TYPE_CHECKING:
     metavar="KEY=VALUE",
     help=_("Set an option of the backend."),
 )
-@click.option("--layer", help=_("The layer with the classes or choices to predict."))
+@click.option("--layer", help=_("Layer with the classes or choices to predict."))
 @click.option(
     "--shots",
     type=click.IntRange(0, 64),
     default=0,
     show_default=True,
-    help=_("Labelled examples in each prompt, drawn from the training split."),
+    help=_("Number of labelled examples in each prompt, from the training split."),
 )
 @click.option(
     "--order",
     type=click.Choice(("balanced", "random")),
     default="balanced",
     show_default=True,
-    help=_("How examples are drawn."),
+    help=_("How examples are sampled."),
 )
 @click.option(
-    "--seed", type=int, default=1, show_default=True, help=_("Equal seeds draw equal examples.")
+    "--seed", type=int, default=1, show_default=True, help=_("Random seed of the examples.")
 )
 @click.option(
     "--split",
     type=click.Choice(("train", "dev", "test")),
     default="dev",
     show_default=True,
-    help=_("The documents to score on. A score on test counts as a look."),
+    help=_("Split to evaluate on. An evaluation on test counts as a view of the test score."),
 )
 @click.option(
     "--calibration",
@@ -83,14 +83,12 @@ if TYPE_CHECKING:
     default="content-free",
     show_default=True,
     help=_(
-        "Divide the probability of each label by the one it has without the text: with "
-        "content-free texts (N/A, a mask, nothing), "
-        "or as pointwise mutual information (pmi)."
+        "Divide the probability of each label by its prior, the probability without the text: "
+        "content-free uses the texts “N/A”, a mask token and the empty text, pmi (pointwise "
+        "mutual information) the empty text only."
     ),
 )
-@click.option(
-    "--name", default="", help=_("The name of the prompt's run; prompt-1, prompt-2, … if left out.")
-)
+@click.option("--name", default="", help=_("Name of the run. [default: prompt-1, prompt-2, …]"))
 @as_json
 def prompt(
     file: Path,
@@ -165,7 +163,7 @@ def _read(template: Path) -> str:
     if paths.endless(template):
         raise WorkbenchError(
             _("{file} is a device, not a file.").format(file=template),
-            hint=_("Name a file with the template."),
+            hint=_("Specify a file with the template."),
         )
     try:
         return template.read_text(encoding="utf-8-sig")
@@ -190,7 +188,7 @@ def _run(opened: Session, spec: PromptSpec, split: str) -> tuple[dict[str, Any],
         )
         note(left_out.format(n=n))
     if n := prepared.cut:
-        cut = ngettext("{n} text was cut to fit.", "{n} texts were cut to fit.", n)
+        cut = ngettext("{n} text was truncated.", "{n} texts were truncated.", n)
         note(cut.format(n=n))
     run = operations.start(opened.project, opened.queue, prepared)
     job = opened.queue.jobs[-1]

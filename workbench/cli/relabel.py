@@ -200,7 +200,7 @@ def delete(
 def reorder(
     file: Path, labels: Sequence[str], layer: str | None, dry_run: bool, as_json: bool
 ) -> None:
-    """Put LABELS of FILE first in their layer, in this order; the others follow as they are."""
+    """Put LABELS of FILE first in their layer, in this order; the others keep theirs."""
     from workbench.operations import labels as operations
 
     with session(file) as opened:
@@ -250,7 +250,7 @@ def parent(
 @click.argument("to", type=click.Choice(SNAPS))
 @as_json
 def snap(file: Path, layer: str, to: str, as_json: bool) -> None:
-    """Set to what spans of LAYER snap in Annotate; spans that are there stay as they are."""
+    """Set what spans of LAYER snap to in Annotate; existing spans are not changed."""
     from workbench.operations import labels
     from workbench.text.rows import row_id
 

@@ -64,7 +64,7 @@ def listing(file: Path, group: str, tag: str, archived: bool, as_json: bool) -> 
 def add(file: Path, model: str, layer: str, name: str, as_json: bool) -> None:
     """Add MODEL, which was published for a task, as a run of FILE.
 
-    A classifier or tagger predicts as it is, without a training. It is evaluated on dev, and can be
+    A classifier or tagger predicts without further training. It is evaluated on dev, and can be
     evaluated further, compared, and used for suggestions.
     """
     from workbench.operations import models, published, results

@@ -152,7 +152,7 @@ def _decide(
 def revert(file: Path, source: str, as_json: bool) -> None:
     """Delete all labels and suggestions of SOURCE in FILE, as one undo step.
 
-    Labels that were changed by hand since stay.
+    Labels that were changed by hand since then are kept.
     """
     from workbench.operations import provenance
 

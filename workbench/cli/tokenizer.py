@@ -22,7 +22,7 @@ KINDS = ("wordpiece", "wordpiece-score", "bpe", "unigram")
 
 @click.group()
 def tokenizer() -> None:
-    """Learn tokenizers on text, compare them, and show how they divide words."""
+    """Train tokenizers on text, compare them, and show how they split words."""
 
 
 @tokenizer.command()
@@ -45,13 +45,13 @@ def tokenizer() -> None:
     type=click.IntRange(1),
     default=2,
     show_default=True,
-    help=_("Leave out what occurs less often."),
+    help=_("Minimum frequency of a pair or a token."),
 )
 @as_json
 def train(
     source: Path, out: Path, kind: str, size: int, cased: bool, min_count: int, as_json: bool
 ) -> None:
-    """Learn a tokenizer on a text file (one text per line) or on the texts of a project.
+    """Train a tokenizer on a text file (one text per line) or on the texts of a project.
 
     OUTDIR is a new folder with tokenizer.json. Ctrl+C cancels.
     """
@@ -135,7 +135,7 @@ def compare(first: str, second: str, source: Path, as_json: bool) -> None:
 def show(
     model: str | None, words: tuple[str, ...], source: Path | None, steps: int, as_json: bool
 ) -> None:
-    """Show how the tokenizer of MODEL divides WORDS, step by step for WordPiece.
+    """Show how the tokenizer of MODEL splits WORDS, step by step for WordPiece.
 
     With --merges, show how WordPiece chooses its first merges: by the score f(ab) / (f(a) f(b))
     and by the count.

@@ -63,7 +63,7 @@ class TaskName(TaskType):
     "--task",
     type=TaskName(),
     help=_(
-        "What to learn: classify (document class), multilabel (several classes), pairs (class of a "
+        "Task to train: classify (document class), multilabel (several classes), pairs (class of a "
         "sentence pair), regress and similarity (number of a document or a pair), choice (multiple "
         "choice), answer (answers to questions), tag (spans), token (a tag for every token)."
     ),
@@ -79,8 +79,8 @@ class TaskName(TaskType):
 @click.option(
     "--layer",
     help=_(
-        "The layer to learn. By default the layer that fits the task; of several, the one "
-        "with most submitted documents."
+        "Layer to train on. Default: the layer that fits the task; of several, the one with the "
+        "most submitted documents."
     ),
 )
 @click.option(
@@ -98,7 +98,7 @@ class TaskName(TaskType):
     metavar="EPOCHS",
     help=_(
         "First train the language model for EPOCHS passes over the texts of the project, without "
-        "those of test; then fine-tune it. Short for --set adapt_epochs=EPOCHS."
+        "those of test; then fine-tune it. Shorthand for --set adapt_epochs=EPOCHS."
     ),
 )
 @click.option("--name", default="", help=_("Name of the run. [default: task-1, task-2, …]"))

@@ -271,7 +271,7 @@ def _misc(rows: list[list[str]], width: int) -> int | None:
 
 
 def _detect_schemes(source: Source, form: _Form) -> dict[str, str]:
-    """By the name of the column, for mapped columns and for those that look like tags."""
+    """Schemes by column name, for mapped columns and for those that look like tags."""
     found = {
         column: schemes.Detector()
         for column in (*(column for _layer, column in form.tags), *form.unmapped_tags())

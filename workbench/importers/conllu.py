@@ -228,7 +228,7 @@ def _words(rows: list[list[str]]) -> list[_Word]:
 
 
 def _plain_columns(head: str, columns: Collection[int]) -> set[int]:
-    """Those of the columns in which no tag of the file's beginning has a prefix of a scheme."""
+    """The columns in which no tag at the beginning of the file has a prefix of a scheme."""
     rows = [_cells(line) for line in head.split("\n")[:-1] or [head] if not line.startswith("#")]
     return {
         column

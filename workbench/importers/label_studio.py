@@ -101,7 +101,7 @@ class _Form:
 
     @classmethod
     def of(cls, source: Source, options: Options) -> _Form:
-        """From all tasks: every control must be known before the first task is read."""
+        """Read all tasks: every control must be known before the first task is imported."""
         chosen = _chosen_field(options, source.name)
         sizes: Counter[str] = Counter()
         controls: dict[str, dict[str, None]] = {SPANS: {}, MARKS: {}}

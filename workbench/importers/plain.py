@@ -46,8 +46,8 @@ class PlainImporter:
             tuple(rows),
             (("text", "line"),),
             _(
-                "each line that is not empty is one document; another format makes one of the "
-                "whole file"
+                "each line that is not empty is one document; with another format, the whole file "
+                "is one document"
             ),
         )
 

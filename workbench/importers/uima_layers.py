@@ -95,7 +95,7 @@ class Reading:
                 self.left[VIEWS] += 1
 
     def _offsets(self, item: Structure) -> tuple[int, int]:
-        """In code points. Raises Fault beyond the text."""
+        """Start and end in code points. Raises Fault beyond the text."""
         length = len(self.text) if self._points is None else len(self._points) - 1
         if not 0 <= item.begin <= item.end <= length:
             raise Fault(

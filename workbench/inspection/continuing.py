@@ -88,7 +88,9 @@ class _Vocabulary:
 
 
 class _Subwords(_Vocabulary, Continuation):
-    """Of a causal model with a subword tokenizer: ids are appended to those of the text."""
+    """Continues the text of a causal model with a subword tokenizer: appends ids to those of the
+    text.
+    """
 
     backward = False
 
@@ -132,7 +134,7 @@ class WritesText(Protocol):
 
 
 class _Written(_Vocabulary, Continuation):
-    """Of an encoder–decoder: it reads the text as its source and begins to write with its start."""
+    """Generates from an encoder–decoder, which reads the text as its source."""
 
     backward, apart = False, True
 
@@ -183,7 +185,7 @@ class ReadsCharacters(Protocol):
 
 
 class _Characters(Continuation):
-    """Of a model that reads characters: it keeps what it has read, and reads on from there."""
+    """Continues the text of a character model, keeping its state after the last character."""
 
     def __init__(self, subject: Subject, document: Document, direction: str):
         given = [way for way in (NEXT, PREVIOUS) if f"{way}_character" in subject.info.gives]
@@ -226,7 +228,7 @@ class _Characters(Continuation):
 
 
 class _Units(Continuation):
-    """Of a model that reads words or characters: the text is written with the units added."""
+    """Continues the text of a model of words or characters: appends units to the text."""
 
     def __init__(self, subject: Subject, document: Document, direction: str):
         given = [item for item in (NEXT, PREVIOUS) if f"{item}_lm" in subject.info.gives]

@@ -94,7 +94,7 @@ def judged(
 
 
 def _of_label(labels: LabelScores, target: Target, before: LabelScores) -> Verdict:
-    """Of one of several labels: the probability that it is predicted, or not, as before."""
+    """Verdict on one of several labels: the probability of the same decision as before."""
     had, has = target.label in before.chosen, target.label in labels.chosen
     share = labels.as_dict()[target.label]
     shown = target.label if has else _("not {label}").format(label=target.label)
@@ -102,7 +102,7 @@ def _of_label(labels: LabelScores, target: Target, before: LabelScores) -> Verdi
 
 
 def _of_words(prediction: Prediction, target: Target, places: Ranges) -> Verdict:
-    """Of the tag of a word, or of a span with exactly these offsets."""
+    """Verdict on the tag of a word, or on a span with exactly these offsets."""
     start, end = places[target.first][0], places[target.last][1]
     if not target.id.startswith(f"{SPAN}:"):
         found = prediction.required(WordTags).words

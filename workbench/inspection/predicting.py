@@ -40,12 +40,12 @@ class Predicting(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """For messages."""
+        """Name of the model in messages."""
 
     @property
     @abstractmethod
     def labels(self) -> tuple[str, ...]:
-        """In the order of its outputs."""
+        """The labels in the order of the model's outputs."""
 
     @property
     @abstractmethod

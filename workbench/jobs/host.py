@@ -107,7 +107,7 @@ class Host:
         self.dispatch.wait(lambda: bool(got) or self.status != "starting", LOADING)
         if not self.dispatch.wait(lambda: bool(got), timeout):
             raise JobFailed(
-                _("The model gave no answer in {timeout:.0f} s.").format(timeout=timeout)
+                _("The model did not respond within {timeout:.0f} s.").format(timeout=timeout)
             )
         answer, error = got[0]
         if error is not None:

@@ -62,7 +62,7 @@ def _behave() -> None:
 
 
 def _listen_to_interrupts(commands: Commands) -> None:
-    """In a terminal the first Ctrl+C stops and keeps the best result, the second cancels."""
+    """Handle Ctrl+C: the first stops and keeps the best result, the second cancels."""
 
     def heard(_number: int, _frame: object) -> None:
         commands.cancel() if commands.ending else commands.stop()

@@ -20,7 +20,8 @@ class Gain:
 
 
 def gain(value: float | None, baseline: float | None, *, is_error: bool = False) -> Gain | None:
-    """Of `value` over `baseline`, fractions of 1 of which 1 is perfect; None if one is not known.
+    """Gain of `value` over `baseline`, fractions of 1 of which 1 is perfect; None if one is not
+    known.
 
     is_error: both are errors in the unit of gold, of which 0 is perfect.
     Source: Peters et al. 2018, table 1 ("relative increase"): Δ / (1 - baseline).

@@ -52,7 +52,7 @@ class PronounCounts:
         return cls(columns * right[:, None], columns * given[:, None], columns)
 
     def taken(self, rows: np.ndarray) -> PronounCounts:
-        """Of the documents with these numbers, int (M,)."""
+        """The counts of the documents with these indices, int (M,)."""
         return PronounCounts(self.right[rows], self.given[rows], self.documents[rows])
 
     def __call__(self, weights: np.ndarray) -> Arrays:
@@ -77,7 +77,7 @@ class WithPronouns:
         return self.base.labels
 
     def taken(self, rows: np.ndarray) -> WithPronouns:
-        """Of the documents with these numbers, int (M,)."""
+        """The counts of the documents with these indices, int (M,)."""
         return WithPronouns(self.base.taken(rows), self.pronouns.taken(rows))
 
     def __call__(self, weights: np.ndarray) -> Arrays:

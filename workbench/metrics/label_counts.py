@@ -68,7 +68,7 @@ class LabelCounts:
 
     @cached_property
     def _rankings(self) -> list[Ranking]:
-        """Of each label; [] without scores."""
+        """The ranking of each label; [] without scores."""
         if self.scores is None:
             return []
         columns = zip(self.scores.T, self.gold.T, strict=True)

@@ -35,13 +35,16 @@ def spearman(gold: Sequence[float], predicted: Sequence[float]) -> float | None:
 
 
 def mean_squared_error(gold: Sequence[float], predicted: Sequence[float]) -> float | None:
-    """In the squared unit of gold; None without documents. Source: as in scikit-learn."""
+    """Mean squared error, in the squared unit of gold; None without documents.
+
+    Source: scikit-learn.
+    """
     left, right = _sides(gold, predicted)
     return float(np.mean((left - right) ** 2)) if len(left) else None
 
 
 def mean_absolute_error(gold: Sequence[float], predicted: Sequence[float]) -> float | None:
-    """In the unit of gold; None without documents. Source: as in scikit-learn."""
+    """Mean absolute error, in the unit of gold; None without documents. Source: scikit-learn."""
     left, right = _sides(gold, predicted)
     return float(np.mean(np.abs(left - right))) if len(left) else None
 

@@ -230,8 +230,8 @@ class Encoder(nn.Module, ABC):
         raise NotImplementedError(f"{type(self).__name__} is not a language model")
 
     def branched_logits(self, texts: Sequence[Branches]) -> Iterator[list[Tensor]] | None:
-        """Of each text: for each of its ends, the logits (1 + S, V) of a causal language model
-        after the text and after each token of the end.
+        """Logits (1 + S, V) of a causal language model for each end of each text, after the text
+        and after each token of the end.
 
         What a text shares with the one before it is computed once, and so is a text for all its
         ends. None for a model that cannot continue what it has read.
@@ -265,7 +265,7 @@ class Encoder(nn.Module, ABC):
         raise NotImplementedError(f"{type(self).__name__} has no states of a language model")
 
     def layer_weights(self) -> Mapping[str, Mapping[str, Any]]:
-        """Of the parts whose layers are combined with learned weights, by name: "weights", one per
+        """Learned weights of the parts whose layers are combined, by name: "weights", one per
         layer, sum 1, and "gamma" of a scalar mix.
         """
         return {}

@@ -35,7 +35,7 @@ class BidirectionalLstm(nn.Module):
         return _packed(self.lstm, states, mask)
 
     def scanned(self, states: Tensor, mask: Tensor) -> Tensor:
-        """The same with gradients: on the CPU torch has no fast kernel for rows of any length.
+        """As `forward`, with gradients: on the CPU torch has no fast kernel for rows of any length.
 
         states (B, T, H), mask bool (B, T). Returns (B, T, 2 * hidden).
         """
@@ -53,7 +53,7 @@ class BidirectionalLstm(nn.Module):
         return pad_packed_sequence(found, batch_first=True, total_length=states.shape[1])[0]
 
     def padded(self, states: Tensor, mask: Tensor) -> Tensor:
-        """The same over padded texts, (B, T, H) → (B, T, 2 * hidden), in a form that exports."""
+        """Run over padded texts, (B, T, H) → (B, T, 2 * hidden), in a form that can be exported."""
         weights, width = list(self.lstm.parameters()), self.lstm.hidden_size
         order = backwards(mask)
         forward, _memory = lstm(states, None, weights[:4], width=width)
@@ -114,7 +114,7 @@ class WordDropout(nn.Module):
 
 
 class LockedDropout(nn.Module):
-    """The same mask at all words of a text. Source: Gal and Ghahramani 2016."""
+    """Dropout with one mask for all words of a text. Source: Gal and Ghahramani 2016."""
 
     def __init__(self, p: float):
         super().__init__()

@@ -77,7 +77,7 @@ def of_weights(wanted: str, info: ModelInfo, device: torch.device) -> bool:
     """Whether the weights of a model that is only read are loaded in bfloat16.
 
     wanted: auto, fp32 or bf16. Only for causal models of subwords, which are the large ones; auto
-    keeps those that were published with 16 bits as they are on a GPU, and is fp32 on CPUs, where
+    keeps 16-bit weights as published on a GPU, and is fp32 on CPUs, where
     references are computed. Raises SpecError as `check`: without instructions for bf16, a CPU took
     80 s for a pass of 1.5 s.
     """

@@ -30,7 +30,9 @@ class Difference:
 
 
 def differences(project: Project, run: Run) -> tuple[Difference, ...]:
-    """On dev, and on test where the test scores of both were viewed; () if it repeats no run."""
+    """Differences from the repeated run on dev, and on test if both test scores were viewed; () if
+    the run repeats no other.
+    """
     try:
         before = runs.get(project.db, run.parent_id or 0)
     except KeyError:

@@ -331,7 +331,7 @@ def reopen_empty(project: Project, document_id: int, layer_id: int) -> None:
 def make_room(
     project: Project, document_id: int, layer: Layer, start: int, end: int, field: str
 ) -> None:
-    """In layers with one label per position, a new label replaces the old one."""
+    """Remove the old label in layers with one label per position, before a new one is added."""
     if not layer.traits.several:
         annotation_rows.delete_overlapping(
             project.db, document_id, row_id(layer), start, end, field

@@ -67,8 +67,8 @@ class Entry:
         return found.value if found is not None else None
 
     def gain(self, over: Entry, score: str) -> Gain | None:
-        """Of a score over that of another entry; None if one of them has none, or for a ratio, of
-        which neither more nor less is better.
+        """Gain of a score over that of another entry; None if one of them has none, or for a ratio,
+        of which neither more nor less is better.
         """
         if is_ratio(score):
             return None
@@ -315,7 +315,9 @@ class _Scores:
 
 
 def _plain_scores(given: Evidence) -> Mapping[str, Measured]:
-    """Of a task without a statistic; the interval of one score that the task may have."""
+    """Scores of a task without a statistic, with the interval of the one score that the task may
+    compute.
+    """
     plain = given.info.score(given.golds, given.predictions)
     found = {name: Measured(value) for name, value in plain.items()}
     if (own := given.info.interval(given.golds, given.predictions)) is not None:

@@ -55,7 +55,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
 
 
 def _gains(entry: Entry, over: Entry | None) -> dict[str, Any]:
-    """By score; {} without an entry to compare with."""
+    """Gains by score; {} without an entry to compare with."""
     if over is None:
         return {}
     gains = {name: entry.gain(over, name) for name in entry.scores}

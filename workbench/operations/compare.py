@@ -195,7 +195,7 @@ def _one_test_set(chosen: Sequence[Run], evidence: Sequence[Evidence], split: st
 
 
 def fingerprint(given: Evidence) -> str:
-    """Of the documents that a run has predictions for, and their gold."""
+    """Fingerprint of the documents that a run has predictions for, and of their gold labels."""
     rows = zip(given.documents, given.golds, strict=True)
     return scoring.fingerprint([Scored(document, gold) for document, gold in rows])
 

@@ -47,7 +47,7 @@ class Group:
 
     @property
     def leak(self) -> bool:
-        """Its documents are in different splits."""
+        """Whether its documents are in different splits."""
         return len(set(self.splits) - {None}) > 1
 
     @property
@@ -281,7 +281,7 @@ def show_again(project: Project, groups: Iterable[Group], *, origin: object = No
 
 
 def refreshed(project: Project, found: Duplicates) -> Duplicates:
-    """The same groups after an edit: without deleted documents, with their splits of now."""
+    """The groups after an edit: without deleted documents, and with the current splits."""
     splits = stored.splits(project.db, [id for group in found.groups for id in group.ids])
     hidden = _ignored(project)
     groups = []

@@ -39,7 +39,7 @@ def unfit(members: Sequence[Run]) -> str:
     first = members[0]
     for run in members:
         if run.kind != TRAINING or run.status not in ("done", "stopped"):
-            return _("{name} is not a finished training.").format(name=run.name)
+            return _("{name} is not a finished training run.").format(name=run.name)
         if reason := missing.of_run(run):
             return _("{name} cannot predict: {reason}").format(name=run.name, reason=reason)
         if NEEDED not in tasks.info(results.task_of(run)).outputs:
@@ -176,17 +176,17 @@ def _incomplete(run: Run, pairs: Sequence[tuple[str, Run | None]]) -> WorkbenchE
     )
     if len(left) > 1:
         hint = _(
-            "Its stored predictions and scores stay. For new ones, make an ensemble of the "
+            "Its stored predictions and scores are kept. For new ones, create an ensemble of the "
             "remaining runs: {names}."
         )
     elif left:
         hint = _(
-            "Its stored predictions and scores stay. For new ones, use the remaining run {names}, "
-            "or train another run and make a new ensemble."
+            "Its stored predictions and scores are kept. For new ones, use the remaining run "
+            "{names}, or train another run and create a new ensemble."
         )
     else:
         hint = _(
-            "Its stored predictions and scores stay. For new ones, train runs and make a new "
+            "Its stored predictions and scores are kept. For new ones, train runs and make a new "
             "ensemble."
         )
     return WorkbenchError(

@@ -131,7 +131,7 @@ def items(
 def refreshed(
     project: Project, run: Run, split: str, given: Iterable[ErrorItem], ids: Collection[int]
 ) -> tuple[ErrorItem, ...]:
-    """The same list after gold of few documents has changed."""
+    """The list updated after the gold labels of a few documents have changed."""
     kept = [item for item in given if item.document_id not in ids]
     return tuple(sorted((*kept, *items(project, run, split, ids)), key=_by_document))
 

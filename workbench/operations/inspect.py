@@ -74,7 +74,7 @@ class Choice:
 
     @property
     def asks(self) -> bool:
-        """Its documents have questions."""
+        """Whether its documents have questions."""
         return bool(self.task) and tasks.info(self.task).asks
 
 

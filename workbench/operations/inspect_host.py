@@ -57,7 +57,7 @@ class Inspector:
 
     @property
     def details(self) -> str:
-        """Of that message: a traceback or the end of the log."""
+        """Details of the message: a traceback or the end of the log."""
         return self._host.details if self._host else ""
 
     def open(self, choice: Choice) -> None:

@@ -26,7 +26,7 @@ def _file() -> Path:
 
 
 def kept() -> tuple[KeptSample, ...]:
-    """In the order in which they were kept; a line that cannot be read is skipped."""
+    """Kept samples, oldest first; a line that cannot be read is skipped."""
     try:
         lines = _file().read_text(encoding="utf-8").splitlines()
     except OSError:

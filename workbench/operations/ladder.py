@@ -170,7 +170,9 @@ def _cell(spec: LadderSpec, rung: Available, decoder: str, seed: int) -> Cell:
 
 
 def _key(spec: TrainSpec) -> tuple[str, ...]:
-    """Equal for equal trainings, whatever their names and the folders of their models."""
+    """A key that is equal for runs with equal settings, whatever their names and the folders of
+    their models.
+    """
     options = sorted(spec.all_options.items(), key=lambda pair: pair[0])
     found = (spec.task, spec.layer, spec.model_name, spec.seed, options)
     return tuple(map(str, found))

@@ -239,7 +239,9 @@ def _writable(folder: Path) -> bool:
 
 
 def _locks() -> Check:
-    """On some network drives locks do not work, so two windows could write to one project."""
+    """Check file locks: without them, as on some network drives, two windows could write to one
+    project.
+    """
     id, title = "storage.locks", _("File locks")
     try:
         with tempfile.TemporaryFile(dir=_existing(paths.cache_folder())) as file:

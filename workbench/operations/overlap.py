@@ -48,7 +48,7 @@ class Overlap:
 
     @property
     def share(self) -> float:
-        """Of the documents that are long enough."""
+        """Share of the documents that are long enough."""
         return len(self.rows) / max(1, self.documents - self.short)
 
 
@@ -60,7 +60,8 @@ def overlap(
     size: int = SIZE,
     watch: Watch = QUIET,
 ) -> Overlap:
-    """Of the documents of a split, or of all for "", all texts of each together.
+    """Find documents of a split ("" for all) that share n-grams with files; all texts of a document
+    count.
 
     The files are read once, as a stream. Raises SpecError without documents, WorkbenchError for
     files that cannot be read, Cancelled.
@@ -75,7 +76,7 @@ def overlap(
     if not given:
         raise SpecError(
             _("No document is in the split {split}.").format(split=split or _("all")),
-            hint=_("Make splits first, or compare all documents."),
+            hint=_("Assign splits first, or compare all documents."),
         )
     about = [(document.key, document.split, row_id(document)) for document, _text in given]
     grams, texts = Grams((text for _document, text in given), size), Texts(list(files))

@@ -123,7 +123,7 @@ class Pair:
 
     @property
     def swapped(self) -> Pair:
-        """The same pair seen from the second system."""
+        """The pair seen from the second system."""
         return replace(
             self,
             first=self.second,
@@ -230,7 +230,9 @@ def _statistic(given: Evidence, score: str) -> Statistic | None:
 
 
 def _rounds(given: Evidence, score: str) -> int:
-    """Of a test; fewer for a ranking, which takes a pass over the documents for each label."""
+    """Number of rounds of a test; fewer for a ranking, which takes a pass over the documents for
+    each label.
+    """
     if given.statistic is None or not _is_ranking(given, score):
         return paired.ROUNDS
     return paired.rounds_for(len(given) * len(given.statistic.labels))

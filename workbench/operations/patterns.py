@@ -76,7 +76,7 @@ def describe(applied: Applied) -> str:
 
 
 def all_patterns(project: Project) -> tuple[Pattern, ...]:
-    """In the order in which they were added."""
+    """The patterns in the order in which they were added."""
     return stored.all(project.db)
 
 

@@ -136,7 +136,9 @@ def _checked(plugin: Plugin, contribution: Contribution) -> Checked:
 
 
 def _traceback(plugin: Plugin, error: BaseException) -> str:
-    """From the first line of the plugin on; all of it if none of its lines was running."""
+    """The traceback from the first line of the plugin on; all of it if none of its lines was
+    running.
+    """
     frame = error.__traceback__
     while frame is not None and not _is_inside(plugin.folder, frame.tb_frame.f_code.co_filename):
         frame = frame.tb_next

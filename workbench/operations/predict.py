@@ -280,7 +280,7 @@ def check_ending(event: Finished) -> None:
 
 
 def numbered(document: Document, number: int) -> Document:
-    """The same texts with the line number as id, to match predictions: files have no ids of their
+    """The document with the line number as id, to match predictions: files have no ids of their
     own.
     """
     return Document(

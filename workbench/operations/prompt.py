@@ -130,7 +130,7 @@ def prepare(
             _("No submitted document of layer {layer!r} is in the {split} split.").format(
                 layer=filler.layer.name, split=split
             ),
-            hint=_("Submit documents and make splits on the Data page."),
+            hint=_("Submit documents and assign splits on the Data page."),
         )
     lines, dropped, cut = _lines(filler, [scored.document for scored in found], watch)
     spec = replace(spec, layer=filler.layer.name)
@@ -168,9 +168,7 @@ def start(project: Project, queue: Queue, prepared: Prepared) -> Run:
     Raises WorkbenchError if the project is open read-only.
     """
     if project.read_only:
-        raise WorkbenchError(
-            _("The project is open for reading only."), hint=project.read_only_reason
-        )
+        raise WorkbenchError(_("The project is open read-only."), hint=project.read_only_reason)
     spec = prepared.spec
     with project.write(_("New prompt run")):
         name = spec.name or train.free_run_name(project, "prompt")
@@ -376,14 +374,16 @@ class Question:
         return predict.follow(queue, self.spec, ended)
 
     def answers(self, event: Finished) -> list[Prediction]:
-        """In the order asked; the files go. Raises Cancelled or JobFailed."""
+        """Predictions in the order of the documents; deletes the files. Raises Cancelled or
+        JobFailed.
+        """
         try:
             predict.check_ending(event)
             answers = _answers(self.folder / "scores.jsonl", self._calibration)
             return [found for _id, _hash, found in answers.predictions]
         except (OSError, ValueError, KeyError) as error:
             raise JobFailed(
-                _("The answers of the worker cannot be read: {error!r}.").format(error=error)
+                _("The predictions of the worker cannot be read: {error!r}.").format(error=error)
             ) from error
         finally:
             scratch.remove(self.folder)

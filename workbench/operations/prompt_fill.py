@@ -57,13 +57,13 @@ class PromptSpec:
     def __post_init__(self) -> None:
         if not 0 <= self.shots <= MOST_SHOTS:
             raise SpecError(
-                _("The number of examples is {n}.").format(n=self.shots),
+                _("The number of examples is {n}, which is out of range.").format(n=self.shots),
                 hint=_("Choose a number from 0 to {most}.").format(most=MOST_SHOTS),
             )
         if self.order not in ("random", "balanced"):
             raise SpecError(
-                _("Examples are drawn {order!r}.").format(order=self.order),
-                hint=_("random or balanced."),
+                _("Unknown order of examples: {order!r}.").format(order=self.order),
+                hint=_("Choose random or balanced."),
             )
         if self.calibration not in CALIBRATIONS:
             raise SpecError(
@@ -141,7 +141,7 @@ def choose_layer(project: Project, name: str | None = None) -> tuple[Layer, str]
         return layer, ""
     others = ", ".join(layer.name for layer, _count in fitting[1:])
     return layer, _(
-        "Layer {layer}: of those with classes it has most submitted documents (others: {others})."
+        "Layer {layer} was selected: it has the most submitted documents (other layers: {others})."
     ).format(layer=layer.name, others=others)
 
 
@@ -308,7 +308,9 @@ class Filler:
         if problem is not None and not found:
             raise TemplateError(
                 N_("Calibration needs the prompt without a text: {error}"),
-                hint=N_("Let the template allow an empty text, or choose no calibration."),
+                hint=N_(
+                    "Change the template so that it accepts an empty text, or turn calibration off."
+                ),
                 line=problem.line,
                 error=problem.message,
             )
@@ -339,7 +341,7 @@ class Filler:
         }
 
     def _packed(self, fitted: Fitted) -> dict[str, object]:
-        """Equal parts of the candidates' prompts are written once."""
+        """The candidates' prompts as JSON, with equal parts written once."""
         parts: dict[str, int] = {}
         prompts = {
             label: [parts.setdefault(part, len(parts)) for part in whole]

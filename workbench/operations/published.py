@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def layers(project: Project, card: ModelInfo) -> tuple[Layer, ...]:
-    """Those of the project that a model predicts; () for a model without a task.
+    """The layers of the project that a model predicts; () for a model without a task.
 
     First those of its task, then those of a task with the same outputs that reads another number of
     texts: config.json of many models does not say that they read pairs.
@@ -52,7 +52,7 @@ def layers(project: Project, card: ModelInfo) -> tuple[Layer, ...]:
 
 
 def _tasks(card: ModelInfo) -> tuple[str, ...]:
-    """That of the model, then one that the user may choose instead."""
+    """The task of the model, then the one that the user may choose instead."""
     others = [tasks.info(card.task).for_pairs]
     if _place(card) in settings.load().model_tasks:
         others += [task.id for task in tasks.all_tasks() if task.for_pairs == card.task]

@@ -71,7 +71,7 @@ class Evidence:
 
 
 def evidence(project: Project, run: Run, split: str, info: TaskInfo | None = None) -> Evidence:
-    """From stored predictions; documents without one are left out.
+    """Evidence from stored predictions; documents without one are left out.
 
     info: whose gold and scores, by default those of the run's task.
     """
@@ -88,7 +88,7 @@ def evidence_of(
     answers: Mapping[int, Prediction],
     info: TaskInfo | None = None,
 ) -> Evidence:
-    """The same for known documents and predictions by document id."""
+    """As `evidence`, for given documents and predictions by document id."""
     have = [scored for scored in found if scored.document.id in answers]
     files = queue.files_of(project.db, (row_id(scored.document) for scored in have))
     return Evidence(
@@ -104,7 +104,7 @@ def evidence_of(
 
 
 def with_queries(project: Project, given: Evidence, texts: Sequence[str]) -> Evidence:
-    """The same with further slices by queries, named by their text. Raises QueryError."""
+    """The evidence with further slices by queries, named by their text. Raises QueryError."""
     ids = [row_id(document) for document in given.documents]
     more = {text: frozenset(queries.matching(project, text, ids)) for text in texts}
     return replace(given, filters={**given.filters, **more})

@@ -49,13 +49,13 @@ class Evaluation:
 
     @classmethod
     def stored(cls, split: str, raw: Mapping[str, Any], definition: str) -> Evaluation:
-        """From the form stored with a run. Raises KeyError or TypeError for any other form."""
+        """Read the form stored with a run. Raises KeyError or TypeError for any other form."""
         rows = tuple(LabelScore(*row) for row in raw["per_label"])
         at = str(raw.get("at", ""))
         return cls(split, raw["n"], raw["fingerprint"], dict(raw["scores"]), rows, definition, at)
 
     def to_row(self) -> dict[str, object]:
-        """In the form stored with a run, like `tasks.spec.evaluation`."""
+        """The form stored with a run, like `tasks.spec.evaluation`."""
         return {
             "n": self.n,
             "fingerprint": self.fingerprint,

@@ -22,7 +22,7 @@ def layers(project: Project) -> tuple[str, ...]:
 
 
 def assignable(project: Project) -> tuple[str, ...]:
-    """Those of them in which single uses can be labelled."""
+    """The layers of senses in which single uses can be labelled."""
     return tuple(
         layer.name for layer in labels.layers(project) if layer.texts == 1 and layer.traits.in_text
     )

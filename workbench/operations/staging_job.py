@@ -248,10 +248,10 @@ class _Intake:
     def _sum_up(self) -> None:
         if self._segmented:
             message = ngettext(
-                "{n:,} document was imported with the words of the segmenter {id}. Choose it in "
-                "trainings too (setting {setting}), so that other texts get the same words.",
-                "{n:,} documents were imported with the words of the segmenter {id}. Choose it in "
-                "trainings too (setting {setting}), so that other texts get the same words.",
+                "{n:,} document was imported with the words of the segmenter {id}. Choose it "
+                "for training, too (setting {setting}), so that other texts get the same words.",
+                "{n:,} documents were imported with the words of the segmenter {id}. Choose it "
+                "for training, too (setting {setting}), so that other texts get the same words.",
                 self._segmented,
             )
             setting = segmenters.OPTION

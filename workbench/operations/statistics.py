@@ -70,7 +70,7 @@ class SpanLengths:
 
 @dataclass(frozen=True)
 class LayerStatistics:
-    """Of one layer.
+    """Statistics of one layer.
 
     submitted: documents; unlabelled: those of them without a label or value. chains: of
     coreference. pairs: positions of two labels in the layer, the first not above the second →

@@ -111,7 +111,7 @@ class SystemCheck:
 
 
 def _env(part: Part) -> Mapping[str, str]:
-    """On Linux, fonts and plugins can be checked without a display."""
+    """Environment of a check: on Linux, fonts and plugins can be checked without a display."""
     offscreen = part.id == "display.check" and sys.platform not in ("win32", "darwin")
     return {"QT_QPA_PLATFORM": "offscreen"} if offscreen else {}
 

@@ -94,7 +94,7 @@ def start(queue: Queue, spec: JobSpec) -> Job:
 
 
 def preparer_of(name: str, settings: Settings | None = None) -> Preparer:
-    """Of an installed model, a model folder, or a folder with a tokenizer alone.
+    """The preparer of an installed model, a model folder, or a folder with only a tokenizer.
 
     Raises ModelError if there is none.
     """
@@ -134,7 +134,7 @@ def divide(name: str, given: Iterable[str]) -> list[Division]:
 
 
 def divided(preparer: Preparer, given: Iterable[str]) -> list[Division]:
-    """The same with a tokenizer that has been read."""
+    """As `divide`, with a tokenizer that is already loaded."""
     from workbench.runtime.vocabularies.measures import LONGEST
     from workbench.text.document import TEXT, Document
 

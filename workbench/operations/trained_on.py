@@ -46,8 +46,8 @@ class TrainingTexts:
         return dict(documents.text_hashes(self._project.db))
 
     def among(self, run: Run, split: str, found: Sequence[Document]) -> tuple[TrainedOn, ...]:
-        """Those of the documents of a split that the run was trained on, in their order; () for the
-        training data itself, and for a run whose training documents are not known.
+        """The documents of a split that the run was trained on, in their order; () for the training
+        data itself, and for a run whose training documents are not known.
         """
         ids = training_ids(self._project, run) if split != "train" else frozenset()
         if not ids:

@@ -135,7 +135,7 @@ def set_scale(project: Project, layer_id: int, scale: Scale, *, origin: object =
 
 @dataclass(frozen=True)
 class Statistics:
-    """Of the values of a layer: numbers, or lengths of written texts in characters.
+    """Statistics of the values of a layer: numbers, or lengths of written texts in characters.
 
     bins: (from, to, documents) of ranges of equal width; only the last includes its end.
     """

@@ -153,7 +153,7 @@ def evaluate(
 
 
 def to_json(result: Similarity | Analogies) -> dict[str, Any]:
-    """For other programs; scores that are not defined are None."""
+    """The result as JSON; scores that are not defined are None."""
     if isinstance(result, Similarity):
         return {
             "name": result.name,

@@ -270,7 +270,7 @@ def _recorded_ending(project: Project, run_id: int) -> Finished | None:
 
 
 def _stopped_with_checkpoint(project: Project, run_id: int) -> Finished | None:
-    """For a worker that crashed after it was asked to stop: the checkpoint it had saved before."""
+    """The checkpoint that a worker had saved before it crashed, if it had been asked to stop."""
     run_folders.recover(project, run_id)
     found = _found_result(project, run_id)
     return Finished("stopped", found.to_json()) if found is not None else None

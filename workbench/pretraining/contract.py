@@ -22,7 +22,9 @@ def _broken(objective: Objective, fault: str) -> SpecError:
 
 
 def batches(objective: Objective, texts: Texts) -> Iterator[TextBatch]:
-    """Those of the objective. Raises SpecError for other values and a progress outside (0, 1]."""
+    """The batches of the objective. Raises SpecError for other values and a progress outside (0,
+    1].
+    """
     if not needed_plugin(objective.info.id):
         yield from objective.batches(texts)
         return
@@ -39,7 +41,9 @@ def batches(objective: Objective, texts: Texts) -> Iterator[TextBatch]:
 def losses(
     objective: Objective, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]
 ) -> dict[str, Loss]:
-    """Those of the objective. Raises SpecError unless they are scalar totals and counts by name."""
+    """The losses of the objective. Raises SpecError unless they are scalar totals and counts by
+    name.
+    """
     found = objective.losses(inputs, targets)
     if not needed_plugin(objective.info.id):
         return found

@@ -41,7 +41,7 @@ class Texts:
         self.size = sum(path.stat().st_size for path in self.files)
 
     def again(self) -> Texts:
-        """The same documents, read independently."""
+        """An independent reader of the same documents."""
         return Texts(self.paths, self.held_out)
 
     @property

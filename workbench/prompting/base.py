@@ -26,7 +26,7 @@ class TemplateError(SpecError):
         self.plain_hint = hint
 
     def at_line(self, line: int | None) -> TemplateError:
-        """The same error with a line."""
+        """A copy of the error with a line number."""
         return TemplateError(self.text, hint=self.plain_hint, line=line, **self.values)
 
     def to_json(self) -> dict[str, object]:

@@ -259,7 +259,7 @@ def _wordpiece(source: Source) -> Backend:
 
 
 def _is_cased(vocabulary: Mapping[str, int]) -> bool:
-    """For folders without tokenizer_config.json: most models are uncased, SpanBERT is cased."""
+    """Whether a model without tokenizer_config.json is cased: SpanBERT is, most others are not."""
     words = [entry for entry in vocabulary if not re.fullmatch(r"\[.*\]|<.*>", entry)]
     return sum(entry != entry.lower() for entry in words) > CASED * len(words)
 

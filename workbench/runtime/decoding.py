@@ -285,5 +285,5 @@ def align(
 
 
 def _begins(number: int) -> bool:
-    """At the beginning of the text, no context is missing."""
+    """Whether a window is at the beginning of the text, where no context is missing."""
     return number == 0

@@ -57,7 +57,7 @@ class Tokenizer:
 
     @classmethod
     def load(cls, folder: Path | str) -> Tokenizer:
-        """From tokenizer.json, or from the files of an older format, which are converted once.
+        """Load tokenizer.json, or the files of an older format, which are converted once.
 
         Takes up to two seconds the first time. Raises ModelError if they are missing or broken.
         """
@@ -95,7 +95,7 @@ class Tokenizer:
         return self.backend.token_to_id(DELIMITER)
 
     def delimited(self) -> Tokenizer:
-        """The same tokenizer with the special tokens of GPT-1 around and between texts.
+        """A copy with the special tokens of GPT-1 around and between texts.
 
         The tokens are added to its vocabulary. Source: Radford et al. 2018, section 3.3.
         """
@@ -138,7 +138,9 @@ class Tokenizer:
         return found
 
     def _lengths(self, texts: Sequence[str]) -> list[int]:
-        """In bounded batches; the library releases the interpreter lock while it encodes one."""
+        """Number of tokens of each text, in bounded batches: the library releases the interpreter
+        lock while it encodes one.
+        """
         return [
             len(encoding)
             for bundle in _bundles([(text,) for text in texts])

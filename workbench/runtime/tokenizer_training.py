@@ -67,7 +67,9 @@ def train(
 
 
 def _templates(start: str, end: str, second: str) -> tuple[str, str]:
-    """Of a text and of a pair, with token types where the second text has no mark before it."""
+    """Templates of a text and of a pair, with token types where the second text has no mark before
+    it.
+    """
     single = f"{start} $A {end}".strip()
     return single, f"{single} {second} $B {end}" if second else f"{single} $B:1 {end}:1"
 

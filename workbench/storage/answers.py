@@ -100,7 +100,7 @@ def question(db: Database, id: int) -> AskedQuestion:
 
 
 def counts(db: Database, layer_id: int) -> AskedCounts:
-    """Of the questions by the gold annotator of the layer."""
+    """Numbers of questions by the gold annotator of the layer."""
     each = (
         "select a.document_id, count(a.start) as given, max(a.is_null) as none from answer a"
         " join layer l on l.id = a.layer_id and l.gold = a.annotator_id where a.layer_id = ?"

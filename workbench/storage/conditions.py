@@ -246,7 +246,9 @@ class _Reading:
             term, [(filter_.id, filter_.name) for filter_ in stored], _("saved filter")
         )
         if self.depth >= _DEEPEST:
-            message = _("The saved filter {name!r} refers to itself, or too many to one another.")
+            message = _(
+                "The saved filter {name!r} refers to itself, or its filters are nested too deeply."
+            )
             raise QueryError(message.format(name=term.values[0]), term.at, term.end)
         inner = _Reading(self.db, self.layer_ids, self.depth + 1)
         chosen = [filter_ for filter_ in stored if filter_.id in named]
@@ -318,7 +320,9 @@ def _numbers(term: Term, value: str) -> Part:
 
 
 def _like(column: str, value: str, *, inside: bool) -> Part:
-    """Equal, ignoring the case of Latin letters; `*` stands for anything; anywhere if `inside`."""
+    """A condition for equal values, ignoring the case of Latin letters; `*` stands for anything;
+    anywhere if `inside`.
+    """
     escaped = value.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_").replace("*", "%")
     return f"ifnull({column} like ? escape '\\', 0)", [f"%{escaped}%" if inside else escaped]
 

@@ -34,7 +34,7 @@ class Connections:
 
 
 def connections(db: Database, label_ids: Iterable[int]) -> list[Connections]:
-    """By relation layer that connects spans with these labels."""
+    """Connections for each relation layer that connects spans with these labels."""
     ids = ids_in(label_ids)
     ours = f"select id from span where label_id in {_IN}"
     both = f"ifnull(f.label_id in {_IN} and t.label_id in {_IN}, 0)"

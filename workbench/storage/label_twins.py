@@ -38,7 +38,7 @@ def _follow(db: Database, table: str, column: str, twins: Twins) -> None:
 
 
 def _join_chains(db: Database, twins: Twins) -> None:
-    """Of two chains, the one with the lower number stays."""
+    """Join chains; of two, the one with the lower number is kept."""
     mentions = f"select count(*) from span where group_id is not null and id in {_IN}"
     if not db.writer.execute(mentions, (ids_in(dropped for dropped, _kept in twins),)).fetchone()[
         0

@@ -25,7 +25,7 @@ def columns(conn: sqlite3.Connection, table: str) -> list[str]:
 
 
 class Mending:
-    """Of the rows in `conn`, a project of this version, in one transaction.
+    """Repairs the rows in `conn`, a project of this version, in one transaction.
 
     After `run`: `dropped`, rows deleted or made up by table; `lost`, sentences about documents;
     `made_up`, entries of the project itself that were missing.

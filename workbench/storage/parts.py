@@ -191,7 +191,7 @@ def _move_spans(db: Database, old: int, new: int, by: int, within: Range | None 
 def _move_suggestions(
     db: Database, old: int, new: int, by: int, within: Range | None = None
 ) -> None:
-    """Those in the text."""
+    """Move the suggestions in the text."""
     chosen, args = _within(within)
     db.writer.execute(
         'update suggestion set document_id = ?, start = start + ?, "end" = "end" + ?'

@@ -49,7 +49,7 @@ class Column:
 
     @property
     def optional(self) -> Column:
-        """The same column with NULL allowed."""
+        """A copy of the column that allows NULL."""
         return replace(self, null=True)
 
 

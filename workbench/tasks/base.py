@@ -109,7 +109,9 @@ class Model(nn.Module):
         return self.head is not None or not has_pipeline
 
     def _states(self, inputs: Mapping[str, Tensor]) -> States:
-        """Those given as STATES, else of the encoder. Given are the layers that the head reads."""
+        """The states given as STATES, else those of the encoder. Given are the layers that the head
+        reads.
+        """
         if (given := inputs.get(STATES)) is None:
             found: States = self.encoder(inputs)
             return found

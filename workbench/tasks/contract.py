@@ -32,7 +32,7 @@ def targets(
     labels: Sequence[str],
     options: Mapping[str, Any],
 ) -> dict[str, list[np.ndarray]]:
-    """Those of the task. Raises SpecError if they are not one array per input."""
+    """The targets of the task. Raises SpecError if they are not one array per input."""
     found = task.targets(prepared, golds, labels, options)
     if not needed_plugin(task.info.id):
         return found
@@ -100,7 +100,7 @@ def decoded(info: TaskInfo, found: Sequence[Prediction], count: int) -> Sequence
 def score(
     info: TaskInfo, golds: Sequence[Any], predictions: Sequence[Prediction]
 ) -> dict[str, float]:
-    """Those of the task. Raises SpecError if one that it declares is missing."""
+    """The scores of the task. Raises SpecError if one that it declares is missing."""
     found = info.score(golds, predictions)
     missing = [each.name for each in info.scores if each.name not in found]
     if missing and needed_plugin(info.id):

@@ -85,7 +85,7 @@ class Embedder:
             )
 
     def stream(self, documents: Sequence[Document]) -> Iterator[Embedded]:
-        """In order. Each text is read on its own."""
+        """Embed documents in order; each text is read on its own."""
         preparer = self.encoder.preparer
         for start in range(0, len(documents), CHUNK):
             chunk = segmenters.segmented(documents[start : start + CHUNK], self.segmenter)
@@ -95,7 +95,7 @@ class Embedder:
                 yield from self._group(prepared, group, rows)
 
     def remembering(self, documents: Sequence[Document]) -> Iterator[Embedded]:
-        """In order. The final state of each text is the initial state of the next.
+        """Embed documents in order; the final state of each text is the initial state of the next.
 
         Raises ModelError for a model without such a state.
         """

@@ -244,7 +244,7 @@ class TaskInfo(ABC):
 
         None: the word has no gold. Raises SpecError for a task that does not define it.
         """
-        message = _("The task {task} does not tell the gold of each word (`word_outputs`).")
+        message = _("The task {task} does not provide the gold of each word (`word_outputs`).")
         raise SpecError(message.format(task=self.id), hint=contract_hint(self.id))
 
     def shifted(self, prepared: Prepared, golds: Sequence[Any]) -> int:

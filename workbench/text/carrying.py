@@ -13,7 +13,7 @@ MOST_WORDS = 5_000  # of a text that is compared word by word; the comparison is
 
 
 class Carrying:
-    """From `source` to `target`, by the words that both have in the same order."""
+    """Carries offsets from `source` to `target`, by the words that both have in the same order."""
 
     def __init__(self, source: str, target: str):
         self.source, self.target = source, target

@@ -80,7 +80,7 @@ class Document:
 
     @property
     def asked_hash(self) -> str:
-        """Of the texts and the questions: what a prediction depends on."""
+        """Hash of the texts and the questions, on which a prediction depends."""
         if not self.questions:
             return self.text_hash
         named = tuple((QUESTION, question) for question in self.questions)

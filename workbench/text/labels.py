@@ -97,7 +97,7 @@ class LayerKind:
 
     @property
     def asks(self) -> bool:
-        """Its rows are questions with their answers; the layer has no labels."""
+        """Whether its rows are questions with their answers; such a layer has no labels."""
         return self.editor == QUESTIONS
 
     def holds(self, other: LayerKind) -> bool:

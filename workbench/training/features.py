@@ -79,7 +79,7 @@ def sources(model: Model, spec: TrainSpec, *, is_fixed: bool) -> tuple[FeatureSo
 
 
 def in_bf16(source: FeatureSource, device: torch.device) -> FeatureSource:
-    """The same computation in bfloat16, under a key of its own."""
+    """The computation in bfloat16, under a key of its own."""
 
     def compute(inputs: Mapping[str, Tensor]) -> Tensor:
         with torch.autocast(device.type, torch.bfloat16):

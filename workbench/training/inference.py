@@ -24,7 +24,7 @@ MEASURED, MEASURED_AT_ONCE, LIMIT = 64, 16, 0.5
 
 
 class Inference:
-    """In float32 and eval mode. `tick` reports between batches that the run is alive."""
+    """Inference in float32 and eval mode. `tick` reports between batches that the run is alive."""
 
     def __init__(
         self,

@@ -305,7 +305,7 @@ class _Training:
 
     @property
     def bf16(self) -> bool:
-        """For training only: dev is evaluated in float32, like later predictions."""
+        """Whether training uses bfloat16; dev is evaluated in float32, like later predictions."""
         return self.precision.bf16
 
     # ------------------------------------------------------------ evaluation and best checkpoint

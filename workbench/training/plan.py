@@ -92,7 +92,7 @@ def _warmup(spec: TrainSpec, width: int) -> float:
 
 
 def _evaluate_every(epochs: int, per_epoch: int) -> int:
-    """At the end of epochs if they are short, within epochs if they are long."""
+    """Steps between evaluations: at the end of short epochs, within long ones."""
     if epochs >= EVALUATIONS:
         return per_epoch * math.ceil(epochs / EVALUATIONS)
     if per_epoch < 200:

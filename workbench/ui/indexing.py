@@ -34,7 +34,9 @@ class Build:
 
 
 class Indexing:
-    """Of one view. `show(build)` is called with every change, with None when there is an index."""
+    """Builds the index of one view. `show(build)` is called with every change, with None when there
+    is an index.
+    """
 
     def __init__(
         self, context: PanelContext, project: Project, show: Callable[[Build | None], None]

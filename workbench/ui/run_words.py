@@ -148,7 +148,7 @@ class LayerMix(NamedTuple):
 
 
 def layer_mixes(found: Mapping[str, Any]) -> tuple[LayerMix, ...]:
-    """Those of `training.events.LayerWeights`, as a run reports and keeps them."""
+    """Layer mixes from `training.events.LayerWeights`, as a run reports and stores them."""
     every = {"": found, **found.get("parts", {})}
     return tuple(
         LayerMix(part, tuple(item["weights"]), item.get("gamma"))
@@ -158,7 +158,7 @@ def layer_mixes(found: Mapping[str, Any]) -> tuple[LayerMix, ...]:
 
 
 def mixes_of(run: Run) -> tuple[LayerMix, ...]:
-    """At the best checkpoint; () if the run has learned none."""
+    """Layer mixes at the best checkpoint; () if the run has learned none."""
     return layer_mixes(outcomes.trained(run).layer_weights)
 
 

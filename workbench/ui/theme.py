@@ -134,7 +134,7 @@ def colour(name: str) -> str:
 
 
 def qcolour(name: str, alpha: float = 1.0) -> QColor:
-    """The same as a QColor, `alpha` in [0, 1]."""
+    """A colour of the theme as a QColor, `alpha` in [0, 1]."""
     return QColor(_made_colour(colour(name), alpha))  # a copy, which the caller may change
 
 
@@ -152,7 +152,7 @@ def channels(name: str) -> tuple[int, int, int]:
 
 
 def packed(name: str) -> int:
-    """The same as one opaque pixel of a QImage: 0xFFRRGGBB."""
+    """A colour of the theme as one opaque pixel of a QImage: 0xFFRRGGBB."""
     red, green, blue = channels(name)
     return 0xFF << 24 | red << 16 | green << 8 | blue
 

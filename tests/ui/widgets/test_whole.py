@@ -72,7 +72,7 @@ def test_a_picture_that_would_be_too_high_ends_with_a_note(table, tmp_path, monk
     table.save_picture(tmp_path / "a.svg")
 
     text = (tmp_path / "a.svg").read_text("utf-8")
-    assert "The picture ends after 600 pixels" in text and ">row 39<" not in text
+    assert "The picture is cut off at 600 pixels" in text and ">row 39<" not in text
 
 
 def test_scroll_areas_within_a_view_show_all_their_contents(qtbot):

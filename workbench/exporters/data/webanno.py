@@ -118,7 +118,7 @@ class _Column:
     header = ""
 
     def cells(self, piece: Piece) -> Sequence[str]:
-        """Those of a token, or of a part of one."""
+        """The cells of a token, or of a part of one."""
         raise NotImplementedError
 
 

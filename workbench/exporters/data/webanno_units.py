@@ -95,7 +95,7 @@ class Pieces:
         return f"{token}.{part}" if part else token
 
     def cells(self, piece: Piece) -> tuple[str, str, str]:
-        """Its id, its offsets in UTF-16 units, and its text."""
+        """The id, the offsets in UTF-16 units, and the text of a token."""
         _at, start, end = piece
         places = f"{self._place(start)}-{self._place(end)}"
         return self.id(piece), places, _plain(self._text[start:end])

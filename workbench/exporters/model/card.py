@@ -139,7 +139,7 @@ def _decoding(description: Mapping[str, Any]) -> str:
 
 
 def _score(name: str, value: float) -> str:
-    """In percent; an error in its own unit, which its number of digits shows."""
+    """A score as text: in percent, or with three decimals in its own unit for an error."""
     return f"{value:.3f}" if tasks.is_error(name) else f"{100 * value:.1f}"
 
 

@@ -273,7 +273,7 @@ def asking(predictor: Predictor, model: Any, folder: Path) -> Ask:
 
 
 def _log_probability(model: Any, inputs: Mapping[str, Any], label: Any) -> float:
-    """Of the label's subwords (1, S) as the target of an encoder–decoder."""
+    """Log-probability of the label's subwords (1, S) as the target of an encoder–decoder."""
     return -float(model(**inputs, labels=label).loss) * int(label.shape[1])
 
 
@@ -299,7 +299,7 @@ def _decided(
     ours: Sequence[Mapping[str, np.ndarray]],
     theirs: Sequence[Mapping[str, np.ndarray]],
 ) -> np.ndarray:
-    """Of one document: for each decision whether both sets of logits agree in it."""
+    """For each decision on one document, whether both sets of logits agree."""
     first, second = (
         predictor.task.info.decisions(predictor.decode(list(logits), prepared)[0])
         for logits in (ours, theirs)

@@ -52,7 +52,7 @@ class Boundaries:
 
 @dataclass(frozen=True)
 class AnswersFound:
-    """Of every question, in order: the best answers and "no answer", most probable first; and the
+    """For every question, in order: the best answers and "no answer", most probable first; and the
     distributions they are combined from.
     """
 

@@ -185,7 +185,9 @@ def entropies(weights: np.ndarray) -> np.ndarray:
 
 
 def mask_kind(masked: np.ndarray) -> str:
-    """Of bool (L, T, T): "none", "causal" (later keys are masked), or "local" (anything else)."""
+    """The kind of a mask, bool (L, T, T): "none", "causal" (later keys are masked), or "local"
+    (anything else).
+    """
     if not masked.any():
         return "none"
     later = np.triu(np.ones(masked.shape[-2:], bool), 1)

@@ -108,7 +108,7 @@ def around(text: str, start: int, end: int) -> dict[str, str]:
 
 
 def vectors(found: Embedded, start: int, end: int) -> list[np.ndarray]:
-    """Of each layer, the mean (width,) of the rows that overlap with a range of the text.
+    """For each layer, the mean (width,) of the rows that overlap with a range of the text.
 
     0 where there are none.
     """

@@ -82,7 +82,8 @@ def _parts(rows: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def principal(every: np.ndarray, rows: np.ndarray) -> Components:
-    """Of the covariance matrix, read in parts. Each axis points to its largest coefficient.
+    """Principal components of the covariance matrix, which is computed in parts. Each axis points
+    to its largest coefficient.
 
     every (N, W) may be memory-mapped; rows int (K,): the vectors of it that are counted.
     """

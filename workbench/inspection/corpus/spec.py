@@ -73,5 +73,5 @@ class Files:
 
     @classmethod
     def at(cls, path: str) -> Files:
-        """From the path of the description, the form in which inspectors get it."""
+        """The files by the path of their description, which inspectors get as an option."""
         return cls(Path(path).parent, Path(path).stem)

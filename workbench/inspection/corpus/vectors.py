@@ -18,8 +18,8 @@ WORD, DOCUMENT = "word", "document"
 def text_vectors(
     subject: Subject, document: Document, unit: str, start: int, end: int
 ) -> list[np.ndarray]:
-    """Of each layer, the vector (width,) of a range of the first text, or with the unit
-    "document" of all of it.
+    """For each layer, the vector (width,) of a range of the first text, or of the whole text for
+    the unit "document".
     """
     longest = subject.max_length if subject.is_run else min(subject.encoder.max_length, LONGEST)
     with scratch.folder("inspect") as folder:

@@ -23,7 +23,7 @@ class LabelProbability:
 
 @dataclass(frozen=True)
 class LabelProbabilities:
-    """In the order of the run's labels."""
+    """Probabilities in the order of the run's labels."""
 
     labels: tuple[LabelProbability, ...]
     cut: bool = False

@@ -14,7 +14,7 @@ from workbench.inspection.spec import InspectorInfo, TokenTable
 
 @dataclass(frozen=True)
 class LogitLens(TokenTable):
-    """Of every layer, embeddings first, and the T tokens of the text: arrays (layers + 1, T).
+    """Arrays (layers + 1, T) for every layer, embeddings first, and the T tokens of the text.
 
     best: the most probable token; shares float32: its probability. final float32: the probability
     of the token that the last layer predicts. entropies float32: of the whole distribution, in

@@ -191,7 +191,7 @@ def _next_words(text: _Text, part: int, *, whole: bool) -> tuple[list[int], bool
 def _scored(
     model: LanguageModel, piece: EncodedInput, asked: Sequence[tuple[list[int], int]], own: int
 ) -> tuple[dict[int, float], Tensor]:
-    """Of the first `own` inputs: position → -log2 P(token | all others); the scores of the rest.
+    """For the first `own` inputs: position → -log2 P(token | all others); the scores of the rest.
 
     asked: ids with masks, and the position whose score is computed.
     """

@@ -189,5 +189,5 @@ def _best_estimates(estimates: Estimates, edits: Edits) -> dict[int, list[str]]:
 
 
 def _by_fall(trials: Iterable[Trial]) -> list[Trial]:
-    """Those that lower the score of what was predicted most come first."""
+    """Sort trials by how much they lower the score of the prediction, largest decrease first."""
     return sorted(trials, key=lambda trial: -trial.fall)

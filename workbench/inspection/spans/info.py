@@ -11,7 +11,7 @@ from workbench.text.spans import Span
 
 @dataclass(frozen=True)
 class PredictedSpans:
-    """In text order; `labels` are those of the run."""
+    """Predicted spans in text order; `labels` are those of the run."""
 
     spans: tuple[Span, ...]
     labels: tuple[str, ...]

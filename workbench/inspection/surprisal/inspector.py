@@ -17,7 +17,9 @@ LEAST = 1e-45  # the smallest probability that float32 can hold
 
 
 class SurprisalInspector:
-    """From the probabilities of the actual tokens, which `vocabulary` computes in one pass."""
+    """Computes surprisal from the probabilities of the actual tokens, which `vocabulary` computes
+    in one pass.
+    """
 
     info = INFO
 

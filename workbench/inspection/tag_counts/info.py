@@ -24,7 +24,7 @@ class WordCounts:
 
 @dataclass(frozen=True)
 class TagCounts:
-    """Of every word of the text, in order."""
+    """Tag counts of every word of the text, in order."""
 
     words: tuple[WordCounts, ...]
 

@@ -80,9 +80,9 @@ INFO = InspectorInfo(
     ),
     shows=N_(
         "Shows the learned weights of the features of a word for a tag, and the strongest features "
-        "of the tag in the whole model. A tag sequence scores the sum of the weights of its words "
-        "and of its transitions; the highest one is predicted. Does not show features that "
-        "training did not see; they count nothing. Lafferty, McCallum and Pereira 2001."
+        "of the tag in the whole model. The score of a tag sequence is the sum of the weights of "
+        "its words and transitions; the highest score is predicted. Does not show features that "
+        "do not occur in training; they have no weight. Lafferty, McCallum and Pereira 2001."
     ),
     of_text=("word", "tag"),
 )

@@ -58,7 +58,9 @@ def same_among_nearest(vectors: np.ndarray, senses: np.ndarray) -> float:
 
 
 def same_at_random(senses: np.ndarray) -> float:
-    """The same share where all uses are equally near. senses int (N,), N at least 2."""
+    """The expected share of the same sense if all uses are equally near. senses int (N,), N at
+    least 2.
+    """
     counts = np.bincount(senses)
     return float((counts * (counts - 1)).sum() / (len(senses) * (len(senses) - 1)))
 

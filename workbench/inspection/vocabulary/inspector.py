@@ -98,7 +98,7 @@ def _causal(model: LanguageModel, piece: EncodedInput, asked: Sequence[int], top
 
 
 def _of_units(subject: Subject, document: Document, options: Mapping[str, Any]) -> ExpectedWords:
-    """By a language model that reads words or characters, for the next or the previous unit."""
+    """Predictions of the next or previous unit by a language model of words or characters."""
     encoder = subject.encoder
     encoder.head = _direction(subject, options["direction"])
     backward = encoder.head == PREVIOUS

@@ -56,8 +56,8 @@ INFO = InspectorInfo(
     shows=N_(
         "Shows what each word and word pair adds to the logit of a class: its TF-IDF times its "
         "weight; the sum with the intercept is exactly the logit (of two classes, their log odds). "
-        "Does not show words that training did not see; they count nothing. Salton and Buckley "
-        "1988 (TF-IDF); Molnar 2022, chapter 5 (effects in linear models)."
+        "Does not show words that do not occur in training; they have no weight. Salton and "
+        "Buckley 1988 (TF-IDF); Molnar 2022, chapter 5 (effects in linear models)."
     ),
     of_text=("target",),
 )

@@ -20,7 +20,7 @@ MOST = 200  # words at the beginning of a text that are left out, one after the 
 
 
 class WordsLeftOutInspector:
-    """For every run that decides something: only its predictions are needed."""
+    """Needs only the predictions of a run, so it supports runs of every task."""
 
     info = INFO
 

@@ -131,7 +131,7 @@ class Block:
         return self.layers[1] - self.layers[0] + 1 if self.layers else 1
 
     def words(self) -> str:
-        """Its title, translated: "Layers 1–12", "Layer 1"."""
+        """The translated title: "Layers 1–12", "Layer 1"."""
         if not self.layers:
             return _(self.title)
         first, last = self.layers
@@ -247,7 +247,7 @@ def _grouped(
     short: Mapping[str, str],
     info: ModelInfo,
 ) -> list[Block]:
-    """Equal consecutive layers as one block."""
+    """Merge equal consecutive layers into one block."""
     stacks = {stack for stack, _number in layers}
     made = []
     for (stack, number), names in sorted(layers.items()):

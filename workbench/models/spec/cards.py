@@ -125,7 +125,7 @@ def card(
 
 
 def _chosen_task(info: ModelInfo) -> str:
-    """That of a published model, unless the user has chosen another one for it."""
+    """The task of a published model, or the one that the user has chosen for it instead."""
     if not info.task:
         return ""
     chosen = settings.load().model_tasks.get(str(Path(info.path).absolute()))
@@ -294,7 +294,7 @@ def _licence(path: Path) -> str:
 
 
 def _readme(path: Path) -> str:
-    """Its beginning, "" without one."""
+    """The beginning of the README; "" if there is none."""
     readme = path / "README.md"
     try:
         if not readme.is_file():

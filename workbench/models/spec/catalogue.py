@@ -83,7 +83,7 @@ class Published:
 
     @property
     def objectives(self) -> str:
-        """Its objectives in one line, translated."""
+        """The pretraining objectives on one line, translated."""
         return ", ".join(map(_, self.objective))
 
     def to_json(self) -> dict[str, object]:

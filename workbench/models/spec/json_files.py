@@ -59,6 +59,6 @@ def _is_list(value: object) -> bool:
 
 
 def one_line(text: str, most: int) -> str:
-    """On one line and shortened, for tables and cards."""
+    """The text on one line and shortened, for tables and cards."""
     line = "".join(item if item.isprintable() else "\ufffd" for item in text[:1000].strip())
     return line if len(line) <= most else f"{line[: most - 1]}…"

@@ -93,7 +93,8 @@ class CharacterTexts(WordPreparer):
         return max(table.size for table in self.tables.values())
 
     def arrays(self, units: Units) -> dict[str, np.ndarray]:
-        """For each direction: characters int32 (C,) with delimiter and end; positions int32 (T,).
+        """Arrays for each direction: characters int32 (C,) with delimiter and end; positions int32
+        (T,).
 
         C: characters of the text. A position is where the state of a word is read.
         """
@@ -128,7 +129,7 @@ class CharacterTexts(WordPreparer):
 
     @classmethod
     def load(cls, path: Path) -> CharacterTexts:
-        """From the file that `save` writes. Raises OSError or ValueError."""
+        """Read the file that `save` writes. Raises OSError or ValueError."""
         raw = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(raw, dict) or not raw.keys() <= {NEXT, PREVIOUS} or not raw:
             raise ValueError("it names no direction")

@@ -50,7 +50,9 @@ class Part(ABC):
 
     @abstractmethod
     def arrays(self, units: Units) -> dict[str, np.ndarray]:
-        """By name, without the prefix of the part: (T, …), T tokens, if not stated otherwise."""
+        """Arrays by name, without the prefix of the part: (T, …), T tokens, if not stated
+        otherwise.
+        """
 
     def fits(self, units: Units) -> int:
         """How many of the first tokens fit into one input of the part."""

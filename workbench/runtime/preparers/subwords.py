@@ -29,7 +29,7 @@ class Subwords:
 
     @classmethod
     def load(cls, folder: Path | str) -> Subwords:
-        """From `tokenizer.json`. Raises ModelError if it is missing or damaged."""
+        """Load `tokenizer.json`. Raises ModelError if it is missing or damaged."""
         return cls(Tokenizer.load(folder))
 
     def save(self, folder: Path) -> None:

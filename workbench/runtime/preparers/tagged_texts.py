@@ -58,7 +58,7 @@ class TaggedTexts(CharacterTexts):
 
     @classmethod
     def load(cls, path: Path) -> TaggedTexts:
-        """From the folder of the files that `save` writes. Raises OSError or ValueError."""
+        """Read the folder that `save` writes. Raises OSError or ValueError."""
         tables = CharacterTexts.load(path.with_name(FILE)).tables
         raw = json.loads(path.with_name(WORDS).read_text(encoding="utf-8"))
         if not isinstance(raw, list) or not all(isinstance(item, dict) for item in raw):

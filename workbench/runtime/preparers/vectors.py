@@ -38,7 +38,7 @@ class VectorWords(WordPreparer):
 
     @classmethod
     def load(cls, folder: Path) -> VectorWords:
-        """From an exported folder. Raises ModelError if its files are missing or damaged."""
+        """Load an exported folder. Raises ModelError if its files are missing or damaged."""
         try:
             about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
             given = about["ngrams"]

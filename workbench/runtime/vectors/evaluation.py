@@ -72,7 +72,7 @@ class Analogies:
 
     @property
     def accuracy(self) -> float:
-        """Of the used questions; NaN if there is none."""
+        """Accuracy on the questions used; NaN if there are none."""
         return self.correct / self.used if self.used else float("nan")
 
     @property

@@ -47,7 +47,7 @@ class Lexicon:
 
     @classmethod
     def open(cls, path: Path, watch: Watch = QUIET) -> Lexicon:
-        """From a file of vectors. Raises ModelError."""
+        """Open a file of vectors. Raises ModelError."""
         opened = store.open_file(path, watch.part(0, 0.5))
         grams = opened.rows[len(opened.words) :]
         return cls(opened.words, opened.table(watch.part(0.5, 1)), opened.ngrams, grams)

@@ -365,7 +365,7 @@ def _mistake(gold: GoldAnswer, predicted: PredictedAnswer | None) -> tuple[float
 
 
 def _probability(gold: GoldAnswer, predicted: PredictedAnswer | None) -> float | None:
-    """Of the gold answers, if the model considered them."""
+    """Probability of the gold answers, if the model considered them."""
     if predicted is None:
         return 0.0
     if not gold.ranges:

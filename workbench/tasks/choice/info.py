@@ -30,9 +30,9 @@ class ChoiceInfo(ClassifyInfo):
     short = N_("Choice")
     predicts = N_("the correct one of several answers")
     definition = N_(
-        "Share of documents whose right choice has the highest score. Documents may have different "
-        "numbers of choices; chance is the mean of 1 / number. The mean reciprocal rank is that of "
-        "1 / rank of the correct choice."
+        "Share of documents whose correct choice has the highest score. Documents may have "
+        "different numbers of choices; chance is the mean of 1 / number. The mean reciprocal rank "
+        "is that of 1 / rank of the correct choice."
     )
     layer_kinds = ("choice",)
     texts = CHOICES

@@ -90,7 +90,9 @@ class WordTask(TaskInfo):
         return preparer.windows(documents, max_length)
 
     def temperature(self, golds: Sequence[Any], predictions: Sequence[Prediction]) -> float | None:
-        """Of the confidences that `confidences` compares with gold, see `decoding.tempered`."""
+        """Temperature of the confidences that `confidences` compares with gold, see
+        `decoding.tempered`.
+        """
         from workbench.metrics.calibration import label_temperature
 
         found = self.confidences(golds, predictions)

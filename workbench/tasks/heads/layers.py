@@ -77,7 +77,7 @@ class Mean(Layers):
 
 
 class Concat(Layers):
-    """For two directions [every forward half; every backward half]."""
+    """Concatenates layers; for two directions [every forward half; every backward half]."""
 
     mixes = False
 

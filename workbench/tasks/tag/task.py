@@ -94,7 +94,7 @@ class Tagging(Task):
 
 
 def _crf_of(model: Model) -> Crf:
-    """That of our head, else of the library's."""
+    """The CRF of our own head, else that of the library's head."""
     return cast(Crf, model.encoder.crf if model.head is None else model.head)
 
 

@@ -43,7 +43,7 @@ def option() -> Option:
         DEFAULT,
         N_(
             "How texts are split into words, for ELMo and AWD-LSTM; for Chinese, Japanese, Thai "
-            "and other texts without spaces. Stored with the model, whose trainings use it, too."
+            "and other texts without spaces. Stored with the model and used whenever it is trained."
         ),
         choices=tuple(titles()),
         title=N_("Word segmenter"),

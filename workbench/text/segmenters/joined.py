@@ -8,7 +8,7 @@ from workbench.text.segmenters.base import Words
 
 
 def offsets(parts: Iterable[str]) -> Words:
-    """Of parts that give the text when they are joined; those of white space are left out."""
+    """Offsets of parts that are the text when joined; parts of white space are left out."""
     found, at = [], 0
     for part in parts:
         start, at = at, at + len(part)

@@ -87,7 +87,7 @@ class AuditState(State):
 
     @property
     def tasks(self) -> tuple[TaskInfo, ...]:
-        """Those that learn the layer."""
+        """The tasks that learn the layer."""
         layer = next((layer for layer in self.layers if layer.name == self.layer), None)
         return tasks.fitting(layer) if layer is not None else ()
 

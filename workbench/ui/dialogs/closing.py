@@ -106,7 +106,7 @@ def _consequences(jobs: list[Job], project_only: bool) -> str:
     """Describe what each answer does to these jobs."""
     message = []
     if any(_can_stop(job) for job in jobs):
-        message.append(_("Stopping a training keeps its best checkpoint."))
+        message.append(_("Stopping a training run keeps its best checkpoint."))
     if project_only and any(job.spec.stoppable for job in jobs):
         message.append(
             _(

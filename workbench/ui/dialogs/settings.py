@@ -107,7 +107,7 @@ ASKED = (
         N_("Precision in Inspect"),
         N_(
             "Weights of pretrained causal models. bf16 takes half the memory; automatic uses it on "
-            "GPUs for models published with 16 bits."
+            "GPUs for models published in 16-bit precision."
         ),
         "work",
         ("auto", "fp32", "bf16"),

@@ -136,7 +136,7 @@ class ArcPainter:
 
 
 def _path(arc: LineArc, x: float, y: float, bottom: float) -> QPainterPath:
-    """From the left leg or edge over the horizontal to the right leg or edge."""
+    """The path of an arc, from the left leg or edge to the right one."""
     legs = {leg for leg in (arc.from_x, arc.to_x) if leg is not None}
     path = QPainterPath()
     corner = min(_CORNER, (arc.right - arc.left) / 2)

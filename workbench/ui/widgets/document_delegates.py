@@ -144,7 +144,7 @@ def _line(text: str, mode: Qt.TextElideMode, width: int, _size: int, _family: st
 
 
 def _elided(text: str, mode: Qt.TextElideMode, width: int, metrics: QFontMetrics) -> str:
-    """The same as `elidedText`, without shaping the part of a long text that never fits."""
+    """As `elidedText`, without shaping the part of a long text that never fits."""
     most = 2 * width // max(1, metrics.averageCharWidth()) + 8
     if mode == Qt.TextElideMode.ElideRight and len(text) > most:
         beginning = text[:most]
@@ -204,7 +204,7 @@ def _marked(
     mode: Qt.TextElideMode,
     _use: tuple[int, str, bool],
 ) -> QTextLayout:
-    """The same as `_laid_out`, once for each text, column and theme."""
+    """As `_laid_out`, cached for each text, column and theme."""
     return _laid_out(text, found, width, mode)
 
 

@@ -277,7 +277,7 @@ class DocumentTable(QTableView):
         self._fit_keys()
 
     def _fit_keys(self) -> None:
-        """In a narrow table, keys and classes shrink in favour of the text."""
+        """Narrow the columns of keys and classes in favour of the text in a narrow table."""
         cramped = self.viewport().width() < theme.px(CRAMPED)
         if cramped != self._cramped:
             self._cramped = cramped

@@ -19,7 +19,7 @@ GAP = 5  # pixels beside the word
 
 
 class KwicDelegate(QStyledItemDelegate):
-    """For a column of a table; `parts(row)` gives the text before, the word, the text after.
+    """Draws a keyword in context; `parts(row)` gives the text before, the word, the text after.
 
     In right-to-left text, what comes first is on the right.
     """

@@ -286,7 +286,7 @@ class LabelBar(QWidget):
 
     @property
     def chips(self) -> tuple[ChipButton, ...]:
-        """Those of the labels."""
+        """The chips of the labels."""
         return tuple(self._named)
 
     @property

@@ -68,7 +68,7 @@ class LayerBars(QWidget):
         self.setAccessibleName(_("Layer weights"))
 
     def set_weights(self, weights: Sequence[float]) -> None:
-        """From the embeddings up, sum 1."""
+        """Set the weights from the embeddings up, sum 1."""
         self._weights = tuple(weights)
         self.setAccessibleDescription(", ".join(weight_texts(self._weights)))
         plain.set_tip(self, "\n".join(weight_texts(self._weights)))

@@ -192,7 +192,7 @@ class PointMap(QWidget):
 
     @property
     def radius(self) -> float:
-        """Of a point in pixels; many points are smaller."""
+        """Radius of a point in pixels; smaller if there are many points."""
         found = next(size for most, size in SIZES if len(self.points) <= most)
         return found * theme.percent() / 100
 

@@ -102,7 +102,7 @@ class Units:
     parts: tuple[tuple[int, int], ...] = ()  # of a discontinuous span
 
     def on(self, first: int, after: int) -> list[tuple[int, int]]:
-        """Its ranges on a line of units [first, after)."""
+        """The ranges of the units on a line of units [first, after)."""
         ranges = self.parts or ((self.start, self.end),)
         cut = [(max(start, first), min(end, after)) for start, end in ranges]
         return [(start, end) for start, end in cut if start < end] or [

@@ -32,7 +32,7 @@ class Unit:
     what: str = ""
 
     def words(self) -> str:
-        """For tooltips and screen readers."""
+        """The text for tooltips and screen readers."""
         if self.target is None:
             return self.text
         message = _("{input} → {target} ({what})") if self.what else _("{input} → {target}")

@@ -25,7 +25,7 @@ class Whole:
         """What the picture lacks, "" for nothing."""
         if not self.cut:
             return ""
-        message = _("The picture ends after {limit:,} pixels; the data can be saved as a whole.")
+        message = _("The picture is cut off at {limit:,} pixels. Save the data to get all of it.")
         return message.format(limit=MOST)
 
 

@@ -125,7 +125,7 @@ def _dropouts(options: LoadOptions) -> Dropouts:
 
 
 class _Discarded(list[object]):
-    """In place of fastai's own list in the state of an optimizer, which is not used."""
+    """Stands for fastai's own list class in the state of an optimizer, which is not used."""
 
 
 def _state(path: Path, info: ModelInfo) -> dict[str, Tensor]:

@@ -97,7 +97,7 @@ class Layer(nn.Module):
 
     @property
     def weights(self) -> tuple[nn.Parameter, ...]:
-        """In torch's order."""
+        """The parameters in torch's order."""
         return self.of_inputs, self.of_states, self.bias_of_inputs, self.bias_of_states
 
     def forward(self, inputs: Tensor, memory: Memory | None) -> tuple[Tensor, Memory | None]:

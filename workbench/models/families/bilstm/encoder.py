@@ -104,7 +104,9 @@ class BilstmEncoder(Encoder):
         return mixed * mask.unsqueeze(-1)
 
     def layer_weights(self) -> dict[str, dict[str, Any]]:
-        """Of the models in the embeddings, by name; a second one of the same name has a number."""
+        """Layer weights of the models in the embeddings, by name; a second one of the same name has
+        a number.
+        """
         found: dict[str, dict[str, Any]] = {}
         for number, mix in self._mixes():
             name = self.config.parts[number].model

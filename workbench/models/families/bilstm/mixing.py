@@ -26,7 +26,7 @@ class Mix(nn.Module):
         return found
 
     def learned(self) -> dict[str, Any]:
-        """Of each layer its weight, sum 1, and γ."""
+        """The weight of each layer, sum 1, and γ."""
         shares = self.weights.detach().softmax(0)
         return {"weights": tuple(shares.tolist()), "gamma": float(self.scale.detach())}
 

@@ -161,7 +161,7 @@ def word_starts(ends: Tensor, first: int, *, forward: bool) -> Tensor:
 
 
 def _distinct(inputs: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], Tensor]:
-    """Equal rows of a batch once, and the row of the result for each given row (B,)."""
+    """The distinct rows of a batch, and the index of its distinct row for each given row (B,)."""
     names = list(inputs)
     table = torch.cat([inputs[name] for name in names], 1)
     rows, back = torch.unique(table, dim=0, return_inverse=True)

@@ -209,7 +209,7 @@ class ElmoEncoder(Encoder):
         return self.scores(self._top(inputs), self.head)
 
     def logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
-        """The same at `positions` (B, K) only: (B, K, V)."""
+        """Logits at `positions` (B, K) only: (B, K, V)."""
         top = self._top(inputs)
         index = positions[..., None].expand(-1, -1, top.shape[-1])
         return self.scores(top.gather(1, index), self.head)

@@ -67,7 +67,7 @@ class Adapted(nn.Module):
 
 
 class _Place(NamedTuple):
-    """Of a module in the base model: its parent, the attribute there, and its full name."""
+    """A module in the base model: its parent, the attribute there, and its full name."""
 
     parent: nn.Module
     attribute: str

@@ -30,7 +30,7 @@ def keeps_all(encoder: TransformerEncoder) -> bool:
 
 
 def branched(encoder: TransformerEncoder, texts: Sequence[Branches]) -> Iterator[list[Tensor]]:
-    """Of each text, for each of its ends the logits (1 + S, V), see Encoder.branched_logits."""
+    """Logits (1 + S, V) for each end of each text, see Encoder.branched_logits."""
     memory: Memory = []
     before: Sequence[int] = ()
     for text, ends in texts:

@@ -85,7 +85,7 @@ class TransformerEncoder(Encoder):
         return {**others, "input_mask": (1 - inputs[MASK]).float()}
 
     def read_both_orders(self) -> None:
-        """From now on, see `Encoder.both_orders`."""
+        """Read pairs in both orders from now on, see `Encoder.both_orders`."""
         self.both_orders = True
         self.input_names = (*self.input_names, SWAPPED)
 
@@ -124,7 +124,7 @@ class TransformerEncoder(Encoder):
         return bool(self.model.config._attn_implementation == "eager")
 
     def attentions(self, inputs: Mapping[str, Tensor]) -> tuple[Tensor, ...]:
-        """Of every layer (B, heads, T, T)."""
+        """Attention weights of every layer (B, heads, T, T)."""
         output = self.body(**self._arguments(inputs), output_attentions=True)
         return tuple(map(self._full, output.attentions))
 
@@ -133,7 +133,7 @@ class TransformerEncoder(Encoder):
         return self._full(_logits(self._picked(inputs, positions)[0]))
 
     def branched_logits(self, texts: Sequence[Branches]) -> Iterator[list[Tensor]] | None:
-        """Of each text, for each of its ends (1 + S, V); None if the model cannot continue."""
+        """Logits (1 + S, V) for each end of each text; None if the model cannot continue a text."""
         return continued.branched(self, texts) if continued.keeps_all(self) else None
 
     def continuation(self, text: Sequence[int]) -> Continued | None:
@@ -274,7 +274,7 @@ def fresh(parameters: Iterable[nn.Parameter], seen: set[int]) -> list[nn.Paramet
 
 
 def _logits(output: Any) -> Tensor:
-    """Of the only head, or of the masked tokens where next sentences have logits too.
+    """Logits of the only head, or of the masked tokens where next sentences have logits too.
 
     Those of the start and the end of an answer are joined, (B, T, 2).
     """

@@ -170,7 +170,7 @@ class Seq2SeqEncoder(TransformerEncoder):
         return logits
 
     def cross_attentions(self, inputs: Mapping[str, Tensor], targets: Tensor) -> tuple[Tensor, ...]:
-        """Of every decoder layer (B, heads, S, T); targets int (B, S)."""
+        """Cross-attention weights of every decoder layer (B, heads, S, T); targets int (B, S)."""
         model: Any = self.model
         shifted = model.prepare_decoder_input_ids_from_labels(targets)
         output = model(**inputs, decoder_input_ids=shifted, use_cache=False, output_attentions=True)

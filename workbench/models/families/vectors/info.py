@@ -97,7 +97,7 @@ class VectorsInfo(FamilyInfo):
         return found
 
     def segmenter(self, path: Path, settings: Mapping[str, Any] | None = None) -> str:
-        """That of a saved folder, else that of the file of vectors."""
+        """The segmenter of a saved folder, else that of the file of vectors."""
         found = super().segmenter(path)
         return stored.read(self.file(path)) if found == DEFAULT else found
 

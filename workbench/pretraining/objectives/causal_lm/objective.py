@@ -39,7 +39,7 @@ class CausalLm(Objective):
     def losses(
         self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
-        """Those of the objective for this kind of model; inputs and targets (B, T, …)."""
+        """The losses for this kind of model; inputs and targets (B, T, …)."""
         return self.over.losses(inputs, targets)
 
 

@@ -196,7 +196,7 @@ def _listed(text: str, spans: Sequence[Span]) -> str:
 
 
 def _confidence(wrong: Sequence[Span], missed: Sequence[Span], prediction: Prediction) -> float:
-    """For false positives the highest score; for missed spans that of a word in one of them."""
+    """The highest score of the false positives; for missed spans, that of a word in one of them."""
     if wrong:
         return max(span.score or 0.0 for span in wrong)
     # Gold is sorted by its start; nested spans may end before the ones that precede them.

@@ -47,7 +47,7 @@ class BottleneckInfo(MethodInfo):
         return _("the places for adapters in its layers are not known; LoRA works with any model")
 
     def factors(self, layers: int, options: Mapping[str, Any], epoch: int) -> tuple[float, ...]:
-        """Of the inserted modules: every layer has some; the embeddings have none."""
+        """Factors of the inserted modules: every layer has some; the embeddings have none."""
         return (0.0, *[1.0] * (layers + 1))
 
     def forecast(self, model: ModelInfo, options: Mapping[str, Any]) -> Forecast:

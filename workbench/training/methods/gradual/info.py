@@ -31,7 +31,7 @@ class GradualInfo(MethodInfo):
         return FULL.factors(layers, {**options, "gradual_unfreezing": True}, epoch)
 
     def forecast(self, model: ModelInfo, options: Mapping[str, Any]) -> Forecast:
-        """In the last epochs, when everything is trained."""
+        """The forecast for the last epochs, when everything is trained."""
         return Forecast(model.parameters, model.parameters)
 
 

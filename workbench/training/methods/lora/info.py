@@ -98,7 +98,7 @@ class LoraInfo(MethodInfo):
     inserts = True
 
     def factors(self, layers: int, options: Mapping[str, Any], epoch: int) -> tuple[float, ...]:
-        """Of the inserted matrices: every layer has some; the embeddings have none."""
+        """Factors of the inserted matrices: every layer has some; the embeddings have none."""
         return (0.0, *[1.0] * (layers + 1))
 
     def forecast(self, model: ModelInfo, options: Mapping[str, Any]) -> Forecast:

@@ -139,7 +139,9 @@ class Lora(Method):
         config.save_pretrained(str(folder))
 
     def trained_parameters(self) -> dict[str, Tensor]:
-        """By their names in the encoder, without the name of the adapter, each of its own shape."""
+        """Trained parameters by name in the encoder, without the name of the adapter, each of its
+        own shape.
+        """
         own = {id(parameter) for parameter in self.others}
         return {
             name.replace(f".{NAME}.", "."): parameter.detach()

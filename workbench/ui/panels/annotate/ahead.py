@@ -72,7 +72,7 @@ class AheadState(OrderState):
 
     @property
     def ahead_choices(self) -> tuple[AheadChoice, ...]:
-        """For each selected layer that a run can predict."""
+        """The choices for each selected layer that a run can predict."""
         found, chosen = [], self.ahead_chosen
         for layer in self.ordered_layers:
             fitting = preannotate.choices(self.project, layer)
@@ -164,7 +164,7 @@ class AheadState(OrderState):
                 else _("predicting…")
             )
         if ahead.status == WAITING:
-            return _("{message}, waiting for a training").format(message=message)
+            return _("{message}, waiting for a training run").format(message=message)
         return message
 
     # ------------------------------------------------------------ what it has predicted

@@ -27,7 +27,9 @@ STEPS = range(4)  # nothing is shortened; the states; the units, too; no buttons
 
 
 class DocumentHead(QWidget):
-    """In a narrow column, what is also elsewhere is shortened or hidden before the key is."""
+    """The head of a document. In a narrow column, what is also shown elsewhere is shortened or
+    hidden before the key.
+    """
 
     def __init__(self, state: AnnotateActs) -> None:
         super().__init__()

@@ -156,7 +156,9 @@ class InstantState(AheadState):
             self._reorder(self.skipped)
 
     def _in_order(self, ids: Sequence[int]) -> Sequence[int]:
-        """Of the instant model, the open document comes first: each label changes the order."""
+        """The order by the instant model, with the open document first: each label changes the
+        order.
+        """
         ids = super()._in_order(ids)
         here = self.document_id
         if not self.follows or here is None or here not in ids:

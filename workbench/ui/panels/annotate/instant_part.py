@@ -51,7 +51,7 @@ class InstantPart(QFrame):
         )
 
     def compact(self, compact: bool) -> None:
-        """In a low window with large letters, what it has learned is only a tooltip."""
+        """In a low window with large text, show what it has learned only as a tooltip."""
         self._lines.setHidden(compact)
 
     def render(self) -> None:

@@ -365,7 +365,7 @@ class Paper(QFrame):
         self._remark.setVisible(bool(remark))
 
     def show_answers(self) -> None:
-        """Those of another question."""
+        """Show the answers of another question."""
         self._shown_spans.show_in(text for text in self.texts if not text.isHidden())
         answers = self.state.shown_answers
         if answers:

@@ -100,7 +100,7 @@ class QuestionState(ChoiceState):
 
     @property
     def shown_answers(self) -> tuple[ShownAnswer, ...]:
-        """Those of the current question: gold, and what is suggested or predicted."""
+        """The answers of the current question: gold, suggested and predicted ones."""
         asked_question = self.question
         if asked_question is None:
             return ()
@@ -205,7 +205,7 @@ class QuestionState(ChoiceState):
             )
 
     def take_prediction(self) -> bool:
-        """In error review: make the predicted answer of the current question gold.
+        """Make the predicted answer of the current question gold, in error review.
 
         False if no question is reviewed.
         """

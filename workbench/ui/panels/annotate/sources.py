@@ -50,7 +50,7 @@ class SourceState(TokenState):
 
     @property
     def suggestions(self) -> tuple[SuggestionRow, ...]:
-        """Those of the chosen origin and scores, in the chosen order."""
+        """The suggestions of the chosen origin and scores, in the chosen order."""
         rows = self.every_suggestion
         if self.source is None and self.order == IN_TEXT and self.scores == EVERY:
             return rows
@@ -123,7 +123,7 @@ class SourceState(TokenState):
         return found
 
     def answers_made(self, question_id: int) -> str:
-        """The same of the answers to a question, a line each; "" without an answer."""
+        """Who made the answers to a question, one line each; "" without an answer."""
         asked = self.doc.questions if self.doc is not None else ()
         rows = [row for question in asked if question.id == question_id for row in question.rows]
         given = [row for row in rows if row.start is not None or row.is_null]

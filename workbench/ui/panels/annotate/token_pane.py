@@ -87,7 +87,7 @@ class TokenPane(QWidget):
         return cells
 
     def _predicted(self) -> dict[tuple[int, int], list[Tag]]:
-        """In an error review, predicted tags that differ from gold, by position."""
+        """Predicted tags that differ from gold, by position; only in an error review."""
         state = self.state
         layer = next(
             (tag_layer for tag_layer in state.tag_layers if tag_layer.id == state.run_layer), None

@@ -317,7 +317,7 @@ def _least_probable_last(offer: Offer) -> float:
 
 
 def _best(rows: Iterable[SuggestionRow]) -> list[SuggestionRow]:
-    """Of the suggestions for one token in one layer, the one with the highest score."""
+    """The suggestion with the highest score for each token and layer."""
     found: dict[tuple[int, int | None], SuggestionRow] = {}
     for row in rows:
         before = found.setdefault((row.layer_id, row.start), row)

@@ -40,7 +40,7 @@ class ExportDialog(Dialog):
             parent,
             _("Export data"),
             _(
-                "Export documents and labels to a file for other programs, or without loss in "
+                "Export documents and labels to a file for other programs, or losslessly in "
                 "Glossbench's own format."
             ),
             width=640,

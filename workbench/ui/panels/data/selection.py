@@ -60,7 +60,7 @@ class SelectionState(FilterState):
         return "\n".join(corpus.texts(self.project, self.chosen)) if self.can_copy else ""
 
     def keys(self) -> str:
-        """Their keys, one per line."""
+        """The keys of the selected documents, one per line."""
         return "\n".join(row.key for row in self.rows(self.chosen)) if self.can_copy else ""
 
     def show_on_map(self) -> None:

@@ -146,7 +146,7 @@ class DataState(SelectionState):
 
     @property
     def statistics(self) -> StatisticsState:
-        """Of the documents that pass the filters; built when first asked for."""
+        """Statistics of the documents that pass the filters; created on first use."""
         from workbench.ui.panels.data.statistics_state import StatisticsState
 
         if self._statistics is None:
@@ -155,7 +155,7 @@ class DataState(SelectionState):
 
     @property
     def duplicates(self) -> DuplicatesState:
-        """Of the documents that pass the filters; built when first asked for."""
+        """Duplicates among the documents that pass the filters; created on first use."""
         from workbench.ui.panels.data.duplicates_state import DuplicatesState
 
         if self._duplicates is None:

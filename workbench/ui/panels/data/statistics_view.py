@@ -274,7 +274,7 @@ class StatisticsView(View):
         self._queries[self.pairs] = [
             statistics.query_of_pair(used[col], used[row_]) for row_, col, _n in self.pairs.cells
         ]
-        card_.tell(note="", below=_("documents with both labels; on the edge, with each label"))
+        card_.tell(note="", below=_("documents with both labels; on the diagonal: with the label"))
 
     def _show_days(self) -> None:
         days = self.state.found.days if self.state.found is not None else ()
@@ -306,7 +306,7 @@ class StatisticsView(View):
             return
         several = len({agreement.layer.name for agreement in found}) > 1
         self.agreement.show_rows([_agreement_row(agreement, several) for agreement in found], 1.0)
-        below = _("right: agreement and number of suggestions decided by you")
+        below = _("right: agreement and number of suggestions that you accepted or rejected")
         self._cards[5].tell(below=below)
 
     def _show_lengths(self) -> None:

@@ -96,7 +96,7 @@ class ExportState(State):
 
     @property
     def name(self) -> str:
-        """Of the selected run or model."""
+        """Name of the selected run or model."""
         shown = self.run or self.card
         return shown.name if shown is not None else ""
 

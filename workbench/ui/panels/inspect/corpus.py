@@ -19,7 +19,7 @@ Place = tuple[int, int, int]  # document, start, end
 
 
 class Corpus:
-    """Of an Inspect page, whose field `chosen_documents` it sets."""
+    """The documents of an Inspect page, whose field `chosen_documents` it sets."""
 
     def __init__(self, page: InspectState):
         self._page = page

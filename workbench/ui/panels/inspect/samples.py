@@ -48,13 +48,13 @@ class Sample:
 
     @property
     def title(self) -> str:
-        """In one line, for its button."""
+        """The sample on one line, for its button."""
         second = " · ".join(self.second.splitlines())
         return f"{self.text} — {second}" if second else self.text
 
 
 def samples(form: int) -> tuple[Sample, ...]:
-    """Those that suit a model.
+    """The samples that suit a model.
 
     form: how many texts it reads, CHOICES or ASKED, as for `text.typed`.
     """

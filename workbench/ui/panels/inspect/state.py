@@ -141,7 +141,9 @@ class InspectState(Kept):
 
     @property
     def form(self) -> int:
-        """Of the documents that the model reads: ASKED with questions, else that of its texts."""
+        """The form of the documents that the model reads: ASKED with questions, else that of its
+        texts.
+        """
         return ASKED if self.asks else self.texts
 
     # ---------------------------------------------------------------- the text

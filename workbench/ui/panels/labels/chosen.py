@@ -73,7 +73,7 @@ class Chosen(QFrame):
         self._parent_part = Field(
             _("Parent"),
             self._parent,
-            _("Its key, pressed again, gives the sublabels; queries for it find them."),
+            _("Press its key again to assign a sublabel. Queries for it also match its sublabels."),
         )
         self._will_go = words("", "small", "muted", wrap=True)
         self._delete = Button(

@@ -71,7 +71,9 @@ class ShownValues:
 
 
 class LabelsState(State):
-    """In a large project, annotations are counted in the background, after the labels are shown."""
+    """State of the Labels page. In a large project, annotations are counted in the background,
+    after the labels are shown.
+    """
 
     def __init__(self, context: PanelContext) -> None:
         super().__init__()

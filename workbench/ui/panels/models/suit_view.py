@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     from workbench.pretraining.results import ModelFit
 
 NOTE = _(
-    "Perplexity is per word, of character models per character. Compare it only within one kind: "
+    "Perplexity is per word, for character models per character. Compare it only within one kind: "
     "the pseudo-perplexity of masked models, which see both sides, is usually lower than the "
     "perplexity of causal models, which see the left side only."
 )
 
 FERTILITY = _(
-    "Subwords, words or characters, without special ones. Words are words, numbers and symbols; "
+    "Subwords, words or characters, special tokens excluded. Words are words, numbers and symbols; "
     "below 1, the tokenizer joins some of them, as in “2.40” or “n't”"
 )
 
@@ -110,7 +110,7 @@ COLUMNS = (
         84,
         right=True,
         sort=per_token,
-        hint=_("Of character models per character. Tokens differ between tokenizers"),
+        hint=_("For character models, per character. Tokens differ between tokenizers"),
     ),
     Column(_("Kind"), kind_words, 118, sort=kind_words),
     Column(

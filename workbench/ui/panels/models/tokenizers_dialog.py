@@ -111,9 +111,9 @@ class Tokenizers(Dialog):
         self._fits = Table(COMPARED, name=_("Compared tokenizers"), key=lambda row: row[0])
         self._fits.fit_height(3)
         note = _(
-            "Tokens per word: without special ones; numbers and symbols are words too. Below 1, "
+            "Tokens per word: special tokens excluded; numbers and symbols are words too. Below 1, "
             "the tokenizer joins some of them, as in “2.40” or “n't”. Unknown: words outside a "
-            "vocabulary of words; of subwords and characters, words with an unknown letter. Cut: "
+            "vocabulary of words; for subwords and characters, words with an unknown letter. Cut: "
             "texts with more tokens than the limit."
         )
         return column(

@@ -152,7 +152,7 @@ class BoardTable(Table):
         return next((name for name in names if name != self._state.score), "")
 
     def _second_tip(self, entry: Entry) -> str:
-        """Its definition and interval, which has no room in the column."""
+        """Definition and interval of the second score; the column has no room for the interval."""
         found = entry.scores.get(self.second)
         return score_tip(self.second, pair_of(found) if found is not None else None)
 

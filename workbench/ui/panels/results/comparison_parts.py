@@ -33,20 +33,22 @@ if TYPE_CHECKING:
 
 HINTS = {
     BOOTSTRAP: N_(
-        "Documents are drawn with replacement, for both runs together; p: how often the "
-        "difference then deviates by as much as it is (Efron and Tibshirani 1993)."
+        "Documents are resampled with replacement, the same for both runs; p: share of samples "
+        "that deviate from the difference by at least its size (Efron and Tibshirani 1993)."
     ),
     RANDOMISATION: N_(
-        "The predictions of both runs are exchanged for random documents; p: how often the "
-        "difference is then at least as large (Noreen 1989; Yeh 2000)."
+        "The predictions of both runs are exchanged for random documents; p: share of these "
+        "permutations with a difference at least as large (Noreen 1989; Yeh 2000)."
     ),
     MCNEMAR: N_(
         "From the documents that only one of the runs predicts correctly; binomial distribution "
         "(McNemar 1947)."
     ),
 }
-CORRECTED = N_("p-values are corrected for the number of pairs (Holm 1979). Undecided: p ≥ 0.05.")
-PLAIN = N_("Two-sided. Undecided: p ≥ 0.05.")
+CORRECTED = N_(
+    "p-values are corrected for the number of pairs (Holm 1979). Not significant: p ≥ 0.05."
+)
+PLAIN = N_("Two-sided. Not significant: p ≥ 0.05.")
 LEAST = 0.001  # p below which only this bound is shown
 
 
@@ -73,7 +75,7 @@ class _Part(QFrame):
 
 @dataclass(frozen=True)
 class TestRow:
-    """A test of the shown pair; name: of the better system, "" if undecided."""
+    """A test of the shown pair; name: of the better system, "" if not significant."""
 
     test: Test
     better: str
@@ -97,7 +99,7 @@ class TestsPart(_Part):
             ),
             Column(_("On"), lambda row: _on(row.test), 104, tip=lambda row: _on(row.test)),
             Column(_("p"), lambda row: p_text(row.test.holm), 60, right=True),
-            Column(_("Result"), _result, 124, icon=_result_icon, tip=_result),
+            Column(_("Result"), _result, 134, icon=_result_icon, tip=_result),
         )
         self._tests = Table(columns, name=_("Tests"), key=lambda row: row.test.test)
         pair_columns = (
@@ -411,7 +413,7 @@ def _on(test: Test) -> str:
 
 
 def _result(test: TestRow) -> str:
-    return _("{name} is higher").format(name=test.better) if test.better else _("undecided")
+    return _("{name} is higher").format(name=test.better) if test.better else _("not significant")
 
 
 def _result_icon(test: TestRow) -> tuple[str, str]:

@@ -103,7 +103,7 @@ def files_below(folder: Path) -> tuple[tuple[str, int], ...]:
 
 
 def comparable(run: Run, runs: Sequence[Run]) -> tuple[Run, ...]:
-    """Those of `runs` for the same task and layer, without `run` itself."""
+    """The runs among `runs` for the same task and layer, without `run` itself."""
     return tuple(
         other
         for other in runs

@@ -254,7 +254,9 @@ class ScoresView(QFrame):
         return found
 
     def _open_label(self, score: LabelScore) -> None:
-        """Its errors on the shown split: where it is gold, and where it is predicted."""
+        """Open the errors of a label on the shown split: where it is gold, and where it is
+        predicted.
+        """
         state = self._state
         message = _("label {label}").format(label=score.label)
         state.browser.show(split=state.by_label[0], label=score.label, caption=message)
@@ -284,7 +286,7 @@ class ScoresView(QFrame):
         return self._state.measures.label_value(self._state.by_label, row.label, "roc_auc")
 
     def _label_tip(self, name: str, row: LabelScore) -> str:
-        """Of a score of a label: its definition and interval."""
+        """Tooltip of a score of a label: its definition and interval."""
         measures, split = self._state.measures, self._state.by_label
         return label_tip(name, measures.label_interval(split, row.label, name))
 
@@ -379,7 +381,7 @@ class ScoresView(QFrame):
         return self._state.measures.interval("dev", name)
 
     def _definition(self, found: Details, info: TaskInfo, names: Sequence[str]) -> str:
-        """On hover: what the scores are, their intervals, and how these are computed."""
+        """Tooltip: what the scores are, their intervals, and how these are computed."""
         lines = [_(info.definition)]
         for name in names:
             line = score_tip(name, self._dev_interval(found, name))

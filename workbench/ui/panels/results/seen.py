@@ -27,7 +27,7 @@ class SeenCallout(Callout):
         self.set("", "warn")
 
     def show_systems(self, given: Sequence[Scored]) -> None:
-        """Those without such documents are left out."""
+        """Show the systems that were trained on scored documents."""
         self._given = found = tuple(scored for scored in given if scored.seen)
         message = " ".join(map(_sentence, found))
         if len(found) > SENTENCES:

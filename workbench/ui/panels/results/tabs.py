@@ -40,7 +40,7 @@ class SettingsView(QFrame):
         self._map = Button(
             _("Model map…"),
             on=self._show_map,
-            tip=_("What was frozen, trained and new in this run"),
+            tip=_("Frozen, trained and new parts of the model in this run"),
         )
         self._below = row((self._line, 1), column(None, copy), column(None, self._map))
         layout.addWidget(self._table, 1)

@@ -134,7 +134,7 @@ class ResultsView(WatchingView):
     def _no_run(self) -> EmptyState:
         train = lambda: self.state.context.go("train")  # noqa: E731
         lead = Button(_("Train a model"), "play", "primary", on=train)
-        hint = _("A run is one training. Its scores, errors and model are shown here.")
+        hint = _("Scores, errors and the model of each training run are shown here.")
         self._nothing = EmptyState("chart-column", _("No runs yet"), hint, lead)
         return self._nothing
 

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 
 def default_model(cards: Sequence[ModelInfo], unfit: Mapping[str, str]) -> str:
-    """Of the models that are always available, the bidirectional starter learns every task best."""
+    """The initially selected model: the bidirectional starter, which learns every task best of
+    those always available.
+    """
     named = [info.name for info in cards if info.name not in unfit]
     return "starter-bert" if "starter-bert" in named else (named[0] if named else "")
 

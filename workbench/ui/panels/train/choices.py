@@ -94,7 +94,7 @@ class Choices(QFrame):
             _("Model map…"),
             kind="quiet",
             on=self._show_map,
-            tip=_("What is frozen, trained and new in this run"),
+            tip=_("Frozen, trained and new parts of the model in this run"),
         )
         self._layers = LayerSteps(state.layer_rates, self._map)
         self._audit = Button(

@@ -54,7 +54,7 @@ class PretrainView(View):
             "list-checks",
             on=show_batch_of_run,
             name=_("First batch of this run"),
-            tip=_("Original text, what the model gets and where the loss is taken, in this run"),
+            tip=_("Original text, input of the model and positions of the loss in this run"),
         )
         again = Button(
             _("Continue training"),

@@ -139,7 +139,7 @@ class BilstmInfo(FamilyInfo):
         return found
 
     def segmenter(self, path: Path, settings: Mapping[str, Any] | None = None) -> str:
-        """Of the first model of the embeddings that has one."""
+        """The segmenter of the first model of the embeddings that has one."""
         from workbench.runtime.preparers.stacked import part_folder
 
         if self.is_trained(path):
@@ -158,7 +158,7 @@ class BilstmInfo(FamilyInfo):
         return model_part(info.preparer(path), part.longest)
 
     def weight_files(self, path: Path) -> tuple[Path, ...]:
-        """Those of a bare architecture are its configuration."""
+        """The files with weights; the configuration for a bare architecture."""
         if not self.is_trained(path):
             return (path / CONFIG,)
         from workbench.runtime.preparers.stacked import part_folder
@@ -183,7 +183,7 @@ INFO = BilstmInfo()
 
 
 def _problems(parts: Sequence[ModelInfo], *, untrusted: bool) -> list[str]:
-    """Of the models whose states are embeddings."""
+    """Problems of the models whose states are embeddings."""
     found = [
         _("{part}: {problem}").format(part=part.name, problem=problem)
         for part in parts

@@ -67,7 +67,7 @@ class Config:
 
     @property
     def width(self) -> int:
-        """Of the last layer."""
+        """Width of the last layer."""
         return 2 * self.lstm_width
 
     def to_json(self) -> dict[str, Any]:
@@ -116,7 +116,7 @@ def parts_text(parts: Sequence[PartConfig]) -> str:
 
 
 def with_paths(text: str, path: Callable[[str], str]) -> str:
-    """The same parts with the path of each model instead of its name.
+    """The parts with the path of each model instead of its name.
 
     Raises SpecError for a path that cannot be written in a list of parts.
     """

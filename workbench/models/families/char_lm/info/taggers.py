@@ -110,7 +110,7 @@ class TaggerFile:
 
     @property
     def width(self) -> int:
-        """Of the concatenated embeddings."""
+        """Width of the concatenated embeddings."""
         return sum(
             part.states if isinstance(part, LanguageModelFile) else part.width
             for part in self.parts

@@ -88,7 +88,9 @@ class TransformerInfo(FamilyInfo):
         )
 
     def trained(self, path: Path) -> dict[str, Any] | None:
-        """Of a head for classes, tags, a number, multiple choice or answers."""
+        """The description of a trained head for classes, tags, a number, multiple choice or
+        answers.
+        """
         card = self.read(path, allow_pickle=True)
         config = tokenizer_files.read_config(path) or read_object(path / configs.CONFIG, []) or {}
         head = trained.head(card.architecture, config, self.shapes(path))
@@ -118,7 +120,7 @@ class TransformerInfo(FamilyInfo):
 
 
 def _weights(path: Path, problems: list[str]) -> weights.Weights:
-    """Those of transformers, else those of a checkpoint of TensorFlow or fairseq."""
+    """The weights of transformers, else those of a checkpoint of TensorFlow or fairseq."""
     if (index := google.index_of(path)) is not None:
         return google.read(index, problems)
     if (checkpoint := fairseq.file_of(path)) is not None:
@@ -133,7 +135,7 @@ def _notes(path: Path) -> tuple[str, ...]:
 
 
 def _unused(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> list[str]:
-    """Of SpanBERT: see `fairseq.notes`."""
+    """Notes on unused tensors of SpanBERT, see `fairseq.notes`."""
     has_head = any(name.startswith(fairseq.BOUNDARY) for name in shapes)
     return fairseq.notes(shapes) if has_head or fairseq.file_of(path) is not None else []
 

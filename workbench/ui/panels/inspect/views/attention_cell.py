@@ -189,7 +189,7 @@ def _columns(view: AttentionCellView) -> list[Column]:
             number("bias"),
             56,
             right=True,
-            hint=_("What the model adds for the distance of the tokens"),
+            hint=_("Position bias that the model adds for the distance between the tokens"),
         ),
         Column(_("Mask"), number("mask"), 56, right=True, hint=_("What the mask adds")),
         Column(

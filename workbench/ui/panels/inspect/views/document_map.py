@@ -111,7 +111,7 @@ class DocumentMapView(InspectorView):
         )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a narrow pane, the selected points are listed below the map."""
+        """List the selected points below the map in a narrow pane."""
         super().resizeEvent(event)
         ways = QBoxLayout.Direction
         narrow = self.width() < theme.px(NARROW)

@@ -91,7 +91,7 @@ class SamplesView(InspectorView):
         return rows
 
     def _again(self) -> None:
-        """The same settings with the next seed."""
+        """Sample again with the next seed."""
         self.state.set_options(seed=int(self.state.option("seed")) + 1)
 
     # ---------------------------------------------------------------- kept samples

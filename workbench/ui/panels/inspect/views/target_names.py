@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def target_name(target: Target, words: Sequence[WordRow]) -> str:
-    """Its words, its label, its probability."""
+    """A target as text: its words, its label, its probability."""
     if target.value is not None:
         return _("Number: {value}").format(value=formats.decimal(target.value, 3))
     if target.question:

@@ -91,7 +91,7 @@ class TokensView(InspectorView):
         self._fit()
 
     def columns(self) -> list[Column]:
-        """Of the table; a row is (index, token)."""
+        """The columns of the table; a row is (index, token)."""
         return [*_columns(self), *_predictions(self)]
 
     def data(self) -> list[list[object]]:
@@ -101,7 +101,7 @@ class TokensView(InspectorView):
         return rows
 
     def _ask_more(self) -> None:
-        """For subclasses that compute their results in parts."""
+        """Request the next part; for subclasses that compute their results in parts."""
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -273,7 +273,7 @@ def _predictions(view: TokensView) -> list[Column]:
 
 
 def _embeddings(view: TokensView) -> list[Column]:
-    """Of the embeddings that the model sums; a column that no token fills is hidden."""
+    """Columns of the embeddings that the model sums; a column that no token fills is hidden."""
 
     def text(name: str) -> Callable[[tuple[int, TokenRow]], str]:
         def found(pair: tuple[int, TokenRow]) -> str:

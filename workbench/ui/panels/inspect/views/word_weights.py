@@ -31,7 +31,7 @@ class WordWeightsView(InspectorView):
         self._target.activated.connect(
             lambda _at: state.set_options(target=self._target.currentData())
         )
-        self._strip = WordStrip(_("Words with what they add"), tip=self._tip, see=self._see)
+        self._strip = WordStrip(_("Words with their contributions"), tip=self._tip, see=self._see)
         self._scroll = scrolled(self._strip)
         self._table = Table(
             _columns(), name=_("Words and word pairs"), key=lambda feature: feature.text
@@ -114,7 +114,7 @@ def _columns() -> list[Column]:
             90,
             right=True,
             sort=lambda item: item.value,
-            hint=_("Frequency in the text times rarity in training; the text has length 1"),
+            hint=_("Term frequency × inverse document frequency, L2-normalized"),
         ),
         Column(
             _("Weight"),
@@ -130,7 +130,7 @@ def _columns() -> list[Column]:
             100,
             right=True,
             sort=lambda item: item.product,
-            hint=_("TF-IDF times weight: what is added to the logit"),
+            hint=_("TF-IDF × weight: the contribution to the logit"),
         ),
     ]
 
