@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QDockWidget,
     QHBoxLayout,
     QMainWindow,
-    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -29,6 +28,7 @@ from workbench.ui.rail import Rail
 from workbench.ui.trail import Place, Trail
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.note_line import NoteLine
+from workbench.ui.widgets.pages import Pages
 
 if TYPE_CHECKING:
     from workbench.ui.app import App
@@ -81,7 +81,7 @@ class Window(QMainWindow):
     def _build(self) -> None:
         self.menus = Menus(self, self.app.settings, lambda: self.page, self.go)
         self.rail = Rail(self.pages(), self.visit)
-        self.stack = QStackedWidget()
+        self.stack = Pages()
         self.banner = Callout("", "warn", closable=True)
         self.banner.hide()
         right, centre = QWidget(), QWidget()

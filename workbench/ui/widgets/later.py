@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
+
+from workbench.ui.widgets.pages import PageLayout
 
 
 class LaterStack(QFrame):
@@ -19,7 +21,7 @@ class LaterStack(QFrame):
         super().__init__()
         self._make, self._made = make, made
         self._pages: dict[int, QWidget] = {}
-        self._stack = QStackedLayout(self)
+        self._stack = PageLayout(self)
         self._current = -1
 
     def setCurrentIndex(self, number: int) -> None:

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QMenu,
     QSizePolicy,
-    QStackedLayout,
     QVBoxLayout,
     QWidget,
 )
@@ -32,6 +31,7 @@ from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.key_cap import CommandCap, follow_tip
 from workbench.ui.widgets.layout import clear, column, layout_of, row
 from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.query_bar import QueryBar
 from workbench.ui.widgets.words import Elided, words
 
@@ -110,7 +110,7 @@ class QueueSide(QFrame):
         policy = QSizePolicy.Policy
         self._none.setSizePolicy(policy.Preferred, policy.Ignored)  # the list may be low
         self._place = QWidget()
-        self._stack = QStackedLayout(self._place)
+        self._stack = PageLayout(self._place)
         self._stack.addWidget(self.list)
         self._stack.addWidget(self._none)
 

@@ -8,7 +8,6 @@ from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QSplitter,
-    QStackedLayout,
     QVBoxLayout,
     QWidget,
 )
@@ -41,6 +40,7 @@ from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.key_cap import follow_tip, with_key
 from workbench.ui.widgets.label_palette import LabelPalette
+from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.text_view import TextView
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class AnnotateView(View):
         below.setSpacing(0)
         below.addWidget(self._header)
         below.addWidget(self._splitter, 1)
-        self._stack = QStackedLayout(self)
+        self._stack = PageLayout(self)
         self._stack.addWidget(page)
         self._palette = LabelPalette(self)
         self._palette.picked.connect(self.label)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QTextBlockFormat, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QCheckBox, QMenu, QSplitter, QStackedLayout, QTextEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QMenu, QSplitter, QTextEdit, QWidget
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
@@ -29,6 +29,7 @@ from workbench.ui.widgets.field import combo, fill
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import column, line, row
 from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
 
@@ -71,13 +72,13 @@ class DuplicatesView(View):
         self._none = EmptyState(
             "check", _("No duplicates"), _("No two documents have equal or similar texts.")
         )
-        self._stack = QStackedLayout()
+        self._stack = PageLayout()
         for part in (split, self._start, self._none):
             self._stack.addWidget(part)
         body = QWidget()
         body.setLayout(self._stack)
         layout = column(self._top, self._wait, self._problem, line(), (body, 1), gap=0)
-        whole = QStackedLayout(self)
+        whole = PageLayout(self)
         whole.addWidget(layout)
         self.first = self.table
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QMenu, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
@@ -26,6 +26,7 @@ from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.layout import bar, line
+from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class DataView(View):
 
     def _build_stack(self) -> None:
         """The table, and what is shown instead of it without documents."""
-        self._stack = QStackedLayout()
+        self._stack = PageLayout()
         hint = _(
             "Import text as JSONL, CSV, TSV, CoNLL or plain text, labelled or unlabelled. You "
             "can also drag files here."

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLineEdit,
-    QStackedLayout,
     QVBoxLayout,
 )
 
@@ -32,6 +31,7 @@ from workbench.ui.widgets.field import Field, combo, fill
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.layout import bar, card, column, layout_of, row, scrolled
 from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.wait_line import WaitLine
 from workbench.ui.widgets.words import Elided, call, words
@@ -58,7 +58,7 @@ class ExportView(View):
         self._empty = EmptyState("package-open", _("Nothing to export yet"), hint, lead)
         self._body = row(self._choices, (self._outcome, 1), gap=0)
         below = QFrame()
-        self._stack = QStackedLayout(below)
+        self._stack = PageLayout(below)
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._body)
         layout = QVBoxLayout(self)
@@ -277,7 +277,7 @@ class _Outcome(QFrame):
         )
         self._outline = EmptyState("list-checks", _("No check yet"), hint)
         below = QFrame()
-        self._stack = QStackedLayout(below)
+        self._stack = PageLayout(below)
         self._stack.addWidget(self._outline)
         self._stack.addWidget(self._card)
         layout = QVBoxLayout(self)

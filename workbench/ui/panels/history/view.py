@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QStackedLayout, QVBoxLayout
+from PySide6.QtWidgets import QVBoxLayout
 
 from workbench.base.i18n import _
 from workbench.ui import formats, theme
@@ -15,6 +15,7 @@ from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.context_menu import RowMenu
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.layout import column, row
+from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided
 
@@ -55,7 +56,7 @@ class HistoryView(View):
         self.table.chosen.connect(self._enable)
         self._back = Button("", "undo-2", small=True, on=self._go)
         self._message = Elided("", "small", "muted")
-        self._stack = QStackedLayout()
+        self._stack = PageLayout()
         self._stack.addWidget(self.table)
         self._stack.addWidget(EmptyState("history", _("No changes yet")))
         layout = QVBoxLayout(self)

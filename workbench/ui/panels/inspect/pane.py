@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QGraphicsOpacityEffect,
     QSizePolicy,
-    QStackedLayout,
     QVBoxLayout,
     QWidget,
 )
@@ -28,6 +27,7 @@ from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.layout import clear, column, layout_of, row
 from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.words import Elided, IconLabel, words
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Pane(QFrame):
         self._close = icon_button("x", _("Close this pane"), self.closed.emit, small=True)
         self._head = row((self._title, 1), self._close, margins=(10, 2, 4, 0))
         self._head.setFixedHeight(theme.px(30))
-        self._pages = QStackedLayout()
+        self._pages = PageLayout()
         self._make_stand_ins()
         self._shows = words("", "caption", "muted", wrap=True)
         self._foot = row(

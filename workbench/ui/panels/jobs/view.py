@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QStackedLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
@@ -12,6 +12,7 @@ from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.job_list import JobList
 from workbench.ui.widgets.layout import column, row, scrolled
+from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.words import words
 
 
@@ -33,7 +34,7 @@ class JobsView(View):
             _("No background work"),
             _("Training, predicting, importing and exporting are listed here while they run."),
         )
-        self._stack = QStackedLayout(self)
+        self._stack = PageLayout(self)
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._filled)
         self.setMinimumHeight(120)

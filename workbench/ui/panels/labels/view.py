@@ -10,8 +10,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QLineEdit,
     QSplitter,
-    QStackedLayout,
-    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -32,6 +30,7 @@ from workbench.ui.widgets.delegates import INDENT
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.layout import bar, line, row
+from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, call, words
 
@@ -66,14 +65,14 @@ class LabelsView(View):
         )
         self._first_layer = Button(_("Add first layer…"), "plus", "primary", on=self.ask_layer)
         self._empty = EmptyState("tags", _("No layers yet"), hint, self._first_layer)
-        self._stack = QStackedWidget()
+        self._stack = PageLayout()
         self._stack.addWidget(page)
         self._stack.addWidget(self._empty)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self._header)
-        layout.addWidget(self._stack, 1)
+        layout.addLayout(self._stack, 1)
 
     def ask_layer(self) -> None:
         from workbench.ui.panels.labels.dialogs import AddLayer
@@ -227,7 +226,7 @@ class _Labels(QFrame):
         self._none = EmptyState(
             "tags", _("No labels yet"), _("Type the first label below and press Enter.")
         )
-        self._stack = QStackedLayout()
+        self._stack = PageLayout()
         self._stack.addWidget(self.table)
         self._stack.addWidget(self._none)
         self.values = ValuesPage(state)

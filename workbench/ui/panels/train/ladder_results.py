@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QFrame, QMenu, QStackedLayout
+from PySide6.QtWidgets import QFileDialog, QFrame, QMenu
 
 from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, theme
@@ -17,6 +17,7 @@ from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.ladder_chart import Group, LadderChart, LegendMark
 from workbench.ui.widgets.layout import card, clear, column, layout_of, row
+from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
 
@@ -33,7 +34,7 @@ class LadderResults(QFrame):
     def __init__(self, state: LadderState):
         super().__init__()
         self.state = state
-        self._stack = QStackedLayout(self)
+        self._stack = PageLayout(self)
         self._empty = EmptyState("chart-column", _("No run of this experiment is finished yet"))
         self._title, self._note = words("", weight=600), words("", "small", "muted")
         self._legend = row(gap=6)

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QPlainTextEdit,
     QSizePolicy,
-    QStackedLayout,
     QWidget,
 )
 
@@ -36,6 +35,7 @@ from workbench.ui.widgets.job_row import duration, status_words
 from workbench.ui.widgets.layer_bars import LayerMixes
 from workbench.ui.widgets.layout import card, column, layout_of, row
 from workbench.ui.widgets.meter import Meter, number
+from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.wait_line import WaitLine
 from workbench.ui.widgets.words import Elided, call
 
@@ -124,7 +124,7 @@ class LiveRun(QFrame):
         """again: a button that is shown once a run has a result. batch: one for every run."""
         super().__init__()
         self.state, self._texts, self._again, self._batch = state, texts, again, batch
-        self._stack = QStackedLayout(self)
+        self._stack = PageLayout(self)
         self._empty = EmptyState("activity", _("No runs yet"), texts.hint)
         self._stack.addWidget(self._empty)
         self._live: QWidget | None = None

@@ -1,0 +1,39 @@
+"""Stacks of pages that fill the room they get, whatever the height of their contents."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
+
+
+class PageLayout(QStackedLayout):
+    """A stacked layout without height for width.
+
+    Qt computes the height of every page, hidden ones too, each time a text in one of them changes,
+    and lays out all their wrapped labels for it. The result is not needed: the pages are stretched.
+    """
+
+    def hasHeightForWidth(self) -> bool:
+        return False
+
+
+class Pages(QFrame):
+    """As a QStackedWidget, with a `PageLayout`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._pages = PageLayout(self)
+
+    def addWidget(self, page: QWidget) -> None:
+        self._pages.addWidget(page)
+
+    def removeWidget(self, page: QWidget) -> None:
+        self._pages.removeWidget(page)
+
+    def indexOf(self, page: QWidget) -> int:
+        return self._pages.indexOf(page)
+
+    def setCurrentWidget(self, page: QWidget) -> None:
+        self._pages.setCurrentWidget(page)
+
+    def currentWidget(self) -> QWidget | None:
+        return self._pages.currentWidget()
