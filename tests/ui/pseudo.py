@@ -1,23 +1,26 @@
-"""A pseudo-language for tests: text that passes `_()` gets full-width Latin letters.
+"""A pseudo-language for tests: text that passes `_()` gets Cyrillic letters.
 
-Text that still has plain Latin letters has not passed. The data of the project is Greek, so that it
-cannot be mistaken for text of the application.
+Text that still has Latin letters has not passed. The data of the project is Greek, so that it
+cannot be mistaken for text of the application. The font of the window has these letters: others
+are looked up in every font of the system, each time a text is laid out.
 """
 
 from __future__ import annotations
 
 import gettext
 import re
+import string
 from collections.abc import Callable
 from pathlib import Path
 
 from tests.ui.tips import read
 
-WIDE = {
-    code: code + 0xFEE0 for code in (*range(ord("A"), ord("Z") + 1), *range(ord("a"), ord("z") + 1))
-}
+CYRILLIC = str.maketrans(
+    string.ascii_uppercase + string.ascii_lowercase,
+    "".join(map(chr, (*range(0x410, 0x42A), *range(0x430, 0x44A)))),
+)
 ROWS = 120  # rows of a table that are checked
-WIDE_LETTERS = frozenset(map(chr, WIDE.values()))
+LETTERS = frozenset(map(chr, CYRILLIC.values()))
 PLACE = re.compile(r"(\{\{.*?\}\}|\{%.*?%\}|\{[^{}]*\})")
 
 
@@ -32,11 +35,11 @@ class Pseudo(gettext.NullTranslations):
         self.twice: set[str] = set()
 
     def gettext(self, message: str) -> str:
-        if any(letter in WIDE_LETTERS for letter in PLACE.sub("", message)):
+        if any(letter in LETTERS for letter in PLACE.sub("", message)):
             self.twice.add(message)
         parts = PLACE.split(message)
         return "".join(
-            part if number % 2 else part.translate(WIDE) for number, part in enumerate(parts)
+            part if number % 2 else part.translate(CYRILLIC) for number, part in enumerate(parts)
         )
 
     def ngettext(self, singular: str, plural: str, n: int) -> str:

@@ -21,15 +21,15 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_the_language_changes_letters_and_leaves_places():
     language = Pseudo()
 
-    assert language.gettext(
-        "{n:,} of {{ text }} &Open…"
-    ) == "{n:,} ｏｆ {{ text }} ＆Ｏｐｅｎ…".replace("＆", "&")
+    assert language.gettext("{n:,} of {{ text }} &Open…") == "{n:,} ое {{ text }} ＆Опдн…".replace(
+        "＆", "&"
+    )
     language.gettext(language.gettext("Open"))
-    assert language.twice == {"Ｏｐｅｎ"}
+    assert language.twice == {"Опдн"}
 
 
 @pytest.mark.parametrize(
-    "text", ["saved", "ｓａｖｅｄ today", "Αθήνα, submitted", "3 documents", "Loading ONNX"]
+    "text", ["saved", "тахдг today", "Αθήνα, submitted", "3 documents", "Loading ONNX"]
 )
 def test_words_that_did_not_pass_are_seen(text):
     assert plain(text)
@@ -38,7 +38,7 @@ def test_words_that_did_not_pass_are_seen(text):
 @pytest.mark.parametrize(
     "text",
     [
-        "ｓａｖｅｄ",
+        "тахдг",
         "Αθήνα",
         "3.4 MB",
         "Ctrl+Shift+E",
