@@ -1,6 +1,7 @@
 """The Results page in a window."""
 
 import csv
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
@@ -462,6 +463,16 @@ def test_many_labels_take_the_whole_width_one_under_the_other(panel, qtbot):
     assert scores._beside.direction() == QBoxLayout.Direction.TopToBottom
     name = scores._labels.fontMetrics().horizontalAdvance(many[-1].label)
     assert scores._labels.columnWidth(0) > name
+
+    scores._labels.set_rows(
+        [replace(row, label="long" * 20, average_precision=0.5) for row in many]
+    )
+    scores.resize(600, 600)
+    scores._arrange()
+    head = scores._labels.horizontalHeader()
+    titles = [head.model().headerData(index, Qt.Orientation.Horizontal) for index in range(1, 4)]
+    for index, title in enumerate(titles, 1):  # numbers are not cut for the sake of names
+        assert head.sectionSize(index) >= head.fontMetrics().horizontalAdvance(title) + 20
 
 
 def test_a_tile_has_the_interval_of_the_table_of_all_scores_and_names_its_method(panel):

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.base.options import Option
-from workbench.ui import plain, theme
+from workbench.ui import formats, plain, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.prompts.boxes import PreviewBox, TemplateBox
 from workbench.ui.panels.prompts.outcome import Outcome, candidate_name, set_outdated
@@ -267,7 +267,7 @@ class PromptsView(View):
             fill(
                 self._layer,
                 [
-                    (name, _("{name} ({n} submitted)").format(name=name, n=n))
+                    (name, _("{name} ({n} submitted)").format(name=name, n=formats.count(n)))
                     for name, n in state.layers
                 ],
                 state.layer,

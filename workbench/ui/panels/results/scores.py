@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QVBo
 
 from workbench.base.i18n import _, ngettext
 from workbench.ui import plain, theme
-from workbench.ui.formats import points
+from workbench.ui.formats import count, points
 from workbench.ui.interval_words import interval_method, interval_text, label_tip, score_tip
 from workbench.ui.panels.results.details import Details
 from workbench.ui.panels.results.gold_words import SPLITS, documents_text, gold_text, today_text
@@ -36,7 +36,7 @@ from workbench.ui.widgets.layer_bars import LayerMixes
 from workbench.ui.widgets.layout import card, column, row, scrolled
 from workbench.ui.widgets.matrix import COLUMNS, ROWS, Matrix
 from workbench.ui.widgets.meter import Tile
-from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.table import NUMBER_PAD, Column, Table
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ MOST_SCORES = 12  # number of visible rows of the table of all scores
 MANY_ROWS = 30  # number of visible rows of the table by label without its own scroll bar
 # pixels at 100% without bars: precision, recall, F1, AP, AUC
 NUMBER_COLUMNS = (84, 66, 58, 58, 58)
+BAR = 84  # least width of a column with numbers and bars
 RANKING_COLUMN, AREA_COLUMN, INTERVAL_COLUMN = 4, 5, 6  # only if labels have them
 
 
@@ -173,27 +174,40 @@ class ScoresView(QFrame):
         """Fit columns into `room` pixels: with bars, names take what they need, else what numbers
         leave.
         """
-        head, bars = self._labels.horizontalHeader(), room > theme.px(520)
+        self._hide_columns(room)
+        head, name = self._labels.horizontalHeader(), self._room_of_names(room)
         mode = head.ResizeMode
-        known = any(self._interval(item) for item in self._labels.rows())
-        self._labels.setColumnHidden(INTERVAL_COLUMN, not bars or not known)
-        has_area = any(self._area(item) is not None for item in self._labels.rows())
-        self._labels.setColumnHidden(AREA_COLUMN, not has_area or room < theme.px(460))
-        rows = self._labels.rows()
-        decided = any(item.average_precision is not None for item in rows)  # one label by one
-        wide = room > theme.px(WIDE) and any(map(self._average_precision, rows))
-        self._labels.setColumnHidden(RANKING_COLUMN, not decided and not wide)
+        shown = [
+            index
+            for index in range(1, len(self._labels.rows_model.columns))
+            if not self._labels.isColumnHidden(index)
+        ]
+        numbers = [index for index in shown if index <= len(NUMBER_COLUMNS)]
+        rest = sum(self._labels.columnWidth(index) for index in shown if index not in numbers)
+        bars = room > theme.px(520) and room - name - rest >= len(numbers) * theme.px(BAR)
         for index, width in enumerate(NUMBER_COLUMNS, 1):
             head.setSectionResizeMode(index, mode.Stretch if bars else mode.Interactive)
             if not bars:
                 self._labels.setColumnWidth(index, theme.px(width))
         head.setSectionResizeMode(0, mode.Interactive if bars else mode.Stretch)
         if bars:
-            metrics = self._labels.fontMetrics()
-            longest = max(
-                (metrics.horizontalAdvance(item.label) for item in self._labels.rows()), default=0
-            )
-            self._labels.setColumnWidth(0, min(max(longest + 28, theme.px(112)), room * 9 // 20))
+            self._labels.setColumnWidth(0, name)
+
+    def _hide_columns(self, room: int) -> None:
+        rows = self._labels.rows()
+        known = any(self._interval(item) for item in rows)
+        self._labels.setColumnHidden(INTERVAL_COLUMN, room <= theme.px(520) or not known)
+        has_area = any(self._area(item) is not None for item in rows)
+        self._labels.setColumnHidden(AREA_COLUMN, not has_area or room < theme.px(460))
+        decided = any(item.average_precision is not None for item in rows)  # one label by one
+        wide = room > theme.px(WIDE) and any(map(self._average_precision, rows))
+        self._labels.setColumnHidden(RANKING_COLUMN, not decided and not wide)
+
+    def _room_of_names(self, room: int) -> int:
+        """Pixels that the names of labels need, at most 45% of `room`."""
+        metrics, least = self._labels.fontMetrics(), theme.px(112)
+        names = (metrics.horizontalAdvance(item.label) for item in self._labels.rows())
+        return min(max(max(names, default=0) + NUMBER_PAD, least), room * 9 // 20)
 
     def _label_table(self) -> Table:
         columns = (
@@ -242,7 +256,7 @@ class ScoresView(QFrame):
             ),
             Column(
                 _("Support"),
-                lambda row: str(row.support),
+                lambda row: count(row.support),
                 76,
                 right=True,
                 hint=_("Number of occurrences in gold"),

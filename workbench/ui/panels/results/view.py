@@ -323,7 +323,7 @@ class ResultsView(WatchingView):
             "those not labelled yet.",
             len(state.asked),
         )
-        self._asked.set(asked.format(n=len(state.asked)) if state.asked else "")
+        self._asked.set(asked.format(n=formats.count(len(state.asked))) if state.asked else "")
         self._for_these.setEnabled(self._suggest.isEnabled())
         text, tone = self._what_to_say(run)
         self._message.set(

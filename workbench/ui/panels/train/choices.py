@@ -194,7 +194,7 @@ class Choices(QFrame):
             fill(
                 self.layer,
                 [
-                    (name, _("{name}  ({n} submitted)").format(name=name, n=n))
+                    (name, _("{name}  ({n} submitted)").format(name=name, n=formats.count(n)))
                     for name, n in state.layers
                 ],
                 state.layer,

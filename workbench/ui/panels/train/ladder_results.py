@@ -72,8 +72,8 @@ class LadderResults(QFrame):
         task, spec = work.spec.task, work.spec
         self._title.setText(self.state.score_title)
         documents = self.state.documents
-        message = ngettext("{n} document", "{n} documents", documents).format(n=documents)
-        self._note.setText(message if documents else "")
+        message = ngettext("{n} document", "{n} documents", documents)
+        self._note.setText(message.format(n=formats.count(documents)) if documents else "")
         self._show_legend(spec.decoders)
         is_share = not is_error(self.state.score_name)
         groups = [_group(found, len(spec.seeds), 100 if is_share else 1) for found in rows]

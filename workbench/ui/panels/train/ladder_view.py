@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
-from workbench.ui import theme
+from workbench.ui import formats, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.train.ladder_cells import CellTable
 from workbench.ui.panels.train.ladder_results import LadderResults
@@ -180,7 +180,7 @@ class LadderView(View):
         state = self.state
         if concerns(fields, "layers", "layer"):
             named = [
-                (name, _("{name}  ({n} submitted)").format(name=name, n=count))
+                (name, _("{name}  ({n} submitted)").format(name=name, n=formats.count(count)))
                 for name, count in state.layers
             ]
             fill(self._layer, named, state.layer)
