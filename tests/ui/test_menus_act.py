@@ -12,6 +12,7 @@ import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QMenu
+from shiboken6 import isValid
 
 from tests.inline import InlineQueue
 from workbench.jobs import threads
@@ -25,11 +26,16 @@ pytestmark = pytest.mark.slow
 class Trace:
     """A snapshot of the application; `shows()` before and after an entry differs if it had an
     effect.
+
+    Timers and text views are noted when they start or are made: to search all objects of the
+    window for them after each entry took half of the time.
     """
 
     def __init__(self, app, monkeypatch):
         self.app, self.opened, self.message = app, [], 0
         self._watched = set()
+        self._timers = noted(monkeypatch, QTimer, "start", app.window)
+        self._texts = noted(monkeypatch, TextView, "__init__", app.window)
         for name in dialogs.ACTS:
             monkeypatch.setitem(dialogs.ACTS, name, lambda app, name=name: self.opened.append(name))
         monkeypatch.setattr(QDialog, "exec", lambda dialog: self.opened.append(dialog) or 0)
@@ -74,10 +80,13 @@ class Trace:
     def _end_pauses(self):
         """Views take over typed text after a pause, which changes their state."""
         for _round in range(20):  # one pause may begin another
+            self._timers[:] = [
+                timer for timer in self._timers if isValid(timer) and timer.isActive()
+            ]
             timers = [
                 timer
-                for timer in self.app.window.findChildren(QTimer)
-                if timer.isActive() and timer.isSingleShot() and timer.interval() <= 1000
+                for timer in self._timers
+                if timer.isSingleShot() and timer.interval() <= 1000 and within(timer, self.app)
             ]
             if not timers:
                 return
@@ -90,7 +99,11 @@ class Trace:
         app, window = self.app, self.app.window
         steps = [(step.id, step.undone) for step in app.project.history(50)] if app.project else []
         jobs = [(job.id, job.status, job.ending) for job in app.queue.jobs]
-        texts = [(view.caret, view.selection, view.zoom) for view in window.findChildren(TextView)]
+        texts = [
+            (view.caret, view.selection, view.zoom)
+            for view in self._texts
+            if isValid(view) and within(view, app)
+        ]
         field = app.window.editing.widget
         inner = getattr(field, "textCursor", lambda: None)()
         edited = next(
@@ -123,6 +136,26 @@ class Trace:
             "frame": (window.isFullScreen(), tuple(window._torn)),
             "table": window.panel("data") and window.panel("data").view.table.chosen_count(),
         }
+
+
+def noted(monkeypatch, kind, method, window):
+    """The objects of a kind in the window, to which each one is added that calls `method`."""
+    objects, real = list(window.findChildren(kind)), getattr(kind, method)
+
+    def called(item, *args, **named):
+        if all(item is not known for known in objects):
+            objects.append(item)
+        return real(item, *args, **named)
+
+    monkeypatch.setattr(kind, method, called)
+    return objects
+
+
+def within(item, app):
+    """Whether an object belongs to the window of the application."""
+    while item is not None and item is not app.window:
+        item = item.parent()
+    return item is app.window
 
 
 @pytest.fixture
