@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 CHUNK = 200  # documents between two reports of progress
 RULE, INSTANT = "rule", "instant"  # kind and ref of the source of the instant model
 Act = Callable[..., int]
-OtherTags = Mapping[tuple[int, int], Sequence[tuple[str, float]]]
+TagChances = Mapping[tuple[int, int], Sequence[tuple[str, float]]]
 
 
 def of_instant(
@@ -110,8 +110,8 @@ def of_run(project: Project, run_id: int, layer_id: int, doc: DocumentView) -> l
     ]
 
 
-def other_tags(project: Project, run_id: int, document: Document) -> OtherTags:
-    """The next most probable tags of each token by the stored prediction of a run, by offsets:
+def tag_chances(project: Project, run_id: int, document: Document) -> TagChances:
+    """The most probable tags of each token by the stored prediction of a run, by offsets:
     (label, probability), best first. Empty without a prediction for this text.
     """
     try:
@@ -120,7 +120,11 @@ def other_tags(project: Project, run_id: int, document: Document) -> OtherTags:
         return {}  # deleted since
     answer = predict.stored(project, run, [document]).get(row_id(document))
     words = answer.get(WordTags) if answer is not None else None
-    return {(word.start, word.end): word.others for word in words.words} if words else {}
+    return {
+        (word.start, word.end): ((word.label, word.score), *word.others)
+        for word in (words.words if words is not None else ())
+        if word.label is not None and word.others
+    }
 
 
 def _row(

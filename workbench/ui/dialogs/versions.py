@@ -34,7 +34,8 @@ class Versions(Dialog):
     def __init__(self, app: App) -> None:
         hint = _(
             "A version is a copy of the project: documents, labels and history. One is saved "
-            "automatically before many documents are deleted. The files of runs are not copied."
+            "automatically before large deletions and changes of the labels. The files of runs are "
+            "not copied."
         )
         super().__init__(app.window, _("Versions"), hint, width=760)
         self.state = VersionsState(app)

@@ -62,6 +62,13 @@ def layout_of(widget: QWidget) -> QBoxLayout:
     return cast(QBoxLayout, widget.layout())
 
 
+def free_height(widget: QWidget) -> int:
+    """Pixels beyond the least heights of the items in its layout; negative if they do not fit."""
+    layout = layout_of(widget)
+    needed = max(layout.minimumSize().height(), layout.minimumHeightForWidth(widget.width()))
+    return widget.height() - needed
+
+
 class TurningRow(QFrame):
     """Widgets side by side, or stacked if there is not enough room."""
 

@@ -177,10 +177,13 @@ def test_steps_lead_to_the_next_best_tags_of_the_run_that_made_the_suggestion(ta
     suggestion_edits.add_suggestions(project, run.id, [replace(made[0], score=0.6)])
 
     names = {found.id: found.name for found in layer.labels}
-    assert [(names[offer.label_id], offer.score) for offer in tagging.token_offers()] == [
-        ("DET", 0.6), ("VERB", 0.25), ("NOUN", 0.05),
-    ]  # fmt: skip
+
+    def offers():
+        return [(names[offer.label_id], offer.score) for offer in tagging.token_offers()]
+
+    assert offers() == [("DET", 0.6), ("VERB", 0.25), ("NOUN", 0.05)]
     tagging.step_tag(1)
+    assert offers() == [("DET", 0.6), ("VERB", 0.25), ("NOUN", 0.05)]  # now none is a suggestion
     tagging.step_tag(1)
 
     assert given(tagging) == ["VERB"]
@@ -280,6 +283,19 @@ def test_shift_with_up_and_down_steps_through_tags_and_alone_they_move(view, qtb
     qtbot.keyClick(grid, Key.Key_Down)
 
     assert grid.number > 0 and len(state.spans) == count
+
+
+def test_a_low_window_shows_fewer_suggestions_and_nothing_over_another(view, qtbot):
+    suggest_tags(view.state, *((at, "DET", 0.5) for at in range(5)))
+    table, side = view.right.suggestions, view.right
+    high = table.height()
+
+    view.resize(1100, view.minimumSizeHint().height())
+    side.resize(side.width(), 430)
+    qtbot.waitUntil(lambda: table.height() < high)
+
+    below = side._accept.mapTo(side, side._accept.rect().topLeft()).y()
+    assert below >= table.mapTo(side, table.rect().bottomLeft()).y()
 
 
 def test_shift_a_accepts_the_tags_of_all_other_tokens(view, qtbot):

@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
-from PySide6.QtCore import QModelIndex
+from PySide6.QtCore import QModelIndex, QTimer
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QFrame,
@@ -37,7 +38,7 @@ from workbench.ui.widgets import context_menu
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.field import combo, fill
 from workbench.ui.widgets.key_cap import CommandCap, follow_tip, with_key
-from workbench.ui.widgets.layout import column, layout_of, line, row
+from workbench.ui.widgets.layout import column, free_height, layout_of, line, row
 from workbench.ui.widgets.markdown import MarkdownView
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Counted, Elided, call, words
@@ -52,6 +53,7 @@ EXCERPT = 120  # code points of a span shown in a row
 ACCEPT, REJECT = 1, 2  # columns of the suggestions
 GUIDELINE, SPANS = 5, 4  # share of the height if there are many spans
 QUESTIONS = 8  # and that of questions
+MOST, LEAST = 5, 2  # suggestions in sight
 SUGGESTION = 44  # height of a label with its source, pixels at 100%
 FEW_SPANS = 6  # up to this number, spans are shown in full beside a guideline
 
@@ -293,11 +295,8 @@ class RightSide(QFrame):
             self.state.choose((kind, chosen[0].id))
 
     def _clicked(self, index: QModelIndex) -> None:
-        item = (
-            self.suggestions.rows()[index.row()]
-            if index.row() < len(self.suggestions.rows())
-            else None
-        )
+        rows = self.suggestions.rows()
+        item = rows[index.row()] if index.row() < len(rows) else None
         if item is not None and index.column() == ACCEPT:
             self.state.accept(item.id)
         elif item is not None and index.column() == REJECT:
@@ -321,7 +320,6 @@ class RightSide(QFrame):
             if state.every_suggestion
             else _("There are no suggestions for this document.")
         )
-        self._fit_suggestions()
         for part in (self._accept, self._reject):
             part.setEnabled(state.can_edit)
         scored = any(row.score is not None for row in suggestions)
@@ -360,6 +358,8 @@ class RightSide(QFrame):
             layout_of(self).setStretchFactor(self.questions, share)
         if self.guideline_shown:
             self._fill_guideline()
+        self._fit_suggestions()
+        QTimer.singleShot(0, self, self._fit_suggestions)  # with the new heights of the others
 
     def _share_height(self) -> None:
         """The guideline gets what the spans do not need, at least half of the height."""
@@ -374,10 +374,17 @@ class RightSide(QFrame):
         self.spans.setFixedHeight(rows) if few else _any_height(self.spans)
 
     def _fit_suggestions(self) -> None:
-        """Height for all suggestions, up to five."""
-        lines = min(5, max(1, len(self.state.suggestions)))
+        """Height for all suggestions, up to five, and fewer where the other parts need the room."""
+        lines = min(MOST, max(1, len(self.state.suggestions)))
         self.suggestions.set_row_height(theme.px(SUGGESTION))
+        if self.suggestions.isVisibleTo(self):
+            free = free_height(self) + self.suggestions.minimumHeight() - 4
+            lines = min(lines, max(LEAST, free // theme.px(SUGGESTION)))
         self.suggestions.setFixedHeight(lines * theme.px(SUGGESTION) + 4)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_suggestions()
 
     def show_sure(self) -> None:
         if abs(self._sure.value() - self.state.sure) > 0.004:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
 
 PAGE = 1000  # tokens per page
+RunChances = tuple[int, str, live_suggestions.TagChances]  # layer, name of the run, probabilities
 Place = tuple[int, int]
 R = TypeVar("R", SpanRow, SuggestionRow)
 
@@ -41,7 +42,7 @@ class TokenState(AnnotateState):
     token = 0
     _tokens: tuple[object, Sequence[Place]] = (None, ())
     _ranked: tuple[object, tuple[int, ...]] = (None, ())  # for which token, ids of labels
-    _others: tuple[object, dict[int, live_suggestions.OtherTags]] = (None, {})  # document, by run
+    _chances: tuple[object, dict[int, RunChances]] = (None, {})  # of the document, by run
     _stepped: tuple[object, int | None] = (None, None)  # for which token, the undo step
     _tagged: int | None = None  # the layer of the last tag that was given
 
@@ -128,7 +129,7 @@ class TokenState(AnnotateState):
             return []
         rows = self.suggested_tags().get(place, ())
         found = [Offer(row.label_id, row.score, row) for row in rows if row.label_id is not None]
-        others = [offer for row in rows for offer in self._other_offers(row, place)]
+        others = self._run_offers(place)
         for layer in self.tag_layers:
             chances = self.tag_chances(layer, *place)
             others += [Offer(id, score, None) for id, score in chances]
@@ -139,20 +140,26 @@ class TokenState(AnnotateState):
                 found.append(offer)
         return sorted(found, key=_least_probable_last)
 
-    def _other_offers(self, row: SuggestionRow, place: Place) -> list[Offer]:
-        """The next most probable tags by the run that made a suggestion."""
-        if row.run_id is None or self.doc is None:
-            return []
-        document = self.doc.document
-        if self._others[0] is not document:
-            self._others = document, {}
-        of_run = self._others[1]
-        if row.run_id not in of_run:
-            of_run[row.run_id] = live_suggestions.other_tags(self.project, row.run_id, document)
-        layer = next(layer for layer in self.tag_layers if layer.id == row.layer_id)
-        ids = {label.name: row_id(label) for label in layer.labels}
-        chances = of_run[row.run_id].get(place, ())
-        return [Offer(ids[name], score, None, row.source) for name, score in chances if name in ids]
+    def _run_offers(self, place: Place) -> list[Offer]:
+        """The most probable tags by each run that suggests tags in the document.
+
+        A run stays one of them when the last of its suggestions equals gold.
+        """
+        document, layers = self.shown_doc.document, {layer.id: layer for layer in self.tag_layers}
+        if self._chances[0] is not document:
+            self._chances = document, {}
+        of_run = self._chances[1]
+        for row in self.suggestions:
+            if row.run_id is not None and row.layer_id in layers and row.run_id not in of_run:
+                chances = live_suggestions.tag_chances(self.project, row.run_id, document)
+                of_run[row.run_id] = row.layer_id, row.source, chances
+        return [
+            Offer(row_id(layers[layer_id].label(name)), score, None, source)
+            for layer_id, source, chances in of_run.values()
+            if layer_id in layers
+            for name, score in chances.get(place, ())
+            if name in layers[layer_id].names
+        ]
 
     # ------------------------------------------------------------ actions
 

@@ -44,7 +44,7 @@ class RemoveForGood(Dialog):
         title = ngettext(
             "Remove {n:,} document permanently?", "Remove {n:,} documents permanently?", count
         )
-        hint = _("Undo does not restore them, and no version of the project will have them.")
+        hint = _("This cannot be undone. No version of the project will contain what is removed.")
         super().__init__(parent, title.format(n=count), hint, width=520)
         self._message = words(_("Looking for the documents in the history, versions and runs…"))
         self._message.setWordWrap(True)
