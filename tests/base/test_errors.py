@@ -1,4 +1,6 @@
-from workbench.base.errors import LONGEST, WorkbenchError
+import pytest
+
+from workbench.base.errors import LONGEST, WorkbenchError, unreadable
 
 
 def test_a_message_that_quotes_an_endless_value_keeps_both_ends():
@@ -16,3 +18,12 @@ def test_a_message_without_a_full_stop_is_a_sentence_of_its_own_before_the_hint(
     )
     assert str(WorkbenchError("Which one?", hint="Choose one.")) == "Which one? Choose one."
     assert str(WorkbenchError("There is none")) == "There is none"
+
+
+def test_a_file_that_is_no_utf8_is_told_without_words_of_python():
+    with pytest.raises(UnicodeDecodeError) as caught:
+        b"ab\xff".decode()
+
+    assert unreadable(caught.value) == "byte 3 is not valid UTF-8"
+    assert unreadable(ValueError("no number.")) == "no number"
+    assert unreadable(EOFError()) == "EOFError"

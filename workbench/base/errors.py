@@ -85,6 +85,13 @@ class Cancelled(WorkbenchError):
         super().__init__(message or _("Cancelled."))
 
 
+def unreadable(error: Exception, most: int = 200) -> str:
+    """Why a file cannot be read, for a message: the text of the error, without words of Python."""
+    if isinstance(error, UnicodeDecodeError):
+        return _("byte {position:,} is not valid UTF-8").format(position=error.start + 1)
+    return str(error)[:most].rstrip(".") or type(error).__name__
+
+
 def brief(error: BaseException) -> str:
     """The type of an error and the first line of its text, without a full stop."""
     line = (str(error).strip().splitlines() or [""])[0][:500].rstrip(".")

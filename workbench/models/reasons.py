@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from workbench.base.errors import unreadable
 from workbench.base.i18n import _
 
 MOST = 300  # characters
@@ -16,6 +17,8 @@ def reason(error: BaseException) -> str:
 
     torch recommends there to load the file without its checks, which would execute code.
     """
+    if isinstance(error, UnicodeDecodeError):
+        return unreadable(error)
     text = str(error).strip()
     if _CHECKED.match(text):
         found = _NEEDED.search(text)

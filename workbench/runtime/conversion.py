@@ -19,7 +19,7 @@ from typing import Any
 from tokenizers import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers, processors
 from tokenizers import Tokenizer as Backend
 
-from workbench.base.errors import ModelError
+from workbench.base.errors import ModelError, unreadable
 from workbench.base.i18n import _
 from workbench.runtime import sentencepiece
 from workbench.runtime import tokenizer_files as files
@@ -85,7 +85,7 @@ def convert(source: Source) -> tuple[Backend, dict[str, Any]]:
     except Exception as error:  # the library raises plain Exception
         raise ModelError(
             _("The tokenizer of {folder} cannot be converted from {files}: {error}.").format(
-                folder=source.folder, files="+".join(source.group), error=str(error)[:200]
+                folder=source.folder, files="+".join(source.group), error=unreadable(error)
             ),
             hint=_("Download the model again, or a version of it that includes tokenizer.json."),
         ) from error

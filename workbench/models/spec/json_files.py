@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from workbench.base.errors import unreadable
 from workbench.base.i18n import _
 
 MAX_JSON = 500_000_000  # bytes; the largest tokenizer.json in use has about 35 MB
@@ -30,7 +31,9 @@ def read_object(path: Path, problems: list[str]) -> Mapping[str, Any] | None:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         problems.append(
-            _("{file} is not readable JSON ({error})").format(file=path.name, error=str(error)[:80])
+            _("{file} is not readable JSON ({error})").format(
+                file=path.name, error=unreadable(error, 80)
+            )
         )
         return None
     if not isinstance(raw, dict):

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from workbench.base.errors import ModelError
+from workbench.base.errors import ModelError, unreadable
 from workbench.base.i18n import _
 from workbench.models.base import Documents, LoadOptions
 from workbench.models.families.elmo.encoder import END, START, UNKNOWN, ElmoEncoder, Softmax
@@ -123,7 +123,7 @@ def _softmax(folder: Path, width: int) -> Softmax:
     try:
         softmax = Softmax(files.read_words(vocabulary), width)
     except (OSError, ValueError) as error:
-        raise _not_loaded(vocabulary, str(error)) from error
+        raise _not_loaded(vocabulary, unreadable(error)) from error
     _read(weights, {files.SOFTMAX_W: softmax.W, files.SOFTMAX_B: softmax.b})
     return softmax
 

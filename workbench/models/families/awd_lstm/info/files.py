@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from os.path import commonprefix
 from pathlib import Path
 
+from workbench.base.errors import unreadable
 from workbench.base.i18n import _
 from workbench.models.spec import pickles
 
@@ -84,7 +85,9 @@ def _of_json(path: Path, problems: list[str]) -> list[str]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         problems.append(
-            _("{file} is not readable JSON ({error})").format(file=path.name, error=str(error)[:80])
+            _("{file} is not readable JSON ({error})").format(
+                file=path.name, error=unreadable(error, 80)
+            )
         )
         return []
     words = content.get("itos") if isinstance(content, dict) else content

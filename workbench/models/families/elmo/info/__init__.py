@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.base.errors import ModelError
+from workbench.base.errors import ModelError, unreadable
 from workbench.base.i18n import N_, _
 from workbench.models.families.elmo.info import creation, files
 from workbench.models.families.elmo.info import options as configs
@@ -130,7 +130,9 @@ def _softmax(path: Path, sizes: configs.Sizes | None, problems: list[str]) -> in
         words = len(files.read_words(vocabulary))
     except (OSError, ValueError) as error:
         problems.append(
-            _("{file} cannot be read ({error})").format(file=vocabulary.name, error=str(error)[:80])
+            _("{file} cannot be read ({error})").format(
+                file=vocabulary.name, error=unreadable(error, 80)
+            )
         )
         return 0
     shapes = files.read_shapes(weights, problems)
