@@ -249,8 +249,7 @@ def _inputs() -> str:
     QSpinBox, QDoubleSpinBox, QSpinBox:focus, QDoubleSpinBox:focus {{ padding: 0; }}
     QSpinBox, QDoubleSpinBox {{ max-height: {tall - 2}px; }} QSpinBox:focus,
         QDoubleSpinBox:focus {{ max-height: {tall - 4}px; }}
-    QComboBox {{ padding-right: {arrow + 12}px; }} QComboBox:focus {{
-        padding-right: {arrow + 11}px; }}
+    QComboBox {{ padding-right: 4px; }} QComboBox:focus {{ padding-right: 3px; }}
     QComboBox::drop-down, QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button,
         QDoubleSpinBox::down-button {{
         border: 0; width: {arrow + 8}px; background: transparent; }}

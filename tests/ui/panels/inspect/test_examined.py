@@ -125,7 +125,7 @@ def test_documents_are_examined_on_a_click_with_progress(qtbot, page):
     names = [series.name for series in view._chart._series]
     assert names[0] == "before fine-tuning: labels" and names[3].endswith("control task")
     assert view._about.text().startswith(
-        "Best: layer 1 with 90.0% (95%: 80.0–100.0), selectivity 60.0, of 10 documents"
+        "Best: layer 1 with 90.0% (95%: 80.0 – 100.0), selectivity 60.0, of 10 documents"
     )
     assert [view._layer.itemData(at) for at in range(2)] == ["class", "spans"]
 

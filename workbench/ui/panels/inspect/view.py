@@ -32,7 +32,7 @@ from workbench.ui.widgets.layout import column, row
 from workbench.ui.widgets.text_box import TextBox
 from workbench.ui.widgets.words import KeyCap, words
 
-SIDE = 236  # pixels at 100%
+SIDE = 252  # pixels at 100%
 NARROW = 620  # below this width, buttons beside the text show their icons alone
 BOTH = 1200  # width of the window from which two panes are side by side
 PAUSE = 600  # milliseconds after the last key press until a typed text is sent to the model

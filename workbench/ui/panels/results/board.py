@@ -230,11 +230,7 @@ class BoardView(QFrame):
         self._sides.addWidget(self.table)
         self._sides.addWidget(below)
         self._fitted = 0  # rows that the splitter gives room to
-        self._none = EmptyState(
-            "chart-column",
-            _("No run has used this test set yet"),
-            _("Train a model, evaluate a prompt, or add a baseline."),
-        )
+        self._none = EmptyState("chart-column", "")
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.setSpacing(0)
@@ -315,7 +311,12 @@ class BoardView(QFrame):
         self._problem.set(state.problem, "warn")
         some = found is not None and bool(found.entries or found.others)
         self._sides.setVisible(some)
-        self._none.setVisible(not some and not state.busy)
+        self._none.setVisible(not some)
+        if state.busy:
+            self._none.set(_("Scoring the runs"), _("The board follows once all are scored."))
+        else:
+            message = _("Train a model, evaluate a prompt, or add a baseline.")
+            self._none.set(_("No run has used this test set yet"), message)
         entries = found.entries if found is not None else ()
         n = found.n if found is not None else 0
         seen = [Scored(entry.run.name, state.split, entry.trained_on, n) for entry in entries]

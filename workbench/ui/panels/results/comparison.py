@@ -162,7 +162,7 @@ class DocumentsCard(QFrame):
         self._kinds.chosen.connect(self._choose)
         self._review = Button(_("Review"), "arrow-up-right", small=True, on=self._open_all)
         columns = (
-            Column(_("Key"), lambda row: row.key, 84, tip=lambda row: row.key),
+            Column(_("Key"), lambda row: row.key, 100, tip=lambda row: row.key),
             Column(_("Text"), lambda row: row.text, tip=lambda row: row.text, prose=True),
             Column(
                 _("Gold"),

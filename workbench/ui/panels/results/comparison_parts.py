@@ -97,7 +97,7 @@ class TestsPart(_Part):
                 lambda row: term(row.test.test),
                 tip=lambda row: _(HINTS[row.test.test]),
             ),
-            Column(_("On"), lambda row: _on(row.test), 104, tip=lambda row: _on(row.test)),
+            Column(_("On"), lambda row: _on(row.test), 164, tip=lambda row: _on(row.test)),
             Column(_("p"), lambda row: p_text(row.test.holm), 60, right=True),
             Column(_("Result"), _result, 134, icon=_result_icon, tip=_result),
         )

@@ -120,7 +120,7 @@ def _summary(result: Probes) -> str:
     else:
         counted = ngettext("{n:,} document of dev", "{n:,} documents of dev", result.dev)
     text = _(
-        "Best: layer {layer} with {accuracy}% (95%: {low}–{high}), selectivity {selectivity}, of "
+        "Best: layer {layer} with {accuracy}% (95%: {low} – {high}), selectivity {selectivity}, of "
         "{counted}; always the most frequent label: {majority}%. {seen}% of dev is of "
         "a type that occurs in train."
     )
@@ -138,7 +138,7 @@ def _summary(result: Probes) -> str:
 
 def _columns() -> list[Column]:
     def with_interval(interval: Interval) -> str:
-        text = _("{value} ({low}–{high})")
+        text = _("{value} ({low} – {high})")
         points = formats.points
         return text.format(
             value=points(interval.value), low=points(interval.low), high=points(interval.high)
@@ -159,21 +159,21 @@ def _columns() -> list[Column]:
         Column(
             _("Accuracy, %"),
             lambda row: with_interval(row[2].accuracy),
-            140,
+            146,
             sort=lambda row: row[2].accuracy.value,
             hint=_("Of a logistic regression that was trained on train, on dev; 95% interval"),
         ),
         Column(
             _("Control, %"),
             lambda row: with_interval(row[2].control),
-            140,
+            146,
             sort=lambda row: row[2].control.value,
             hint=_("The same for random labels, one for each type: what a probe can memorize"),
         ),
         Column(
             _("Selectivity, points"),
             selectivity,
-            160,
+            190,
             sort=lambda row: row[2].selectivity.value,
             hint=_("Accuracy minus that of the control task"),
         ),

@@ -48,12 +48,13 @@ class SamplesView(InspectorView):
         self._kept = Table(_kept_columns(), name=_("Kept samples"), key=lambda pair: pair[0])
         self._kept.removed.connect(self._drop_chosen)
         self._title = words("", weight=600)
-        drop = Button(_("Remove"), "trash-2", small=True, on=self._drop_chosen)
+        self._drop = Button(_("Remove"), "trash-2", small=True, on=self._drop_chosen)
         top = row(words(_("Samples"), weight=600), self._note, None, self._stop, again, keep)
         fields = row(*((field, 1) for field in self._fields), gap=8)
         fields.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         layout_of(self).addWidget(card(top, fields, (self._table, 1), gap=8), 3)
-        layout_of(self).addWidget(card(row(self._title, None, drop), (self._kept, 1), gap=8), 2)
+        self._below = card(row(self._title, None, self._drop), (self._kept, 1), gap=8)
+        layout_of(self).addWidget(self._below, 2)
         self._show_kept()
 
     def show_state(self, fields: frozenset[str]) -> None:
@@ -116,6 +117,12 @@ class SamplesView(InspectorView):
         self._kept.set_rows(list(enumerate(kept)))
         message = ngettext("{n} kept sample", "{n} kept samples", len(kept))
         self._title.setText(message.format(n=len(kept)))
+        if not kept:
+            self._title.setText(_("Kept samples: none yet. Enter keeps a sample."))
+        for part in (self._kept, self._drop):
+            part.setVisible(bool(kept))
+        height = QSizePolicy.Policy.Preferred if kept else QSizePolicy.Policy.Maximum
+        self._below.setSizePolicy(QSizePolicy.Policy.Preferred, height)
 
 
 def _columns(view: SamplesView) -> list[Column]:

@@ -68,7 +68,7 @@ class SmallestChangeView(InspectorView):
             card(
                 row(words(_("Smallest change"), weight=600), self._note, None),
                 fields,
-                (scrolled(stacked(*parts, None, gap=8)), 3),
+                (scrolled(stacked(*parts, None, gap=8)), 5),
                 row((self._hint, 1), self._more, self._stop),
                 line(),
                 words(_("Single changes, largest decrease first"), "small", "muted"),
