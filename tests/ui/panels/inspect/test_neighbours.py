@@ -51,6 +51,7 @@ def test_the_first_word_with_a_vector_is_selected(view):
     assert shown(view) == ["dog", "sat"]
     assert view._title.text() == "Nearest to “cat”"
     assert view._note.text() == "1,234 words in the vocabulary"
+    assert view.data()[:2] == [["Word", "Neighbour", "Cosine similarity"], ["Cat", "dog", 0.8]]
 
 
 def test_selecting_a_word_shows_its_neighbours(view):

@@ -381,6 +381,12 @@ def test_transitions_are_a_labelled_matrix_with_start_and_end(qtbot):
     assert view._range.text() == "from −0.50 to +2.00"
     tip = model.index(1, 2).data(Qt.ItemDataRole.ToolTipRole)
     assert "O → I-PER: not allowed" in tip
+    view.state.result = result
+    assert view.data()[:3] == [
+        ["", "O", "B-PER", "I-PER", "end"],
+        ["start", 0.5, 1.0, "", ""],
+        ["O", 0.5, 1.0, "", 0.1],
+    ]
 
 
 def test_labels_show_threshold_prediction_and_gold(qtbot):
@@ -395,6 +401,8 @@ def test_labels_show_threshold_prediction_and_gold(qtbot):
     rows = [[model.index(row, column).data() for column in range(5)] for row in range(2)]
     assert rows == [["late", "gold", "predicted", "50.0", "75.0"], ["full", "", "", "50.0", "25.0"]]
     assert view._verdict.text() == "Agrees with gold"
+    view.state.result = LabelProbabilities(labels)
+    assert view.data()[1:] == [["late", 0.75, 0.5], ["full", 0.25, 0.5]]
 
     page.gold = operations.Gold(None, (), True, 0, ("late", "full"))
     view.show_result(LabelProbabilities(labels))

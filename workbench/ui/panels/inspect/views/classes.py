@@ -56,6 +56,10 @@ class ClassesView(InspectorView):
         self._verdict.setText(text)
         self._mark.set(icon, tone)
 
+    def data(self) -> list[list[object]]:
+        rows: list[list[object]] = [[_("Class"), _("Probability")]]
+        return rows + [list(pair) for pair in self.state.result.classes]
+
 
 def _columns(view: ClassesView) -> list[Column]:
     def named(pair: tuple[str, float]) -> str:
@@ -110,6 +114,10 @@ class LabelsView(InspectorView):
             text, icon, tone = _("Differs from gold"), "circle-x", "bad"
         self._verdict.setText(text)
         self._mark.set(icon, tone)
+
+    def data(self) -> list[list[object]]:
+        rows: list[list[object]] = [[_("Label"), _("Probability"), _("Threshold")]]
+        return rows + [[row.label, row.score, row.threshold] for row in self.state.result.labels]
 
 
 def _label_columns(view: LabelsView) -> list[Column]:

@@ -68,6 +68,12 @@ class NeighboursView(InspectorView):
             self._words.choose({before or known})
         self._show_chosen()
 
+    def data(self) -> list[list[object]]:
+        rows: list[list[object]] = [[_("Word"), _("Neighbour"), self._by.currentText()]]
+        for word in self.state.result.words:
+            rows += [[word.text, near.word, near.score] for near in word.neighbours]
+        return rows
+
     def _show_chosen(self) -> None:
         chosen = self._words.chosen_rows()
         self._near.set_rows(chosen[0].neighbours if chosen else ())

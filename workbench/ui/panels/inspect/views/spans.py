@@ -109,6 +109,16 @@ class SpansView(InspectorView):
         self._agreed.setVisible(not self._differences)
         self._show_tally()
 
+    def data(self) -> list[list[object]]:
+        """The predicted spans."""
+        rows: list[list[object]] = [[_("Start"), _("End"), _("Label"), _("Text"), _("Probability")]]
+        text = self.page.document.text if self.page.document is not None else ""
+        for span in self.state.result.spans:
+            score = "" if span.score is None else span.score
+            start, end = span.start, span.end
+            rows.append([start, end, span.label or "", text[start:end], score])
+        return rows
+
     def _remarks(self, *, predicted: bool) -> str:
         gold = self.page.gold
         if gold is None:

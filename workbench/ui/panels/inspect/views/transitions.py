@@ -53,6 +53,18 @@ class TransitionsView(InspectorView):
         self._table.scores.set(None)
         self._range.setText("")
 
+    def data(self) -> list[list[object]]:
+        """Rows: from; columns: to. Empty where the scheme forbids a transition."""
+        result: TransitionScores = self.state.result
+        rows: list[list[object]] = [["", *result.tags, _("end")]]
+        pairs = zip(result.start, result.no_start, strict=True)
+        rows.append([_("start"), *("" if no else float(score) for score, no in pairs), ""])
+        for at, tag in enumerate(result.tags):
+            steps = zip(result.step[at], result.no_step[at], strict=True)
+            scores = ("" if no else float(score) for score, no in steps)
+            rows.append([tag, *scores, float(result.end[at])])
+        return rows
+
     def show_result(self, result: TransitionScores) -> None:
         self._table.scores.set(result)
         self._table.fit()
