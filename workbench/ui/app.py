@@ -18,7 +18,7 @@ from workbench.base.events import Signal
 from workbench.base.i18n import _
 from workbench.base.registry import Registry
 from workbench.base.registry import registry as installed
-from workbench.ui import garbage, locale, plain_import, style, theme, undo_steps
+from workbench.ui import garbage, locale, style, theme, undo_steps
 from workbench.ui.dispatch import Dispatch
 from workbench.ui.local_steps import LocalSteps
 from workbench.ui.plugin_watch import PluginWatch
@@ -430,7 +430,6 @@ def make_qt() -> QApplication:
     qt.setDesktopFileName("glossbench")
     qt.setStyle("Fusion")
     theme.load_fonts()
-    plain_import.restore()
     return qt
 
 
