@@ -255,6 +255,18 @@ def test_a_click_on_check_and_cross_decides_about_that_suggestion(view):
     assert [row.start for row in view.state.suggestions] == [15]
 
 
+def test_without_the_right_to_write_suggestions_have_no_check_and_cross(
+    state, open_view, monkeypatch
+):
+    suggest(state, (0, 3, 0.9))
+    monkeypatch.setattr(type(state), "can_write", False)
+    view = open_view(state)
+    table = view.right.suggestions
+
+    assert len(table.rows()) == 1
+    assert table.isColumnHidden(1) and table.isColumnHidden(2) and not view.right._acts.isVisible()
+
+
 def test_a_span_is_deleted_and_stretched_by_mouse_alone(view, text):
     state = view.state
     for word in (0, 8):

@@ -132,12 +132,8 @@ class RightSide(QFrame):
         self._scores.currentIndexChanged.connect(
             lambda _index: state.show_scores(self._scores.currentData())
         )
-        self._sorting = column(
-            row((self._source, 1), (self._order, 1), gap=6),
-            self._scores,
-            gap=6,
-            margins=(12, 2, 12, 6),
-        )
+        both = row((self._source, 1), (self._order, 1), gap=6)
+        self._sorting = column(both, self._scores, gap=6, margins=(12, 2, 12, 6))
         for part in (self._sorting, head, self._acts):
             part.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._suggested_part = column(
@@ -165,6 +161,7 @@ class RightSide(QFrame):
         self._plain(table, below_of=self.state.briefly_made)
         for column_, icon, tone in ((ACCEPT, "check", "good"), (REJECT, "x", "bad")):
             table.setItemDelegateForColumn(column_, Sign(table, icon, tone))
+            table.setColumnHidden(column_, not self.state.can_write)
         table.chosen.connect(lambda: self._choose(SUGGESTED, table))
         table.clicked.connect(self._clicked)
         return table
@@ -313,7 +310,7 @@ class RightSide(QFrame):
         suggestions = state.suggestions
         self.suggestions.set_rows(suggestions)
         self.suggestions.setVisible(bool(suggestions))
-        self._acts.setVisible(bool(suggestions))
+        self._acts.setVisible(bool(suggestions) and self.state.can_write)
         self._none.setVisible(not suggestions)
         self._nothing.setText(
             _("No suggestion of this document matches the filter.")
