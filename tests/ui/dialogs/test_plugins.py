@@ -70,6 +70,14 @@ def finish(state):
         state.queue.wait(job)
 
 
+def test_few_plugins_stand_at_the_top_of_the_page(page, state, tmp_path):
+    plugin(state, tmp_path)
+    QApplication.processEvents()
+
+    (card,) = page.findChildren(PluginCard)
+    assert card.mapTo(page, card.rect().topLeft()).y() < 60
+
+
 def test_nothing_is_enabled_before_the_question_was_answered(page, state, tmp_path, known):
     plugin(state, tmp_path)
     press(page, "Enable Lines")

@@ -44,17 +44,20 @@ class PluginsPage(QFrame):
         fill(
             self,
             row(
-                words(
-                    _("Plugins add importers, model families, tasks, inspectors and more."),
-                    "small",
-                    "muted",
-                    wrap=True,
+                (
+                    words(
+                        _("Plugins add importers, model families, tasks, inspectors and more."),
+                        "small",
+                        "muted",
+                        wrap=True,
+                    ),
+                    1,
                 ),
-                None,
                 Button(_("Reload"), "rotate-ccw", "quiet", on=state.refresh),
                 self._folders,
             ),
             self._cards,
+            None,
             gap=10,
         )
         state.changed.connect(self.show_state)
