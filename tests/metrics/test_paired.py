@@ -136,3 +136,16 @@ def test_labels_are_matched_by_name_and_fewer_rounds_are_drawn_for_many_document
 
     assert found.labels["a"]["recall"].value == 1.0 and found.labels["b"]["recall"].value == 0.0
     assert paired.rounds_for(100) == 10_000 and paired.rounds_for(10**6) == 1000
+
+
+def test_a_randomisation_has_as_many_rounds_as_the_bootstrap_of_the_same_documents(monkeypatch):
+    monkeypatch.setattr(paired, "CELLS", 200_000)
+    drawn = []
+
+    def statistic(weights):
+        drawn.append(len(weights))
+        return {"accuracy": weights[:, 0]}
+
+    paired.randomisation(statistic, ("accuracy",), 100, rounds=1_500)
+
+    assert sum(drawn) == 2 * (1 + paired.rounds_for(100, 1_500)) == 2 * 1_501

@@ -108,7 +108,7 @@ def randomisation(
 
     Source: Noreen 1989; Yeh 2000.
     """
-    count = rounds_for(2 * n, rounds)
+    count = rounds_for(n, rounds)
     own = np.concatenate([np.ones((1, n), np.float32), np.zeros((1, n), np.float32)], axis=1)
     exact = _exchanged(pooled, own)
     exchange = lambda chunk: _exchanged(pooled, chunk)  # noqa: E731
