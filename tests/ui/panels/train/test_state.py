@@ -412,6 +412,20 @@ def test_a_model_that_lacks_what_the_task_needs_is_refused(state, monkeypatch):
     assert state.ready
 
 
+def test_a_model_with_damaged_files_is_listed_with_the_reason_and_not_chosen(
+    state, context, tmp_path
+):
+    (tmp_path / "torn").mkdir()
+    (tmp_path / "torn" / "config.json").write_text('{"model_type": "bert"}', encoding="utf-8")
+    (tmp_path / "torn" / "model.safetensors").write_bytes(b"0" * 5)
+    context.settings.model_folders = [str(tmp_path / "torn")]
+
+    state.refresh()
+
+    assert state.unfit["torn"].startswith("torn cannot be used: ")
+    assert "torn" in [card.name for card in state.models] and state.model == "starter-bert"
+
+
 def test_with_the_last_layer_the_plan_goes_before_listeners_are_called(state, context):
     seen = []
     state.listen(state.changed, lambda _fields: seen.append((state.task, state.plan is None)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.models.spec import ModelInfo
-from workbench.operations import block_states, outcomes, results, train
+from workbench.operations import block_states, models, outcomes, results, train
 from workbench.training.rates import LayerRates, layer_steps
 
 if TYPE_CHECKING:
@@ -17,6 +17,19 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.training.plan import Plan as Settings
     from workbench.training.spec import TrainSpec
+
+
+def unfit(cards: Sequence[ModelInfo], task: str) -> dict[str, str]:
+    """Name → why a model cannot be trained for the task: what it lacks, or what its files do."""
+    message = _("{model} cannot be used: {problems}.")
+    found = {
+        card.name: models.unfit(card, task)
+        if card.usable
+        else message.format(model=card.name, problems="; ".join(card.problems))
+        for card in cards
+        if task
+    }
+    return {name: reason for name, reason in found.items() if reason}
 
 
 def default_model(cards: Sequence[ModelInfo], unfit: Mapping[str, str]) -> str:

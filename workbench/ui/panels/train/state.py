@@ -82,11 +82,9 @@ class TrainState(State):
         )
         layers = tuple((layer.name, count) for layer, count in fitting.get(task, ()))
         layer = self.layer if self.layer in dict(layers) else (layers[0][0] if layers else "")
-        cards = tuple(setting for setting in models.list(self.context.settings) if setting.usable)
-        names = [card.name for card in cards]
-        unfit = {
-            info.name: reason for info in cards if task and (reason := models.unfit(info, task))
-        }
+        cards = models.list(self.context.settings)
+        names = [card.name for card in cards if card.usable]
+        unfit = checks.unfit(cards, task)
         model = self.model if self.model in names else checks.default_model(cards, unfit)
         unlearned = train.unlearned(self.project)
         self.update(
