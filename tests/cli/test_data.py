@@ -112,6 +112,20 @@ def test_several_columns_are_mapped_to_one_layer(ask, file, tmp_path):
     assert {label["name"]: label["count"] for label in layer["labels"]} == {"PER": 1, "GPE": 1}
 
 
+def test_a_dry_run_shows_the_text_column_that_is_imported_beside_named_ones(call, file, tmp_path):
+    path = tmp_path / "topics.csv"
+    path.write_text("text,coarse,fine\nWho?,HUM,HUM:ind\n", encoding="utf-8")
+
+    code, out, _err = call("import", file, path, "--map", "label:class=coarse", "--dry-run")
+
+    assert code == 0
+    assert [line.split()[:2] for line in out.splitlines()[2:5]] == [
+        ["text", "text"],
+        ["coarse", "label:class"],
+        ["fine", "left"],
+    ]
+
+
 def test_a_dry_run_shows_columns_spans_and_errors_and_changes_nothing(ask, call, file, tmp_path):
     path = tmp_path / "n.conll"
     path.write_text(NESTED + "\nbroken\n")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _, ngettext
 from workbench.importers import jsonl, roles
 from workbench.importers.base import (
@@ -94,7 +95,7 @@ class TableImporter:
         return Table(
             form.columns,
             tuple(rows),
-            form.mapping,
+            _with_text(form, source.name),
             why.format(delimiter=_name(form.delimiter)),
             form.delimiter,
         )
@@ -108,12 +109,7 @@ class TableImporter:
             return
         form = Form.of(source, options, self.delimiter)
         yield from (Remark(message) for message in form.remarks)
-        mapped = roles.parse(form.mapping)
-        mapped = roles.with_text(
-            mapped,
-            roles.guess(form.columns, form.sample, class_layer="", pair_layer=""),
-            source.name,
-        )
+        mapped = roles.with_text(roles.parse(form.mapping), _guessed(form), source.name)
         roles.check_columns(mapped, form.columns, source.name)
         place = {name: n for n, name in enumerate(form.columns)}
         places = [(role, place[role.column]) for role in mapped]
@@ -147,6 +143,20 @@ def _name(delimiter: str) -> str:
     return {"\t": _("tabs"), ",": _("commas"), ";": _("semicolons"), "|": _("bars")}.get(
         delimiter, f"{delimiter!r}"
     )
+
+
+def _guessed(form: Form) -> Iterable[tuple[str, str]]:
+    return roles.guess(form.columns, form.sample, class_layer="", pair_layer="")
+
+
+def _with_text(form: Form, name: str) -> tuple[tuple[str, str], ...]:
+    """The mapping, with the text column that `read` adds if none was specified."""
+    try:
+        first, *_rest = roles.with_text(roles.parse(form.mapping), _guessed(form), name)
+    except ImportFailed:
+        return form.mapping
+    added = (first.text, first.column)
+    return form.mapping if added in form.mapping else (added, *form.mapping)
 
 
 # ---------------------------------------------------------------- one row
