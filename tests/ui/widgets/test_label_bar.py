@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QWidget
 
@@ -62,6 +63,19 @@ def test_a_long_label_is_cut_and_shown_on_hover(look, qtbot):
 
     assert all(chip.isVisible() and chip.y() == 0 for chip in bar.chips)
     assert bar.chips[0].toolTip().startswith("a label with a name of sixty letters")
+
+
+def test_a_long_label_takes_the_free_room_of_its_line(look, qtbot):
+    long = "wrong_exchange_rate_for_cash_withdrawal"
+    bar = LabelBar()
+    qtbot.addWidget(bar)
+    bar.resize(520, 70)
+    bar.show()
+    bar.set("span", (Label(long, key="1", id=1), *LABELS))
+
+    first, second = bar.chips[:2]
+    assert first.width() == chip_width(long, "1") > 240
+    assert second.y() > 0 or second.x() > first.geometry().right()
 
 
 def test_a_chosen_label_shows_even_where_there_is_no_room_for_all(look, qtbot):
@@ -236,6 +250,21 @@ def test_a_long_list_is_not_asked_for_every_row_and_home_and_end_lead_to_its_end
     listed.grab()
 
     assert listed.currentIndex().row() == 0 and len(asked) < 2000
+
+
+def test_a_key_of_the_queue_uses_the_room_that_the_numbers_leave(look, qtbot, monkeypatch):
+    shown = row(3)
+    shown.key = "trecopen.tsv:1040"
+    painted = []
+    monkeypatch.setattr(QPainter, "drawText", lambda _painter, *what: painted.append(what[-1]))
+    listed = DocumentList(lambda ids: [shown], "Queue", lambda _id: "0.25")
+    qtbot.addWidget(listed)
+    listed.resize(217, 80)
+    listed.show()
+    listed.show_ids([3], 0)
+    listed.grab()
+
+    assert painted[:2] == ["0.25", "trecopen.tsv:1040"]
 
 
 def test_a_changed_document_is_read_again_alone(look, qtbot):

@@ -137,12 +137,12 @@ class _Delegate(QStyledItemDelegate):
             numbers = f"{numbers}  {note}".strip()
         painter.setFont(theme.font("small"))
         painter.setPen(theme.qcolour("muted"))
-        taken = max(66, painter.fontMetrics().horizontalAdvance(numbers)) if numbers else 2
+        taken = painter.fontMetrics().horizontalAdvance(numbers) if numbers else 2
         right = QRect(box.right() - taken - 10, top, taken, half)
         painter.drawText(
             right, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, numbers
         )
-        used = painter.fontMetrics().horizontalAdvance(numbers) if numbers else 0
+        used = taken if numbers else 0
         remarks = [name for name, on in (("sticky-note", row.note), ("flag", row.flags)) if on]
         for name in remarks:
             used += side + 6

@@ -20,7 +20,7 @@ from workbench.ui.widgets.words import Elided, KeyCap
 
 GAP, LINE_GAP, TIED_GAP = 8, 6, 2
 MOST_LINES = 2  # unless `set_most_lines` says otherwise
-WIDEST = 240  # maximum width of a chip at 100%, so that a long label does not take a whole line
+WIDEST = 240  # width of a chip at 100% that its line is divided by; free room widens it
 
 
 Placed = tuple[QAbstractButton, int, int]  # with its left edge and width
@@ -43,19 +43,25 @@ class _Chips(QWidget):
     ) -> list[list[Placed]]:
         """The chips of each line (all, unless `chips` is given) with their left edge and width."""
         lines: list[list[Placed]] = [[]]
+        cut = set()  # numbers of the lines with a shortened chip
         x, most = 0, min(theme.px(WIDEST), max(1, width))
         for chip in self.chips if chips is None else chips:
             tied = self.tied.get(chip)
             after = tied.sizeHint().width() if tied is not None else 0
-            wide = min(chip.sizeHint().width(), most - (after + TIED_GAP if after else 0))
+            wanted = chip.sizeHint().width()
+            wide = min(wanted, most - (after + TIED_GAP if after else 0))
             if lines[-1] and x + wide + (after + TIED_GAP if after else 0) > width:
                 lines.append([])
                 x = 0
             lines[-1].append((chip, x, wide))
+            if wide < wanted:
+                cut.add(len(lines) - 1)
             x += wide + GAP
             if tied is not None:
                 lines[-1].append((tied, x - GAP + TIED_GAP, after))
                 x += TIED_GAP + after
+        for number in cut:
+            lines[number] = _widened(lines[number], width)
         return lines
 
     def place(self) -> None:
@@ -101,6 +107,17 @@ class _Chips(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.place()
+
+
+def _widened(line: list[Placed], width: int) -> list[Placed]:
+    """The line with its shortened chips as wide as its free room allows, from the left."""
+    free = max(0, width - sum(line[-1][1:]))
+    widened, moved = [], 0
+    for chip, x, wide in line:
+        more = min(free - moved, max(0, chip.sizeHint().width() - wide))
+        widened.append((chip, x + moved, wide + more))
+        moved += more
+    return widened
 
 
 class LabelBar(QWidget):
