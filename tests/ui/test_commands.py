@@ -103,6 +103,18 @@ def test_the_palette_does_what_is_chosen(app, qtbot):
     app.change_text_size(0)
 
 
+def test_the_palette_says_why_it_finds_nothing(app, qtbot):
+    palette = Palette(app)
+    qtbot.addWidget(palette)
+
+    palette._search.setText("versions")
+    assert "“Versions…” is not available" in palette._fault._words.text()
+    palette._search.setText("qqxqq")
+    assert "No command" in palette._fault._words.text()
+    palette._search.setText("larger te")
+    assert palette._fault.isHidden()
+
+
 def test_the_key_sheet_lists_every_key_and_refuses_one_that_is_taken(app, qtbot):
     from workbench.ui.dialogs.key_sheet import KeyDialog
 

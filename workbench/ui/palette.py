@@ -28,11 +28,13 @@ class Palette(Dialog):
             {contribution.id: _(contribution.title) for contribution in app.registry.all("panel")},
         )
         menus = app.window.menus
-        self._entries = [
+        known = [
             entry
             for entry in menus.entries
-            if not (entry.command.shown_only or entry.command.choices) and menus.can_act(entry)
+            if not (entry.command.shown_only or entry.command.choices)
         ]
+        self._entries = [entry for entry in known if menus.can_act(entry)]
+        self._unavailable = [entry for entry in known if entry not in self._entries]
         self._search = QLineEdit()
         self._search.setAccessibleName(_("Find a command"))
         self._search.setPlaceholderText(_("Type the name of a command"))
@@ -51,19 +53,31 @@ class Palette(Dialog):
         self._search.setFocus()
 
     def _title(self, entry: Entry) -> str:
-        return entry.command.plain(entry.target())
+        target = entry.target()
+        return entry.command.plain(target) if target is not None else entry.command.lasting()
 
     def _fill(self) -> None:
+        found = self._found(self._entries)
+        self._table.set_rows(found)
+        self._table.selectRow(0)
+        self.fault("" if found else self._why_none(), "accent")
+
+    def _found(self, entries: list[Entry]) -> list[Entry]:
         wanted = self._search.text().casefold().strip()
         ranked = sorted(
             (
                 (rank(wanted, self._title(entry).casefold()), number, entry)
-                for number, entry in enumerate(self._entries)
+                for number, entry in enumerate(entries)
             ),
             key=lambda item: item[:2],
         )
-        self._table.set_rows([entry for place, _number, entry in ranked if place < NO_MATCH])
-        self._table.selectRow(0)
+        return [entry for place, _number, entry in ranked if place < NO_MATCH]
+
+    def _why_none(self) -> str:
+        if unavailable := self._found(self._unavailable):
+            message = _("“{command}” is not available here now.")
+            return message.format(command=self._title(unavailable[0]))
+        return _("No command with these letters.")
 
     def _do(self, entry: Entry) -> None:
         self.accept()

@@ -96,7 +96,7 @@ def test_scores_and_control_documents_are_shown(state, mail):
 
     notes = [state.queue_note(id) for id in ids]
     assert notes[-1] == "" and notes[0].startswith(("0.", "1."))  # the pair has no score
-    assert notes[1].startswith("random control 0.")
+    assert notes[1].startswith("control 0.")
 
 
 def test_the_end_of_an_order_that_another_one_has_replaced_is_not_shown(state, context, mail):

@@ -91,7 +91,7 @@ class OrderState(QueueState):
         score = formats.decimal(self.queue_order.scores[document_id], 2)
         if document_id not in self.queue_order.control:
             return score
-        return _("random control {score}").format(score=score)
+        return _("control {score}").format(score=score)
 
     @property
     def control_share(self) -> float:
