@@ -1,7 +1,7 @@
 import pytest
 
 from workbench.text import labels
-from workbench.text.labels import CLASS_KEYS, SPAN_KEYS, Label, Layer, free_key
+from workbench.text.labels import CLASS_KEYS, SPAN_KEYS, SPAN_LETTERS, Label, Layer, free_key
 
 
 def test_a_layer_gives_its_labels_by_name():
@@ -12,10 +12,15 @@ def test_a_layer_gives_its_labels_by_name():
         layer.label("c")
 
 
+def test_letters_of_spans_are_those_of_classes_from_the_end_and_the_key_of_no_answer_last():
+    assert sorted(SPAN_LETTERS) == sorted(CLASS_KEYS) and SPAN_LETTERS[-1] == "n"
+    assert SPAN_LETTERS[:3] == "bvz"
+
+
 @pytest.mark.parametrize(
     ("kind", "keys"),
     [
-        ("span", SPAN_KEYS),
+        ("span", SPAN_KEYS + SPAN_LETTERS),
         ("tag", SPAN_KEYS + CLASS_KEYS),
         ("class", CLASS_KEYS),
         ("multi", CLASS_KEYS),

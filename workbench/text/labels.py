@@ -10,6 +10,8 @@ from workbench.base.i18n import N_
 SPAN_KEYS = "123456789"
 # without A, X, U, M and C: accept, reject, unselect, all occurrences, relation from here
 CLASS_KEYS = "qwertyiopsdfghjklzvbn"
+SPAN_LETTERS = CLASS_KEYS[-2::-1] + CLASS_KEYS[-1]  # after the digits; from the end: classes
+# take them from the beginning, and N is also the key of "no answer"
 RELATION_KEYS = "dfghjk" + "".join(key for key in CLASS_KEYS if key not in "dfghjk")
 LONGEST_NAME = 1000  # of a layer, a label or a key, in characters
 
@@ -133,7 +135,7 @@ SPAN = LayerKind(
     editor=TEXT,
     several=True,
     empty_is_answer=True,
-    keys=SPAN_KEYS,
+    keys=SPAN_KEYS + SPAN_LETTERS,
 )
 TAG = LayerKind(
     "tag",
@@ -167,7 +169,7 @@ CLUSTER = LayerKind(
     editor=TEXT,
     several=True,
     empty_is_answer=True,
-    keys=SPAN_KEYS,
+    keys=SPAN_KEYS + SPAN_LETTERS,
     in_chains=True,
 )
 ANSWER = LayerKind(

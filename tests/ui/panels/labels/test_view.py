@@ -293,6 +293,8 @@ def test_labels_are_merged_split_and_moved_in_dialogs(panel, qtbot):
     in_dialog(merge)
     named(panel, "Merge…").click()
     assert [row.label.name for row in state.labels] == ["PER"]
+    state.choose([person])
+    assert named(panel, "Merge…").toolTip() == "The layer has no other label."
 
 
 def describe(dialog):

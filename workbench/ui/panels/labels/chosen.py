@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats, theme
+from workbench.ui import formats, plain, theme
 from workbench.ui.panels.labels.changes import MERGE, MOVE, SPLIT
 from workbench.ui.panels.labels.rules import KindPart
 from workbench.ui.panels.labels.state import LabelRow, LabelsState
@@ -111,9 +111,13 @@ class Chosen(QFrame):
         self._layer_words.setText(state.layer_will_go)
         for part in (self._swatches, self._delete, self._delete_layer):
             part.setEnabled(state.editable)
-        self._merge.setEnabled(state.can_merge)
-        self._split.setEnabled(state.can_split)
-        self._move.setEnabled(state.can_relocate)
+        for button, able, reason in (
+            (self._merge, state.can_merge, _("The layer has no other label.")),
+            (self._split, state.can_split, _("Select one label that is used.")),
+            (self._move, state.can_relocate, _("There is no other layer.")),
+        ):
+            button.setEnabled(able)
+            plain.set_tip(button, reason if state.editable and not able else "")
 
     def _show(self, rows: tuple[LabelRow, ...]) -> None:
         first, flag = rows[0].label, len(rows) == 1
