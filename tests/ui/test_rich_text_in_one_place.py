@@ -26,6 +26,7 @@ RICH = {
 LABELS = {"QLabel"}
 PLACES = {  # file → the names that may be used there
     # pyqtgraph's, which shows `text` as it is; only `html` would be interpreted
+    "panels/annotate/metadata.py": {"QTextEdit"},  # plain text with formats of its own
     "panels/data/duplicates_view.py": {"QTextEdit"},  # plain text with formats of its own
     "panels/models/size_plot.py": {"TextItem"},
     "panels/models/suit_view.py": {"TextItem"},

@@ -215,8 +215,9 @@ def _wait(opened: Session, handle: ImportHandle, quiet: bool) -> ImportOutcome:
 
 def _show_import(found: dict[str, Any]) -> None:
     documents = ngettext("{n:,} document", "{n:,} documents", found["documents"])
-    spans = ngettext("{n:,} span", "{n:,} spans", found["spans"])
-    parts = [documents.format(n=found["documents"]), spans.format(n=found["spans"])]
+    parts = [documents.format(n=found["documents"])]
+    if spans := found["spans"]:
+        parts.append(ngettext("{n:,} span", "{n:,} spans", spans).format(n=spans))
     if asked := found["questions"]:
         parts.append(ngettext("{n:,} question", "{n:,} questions", asked).format(n=asked))
     say(_("Imported: {parts}.").format(parts=", ".join(parts)))

@@ -104,3 +104,16 @@ def test_a_choice_beyond_the_labels_of_a_layer_adds_them(filled, asked):
         annotate.choose(filled, document, layer, 4)
     with pytest.raises(WorkbenchError, match="numbers of the choices, not 'good'"):
         labels.add_layer(filled, "other", "choice", labels=("good",))
+
+
+def test_the_choices_take_only_the_height_they_need(view, state, filled, qtbot):
+    texts = (("text", "word " * 70), ("question", "What?"), ("choice_1", "a"), ("choice_2", "b"))
+    with filled.edit("Add documents"):
+        record = Record(Document("long", texts))
+        (id,) = documents.add(filled.db, [record], source_id=filled.source("person"))
+    view.resize(1000, 700)
+
+    state.open(id)
+
+    text = view.paper.texts[0]
+    qtbot.waitUntil(lambda: text.height() >= text.content_height(), timeout=2_000)

@@ -237,12 +237,12 @@ class Paper(QFrame):
         """
         shown = [text for text in self.texts if not text.isHidden()]
         choosing = not self._choices.isHidden()
-        several = len(shown) > 1 or any(self.state.units.beside)
-        self._rest.setVisible(several and not choosing)
+        several = choosing or len(shown) > 1 or any(self.state.units.beside)
+        self._rest.setVisible(several)
+        needed = self.choices.heightForWidth(self._choices.viewport().width())
+        self._choices.setMaximumHeight(max(needed, self.choices.sizeHint().height()) + 2)
         for text in shown:
-            text.setMaximumHeight(
-                max(48, text.content_height() + 2) if choosing or several else UNBOUNDED
-            )
+            text.setMaximumHeight(max(48, text.content_height() + 2) if several else UNBOUNDED)
 
     def _fit_bars(self) -> None:
         """Labels get the lines that the text does not need, at most half of the height, and leave

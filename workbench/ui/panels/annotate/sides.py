@@ -1,4 +1,4 @@
-"""The right side of Annotate: guideline, suggestions and spans."""
+"""The right side of Annotate: guideline, suggestions, spans and metadata."""
 
 from __future__ import annotations
 
@@ -8,18 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from PySide6.QtCore import QModelIndex, QTimer
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QDoubleSpinBox,
-    QFrame,
-    QMenu,
-    QSizePolicy,
-    QVBoxLayout,
-)
+from PySide6.QtWidgets import QDoubleSpinBox, QFrame, QMenu, QSizePolicy, QVBoxLayout
 
 from workbench.base.i18n import _
 from workbench.text.labels import Label
 from workbench.ui import formats, theme
 from workbench.ui.panels.annotate.label_rows import LabelAndText, Sign
+from workbench.ui.panels.annotate.metadata import MetadataPane
 from workbench.ui.panels.annotate.question_list import QuestionPane
 from workbench.ui.panels.annotate.relation_list import RelationList
 from workbench.ui.panels.annotate.remarks import GOLD
@@ -62,7 +57,7 @@ QWIDGETSIZE_MAX = 16_777_215  # Qt's own name: no limit
 
 
 class RightSide(QFrame):
-    """The guideline if it is open, then suggestions, then spans."""
+    """The guideline if it is open, suggestions, spans and metadata."""
 
     def __init__(self, state: AnnotateActs) -> None:
         super().__init__()
@@ -76,7 +71,7 @@ class RightSide(QFrame):
         self._build_suggestions()
         self._build_spans()
         self.relations = RelationList(state)
-        self.token = TokenSide(state)
+        self.token, self.metadata = TokenSide(state), MetadataPane(state)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(1, 0, 0, 0)
         layout.setSpacing(0)
@@ -86,6 +81,7 @@ class RightSide(QFrame):
         layout.addWidget(self._suggested_part)
         layout.addWidget(self.relations.part)
         layout.addWidget(self._spans_part, SPANS)
+        layout.addWidget(self.metadata)
 
     # ------------------------------------------------------------ parts
 
@@ -332,6 +328,7 @@ class RightSide(QFrame):
         spans = state.spans
         self.token.render()
         self.relations.render()
+        self.metadata.render()
         self.spans.set_rows(spans)
         self.spans.setVisible(bool(spans))
         self._no_spans_part.setVisible(not spans)
@@ -381,6 +378,7 @@ class RightSide(QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self.metadata.fit(self.height())
         self._fit_suggestions()
 
     def show_sure(self) -> None:
@@ -436,6 +434,7 @@ class RightSide(QFrame):
         for table in (self.suggestions, self.spans):
             cast(LabelAndText, table.itemDelegateForColumn(0)).restyle()
         self.relations.restyle()
+        self.metadata.restyle()
         self.setMinimumWidth(min(theme.px(248), WIDEST_LEAST))
         self._sure.setFixedWidth(theme.px(74))
         self._fit_suggestions()
