@@ -46,11 +46,21 @@ def test_documents_that_are_not_labelled_are_counted():
     assert plan.warnings == ("1 document is not labelled in this layer and has no chains.",)
 
 
-def test_spans_without_chain_or_in_several_parts_are_counted():
+def test_a_span_in_several_parts_is_written_from_first_to_last_and_one_without_chain_counted():
     spans = span(0, 3, None), span(0, 11, 2, parts=((0, 3), (8, 11)))
     record = Record(Document("k", (("text", "Ada met her"),)), spans={"coreference": spans})
-    plan = Plan((LAYER,))
+    plan, out = Plan((LAYER,)), io.StringIO()
 
-    Conll2012Exporter().write([record], plan, io.StringIO())
+    Conll2012Exporter().write([record], plan, out)
 
-    assert plan.warnings == ("2 spans have no chain, have several parts or lie outside of tokens.",)
+    assert plan.warnings == ("1 span has no chain or lies outside of tokens.",)
+    assert [line.split("\t")[-1] for line in out.getvalue().split("\n")[1:4]] == ["(1", "-", "1)"]
+
+
+def test_parts_of_speech_are_unknown_so_that_no_reader_expects_a_tree():
+    """As allennlp.data.dataset_readers.dataset_utils.Ontonotes, version 0.9, treats "XX"."""
+    out = io.StringIO()
+
+    Conll2012Exporter().write([Record(Document("k", (("text", "Ada"),)))], Plan((LAYER,)), out)
+
+    assert out.getvalue().split("\n")[1].split("\t")[4:6] == ["XX", "*"]

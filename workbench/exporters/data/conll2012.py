@@ -1,6 +1,7 @@
 """Coreference in the columns of CoNLL-2012: chains as brackets in the last column.
 
-The other columns, which belong to layers that a project does not have, are "-" and "*". Source:
+The other columns, which belong to layers that a project does not have, are "XX" (part of speech),
+"-" and "*". AllenNLP reads a tree from the sixth column unless the part of speech is "XX". Source:
 Pradhan et al. 2012, "CoNLL-2012 shared task", section 3.3.
 """
 
@@ -27,7 +28,7 @@ from workbench.text.labels import Layer
 from workbench.text.segment import words
 from workbench.text.spans import Span
 
-_BETWEEN = "-\t*\t-\t-\t-\t-\t*"  # part of speech to named entities
+_BETWEEN = "XX\t*\t-\t-\t-\t-\t*"  # part of speech (unknown) to named entities
 
 
 class Conll2012Exporter:
@@ -83,7 +84,7 @@ def _brackets(spans: Iterable[Span], tokens: Sequence[tuple[int, int]], plan: Pl
     placed = []
     for span in spans:
         place = token_range(tokens, span.start, span.end) if span.field == TEXT else None
-        if place is None or span.chain is None or span.parts:
+        if place is None or span.chain is None:
             plan.count(_not_written)
         else:
             placed.append((*place, span.chain - 1))
@@ -105,7 +106,7 @@ def _not_labelled(n: int) -> str:
 
 def _not_written(n: int) -> str:
     return ngettext(
-        "{n} span has no chain, has several parts or lies outside of tokens.",
-        "{n} spans have no chain, have several parts or lie outside of tokens.",
+        "{n} span has no chain or lies outside of tokens.",
+        "{n} spans have no chain or lie outside of tokens.",
         n,
     )
