@@ -104,3 +104,5 @@ def test_a_document_of_a_project_is_named_by_its_key(call, tmp_path, tiny_model)
 
     code, out, err = call("inspect", tiny_model, *more, "--document", "nowhere")
     assert code == 1 and "There is no document 'nowhere'." in err
+    code, out, err = call("inspect", tiny_model, *more[2:], "--inspector", "uses")
+    assert code == 2 and "--set word=WORD is required" in err and out == ""

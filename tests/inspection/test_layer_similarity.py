@@ -7,12 +7,13 @@ torch = pytest.importorskip("torch")
 
 from tests import tiny_models  # noqa: E402
 from workbench.base.errors import WorkbenchError  # noqa: E402
-from workbench.inspection.layer_similarity.info import INFO  # noqa: E402
+from workbench.inspection.layer_similarity.info import INFO, LayerSimilarity  # noqa: E402
 from workbench.inspection.layer_similarity.inspector import (  # noqa: E402
     Centred,
     LayerSimilarityInspector,
     linear_cka,
 )
+from workbench.inspection.spec import OfModel  # noqa: E402
 from workbench.inspection.subject import Subject  # noqa: E402
 from workbench.text.dataset import Dataset, Record  # noqa: E402
 from workbench.text.document import Document  # noqa: E402
@@ -92,3 +93,17 @@ def test_the_layers_of_a_model_are_compared_with_themselves_and_those_of_another
 def test_a_run_without_its_model_cannot_be_compared_with_it(tiny_run):
     with pytest.raises(WorkbenchError, match="was trained from is not installed"):
         examine(tiny_run("classify"), other="base")
+
+
+def test_a_pretrained_model_was_trained_from_no_other(tmp_path):
+    with pytest.raises(WorkbenchError, match="bert is not a run"):
+        examine(tiny_models.make(tmp_path / "bert", "bert"), other="base")
+
+
+def test_a_run_has_its_name_in_results():
+    alone = LayerSimilarity("model", "model", ((1.0,),), 3, 1, same=True)
+    both = LayerSimilarity("model", "bert", ((1.0,),), 3, 1)
+
+    assert isinstance(both, OfModel)
+    assert (alone.named("first").first, alone.named("first").second) == ("first", "first")
+    assert (both.named("first").first, both.named("first").second) == ("first", "bert")

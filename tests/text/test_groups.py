@@ -39,5 +39,9 @@ def test_users_add_lists_as_files_and_are_told_what_is_wrong(tmp_path, monkeypat
     )
     with pytest.raises(SpecError, match="equally many words; found: m 2, f 0"):
         groups.read("artikel")
+    own.write_text("[[group]")
     with pytest.raises(SpecError, match="cannot be read"):
+        groups.read("artikel")
+    with pytest.raises(SpecError, match="There is no word list .*none.toml") as caught:
         groups.read(str(tmp_path / "none.toml"))
+    assert "artikel" in str(caught.value.hint)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.cli.output import Progress
 from workbench.cli.session import reading, session
@@ -27,7 +28,7 @@ def completed(
 ) -> dict[str, Any]:
     """The options with the index, which is computed unless it exists; unchanged without a need.
 
-    Raises UsageError without a project.
+    Raises UsageError without a project or a word, WorkbenchError if no document has the word.
     """
     from workbench.operations import corpus_index
 
@@ -39,7 +40,9 @@ def completed(
     options = spec.options(inspector, given)
     with reading(file) as project, session(None) as opened:
         wanted = corpus_index.need(project, choice, info, options)
-        if wanted is not None and not wanted.ready:
+        if wanted is None:
+            raise click.UsageError(_("--set word=WORD is required: its uses are compared."))
+        if not wanted.ready:
             progress = Progress(_("Indexing"))
             prepared = corpus_index.prepare(project, wanted)
             opened.ask(
@@ -47,4 +50,8 @@ def completed(
                 heard=progress.heard,
             )
             progress.end()
+        if not wanted.files.about.is_file():
+            raise WorkbenchError(
+                _("No document contains {word!r}.").format(word=options.get("word", ""))
+            )
         return corpus_index.completed(project, wanted, options)

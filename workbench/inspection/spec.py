@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from workbench.base.i18n import N_
 from workbench.base.manifest import Contribution
@@ -22,6 +22,15 @@ from workbench.base.registry import registry
 
 if TYPE_CHECKING:
     from workbench.text.fields import Field
+
+
+@runtime_checkable
+class OfModel(Protocol):
+    """A result that has the names of models."""
+
+    def named(self, name: str) -> Any:
+        """The result for a run with this name."""
+
 
 TARGET = "workbench.inspection.serve:open"
 UNKNOWN_LIMIT = 0.1  # fraction of unknown words above which predictions are not reliable

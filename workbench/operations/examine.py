@@ -174,7 +174,11 @@ def kept(prepared: Prepared) -> Any:
         prepared.output.touch()  # the time of its last use
     except (OSError, ValueError):
         return None
-    return from_plain(info.result, raw) if info is not None else raw
+    if info is None:
+        return raw
+    result: Any = from_plain(info.result, raw)
+    name = prepared.model.name
+    return result.named(name) if name and isinstance(result, spec.OfModel) else result
 
 
 def write(prepared: Prepared) -> Path:

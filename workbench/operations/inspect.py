@@ -59,6 +59,7 @@ class Choice:
     allow_pickle: bool = False
     gives: tuple[str, ...] = ()
     members: tuple[Choice, ...] = ()
+    name: str = ""  # of a run
 
     @property
     def params(self) -> dict[str, Any]:
@@ -164,6 +165,7 @@ def _of_run(project: Project, run: Run) -> Choice:
         run.layer,
         allow_pickle=predict.allows_pickle(run),
         members=members,
+        name=run.name,
     )
 
 

@@ -84,6 +84,11 @@ def lists() -> dict[str, Path]:
 def read(name: str) -> GroupList:
     """A list by name or path of its file. Raises SpecError with what is wrong."""
     path = lists().get(name) or Path(name)
+    if not path.is_file():
+        raise SpecError(
+            _("There is no word list {name!r}.").format(name=name),
+            hint=_("Known lists: {names}. Or specify a file.").format(names=", ".join(lists())),
+        )
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
         written = {str(item["name"]): tuple(map(str, item["words"])) for item in raw["group"]}

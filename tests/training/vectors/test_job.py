@@ -109,7 +109,7 @@ def test_rare_words_are_left_out_and_case_can_be_kept(text, tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "contains no words"),
+        (b"", "^The text contains no words"),
         (b"one two three", "Only 0 words have a frequency of at least 5"),
         (b"fine\n\xff\xfe bad\n", "line 2: the text is not valid UTF-8"),
     ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from workbench.base.i18n import N_
 from workbench.base.options import Option
@@ -21,6 +21,10 @@ class LayerSimilarity:
     words: int
     documents: int
     same: bool = False
+
+    def named(self, name: str) -> LayerSimilarity:
+        """`first` is a run, which has its name in the project only."""
+        return replace(self, first=name, second=name if self.same else self.second)
 
 
 INFO = InspectorInfo(

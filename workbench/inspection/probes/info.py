@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from workbench.base.i18n import N_
 from workbench.base.options import Option
@@ -63,6 +63,10 @@ class Probes:
     dev: int
     types: int
     seen: float
+
+    def named(self, name: str) -> Probes:
+        """The last model is a run, which has its name in the project only."""
+        return replace(self, models=(*self.models[:-1], replace(self.models[-1], name=name)))
 
 
 INFO = InspectorInfo(
