@@ -304,6 +304,7 @@ def run_some(project, ids):
     [
         TypeError("cannot unpack non-iterable NoneType object"),
         sqlite3.OperationalError("user-defined function raised exception"),
+        ProjectError("SQLite reported an error in p: user-defined function raised exception."),
     ],
 )
 def test_a_value_that_ends_a_check_is_told_without_words_of_python(error):
@@ -315,3 +316,16 @@ def test_a_value_that_ends_a_check_is_told_without_words_of_python(error):
 
     said = "The project file p.glossbench is damaged: it contains values that cannot be read."
     assert found == ["a problem", said]
+
+
+def test_many_damaged_places_are_one_problem():
+    conn = sqlite3.connect(":memory:")
+    report = "*** in database main ***\nOn tree page 9 cell 2: Offset 0\nOn tree page 9 cell 1"
+
+    class Damaged:
+        def execute(self, _statement):
+            return conn.execute("select ? union all select 'row 3 missing'", (report,))
+
+    (problem,) = integrity._file(Damaged())
+
+    assert "3 places or more. The first: On tree page 9 cell 2: Offset 0." in problem

@@ -80,12 +80,18 @@ def _guarded(conn: sqlite3.Connection, check: Check) -> Iterator[str]:
     try:
         yield from check(conn)
     except ProjectError as error:
+        if "user-defined" in error.message:
+            error = failures.damaged(_unreadable(), getattr(conn, "path", Path()))
         yield error.message
     except (sqlite3.Error, *_BROKEN) as error:
         ours = not isinstance(error, (sqlite3.Error, UnicodeDecodeError))
         if ours or "user-defined" in str(error):  # words of Python help no one
-            error = ValueError(_("it contains values that cannot be read"))
+            error = _unreadable()
         yield failures.damaged(error, getattr(conn, "path", Path())).message
+
+
+def _unreadable() -> ValueError:
+    return ValueError(_("it contains values that cannot be read"))
 
 
 def _readable(stored: bytes) -> str:
@@ -96,9 +102,16 @@ def _readable(stored: bytes) -> str:
 
 
 def _file(conn: sqlite3.Connection) -> Iterator[str]:
-    for (line,) in conn.execute(f"pragma integrity_check({SHOWN})").fetchall():
-        if line != "ok":
-            yield _("The file is damaged: {line}.").format(line=line)
+    found = conn.execute(f"pragma integrity_check({SHOWN})").fetchall()
+    lines = [line for (text,) in found for line in text.splitlines()]
+    places = [line for line in lines if line != "ok" and not line.startswith("***")]
+    if places:
+        message = ngettext(
+            "The file is damaged in {n} place: {line}.",
+            "The file is damaged in {n} places or more. The first: {line}.",
+            len(places),
+        )
+        yield message.format(n=len(places), line=places[0])
 
 
 def _entries(conn: sqlite3.Connection) -> Iterator[str]:
