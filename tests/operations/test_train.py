@@ -52,6 +52,29 @@ def test_a_layer_that_does_not_fit_or_exist_is_an_error_that_names_those_that_do
         train.choose_layer(project, "pairs")
 
 
+def test_a_task_is_found_where_only_one_fits_what_is_submitted(project, topics, add_layer):
+    add_layer("names", "span")  # nothing of it is submitted
+
+    assert train.only_task(project) == "classify"
+    with pytest.raises(SpecError, match="--task: no task fits"):
+        train.only_task(project, "names")
+
+
+def test_of_several_tasks_that_fit_each_is_named_with_its_layers(
+    project, topics, add_layer, add_documents
+):
+    add_layer("names", "span", ("PER", "LOC"))
+    add_documents([("Ada came.", "train", "submitted", "names", [(0, 3, "PER")])])
+
+    with pytest.raises(SpecError, match="several tasks fit") as told:
+        train.only_task(project)
+
+    assert told.value.hint == (
+        "Tasks that fit: classify (layer topic), tag (layer names), spans (layer names)."
+    )
+    assert train.only_task(project, "topic") == "classify"
+
+
 def test_a_layer_that_no_task_learns_is_named(project, add_layer):
     add_layer("names", "span")
     assert train.unlearned(project) == ""

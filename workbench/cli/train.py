@@ -65,7 +65,8 @@ class TaskName(TaskType):
     help=_(
         "Task to train: classify (document class), multilabel (several classes), pairs (class of a "
         "sentence pair), regress and similarity (number of a document or a pair), choice (multiple "
-        "choice), answer (answers to questions), tag (spans), token (a tag for every token)."
+        "choice), answer (answers to questions), tag (spans), token (a tag for every token). "
+        "Default: the task that fits the submitted documents, if it is the only one."
     ),
 )
 @click.option(
@@ -154,14 +155,16 @@ def train(
     """
     if list_them:
         return list_options(all_options(task), {task} if task else set(_ids()), as_json)
-    if file is None or task is None or model is None:
-        what = "FILE" if file is None else "--task" if task is None else "--model"
+    if file is None or model is None:
+        what = "FILE" if file is None else "--model"
         raise click.UsageError(_("Missing {what}.").format(what=what))
     from workbench.operations import baselines, models
+    from workbench.operations import train as operations
 
     if adapt_epochs is not None:
         settings = {**settings, "adapt_epochs": str(adapt_epochs)}
     with session(file) as opened:
+        task = task or operations.only_task(opened.project, layer)
         if (baseline := baselines.named(model)) is not None:
             report = _baseline(opened, baseline, task, layer, settings, name, seed, with_test)
             return emit(report) if as_json else _show(report)

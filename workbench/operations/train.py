@@ -29,6 +29,7 @@ from workbench.operations.training_data import (
     choose_layer,
     fitting_by_task,
     fitting_layers,
+    only_task,
     plan,
     text_warnings,
     unlearned,
@@ -51,7 +52,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "WAITED_FOR", "CutCount", "LeftOut", "Plan", "TextCheck", "check_texts", "choose_layer",
-    "count_cut", "fitting_by_task", "fitting_layers", "plan", "text_warnings", "unlearned",
+    "count_cut", "fitting_by_task", "fitting_layers", "only_task", "plan", "text_warnings",
+    "unlearned",
 ]  # fmt: skip
 
 TARGET = "workbench.training.loop:run"

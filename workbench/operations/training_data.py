@@ -78,6 +78,31 @@ def fitting_by_task(
     }
 
 
+def only_task(project: Project, layer: str | None = None) -> str:
+    """The task that fits the layer `layer`, or the submitted layers of the project.
+
+    Raises SpecError, with the tasks to choose from, if several fit or none does.
+    """
+    fitting = fitting_by_task(project, [info.id for info in tasks.all_tasks()])
+    found = {
+        task: [its.name for its, count in pairs if count and layer in (None, its.name)]
+        for task, pairs in fitting.items()
+    }
+    found = {task: names for task, names in found.items() if names}
+    if len(found) == 1:
+        return next(iter(found))
+    named = [
+        _("{task} (layer {layers})").format(task=task, layers=", ".join(names))
+        for task, names in found.items()
+    ]
+    raise SpecError(
+        _("Missing --task: several tasks fit the submitted documents.")
+        if found
+        else _("Missing --task: no task fits the submitted documents."),
+        hint=_("Tasks that fit: {tasks}.").format(tasks=", ".join(named)) if named else "",
+    )
+
+
 def choose_layer(project: Project, task: str, name: str | None = None) -> tuple[Layer, str]:
     """The layer to train on, and a note if it was chosen among several.
 
