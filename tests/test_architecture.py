@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.source import CODE, files, nodes, trees
+from tests.source import CODE, children, files, nodes, trees
 from workbench.text.labels import LABEL_TABLES
 
 ROOT = CODE.parent
@@ -221,7 +221,8 @@ def package(path: Path) -> str:
     return parts[0] if len(parts) > 1 else ""
 
 
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+STATEMENTS = (ast.stmt, ast.ExceptHandler, ast.match_case)  # nodes that may contain imports
 
 
 @cache
@@ -240,8 +241,9 @@ def imports(path: Path) -> tuple[Import, ...]:
             assert node.level == 0, f"{name(path)}:{node.lineno}: imports here are absolute"
             found.extend(_from(node, late))
         late = late or isinstance(node, FUNCTIONS)
-        for child in ast.iter_child_nodes(node):
-            visit(child, late)
+        for child in children(node):
+            if isinstance(child, STATEMENTS):
+                visit(child, late)
 
     visit(trees()[path], False)
     return tuple(found)
@@ -403,19 +405,26 @@ def test_states_of_panels_know_no_qt():
 QT = ("PySide6", "shiboken6", "pyqtgraph")
 
 
-def reaches_qt(module: str, seen: frozenset[str] = frozenset()) -> bool:
-    """Whether it imports Qt, itself or through modules of ui/, inside functions too."""
-    if module.startswith(QT):
-        return True
-    place = ROOT / module.replace(".", "/")
-    if not module.startswith("workbench.ui.") or module in seen:
-        return False
-    return any(
-        reaches_qt(statement.module, seen | {module})
-        for path in (place.with_suffix(".py"), place / "__init__.py")
-        if path.is_file()
-        for statement in imports(path)
-    )
+@cache
+def leading_to_qt() -> frozenset[str]:
+    """Modules of ui/ that import Qt, themselves or through others of ui/, inside functions too."""
+    imported = {
+        module(path): {statement.module for statement in imports(path)}
+        for path in files()
+        if package(path) == "ui"
+    }
+    found = {item for item, names in imported.items() if any(map(is_qt, names))}
+    while more := {item for item, names in imported.items() if names & found} - found:
+        found |= more
+    return frozenset(found)
+
+
+def is_qt(module: str) -> bool:
+    return module.startswith(QT)
+
+
+def reaches_qt(module: str) -> bool:
+    return is_qt(module) or module in leading_to_qt()
 
 
 MADE_OF_WIDGETS = "a view made of other widgets"
@@ -553,9 +562,8 @@ def test_sql_stands_in_storage_alone():
             ]
             wrong += [
                 f"{name(path)}:{node.lineno}"
-                for node in nodes(path)
-                if isinstance(node, ast.Attribute)
-                and node.attr in ("execute", "executemany", "executescript")
+                for node in nodes(path, ast.Attribute)
+                if node.attr in ("execute", "executemany", "executescript")
             ]
 
     assert wrong == []
@@ -572,8 +580,8 @@ def test_folders_are_deleted_only_where_they_are_known_to_be_ours():
     found = {
         name(path)
         for path in files()
-        for node in nodes(path)
-        if isinstance(node, ast.Attribute) and node.attr in ("rmtree", "removedirs")
+        for node in nodes(path, ast.Attribute)
+        if node.attr in ("rmtree", "removedirs")
     }
 
     assert found == set(DELETES_FOLDERS)
@@ -613,7 +621,7 @@ def test_only_jobs_starts_threads_and_processes():
             ]
             wrong += [
                 f"{name(path)}:{node.lineno} {found}"
-                for node in nodes(path)
+                for node in nodes(path, ast.ImportFrom, ast.Attribute)
                 if (found := _starter(node))
             ]
 
@@ -639,12 +647,8 @@ def test_core_signals_reach_widgets_through_a_state():
     wrong = []
     for path in files():
         if path.name == "view.py" or path.parent.name == "widgets":
-            for node in nodes(path):
-                if (
-                    isinstance(node, ast.Call)
-                    and isinstance(node.func, ast.Attribute)
-                    and node.func.attr == "connect"
-                ):
+            for node in nodes(path, ast.Call):
+                if isinstance(node.func, ast.Attribute) and node.func.attr == "connect":
                     source = ast.unparse(node.func.value)
                     if any(
                         f".{item}." in f".{source}." for item in ("project", "queue", "registry")
@@ -922,8 +926,17 @@ def literals(node: ast.AST | None) -> list[str]:
     return []
 
 
-def compared(node: ast.AST) -> list[str]:
-    """Strings that a value is compared with here, or chosen by."""
+COMPARING = (ast.Compare, ast.MatchValue, ast.BoolOp, ast.Call, *DISPLAYS, ast.Dict)
+COMPARING += (ast.Subscript, ast.Attribute)
+
+
+@cache
+def compared(node: ast.AST) -> tuple[str, ...]:
+    """Strings that a value is compared with by a node of the kinds in COMPARING, or chosen by."""
+    return tuple(_compared(node))
+
+
+def _compared(node: ast.AST) -> list[str]:
     if isinstance(node, ast.Compare):
         return [text for side in (node.left, *node.comparators) for text in literals(side)]
     if isinstance(node, ast.MatchValue):
@@ -971,8 +984,8 @@ def imports_kind(path: Path, constant: str) -> bool:
     """Whether a file imports a constant from text/labels.py; one that is made up does."""
     return not path.is_file() or any(
         constant in [alias.name for alias in node.names]
-        for node in nodes(path)
-        if isinstance(node, ast.ImportFrom) and node.module == "workbench.text.labels"
+        for node in nodes(path, ast.ImportFrom)
+        if node.module == "workbench.text.labels"
     )
 
 
@@ -990,7 +1003,9 @@ def id_faults(path: Path, nodes: Iterable[ast.AST]) -> list[str]:
 
 def test_no_module_compares_the_id_of_a_contribution_that_is_not_its_own():
     """Ask the record instead: `layer.traits`, `info.windows`, `info.pipeline` …"""
-    faults = sorted({fault for path in files() for fault in id_faults(path, nodes(path))})
+    faults = sorted(
+        {fault for path in files() for fault in id_faults(path, nodes(path, *COMPARING))}
+    )
 
     assert faults == []
 
@@ -1041,7 +1056,10 @@ def test_a_name_of_a_table_is_no_comparison_with_an_id(line):
 
 def test_every_excuse_for_an_id_is_needed():
     needed = {
-        (name(path), text) for path in files() for node in nodes(path) for text in compared(node)
+        (name(path), text)
+        for path in files()
+        for node in nodes(path, *COMPARING)
+        for text in compared(node)
     }
 
     assert set(EXCUSED_IDS) <= needed

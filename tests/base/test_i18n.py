@@ -137,6 +137,7 @@ SHOWN = ("importers/", "text/dataset.py")  # where a ValueError's words become a
 AS_THEY_ARE = {"NAME", "LAYER", "bf16", "fp32"}  # places on the command line, number formats
 DOORS = {"_", "N_", "ngettext"}
 OTHERS = {"debug", "info", "warning", "exception", "getLogger", "compile"}  # the log; patterns
+SKIPPED = DOORS | OTHERS
 
 
 @cache
@@ -163,10 +164,12 @@ def visible(file: str) -> list[tuple[ast.Constant, bool]]:
     found: list[tuple[ast.Constant, bool]] = []
 
     def visit(node: ast.AST, piece: bool = False) -> None:
+        if isinstance(node, ast.Name):  # the most frequent kind
+            return
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             return  # a docstring
-        if (
-            called(node) in DOORS | OTHERS
+        if isinstance(node, ast.Call) and (
+            called(node) in SKIPPED
             or called(node) == "split"
             and isinstance(node.func.value, ast.Constant)
         ):
@@ -177,8 +180,9 @@ def visible(file: str) -> list[tuple[ast.Constant, bool]]:
             return
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             found.append((node, piece))
-        for child in ast.iter_child_nodes(node):
-            visit(child, isinstance(node, ast.JoinedStr))
+        piece = isinstance(node, ast.JoinedStr)
+        for child in source.children(node):
+            visit(child, piece)
 
     visit(source.trees()[files()[file]])
     return found
@@ -227,7 +231,7 @@ def doors() -> list[tuple[str, ast.Call]]:
     return [
         (file, node)
         for file, path in files().items()
-        for node in source.nodes(path)
+        for node in source.nodes(path, ast.Call)
         if called(node) in DOORS
     ]
 
@@ -268,7 +272,7 @@ def test_no_word_is_put_into_a_text_untranslated():
     """`_("… {what} …").format(what="with")` would bring English into any language."""
     wrong = []
     for file, path in files().items():
-        for node in source.nodes(path):
+        for node in source.nodes(path, ast.Call):
             if (
                 called(node) == "format"
                 and isinstance(node.func, ast.Attribute)

@@ -60,8 +60,8 @@ EXCUSED = {
 
 def specs(path):
     """Format specifications in f-strings, only those of numbers."""
-    for node in source.nodes(path):
-        if isinstance(node, ast.FormattedValue) and node.format_spec is not None:
+    for node in source.nodes(path, ast.FormattedValue):
+        if node.format_spec is not None:
             spec = ast.unparse(node.format_spec)[2:-1]
             if spec[-1:] in ",fge%" and not spec.startswith(("<", ">", "^")):
                 yield spec

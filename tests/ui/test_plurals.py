@@ -49,8 +49,8 @@ def counts(text):
 
 def sentences(path):
     """(line, text) of every literal in a call of `_` or `N_`."""
-    for node in source.nodes(path):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("_", "N_"):
+    for node in source.nodes(path, ast.Call):
+        if getattr(node.func, "id", "") in ("_", "N_"):
             for inner in ast.walk(node):
                 if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
                     yield node.lineno, inner.value

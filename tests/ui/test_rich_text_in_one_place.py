@@ -42,7 +42,7 @@ PLACES = {  # file → the names that may be used there
 def uses(path: Path) -> list[tuple[str, int]]:
     """Names and attributes that are called or derived from, with their lines."""
     result = []
-    for node in source.nodes(path):
+    for node in source.nodes(path, ast.Call, ast.ClassDef, ast.Attribute):
         used = []
         if isinstance(node, ast.Call):
             used = [node.func]
@@ -61,10 +61,9 @@ def uses(path: Path) -> list[tuple[str, int]]:
 def tip_returns(path: Path) -> list[tuple[ast.expr | None, int]]:
     """What is returned if a model is queried for `ToolTipRole` only."""
     collected = []
-    for node in source.nodes(path):
+    for node in source.nodes(path, ast.If):
         if (
-            isinstance(node, ast.If)
-            and isinstance(node.test, ast.Compare)
+            isinstance(node.test, ast.Compare)
             and isinstance(node.test.ops[0], ast.Eq)
             and "ToolTipRole" in ast.unparse(node.test.comparators[0])
         ):
@@ -109,8 +108,8 @@ def test_no_tooltip_is_set_as_data_of_an_item():
     faults = [
         f"{file}:{node.lineno}"
         for file, path in source.of_window().items()
-        for node in source.nodes(path)
-        if isinstance(node, ast.Call) and any("ToolTipRole" in ast.unparse(a) for a in node.args)
+        for node in source.nodes(path, ast.Call)
+        if any("ToolTipRole" in ast.unparse(a) for a in node.args)
     ]
 
     assert faults == []
