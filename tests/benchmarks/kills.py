@@ -67,7 +67,7 @@ def run(folder: Path, kills: int, *, documents: int, seed: int) -> Counter[str]:
         shutil.rmtree(before, ignore_errors=True)
         shutil.copytree(path.parent, before)
         drawn, log = f"{seed} {number}", folder / "log.txt"
-        _kill(partial(work, path, drawn, log), log, chance.uniform(0.0, LONGEST))
+        kill(partial(work, path, drawn, log), log, chance.uniform(0.0, LONGEST))
         ended, begun = _read(log)
         result = _check(path, before / NAME, drawn, ended, begun)
         _check_versions(path, checked)
@@ -321,7 +321,7 @@ class Worker:
 # ---------------------------------------------------------------- what is left
 
 
-def _kill(act: Callable[[], None], log: Path, seconds: float) -> None:
+def kill(act: Callable[[], None], log: Path, seconds: float) -> None:
     """Fork, let the child act, kill it that long after it is ready."""
     log.unlink(missing_ok=True)
     sys.stdout.flush()

@@ -13,15 +13,34 @@ from workbench.operations import corpus, splits
 from workbench.operations import labels as schema
 from workbench.project.check import check
 from workbench.project.project import Project
-from workbench.storage import labels, replay
+from workbench.storage import (
+    annotations,
+    bulk,
+    deletion,
+    documents,
+    intake,
+    journal,
+    label_changes,
+    labels,
+    replay,
+    search,
+    step_sums,
+)
 
-COUNT = 3000  # documents: three pieces of each act
+PIECE = 200  # documents or rows per statement
+COUNT = 3 * PIECE  # documents: three pieces of each act
 
 
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
-    """Restoring in pieces of 1,000 rows, too, of which there are several here."""
-    monkeypatch.setattr(replay, "LARGE_PIECE", replay.PIECE)
+    """A fifth of the usual pieces; restoring in such pieces, too, of which there are several."""
+    for module in (annotations, bulk, deletion, documents, intake, label_changes, labels):
+        monkeypatch.setattr(module, "CHUNK", PIECE)
+    for module in (journal, replay, search):
+        monkeypatch.setattr(module, "PIECE", PIECE)
+    monkeypatch.setattr(replay, "LARGE_PIECE", PIECE)
+    monkeypatch.setattr(step_sums, "PIECE", step_sums.PIECE // 5)
+    monkeypatch.setattr(journal, "MANY_ROWS", journal.MANY_ROWS // 5)
 
 
 ACTS = {

@@ -4,16 +4,14 @@ undo leads back to the start.
 
 import os
 import random
-import signal
-import subprocess
-import sys
-import time
+import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.benchmarks import kills
-from workbench.operations import corpus
+from workbench.operations import corpus, exchange
 from workbench.operations import labels as schema
 from workbench.project.check import check
 from workbench.project.project import Project
@@ -22,48 +20,40 @@ from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.spans import Span
 
-ROOT = Path(__file__).resolve().parents[2]
 COUNT = 1000  # documents of a step: it takes long enough to be hit in the middle
 KILLS = 5
 
-# Each does its steps over and over and tells when it begins.
-CHILD = """
-import shutil, sys
-from pathlib import Path
-from workbench.operations import corpus, exchange
-from workbench.project.project import Project
-from workbench.storage import documents, labels
 
-act, path, staged = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
-project = Project.open(path)
-ids = list(corpus.filter_ids(project, documents.Filter()))
-layer = labels.layer_by_name(project.db, "class")
+def work(act, path, staged, log):
+    """Do the steps of `act` over and over; `log` exists when they begin."""
+    project = Project.open(path)
+    ids = list(corpus.filter_ids(project, documents.Filter()))
+    layer = labels.layer_by_name(project.db, "class")
 
-def take_in():
-    folder = path.parent / "copy"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-    shutil.copy(staged, folder / exchange.STAGING)
-    exchange._Act(project, [Path("texts.jsonl")], "skip", folder).run()
+    def take_in():
+        folder = path.parent / "copy"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        shutil.copy(staged, folder / exchange.STAGING)
+        exchange._Act(project, [Path("texts.jsonl")], "skip", folder).run()
 
-def change():
-    for label in layer.labels:
-        corpus.set_class(project, ids, layer.id, label.id)
-    corpus.set_split(project, ids, "train")
+    def change():
+        for label in layer.labels:
+            corpus.set_class(project, ids, layer.id, label.id)
+        corpus.set_split(project, ids, "train")
 
-if act == "undo":
-    take_in()
-print("begin", flush=True)
-while True:
-    if act == "import":
+    if act == "undo":
         take_in()
-        project.undo()
-    elif act == "undo":
-        project.undo()
-        project.redo()
-    else:
-        change()
-"""
+    log.write_text("begin")
+    while True:
+        if act == "import":
+            take_in()
+            project.undo()
+        elif act == "undo":
+            project.undo()
+            project.redo()
+        else:
+            change()
 
 
 @pytest.fixture(scope="module")
@@ -114,26 +104,20 @@ def content(project):
 @pytest.mark.process
 @pytest.mark.slow
 @pytest.mark.timeout(240)
-@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="fork")
 @pytest.mark.parametrize("act", ["import", "undo", "change"])
 def test_a_large_step_that_is_killed_is_whole_or_not_there(tmp_path, copy_of, staged, act):
     path, chance = copy_of(many_documents, tmp_path / "p.glossbench"), random.Random(act)
+    log = tmp_path / "log.txt"
     with_import = (2 * COUNT, [[2 * COUNT, 0], [COUNT]])
     legal = {"change": [(COUNT, [[COUNT, 0]]), (COUNT, [[0, COUNT]])]}.get(
         act, [(COUNT, [[COUNT, 0]]), with_import]
     )
 
     for _ in range(KILLS):
-        child = subprocess.Popen(
-            [sys.executable, "-c", CHILD, act, str(path), str(staged)],
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=ROOT,
-        )
-        assert child.stdout.readline() == "begin\n"
-        time.sleep(chance.uniform(0.0, 0.6))
-        child.send_signal(signal.SIGKILL)
-        child.communicate()
+        child = partial(work, act, path, staged, log)
+        kills.kill(child, log, chance.uniform(0.0, 0.6))
+        assert log.read_text() == "begin"
 
         assert check(path) == []
         project = Project.open(path)
