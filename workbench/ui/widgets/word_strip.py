@@ -20,9 +20,10 @@ from PySide6.QtGui import (
     QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QScrollArea, QSizePolicy, QWidget
 
 from workbench.ui import formats, plain, theme
+from workbench.ui.widgets.layout import scrolled
 
 GAP, LINE_GAP, PAD = 5, 8, 5  # pixels: between words, between rows, around a word
 BOX = 98  # width of a box with probabilities, pixels at 100%
@@ -83,7 +84,7 @@ class _Sizes:
 
 
 class WordStrip(QWidget):
-    """Wraps at its width and grows downwards; put it into `layout.scrolled`.
+    """Wraps at its width and grows downwards; put it into `strip_scrolled`.
 
     `chosen(number)` is emitted on clicks and arrow keys, `clicked(number)` on clicks alone,
     `opened(number)` on Enter and Space. `tip(number)` gives the tooltip and the accessible
@@ -301,3 +302,15 @@ def _paint_share(painter: QPainter, share: Share, room: QRectF, first: bool) -> 
     painter.setBrush(_colour(share.tint))
     filled = max(2.0, track.width() * min(1.0, share.share))
     painter.drawRoundedRect(QRectF(track.left(), track.top(), filled, 3), 1.5, 1.5)
+
+
+def strip_scrolled(strip: WordStrip) -> QScrollArea:
+    """The strip in a vertical scroll area that is never higher than its words."""
+    area = scrolled(strip)
+
+    def fit() -> None:
+        area.setMaximumHeight(strip.minimumHeight() + 2 * area.frameWidth())
+
+    strip.grown.connect(fit)
+    fit()
+    return area

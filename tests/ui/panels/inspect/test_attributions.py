@@ -100,3 +100,12 @@ def test_a_temperature_that_the_score_is_without_is_named(view):
     view.show_state(ALL)
 
     assert view._note.text().endswith("without the temperature of predictions (1.50)")
+
+
+def test_a_short_text_leaves_no_gap_below_its_words(view, qtbot):
+    view.show()
+    qtbot.waitExposed(view)
+
+    words, bars = view._scroll, view._bar_scroll
+    assert words.height() <= view._strip.minimumHeight() + 2
+    assert bars.y() - (words.y() + words.height()) < 30

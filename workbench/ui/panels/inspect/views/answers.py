@@ -9,10 +9,10 @@ from PySide6.QtCore import QRectF
 from workbench.base.i18n import _
 from workbench.ui import formats, theme
 from workbench.ui.panels.inspect.base import InspectorView
-from workbench.ui.widgets.layout import card, layout_of, line, row, scrolled
+from workbench.ui.widgets.layout import card, layout_of, line, row
 from workbench.ui.widgets.span_layout import starts_rtl
 from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.word_strip import Share, StripWord, WordStrip
+from workbench.ui.widgets.word_strip import Share, StripWord, WordStrip, strip_scrolled
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class AnswersView(InspectorView):
         self._strip = WordStrip(
             _("Tokens with the probabilities of start and end"), tip=self._tip, see=self._see
         )
-        self._scroll = scrolled(self._strip)
+        self._scroll = strip_scrolled(self._strip)
         legend = words(_("Blue: start · orange: end"), "caption", "muted")
         self._table = Table(_columns(), name=_("Answers"), key=_key)
         self._table.chosen.connect(self._row_chosen)

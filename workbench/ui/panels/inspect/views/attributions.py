@@ -19,7 +19,7 @@ from workbench.ui.widgets.field import Field, combo, fill
 from workbench.ui.widgets.layout import card, layout_of, line, row, scrolled
 from workbench.ui.widgets.signed_bars import SignedBars
 from workbench.ui.widgets.span_layout import starts_rtl
-from workbench.ui.widgets.word_strip import StripWord, WordStrip
+from workbench.ui.widgets.word_strip import StripWord, WordStrip, strip_scrolled
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class AttributionsView(InspectorView):
             self._choices[name] = box
         self._strip = WordStrip(_("Words with attributions"), tip=self._tip, see=self._see)
         self._strip.opened.connect(self._explain)
-        self._scroll = scrolled(self._strip)
+        self._scroll = strip_scrolled(self._strip)
         self._bars = SignedBars(_("Attributions of the words, largest first"))
         self._bars.chosen.connect(self._strip.choose)
         self._strip.chosen.connect(self._bars.choose)

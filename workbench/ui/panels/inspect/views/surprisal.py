@@ -10,10 +10,10 @@ from workbench.base.i18n import _
 from workbench.ui import formats, theme
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.figures import Figures
-from workbench.ui.widgets.layout import card, layout_of, line, row, scrolled
+from workbench.ui.widgets.layout import card, layout_of, line, row
 from workbench.ui.widgets.span_layout import starts_rtl
 from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.word_strip import StripWord, WordStrip
+from workbench.ui.widgets.word_strip import StripWord, WordStrip, strip_scrolled
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class SurprisalView(InspectorView):
         super().__init__(state)
         self._note = words("", "caption", "muted")
         self._strip = WordStrip(_("Words with their surprisal"), tip=self._tip, see=self._see)
-        self._scroll = scrolled(self._strip)
+        self._scroll = strip_scrolled(self._strip)
         self._figures = Figures()
         self._table = Table(_columns(), name=_("Words"), key=lambda row: row[0], sortable=True)
         self._table.chosen.connect(self._row_chosen)

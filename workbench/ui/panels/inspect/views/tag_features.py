@@ -12,10 +12,10 @@ from workbench.ui import formats, theme
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.figures import Figures
 from workbench.ui.widgets.field import Field, combo, fill
-from workbench.ui.widgets.layout import card, column, layout_of, line, row, scrolled
+from workbench.ui.widgets.layout import card, column, layout_of, line, row
 from workbench.ui.widgets.span_layout import starts_rtl
 from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.word_strip import StripWord, WordStrip
+from workbench.ui.widgets.word_strip import StripWord, WordStrip, strip_scrolled
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class TagFeaturesView(InspectorView):
         self._tag.activated.connect(lambda _at: state.set_options(tag=self._tag.currentData()))
         self._strip = WordStrip(_("Words with tags"), tip=self._tip, see=self._see)
         self._strip.chosen.connect(lambda number: state.set_options(word=number, tag=""))
-        self._scroll = scrolled(self._strip)
+        self._scroll = strip_scrolled(self._strip)
         self._of_word, self._of_tag = (
             Elided("", "small", weight=600),
             Elided("", "small", weight=600),

@@ -13,10 +13,10 @@ from workbench.ui.panels.inspect.views.attributions import painted
 from workbench.ui.panels.inspect.views.figures import Figures
 from workbench.ui.panels.inspect.views.target_names import target_name
 from workbench.ui.widgets.field import Field, combo, fill
-from workbench.ui.widgets.layout import card, layout_of, line, row, scrolled
+from workbench.ui.widgets.layout import card, layout_of, line, row
 from workbench.ui.widgets.span_layout import starts_rtl
 from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.word_strip import WordStrip
+from workbench.ui.widgets.word_strip import WordStrip, strip_scrolled
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class WordWeightsView(InspectorView):
             lambda _at: state.set_options(target=self._target.currentData())
         )
         self._strip = WordStrip(_("Words with their contributions"), tip=self._tip, see=self._see)
-        self._scroll = scrolled(self._strip)
+        self._scroll = strip_scrolled(self._strip)
         self._table = Table(
             _columns(), name=_("Words and word pairs"), key=lambda feature: feature.text
         )
