@@ -67,6 +67,9 @@ def ignores_stop(params, folder):
 
 
 def hangs(params, folder):
+    from workbench.jobs import channel
+
+    channel.DISCARD_LIMIT = 0.5  # seconds that a worker hangs on without its parent; usually ten
     yield {"kind": "tick"}
     time.sleep(600)
 

@@ -44,7 +44,7 @@ def installed(wheel, tmp_path_factory):
     programs = home / ("Scripts" if sys.platform == "win32" else "bin")
     pip = [sys.executable, "-m", "pip", "--python", str(programs / "python")]
     subprocess.run(
-        [*pip, "install", "-q", "--no-deps", "--no-index", str(wheel)],
+        [*pip, "install", "-q", "--no-deps", "--no-index", "--no-compile", str(wheel)],
         check=True,
         timeout=200,
         capture_output=True,
