@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 
 from huggingface_hub import ModelCard  # noqa: E402
 
+import workbench  # noqa: E402
 from tests import flair_models  # noqa: E402
 from tests.tiny_runs import write_texts  # noqa: E402
 from workbench.base.errors import ExportFailed, ModelError  # noqa: E402
@@ -202,6 +203,8 @@ def test_an_export_answers_as_the_run_and_says_so(task, tiny_run, texts_file, tm
     assert [path.name for path in (out / "onnx").iterdir() if path.suffix == ".onnx"] == [
         "model.onnx"
     ]
+    graph = (out / "onnx" / "model.onnx").read_bytes()  # without lines of source code
+    assert not [code for code in (torch, workbench) if os.fsencode(code.__path__[0]) in graph]
     assert {Path(file["path"]).name for file in result["files"]} >= {
         "model.onnx",
         "labels.json",
