@@ -37,6 +37,13 @@ def pytest_sessionstart(session):
 
 
 @pytest.hookimpl(trylast=True)
+def pytest_sessionfinish():
+    """Collect what the last tests left; pytest searches every module twice more when it ends."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_runtest_logfinish():
     """Collect garbage here, and never in a thread that a test has started: a Qt object in a
     reference cycle must be destroyed on the main thread. `ui.garbage` does it in the application.
