@@ -333,19 +333,14 @@ def labels_of(project: Project, places: Sequence[tuple[int, int, int]], layer: s
     "" without one.
     """
     ids = list(dict.fromkeys(id for id, _start, _end in places))
-    records = {
-        record.document.id: record
-        for record in documents.records(project.db, layers=(layer,), ids=ids)
+    found = {
+        id: (marks, spans) for id, marks, spans in documents.gold_labels(project.db, layer, ids)
     }
+    labelled = ((found.get(id, ((), ())), start, end) for id, start, end in places)
     return [
-        _label(records[id], layer, start, end) if id in records else "" for id, start, end in places
+        label_over(spans, start, end) or next(iter(marks), "")
+        for (marks, spans), start, end in labelled
     ]
-
-
-def _label(record: Record, layer: str, start: int, end: int) -> str:
-    field = record.document.fields[0]
-    spans = [span for span in record.spans.get(layer, ()) if span.field == field]
-    return label_over(spans, start, end) or next(iter(record.marks.get(layer, ())), "")
 
 
 def label_over(spans: Sequence[Span], start: int, end: int) -> str:
