@@ -57,8 +57,12 @@ def test_only_baselines_that_fit_the_task_are_offered(project, topics, add_layer
         ("names", "frequent_tag"),
         ("names", "feature_crf"),
     ]
-    with pytest.raises(SpecError, match="does not fit task tag"):
+    with pytest.raises(SpecError, match="does not fit task tag") as told:
         baselines.prepare(project, "majority", "tag")
+    assert told.value.hint == "Baselines that fit: baseline:frequent_tag, baseline:feature_crf."
+    with pytest.raises(SpecError, match="does not fit task choice") as told:
+        baselines.prepare(project, "majority", "choice")
+    assert told.value.hint == "No baseline fits this task."
 
 
 def test_baselines_and_ensembles_can_be_inspected_by_what_they_give(project, wired, topics):

@@ -56,7 +56,7 @@ def audit(
         return
     _show(found)
     if fix:
-        say(_("Labels moved to word boundaries: {n}").format(n=moved))
+        say(_("Labels moved to word boundaries: {n:,}").format(n=moved))
 
 
 def _counts(found: Audit) -> dict[str, int]:
@@ -80,11 +80,11 @@ def _report(found: Audit) -> dict[str, object]:
 def _show(found: Audit) -> None:
     from workbench.operations import alignment_audit as operations
 
-    message = _("Documents: {documents}, labels: {labels}, maximum length: {length}")
+    message = _("Documents: {documents:,}, labels: {labels:,}, maximum length: {length}")
     about = {"documents": found.documents, "labels": found.labels, "length": found.max_length}
     say(message.format(**about))
     for kind, count in _counts(found).items():
-        say(f"  {_(operations.TITLES[kind])}: {count}")
+        say(f"  {_(operations.TITLES[kind])}: {count:,}")
     rows = [
         (
             _(operations.TITLES[finding.kind]),

@@ -125,8 +125,8 @@ def _show(found: Board, score: str, over: Entry | None) -> None:
     from workbench.tasks import spec as tasks
 
     message = ngettext(
-        "Layer {layer}, {split}, {n} document, fingerprint {fingerprint}",
-        "Layer {layer}, {split}, {n} documents, fingerprint {fingerprint}",
+        "Layer {layer}, {split}, {n:,} document, fingerprint {fingerprint}",
+        "Layer {layer}, {split}, {n:,} documents, fingerprint {fingerprint}",
         found.n,
     )
     say(message.format(**vars(found) | {"split": term(found.split)}))

@@ -64,8 +64,8 @@ def _show_scores(found: Comparison) -> None:
     from workbench.tasks import spec as tasks
 
     message = ngettext(
-        "{split}, {n} document, fingerprint {fingerprint}",
-        "{split}, {n} documents, fingerprint {fingerprint}",
+        "{split}, {n:,} document, fingerprint {fingerprint}",
+        "{split}, {n:,} documents, fingerprint {fingerprint}",
         found.n,
     )
     say(message.format(split=term(found.split), n=found.n, fingerprint=found.fingerprint))

@@ -127,5 +127,7 @@ def export_data(
         )
     else:
         n = outcome.documents
-        message = ngettext("{n} document written to {out}.", "{n} documents written to {out}.", n)
+        message = ngettext(
+            "{n:,} document written to {out}.", "{n:,} documents written to {out}.", n
+        )
         say(message.format(n=n, out=out))

@@ -226,8 +226,8 @@ def _show_import(found: dict[str, Any]) -> None:
     if len(found["skipped"]) > 20:
         note(
             ngettext(
-                "… and {n} more skipped record. Use --json to list all of them.",
-                "… and {n} more skipped records. Use --json to list all of them.",
+                "… and {n:,} more skipped record. Use --json to list all of them.",
+                "… and {n:,} more skipped records. Use --json to list all of them.",
                 len(found["skipped"]) - 20,
             ).format(n=len(found["skipped"]) - 20)
         )

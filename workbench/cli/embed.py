@@ -117,8 +117,8 @@ def embed(
 
 def _show(found: Embedding) -> None:
     message = ngettext(
-        "{path} ({size}): {rows} rows of {n} document, {layers}, width {width}",
-        "{path} ({size}): {rows} rows of {n} documents, {layers}, width {width}",
+        "{path} ({size}): {rows:,} rows of {n:,} document, {layers}, width {width}",
+        "{path} ({size}): {rows:,} rows of {n:,} documents, {layers}, width {width}",
         found.documents,
     )
     say(

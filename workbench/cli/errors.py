@@ -84,8 +84,8 @@ def errors(
         )
         return
     message = ngettext(
-        "{run}: {n} of {total} error on {split}",
-        "{run}: {n} of {total} errors on {split}",
+        "{run}: {n:,} of {total:,} error on {split}",
+        "{run}: {n:,} of {total:,} errors on {split}",
         len(every),
     )
     say(message.format(run=chosen.name, n=len(found), total=len(every), split=split))

@@ -214,9 +214,9 @@ def show_scores(title: str, report: dict[str, Any]) -> None:
     """Print a score table."""
     n = report["n"]
     say(
-        ngettext("{title} on {split}, {n} document", "{title} on {split}, {n} documents", n).format(
-            title=title, split=report["split"], n=n
-        )
+        ngettext(
+            "{title} on {split}, {n:,} document", "{title} on {split}, {n:,} documents", n
+        ).format(title=title, split=report["split"], n=n)
     )
     say("  ".join(f"{name} {value:.3f}" for name, value in report["scores"].items()))
     say()

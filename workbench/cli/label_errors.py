@@ -94,7 +94,7 @@ def _report(layer: str, found: Ranking, suspects: Sequence[Suspect]) -> dict[str
 def _show(layer: str, found: Ranking, suspects: Sequence[Suspect]) -> None:
     message = _(
         "{layer}, {folds}-fold cross-validation with {model}: suspected label errors: "
-        "{n}, expected share of wrong labels: {share:.1%} ({low:.1%} – {high:.1%})"
+        "{n:,}, expected share of wrong labels: {share:.1%} ({low:.1%} – {high:.1%})"
     )
     about: dict[str, object] = {"share": found.share, "low": found.low, "high": found.high}
     about |= {"layer": layer, "n": len(found.suspects)}

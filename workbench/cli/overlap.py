@@ -53,12 +53,13 @@ def overlap(file: Path, texts: tuple[Path, ...], split: str, ngram: int, as_json
         emit({**to_plain(found), "share": found.share})
         return
     message = _(
-        "Documents that share {n}-grams of words with the texts: {count} of {all} ({share:.1%})."
+        "Documents that share {n}-grams of words with the texts: {count:,} of {all:,} "
+        "({share:.1%})."
     )
     enough = found.documents - found.short
     say(message.format(share=found.share, n=found.size, count=len(found.rows), all=enough))
     if found.short:
-        say(_("Too short to compare: {n}.").format(n=found.short))
+        say(_("Too short to compare: {n:,}.").format(n=found.short))
     rows = [
         (plain(row.key), term(row.split) if row.split else "", f"{row.share:.0%}", row.words)
         for row in found.rows[:MOST_SHOWN]

@@ -84,18 +84,23 @@ def info(file: Path, as_json: bool) -> None:
 def _show_info(file: Path, found: dict[str, Any]) -> None:
     say(
         ngettext(
-            "{file}: {n} document",
-            "{file}: {n} documents",
+            "{file}: {n:,} document",
+            "{file}: {n:,} documents",
             found["documents"],
         ).format(file=file, n=found["documents"])
     )
-    say("  ".join(f"{name} {count}" for name, count in found["splits"].items()))
-    say("  ".join(f"{term(name)} {count}" for name, count in found["states"].items()))
+    say("  ".join(f"{name} {count:,}" for name, count in found["splits"].items()))
+    say("  ".join(f"{term(name)} {count:,}" for name, count in found["states"].items()))
     say()
     table(
         (_("Layer"), _("Kind"), _("Labels"), *(term(state) for state in found["states"])),
         [
-            (item["layer"], item["kind"], item["labels"], *item["states"].values())
+            (
+                item["layer"],
+                item["kind"],
+                item["labels"],
+                *map("{:,}".format, item["states"].values()),
+            )
             for item in found["layers"]
         ],
     )

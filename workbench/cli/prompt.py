@@ -182,13 +182,13 @@ def _run(opened: Session, spec: PromptSpec, split: str) -> tuple[dict[str, Any],
     prepared = operations.prepare(opened.project, spec, split=split)
     if n := prepared.dropped:
         left_out = ngettext(
-            "{n} example did not fit and was left out.",
-            "{n} examples did not fit and were left out.",
+            "{n:,} example did not fit and was left out.",
+            "{n:,} examples did not fit and were left out.",
             n,
         )
         note(left_out.format(n=n))
     if n := prepared.cut:
-        cut = ngettext("{n} text was truncated.", "{n} texts were truncated.", n)
+        cut = ngettext("{n:,} text was truncated.", "{n:,} texts were truncated.", n)
         note(cut.format(n=n))
     run = operations.start(opened.project, opened.queue, prepared)
     job = opened.queue.jobs[-1]

@@ -188,7 +188,7 @@ def delete(
     if as_json:
         emit({"deleted": deleted})
     else:
-        say(ngettext("Deleted {n} label.", "Deleted {n} labels.", deleted).format(n=deleted))
+        say(ngettext("Deleted {n:,} label.", "Deleted {n:,} labels.", deleted).format(n=deleted))
 
 
 @relabel.command()

@@ -19,10 +19,10 @@ def warn_of_training_texts(run: str, seen: Sequence[TrainedOn], n: int) -> None:
     if not seen:
         return
     message = ngettext(
-        "Caution: the text of {seen} of {n} scored document was in the training data of {run}, so "
-        "its scores are too optimistic ({keys}).",
-        "Caution: the texts of {seen} of {n} scored documents were in the training data of {run}, "
-        "so its scores are too optimistic ({keys}).",
+        "Caution: the text of {seen:,} of {n:,} scored document was in the training data of "
+        "{run}, so its scores are too optimistic ({keys}).",
+        "Caution: the texts of {seen:,} of {n:,} scored documents were in the training data of "
+        "{run}, so its scores are too optimistic ({keys}).",
         n,
     )
     keys = ", ".join(on.key for on in seen[:NAMED]) + (", …" if len(seen) > NAMED else "")

@@ -387,9 +387,9 @@ def _show(report: dict[str, Any]) -> None:
     if adaptation := report["adaptation"]:
         _show_adaptation(adaptation)
     used = report["used"]
-    say(_("Documents used: {train} for training, {dev} for evaluation.").format(**used))
+    say(_("Documents used: {train:,} for training, {dev:,} for evaluation.").format(**used))
     for item in report["left_out"]:
-        say(_("Left out: {count} ({reason})").format(**item))
+        say(_("Left out: {count:,} ({reason})").format(**item))
     say(_("To repeat: {command}").format(command=report["command"]))
 
 

@@ -211,7 +211,7 @@ def suggest(file: Path, run: str, split: str | None, where: str, as_json: bool) 
     if not found.documents:
         note(_("All of these documents are labelled; there is nothing to suggest."))
     emit(report) if as_json else say(
-        _("Suggestions: {suggestions}. Documents: {documents}.").format(**report)
+        _("Suggestions: {suggestions:,}. Documents: {documents:,}.").format(**report)
     )
 
 

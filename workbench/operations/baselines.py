@@ -87,7 +87,9 @@ def prepare(
             _("Baseline {baseline!r} does not fit task {task}.").format(
                 baseline=baseline, task=task
             ),
-            hint=_("Baselines that fit: {fit}.").format(fit=fitting),
+            hint=_("Baselines that fit: {fit}.").format(fit=fitting)
+            if fitting
+            else _("No baseline fits this task."),
         )
     chosen, _remark = train.choose_layer(project, task, layer)
     train.refuse_taken_name(project, name)
