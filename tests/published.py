@@ -26,15 +26,16 @@ from workbench.training.spec import TrainSpec
 FAST = {"epochs": 1, "learning_rate": 0.01, "batch_size": 8, "device": "cpu", "precision": "fp32"}
 
 SIZES = {
-    **{"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "head_dim": 8},
+    **{"hidden_size": 16, "num_attention_heads": 2, "head_dim": 8},
     **{"intermediate_size": 32, "num_key_value_heads": 2, "embedding_size": 8},
-    **{"n_embd": 16, "n_layer": 2, "n_head": 2, "dim": 16, "n_layers": 2, "n_heads": 2},
-    **{"d_model": 16, "d_kv": 8, "d_ff": 32, "num_layers": 2, "num_heads": 2},
+    **{"n_embd": 16, "n_head": 2, "dim": 16, "n_heads": 2},
+    **{"d_model": 16, "d_kv": 8, "d_ff": 32, "num_heads": 2},
     **{"d_inner": 32, "emb_dim": 16},
     **{"encoder_layers": 1, "decoder_layers": 1, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32},
     **{"encoder_attention_heads": 2, "decoder_attention_heads": 2},
     **{"hidden_dim": 32, "max_position_embeddings": 66, "n_positions": 66},
 }
+LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 END = 50256  # <|endoftext|> of GPT-2's vocabulary
 IDS = {  # where the family's own do not fit the vocabulary used here
     **dict.fromkeys(
@@ -54,7 +55,7 @@ PICKLED = {"bert": False, "roberta": True, "gpt2": True, "albert": False}  # fam
 FAMILIES = tuple(sorted(ARCHITECTURES))
 
 
-def make(folder: Path, family: str, vocabularies: Path) -> Path:
+def make(folder: Path, family: str, vocabularies: Path, layers: int = 2) -> Path:
     """Write the folder of a family; `vocabularies` holds the real tokenizer files."""
     import torch
     import transformers
@@ -64,6 +65,7 @@ def make(folder: Path, family: str, vocabularies: Path) -> Path:
     torch.manual_seed(0)
     known = transformers.AutoConfig.for_model(family).to_dict()
     sizes = {name: value for name, value in SIZES.items() if name in known}
+    sizes.update({name: layers for name in LAYERS if name in known})
     ids = {**IDS.get(family, {}), **({"pad_token_id": END} if family in ONLY_JSON else {})}
     config = transformers.AutoConfig.for_model(family, **{**sizes, **ids, "vocab_size": size})
     auto = getattr(transformers, _auto(family))

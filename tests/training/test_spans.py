@@ -10,11 +10,11 @@ from workbench.tasks.spans.info import INFO
 
 
 @pytest.fixture(scope="module")
-def trained(tags, tiny_model, tmp_path_factory):
+def trained(tags, flat_model, tmp_path_factory):
     """(result, folder) of a run that has learned its data by heart."""
     folder = tmp_path_factory.mktemp("spans")
     options = {"epochs": 14, "learning_rate": 0.01, "longest_span": 3}
-    _events, result = train(tags, tiny_model, folder, "spans", with_test=True, **options)
+    _events, result = train(tags, flat_model, folder, "spans", with_test=True, **options)
     return result, folder
 
 
