@@ -1,8 +1,10 @@
 """Going to words by keys in Annotate."""
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from workbench.ui.panels.annotate.jump import find_word
 from workbench.ui.panels.annotate.view import AnnotateView
@@ -21,6 +23,8 @@ Key = Qt.Key
         ("东京塔", "京", 0, 1),
         ("Ada", "x", 0, None),
         ("a.b (c", "(", 0, 4),
+        ("as of a (b) c", "a ", 1, 6),  # a whole word
+        ("as of a (b) c", "b ", 0, 9),
     ],
 )
 def test_words_are_found_by_their_first_letters(text, letters, after, found):
@@ -57,6 +61,27 @@ def test_two_letters_select_a_word_and_the_next_key_labels_it(state, text):
     )
     QTest.keyClicks(text, "'" + other[:2] + "1")
     assert len(state.spans) == before + 2  # the first one was not labelled again
+
+
+def test_a_space_ends_a_word_of_one_letter_and_does_not_skip_the_document(state, text):
+    text.set_text("As John M. Ford said to A")
+    here = state.document_id
+
+    QTest.keyClicks(text, "'m ")
+    assert chosen(text) == "M"
+    QTest.keyClicks(text, "'a ")
+    assert chosen(text) == "A"
+    QTest.keyClicks(text, "' ")
+    assert chosen(text) == "A" and state.document_id == here
+
+
+def test_without_spaces_all_letters_typed_are_selected(text):
+    text.set_text("我在北京大学读书")
+    for letters, marked in (("'北京", "北京"), ('"大学', "北京大学"), ("'读", "读")):
+        for letter in letters:
+            press = QKeyEvent(QEvent.Type.KeyPress, 0, Qt.KeyboardModifier.NoModifier, letter)
+            QApplication.sendEvent(text, press)
+        assert chosen(text) == marked
 
 
 def test_the_second_key_extends_the_selection(text):

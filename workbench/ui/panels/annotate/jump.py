@@ -1,12 +1,14 @@
 """Go to a word by its first letters: the fastest way through a text without a mouse.
 
-Two letters after the key are enough: the mode ends with the second one, so that the next key is a
-label again. Like “sneak” and “avy” in text editors.
+Two letters after the key are enough, or a letter and a space for a word of one letter: the mode
+ends with the second one, so that the next key is a label again. Like “sneak” and “avy” in text
+editors.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
@@ -29,14 +31,24 @@ _HELD = (Qt.Key.Key_Shift, Qt.Key.Key_AltGr, Qt.Key.Key_CapsLock)  # they only c
 def find_word(text: str, letters: str, after: int) -> int | None:
     """Offset of the next word that begins with the letters, from `after` on and then from 0.
 
-    Case is ignored. Scripts without spaces have no beginnings of words to go by: there, any place
-    with these characters counts, if no word begins with them.
+    Case is ignored. A space after a letter is the end of the word: "a " finds “a”, not “as”.
+    Scripts without spaces have no beginnings of words to go by: there, any place with these
+    characters counts, if no word begins with them.
     """
-    for pattern in (rf"(?<!\w){re.escape(letters)}", re.escape(letters)):
+    begins = re.escape(letters.rstrip(" ")) + (r"(?!\w)" if letters.endswith(" ") else "")
+    for pattern in (rf"(?<!\w){begins}", begins):
         sought = re.compile(pattern, re.IGNORECASE)
         if match := sought.search(text, after) or sought.search(text):
             return match.start()
     return None
+
+
+def found_words(text: TextView, place: int, letters: str) -> tuple[int, int]:
+    """The word found, to the last letter typed: without spaces, each letter may be a word."""
+    low, high = text.bounds.word_at(place)
+    if all(unicodedata.category(letter)[0] in "LMN" for letter in letters):
+        high = max(high, text.bounds.word_at(place + len(letters) - 1)[1])
+    return low, high
 
 
 class Jump:
@@ -79,7 +91,9 @@ class Jump:
         elif letter == KEY and not self._typed:
             self._typed = self._last
             self._go(text)
-        elif len(letter) == 1 and letter.isprintable() and not letter.isspace():
+        elif letter == " " and not self._typed:
+            self.leave()
+        elif len(letter) == 1 and letter.isprintable():
             self._typed += letter
             self._go(text)
         elif event.key() not in _HELD:
@@ -107,8 +121,9 @@ class Jump:
             self._typed, found = "", self._typed
             self._show(_("No word begins with “{letters}”").format(letters=found))
             return
-        word = text.bounds.word_at(place)
-        low, high = (min(start, word[0]), max(end, word[1])) if self._extend else word
+        low, high = found_words(text, place, self._typed)
+        if self._extend:
+            low, high = min(start, low), max(end, high)
         text.move_caret(low)  # a span that is selected no longer is
         text.move_caret(high, keep=True)
         if len(self._typed) >= LETTERS:
