@@ -133,7 +133,11 @@ def _members(given: Evidence, patterns: Sequence[str]) -> Iterator[tuple[str, np
     for pattern in patterns:
         matches = matcher(pattern)
         has = np.array([matches(document.text) for document in given.documents])
-        yield _("matches {pattern}").format(pattern=pattern), np.flatnonzero(has)
+        yield pattern_name(pattern), np.flatnonzero(has)
+
+
+def pattern_name(pattern: str) -> str:
+    return _("matches {pattern}").format(pattern=pattern)
 
 
 def _by_file(given: Evidence) -> Iterator[tuple[str, np.ndarray]]:

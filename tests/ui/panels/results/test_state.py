@@ -373,8 +373,12 @@ def test_a_slice_is_added_by_an_expression_and_a_wrong_one_is_reported(state):
 
     quality.add_slice("number [0-4]")
     assert "matches number [0-4]" in [row.name for row in quality.loaded.slices.rows]
-    quality.add_slice("(")
+    assert not quality.add_slice("(")
     assert "is not a regular expression" in quality.problem
+    assert quality.add_slice("nowhere at all")
+    assert "matches fewer than 5 documents" in quality.problem
+    assert quality.add_slice("number [1-5]") and not quality.problem
+    assert "matches number [1-5]" in [row.name for row in quality.loaded.slices.rows]
 
 
 def test_a_comparison_that_was_cancelled_says_so_and_is_made_again(state, monkeypatch):

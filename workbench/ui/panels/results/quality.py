@@ -192,8 +192,8 @@ class SlicesCard(QFrame):
         fill_frame(self, inner)
 
     def _add(self) -> None:
-        self._state.add_slice(self._pattern.text())
-        self._pattern.clear()
+        if self._state.add_slice(self._pattern.text()):
+            self._pattern.clear()
 
     def show_state(self) -> None:
         loaded = self._state.loaded

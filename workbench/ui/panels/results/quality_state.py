@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.operations import calibration, quality, results, run_folders
-from workbench.operations.slices import Slice, Slices, slices
+from workbench.operations.slices import LEAST, Slice, Slices, pattern_name, slices
 from workbench.operations.training_curves import TrainingCurves, training_curves
 from workbench.tasks import spec as tasks
+from workbench.text.patterns import matcher
 from workbench.text.rows import row_id
 from workbench.ui import formats
 
@@ -90,23 +92,24 @@ class QualityState(State):
             self.update(split=split)
             self.load()
 
-    def load(self) -> None:
+    def load(self, added: str = "") -> None:
+        """added: a regular expression that is new, and reported if it makes no slice."""
         run = self.page.run
         if run is None:
             self.update(loaded=None)
             return
         project, split, overlaid, patterns = self.project, self.split, self.overlaid, self.patterns
 
-        def work() -> tuple[Loaded, str]:
-            return _loaded(project, run, split, overlaid, patterns)
+        def work() -> tuple[Loaded, str, tuple[str, ...]]:
+            return _loaded(project, run, split, overlaid, patterns, added)
 
         self._run(work, self._take)
 
-    def _take(self, found: tuple[Loaded, str]) -> None:
-        loaded, problem = found
+    def _take(self, found: tuple[Loaded, str, tuple[str, ...]]) -> None:
+        loaded, problem, patterns = found
         labels = [curve.label for curve in loaded.curves]
         label = self.label if self.label in labels else next(iter(labels), "")
-        self.update(loaded=loaded, label=label, problem=problem)
+        self.update(loaded=loaded, label=label, problem=problem, patterns=patterns)
 
     def _run(self, work: Callable[[], Any], done: Callable[[Any], None]) -> None:
         run = self.page.run
@@ -158,12 +161,19 @@ class QualityState(State):
     def choose_label(self, label: str) -> None:
         self.update(label=label)
 
-    def add_slice(self, pattern: str) -> None:
-        """A slice of the texts that match a regular expression."""
+    def add_slice(self, pattern: str) -> bool:
+        """A slice of the texts that match a regular expression. False if it is none."""
         pattern = pattern.strip()
-        if pattern and pattern not in self.patterns:
-            self.update(patterns=(*self.patterns, pattern))
-            self.load()
+        if not pattern or pattern in self.patterns:
+            return True
+        try:
+            matcher(pattern)
+        except SpecError as error:
+            self.update(problem=str(error))
+            return False
+        self.update(patterns=(*self.patterns, pattern))
+        self.load(pattern)
+        return True
 
     def overlay(self, run_id: int) -> None:
         """Draw the training of another run, or no longer."""
@@ -287,11 +297,16 @@ class QualityState(State):
 
 
 def _loaded(
-    project: Any, run: Any, split: str, overlaid: Sequence[int], patterns: Sequence[str]
-) -> tuple[Loaded, str]:
-    """What the part shows, and a problem with the patterns; many documents take a second."""
-    from workbench.base.errors import WorkbenchError
-
+    project: Any,
+    run: Any,
+    split: str,
+    overlaid: Sequence[int],
+    patterns: tuple[str, ...],
+    added: str = "",
+) -> tuple[Loaded, str, tuple[str, ...]]:
+    """What the part shows, a problem with the patterns, and those that are kept; many documents
+    take a second.
+    """
     given = quality.evidence(project, run, split)
     dev = given if split == "dev" else quality.evidence(project, run, "dev")
     in_use = calibration.temperature(project, run)
@@ -303,8 +318,8 @@ def _loaded(
     problem, splits = "", quality.other_splits(project, run, split)
     try:
         sliced = slices(given, patterns, splits)
-    except WorkbenchError as error:
-        problem, sliced = str(error), slices(given, patterns[:-1], splits)
+    except WorkbenchError as error:  # matching took too long
+        problem, sliced, patterns = str(error), slices(given, (), splits), ()
     loaded = Loaded(
         split,
         given.info.main,
@@ -315,4 +330,12 @@ def _loaded(
         sliced,
         others,
     )
-    return loaded, problem
+    names = {row.name for row in sliced.rows} if sliced is not None else set()
+    if added and not problem and pattern_name(added) not in names:
+        message = ngettext(
+            "“{pattern}” matches fewer than {n} document, or all; this is not a slice.",
+            "“{pattern}” matches fewer than {n} documents, or all; this is not a slice.",
+            LEAST,
+        )
+        problem = message.format(pattern=added, n=LEAST)
+    return loaded, problem, patterns
