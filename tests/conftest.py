@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 import workbench  # noqa: F401  turns telemetry off before a test imports onnxruntime
-from tests import compiled, leaks, operators
+from tests import compiled, forks, leaks, operators
 from tests.deadline import Deadlines
 from workbench.ui import plain_imports
 
@@ -252,16 +252,41 @@ def jobs_in_process(monkeypatch):
     monkeypatch.setattr("workbench.jobs.queue.Queue", InlineQueue)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    """Let the processes of a run of the whole suite have one process that forks workers."""
+    config = node.config
+    is_whole = config.args_source is config.ArgsSource.TESTPATHS
+    if not is_whole or not sys.platform.startswith("linux"):
+        return
+    if _forks not in config.stash:
+        folder = tempfile.TemporaryDirectory(prefix="forks")  # short, as the address of a socket
+        config.stash[_forks] = folder, forks.Server(Path(folder.name), wait=False)
+    node.workerinput["fork_server"] = config.stash[_forks][1].address
+
+
+def pytest_unconfigure(config):
+    if _forks in config.stash:
+        folder, server = config.stash[_forks]
+        server.close()
+        folder.cleanup()
+
+
+_forks = pytest.StashKey()
+
+
 @pytest.fixture(scope="session")
-def fork_server():
+def fork_server(request):
     """The address of a process that forks workers with torch already imported (Linux), else ""."""
     if not sys.platform.startswith("linux"):
         yield ""
         return
-    from tests.forks import Server
-
+    if shared := getattr(request.config, "workerinput", {}).get("fork_server"):
+        forks.wait_for(shared)
+        yield shared
+        return
     with tempfile.TemporaryDirectory(prefix="forks") as folder:  # short, as the address of a socket
-        server = Server(Path(folder))
+        server = forks.Server(Path(folder))
         yield server.address
         server.close()
 
@@ -270,9 +295,7 @@ def fork_server():
 def forked_workers(fork_server, monkeypatch):
     """Workers that this process starts are forked: processes of their own, without the start-up."""
     if fork_server:
-        from tests.forks import use
-
-        monkeypatch.setattr("workbench.jobs.process.subprocess", use(fork_server))
+        monkeypatch.setattr("workbench.jobs.process.subprocess", forks.use(fork_server))
 
 
 @pytest.fixture

@@ -23,11 +23,14 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 
 ROOT = Path(__file__).resolve().parents[1]
+LOG = "log.txt"  # beside the socket
+START_LIMIT = 200  # seconds
 STREAMS = 3  # stdin, stdout, stderr
 # What workers import of other authors; classes of transformers are imported when named.
 MODULES = (
@@ -112,15 +115,16 @@ def command(address: str) -> list[str]:
 class Server:
     """The process that forks. Libraries are imported in the environment that workers have.
 
-    `prefix` is a command that runs the process, such as strace with its options.
+    `prefix` is a command that runs the process, such as strace with its options. The address
+    exists as soon as the process is ready.
     """
 
-    def __init__(self, folder: Path, *, env: Mapping[str, str] = os.environ, prefix=()):
+    def __init__(self, folder: Path, *, env: Mapping[str, str] = os.environ, prefix=(), wait=True):
         from workbench.base.privacy import TELEMETRY_OFF
         from workbench.jobs.process import OFFLINE, TEXT
 
         self.address = str(folder / "socket")
-        log = folder / "log.txt"
+        log = folder / LOG
         paths = [str(ROOT), env.get("PYTHONPATH", "")]
         own = {**OFFLINE, **TEXT, **TELEMETRY_OFF, "PYTHONPATH": os.pathsep.join(paths)}
         with open(log, "wb") as errors:
@@ -132,12 +136,21 @@ class Server:
                 env={**env, **own},
                 cwd=ROOT,
             )
-        assert self._process.stdout.readline() == b"ready\n", log.read_text()
+        assert not wait or self._process.stdout.readline() == b"ready\n", log.read_text()
 
     def close(self) -> None:
         self._process.stdin.close()  # it ends when nobody holds its input
         self._process.wait(30)
         self._process.stdout.close()
+
+
+def wait_for(address: str) -> None:
+    """Wait until the process that was started by another one is ready to fork."""
+    end = time.monotonic() + START_LIMIT
+    while not os.path.exists(address):
+        log = Path(address).with_name(LOG).read_text()
+        assert time.monotonic() < end, f"no process that forks after {START_LIMIT} s: {log}"
+        time.sleep(0.05)
 
 
 # ---------------------------------------------------------------- in the process that forks
@@ -146,8 +159,9 @@ class Server:
 def _serve(address: str) -> dict:
     """Fork at each request. Returns the request in the forked process; exits in this one."""
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    listening.bind(address)
+    listening.bind(address + "0")
     listening.listen(64)
+    os.rename(address + "0", address)
     heard, wake = os.pipe()
     for end in (heard, wake):
         os.set_blocking(end, False)
