@@ -30,7 +30,7 @@ def models(tmp_path_factory):
 def test_the_held_out_loss_falls_and_the_saved_model_has_it(
     models, text_file, tmp_path, kind, options
 ):
-    more = {"init": "random", "learning_rate": 3e-3, **options}
+    more = {"init": "random", "learning_rate": 3e-3, "max_steps": 60, **options}
     wanted = spec("denoising", models[kind], text_file, **more)
 
     _events, result = run(wanted, tmp_path / "out")
