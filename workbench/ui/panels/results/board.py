@@ -186,6 +186,8 @@ class BoardTable(Table):
         self.rows_model.set_title(GAIN, message)
         self.setColumnHidden(GAIN, over is None)
         self.set_rows(state.rows())
+        needed = self.horizontalHeader().sectionSizeHint(SECOND)
+        self.setColumnWidth(SECOND, max(self.columnWidth(SECOND), needed))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Space and self.currentIndex().isValid():
@@ -229,6 +231,7 @@ class BoardView(QFrame):
         self._sides.setChildrenCollapsible(False)
         self._sides.addWidget(self.table)
         self._sides.addWidget(below)
+        self._sides.setStretchFactor(1, 1)  # the table keeps its rows in sight
         self._fitted = 0  # rows that the splitter gives room to
         self._none = EmptyState("chart-column", "")
         whole = QVBoxLayout(self)
@@ -260,17 +263,11 @@ class BoardView(QFrame):
         plain.set_tip(self._several, _("Main scores over several layers, and their mean"))
         self._bar = QueryBar(state.query, placeholder=_("Score only documents that match a query"))
         self._head = bar(
-            words(_("Layer"), "small", "muted"),
-            self._layer,
-            words(_("Score"), "small", "muted"),
-            self._score,
-            words(_("Test set"), "small", "muted"),
-            self._split,
-            (self._about, 1),
-            self._busy,
-            self._score_here,
-            self._several,
-        )
+            words(_("Layer"), "small", "muted"), self._layer,
+            words(_("Score"), "small", "muted"), self._score,
+            words(_("Test set"), "small", "muted"), self._split,
+            (self._about, 1), self._busy, self._score_here, self._several,
+        )  # fmt: skip
         for box in (self._layer, self._score):
             box.setMinimumWidth(theme.px(110))
             box.setMaximumWidth(theme.px(240))

@@ -163,10 +163,8 @@ class TestsPart(_Part):
         self._names[1].setText(_("Correct documents"))
         share = (right[0] - right[1]) / found.n
         self._accuracy.setText(points(share, signed=True))
-        counts = _("{first} and {second} of {n}")
-        self._correct.setText(
-            counts.format(first=right[0], second=right[1], n=formats.count(found.n))
-        )
+        counts = _("{first:,} and {second:,} of {n:,}")
+        self._correct.setText(counts.format(first=right[0], second=right[1], n=found.n))
         rows = []
         for test in pair.tests:
             better = pair.higher(test)
@@ -175,7 +173,8 @@ class TestsPart(_Part):
         self._tests.fit_height(3)
         self._message.setText(
             _(
-                "Both correct {both}, only {a} {first}, only {b} {second}, both wrong {none}."
+                "Both correct {both:,}, only {a} {first:,}, only {b} {second:,}, both wrong "
+                "{none:,}."
             ).format(
                 both=pair.both_right,
                 a=state.letter(pair.first),
