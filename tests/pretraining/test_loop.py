@@ -39,7 +39,8 @@ def spec(objective, model, text_file, **options):
 def test_the_held_out_loss_falls_and_the_saved_model_has_it(
     tiny, text_file, tmp_path, objective, kind
 ):
-    wanted = spec(objective, tiny[kind], text_file, learning_rate=3e-3, init="random")
+    options = {"learning_rate": 3e-3, "init": "random", "max_steps": 60}
+    wanted = spec(objective, tiny[kind], text_file, **options)
 
     events, result = run(wanted, tmp_path / "out")
 
