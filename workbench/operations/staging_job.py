@@ -122,7 +122,7 @@ class _Intake:
     def _read(
         self, number: int, files: int, source: Source, format: str
     ) -> Generator[dict[str, Any], str | None, None]:
-        sentence = 0.0
+        told = time.monotonic()  # a small file is read at once, when its first record is there
         read = faulty = 0
         for item in read_items(format, source, self.options):
             if isinstance(item, Row):
@@ -137,8 +137,8 @@ class _Intake:
                 self.writer.declare(item)
             elif isinstance(item, Hint):
                 self.writer.hint(item.layer, item.kind)
-            if (now := time.monotonic()) - sentence > _TELL_EVERY:
-                sentence = now
+            if (now := time.monotonic()) - told > _TELL_EVERY:
+                told = now
                 part = (number + min(1.0, source.position / max(1, source.size))) / files
                 yield {
                     "kind": "progress",
