@@ -58,11 +58,11 @@ class MetadataPane(QFrame):
     def render(self) -> None:
         doc = self._state.doc
         now = shown(doc.document.meta) if doc is not None else ()
-        self.setVisible(bool(now))
         if now != self._shown:
             self._shown = now
             self._write()
-        self._show_fold()
+            self._show_fold()
+        self.setVisible(bool(now))
 
     def restyle(self) -> None:
         """Called after the theme or text size has changed."""
