@@ -3,12 +3,13 @@
 import pytest
 
 from workbench.base.errors import SpecError
-from workbench.base.options import Option, complete
+from workbench.base.options import MAX_SEED, Option, complete
 
 COUNT = Option("epochs", "int", None, "Passes.", low=1, high=1000, automatic="by size")
 RATE = Option("rate", "float", 0.1, "Peak learning rate.", low=1e-8, high=1.0)
 FLAG = Option("gradual", "bool", False, "One layer per epoch.")
 CHOICE = Option("schedule", "choice", "linear", "Schedule.", choices=("linear", "slanted"))
+SEED = Option("seed", "int", 1, "Seed.", low=0, high=MAX_SEED)
 TEXT = Option("device", "text", "auto", "Device.", choices=("auto", "cpu"))
 
 
@@ -47,6 +48,7 @@ def test_auto_is_a_value_only_where_there_is_a_rule(text):
         (COUNT, "1.5", "a whole number from 1 to 1000 or auto"),
         (COUNT, "0", "a whole number from 1 to 1000 or auto"),
         (COUNT, "1001", "a whole number from 1 to 1000 or auto"),
+        (SEED, "-1", "a whole number from 0 to 4294967295"),
         (RATE, "nan", "a number from 1e-08 to 1"),
         (RATE, "inf", "a number from 1e-08 to 1"),
         (RATE, "-1", "a number from 1e-08 to 1"),

@@ -106,3 +106,21 @@ def test_a_document_of_a_project_is_named_by_its_key(call, tmp_path, tiny_model)
     assert code == 1 and "There is no document 'nowhere'." in err
     code, out, err = call("inspect", tiny_model, *more[2:], "--inspector", "uses")
     assert code == 2 and "--set word=WORD is required" in err and out == ""
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [("senses=nowhere", "There is no layer 'nowhere' with senses"),
+     ("static=nowhere", "There is no model 'nowhere'")],
+)  # fmt: skip
+def test_layers_and_models_that_do_not_exist_are_named(
+    call, tmp_path, tiny_model, inline_jobs, setting, message
+):
+    pytest.importorskip("torch")
+    code, out, _err = call("sample", tmp_path)
+    file = out.strip().splitlines()[-1]
+    asked = ("--set", "word=tram", "--set", setting, "--text", "the tram", "--json")
+
+    code, out, err = call("inspect", tiny_model, "--project", file, "--inspector", "uses", *asked)
+
+    assert code == 1 and message in err and out == ""

@@ -157,9 +157,16 @@ def test_t5_attends_to_itself_and_to_its_encoder_while_it_writes(tmp_path):
     assert causal.weights == pytest.approx(wanted, abs=1e-5)
 
 
-def test_what_does_not_exist_is_named(tmp_path):
-    subject = subject_of(tmp_path, "bert")
-    with pytest.raises(WorkbenchError, match="no layer 3: it has 2"):
-        run(subject, layer=3)
-    with pytest.raises(WorkbenchError, match="no head 9: it has 2"):
-        run(subject, head=9)
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("layer", 3, "no layer 3: the last is 2"),
+        ("head", 9, "no head 9: the last is 2"),
+        ("query", 7, "no token 7: the last is 6"),
+        ("kind", "cross", "no cross-attention"),
+        ("target", "a gate", "no decoder that writes a target text"),
+    ],
+)
+def test_what_does_not_exist_is_named(tmp_path, option, value, message):
+    with pytest.raises(WorkbenchError, match=message):
+        run(subject_of(tmp_path, "bert"), **{option: value})

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tests.inspection.test_uses import TEXTS, ask
-from workbench.base.errors import ModelError
-from workbench.inspection.corpus import projections, tsne
+from workbench.base.errors import ModelError, SpecError
+from workbench.inspection.corpus import job, projections, tsne
 from workbench.inspection.corpus.index import Index, Writer, unit
 from workbench.inspection.corpus.spec import Files, Projection
 
@@ -125,3 +125,33 @@ def test_texts_without_a_known_word_are_points_like_others(monkeypatch):
             break
 
     assert points.shape == (30, 2) and np.isfinite(points).all()
+
+
+@pytest.mark.parametrize("number", [1, 99, -2])
+def test_a_layer_that_the_index_does_not_hold_is_refused(index, number):
+    with pytest.raises(SpecError, match=f"layer is {number}, expected .* from 0 to 0, or -1"):
+        mapped(index, layer=number)
+
+
+@pytest.mark.parametrize("inspector", ["document_map", "near_documents"])
+def test_no_other_layer_is_taken_for_one_that_does_not_exist(tiny_model, tmp_path, inspector):
+    from tests.inspection.test_uses import build
+    from workbench.inspection.subject import Subject
+
+    subject = Subject(tiny_model)
+    path = build(subject, tmp_path, "documents")
+
+    with pytest.raises(SpecError, match="layer is 99, expected .* from 0 to 2, or -1"):
+        ask(subject, inspector, TEXTS[1], index=path, layer=99)
+
+
+def test_a_missing_layer_is_named_before_the_documents_are_read(tiny_model, tmp_path, monkeypatch):
+    monkeypatch.setattr(job, "read_documents", lambda _path: pytest.fail("they were read"))
+    root = tmp_path / "index"
+    params = {"model": str(tiny_model), "device": "cpu", "root": str(root), "key": "k"}
+    params |= {"kind": "documents", "input": "", "places": "", "count": 4, "total": 4}
+
+    with pytest.raises(SpecError, match="layer is 3, expected"):
+        list(job.run({**params, "layer": 3}, tmp_path))
+
+    assert list(root.iterdir()) == []

@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 from tests import tiny_models  # noqa: E402
-from workbench.base.errors import WorkbenchError  # noqa: E402
+from workbench.base.errors import SpecError, WorkbenchError  # noqa: E402
 from workbench.inspection.base import shown  # noqa: E402
 from workbench.inspection.logit_lens.info import INFO  # noqa: E402
 from workbench.inspection.logit_lens.inspector import LogitLensInspector  # noqa: E402
@@ -75,6 +75,11 @@ def test_a_masked_word_is_hidden_from_every_layer(folders):
     assert not np.allclose(plain.shares[0, at], hidden.shares[0, at])
     with pytest.raises(WorkbenchError, match="no word 9"):
         run(folders["bert"], words="9")
+
+
+def test_a_causal_model_masks_no_words(folders):
+    with pytest.raises(SpecError, match="no token that masks a word"):
+        run(folders["gpt2"], words="2")
 
 
 def test_a_text_without_words_is_refused(folders):

@@ -95,8 +95,10 @@ def test_next_sentences_are_scored_by_models_with_that_head_alone(folder, tmp_pa
     result = run(folder, second="late")
 
     assert result.pairs and result.follows == pytest.approx(float(logits.softmax(-1)[0, 0]))
-    other = run(tiny_models.make(tmp_path / "roberta", "roberta"), second="late")
-    assert (other.pairs, other.follows) == (False, None)
+    other = tiny_models.make(tmp_path / "roberta", "roberta")
+    assert not run(other).pairs
+    with pytest.raises(SpecError, match="no head that predicts whether a sentence follows"):
+        run(other, second="late")
 
 
 def test_words_that_do_not_exist_are_refused(folder):

@@ -123,6 +123,23 @@ def test_words_and_characters_are_continued_too(starter):
     assert first.backward == bool({"previous_lm", "previous_character"} & {*starter.info.gives})
 
 
+def test_a_direction_that_the_model_does_not_have_is_refused(starter):
+    backward = starter.info.name.endswith("backward")
+    wanted, ways = ("next", "next words") if backward else ("previous", "previous words")
+
+    for kind in (NextWordsInspector, SamplesInspector):
+        with pytest.raises(SpecError, match=f"does not predict {ways}"):
+            run(kind, starter, direction=wanted)
+
+
+@pytest.mark.parametrize("direction", ["next", "previous"])
+def test_a_model_with_both_directions_takes_either(direction):
+    elmo = Subject(resource("models") / "starter-elmo", device="cpu")
+
+    assert run(NextWordsInspector, elmo, direction=direction).backward == (direction == "previous")
+    assert not run(NextWordsInspector, elmo).backward
+
+
 @pytest.mark.parametrize("name", ["forward", "backward"])
 def test_the_next_character_is_that_of_flair_s_own_generation(name):
     """Its generate_text feeds one character after the other, from the document delimiter on."""

@@ -7,7 +7,7 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from tests.inspection.test_transitions import asked, available, made  # noqa: E402
-from workbench.base.errors import ModelError  # noqa: E402
+from workbench.base.errors import ModelError, WorkbenchError  # noqa: E402
 from workbench.inspection.span_scores.info import PART  # noqa: E402
 from workbench.runtime import candidates  # noqa: E402
 from workbench.tasks.predictor import Predictor  # noqa: E402
@@ -71,6 +71,11 @@ def test_a_long_text_is_shown_in_parts_with_every_candidate_once(folder):
     assert [item.part for item in found] == [1, 2, 3] and {item.parts for item in found} == {3}
     assert [len(item.scores) for item in found] == [PART] * 3
     assert [len(item.words) for item in found] == [PART + 2, PART + 2, PART]
+
+
+def test_a_part_that_does_not_exist_is_refused(folder):
+    with pytest.raises(WorkbenchError, match="no part 2: the last is 1"):
+        asked(folder, "span_scores", "ada met bob", part=2)
 
 
 def test_a_text_without_words_has_no_candidates(folder):

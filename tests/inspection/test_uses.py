@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from workbench.base.errors import SpecError
 from workbench.inspection.corpus import index, job
 from workbench.inspection.corpus.spec import DOCUMENTS, USES, Files
 from workbench.inspection.serve import Inspecting
@@ -86,6 +87,12 @@ def test_without_the_word_in_the_text_a_use_of_the_documents_is_compared(subject
 
     assert (found.asked, found.of) == (-1, 2)
     assert set(found.rankings[0].numbers) == {0, 1}
+
+
+@pytest.mark.parametrize(("name", "value"), [("use", 3), ("start", 0), ("start", 99)])
+def test_a_use_that_does_not_exist_is_refused(subject, uses, name, value):
+    with pytest.raises(SpecError, match=f"{name} is {value}"):
+        ask(subject, "uses", "the tram", word="tram", index=uses, **{name: value})
 
 
 def test_cosines_are_those_of_the_states_of_the_model(subject, uses):

@@ -97,7 +97,7 @@ def _whole(strategy: Strategy, params: Mapping[str, Any], ids: np.ndarray) -> Po
     if VECTORS not in strategy.needs:
         return Pool(len(ids), seed=seed)
     index = Index(params["index"])
-    rows = index.vectors(index.nearest_layer(-1))
+    rows = index.vectors(index.existing_layer(-1))
     place = {int(id): at for at, id in enumerate(index.places[:, 0])}
     wanted = np.array([place.get(int(id), -1) for id in ids], int)
     known = [place[int(id)] for id in np.load(params["known"]) if int(id) in place]

@@ -10,6 +10,8 @@ from typing import Any
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 
+MAX_SEED = 2**32 - 1  # the largest seed that numpy's generators accept
+
 
 @dataclass(frozen=True)
 class Option:
@@ -68,10 +70,14 @@ class Option:
             "choice": _("a choice"),
             "text": _("text"),
         }
-        low = _("from {number:g}").format(number=self.low) if self.low is not None else ""
-        high = _("to {number:g}").format(number=self.high) if self.high is not None else ""
+        low = _("from {number}").format(number=_bound(self.low)) if self.low is not None else ""
+        high = _("to {number}").format(number=_bound(self.high)) if self.high is not None else ""
         auto = [_("or auto")] if self.automatic else []
         return " ".join([kinds[self.kind], *filter(None, (low, high)), *auto])
+
+
+def _bound(number: float) -> str:
+    return str(int(number)) if number == int(number) else f"{number:g}"
 
 
 def _read_float(text: str) -> float:

@@ -16,6 +16,7 @@ from workbench.inspection import spec
 
 if TYPE_CHECKING:
     from workbench.operations.inspect import Choice
+    from workbench.project.project import Project
 
 
 def needs_index(inspector: str) -> bool:
@@ -28,7 +29,8 @@ def completed(
 ) -> dict[str, Any]:
     """The options with the index, which is computed unless it exists; unchanged without a need.
 
-    Raises UsageError without a project or a word, WorkbenchError if no document has the word.
+    Raises UsageError without a project or a word, WorkbenchError if no document has the word or
+    there is no such layer of senses.
     """
     from workbench.operations import corpus_index
 
@@ -39,6 +41,7 @@ def completed(
         raise click.UsageError(_("--project is required: this inspector reads its documents."))
     options = spec.options(inspector, given)
     with reading(file) as project, session(None) as opened:
+        _check_senses(project, options.get("senses", ""))
         wanted = corpus_index.need(project, choice, info, options)
         if wanted is None:
             raise click.UsageError(_("--set word=WORD is required: its uses are compared."))
@@ -55,3 +58,15 @@ def completed(
                 _("No document contains {word!r}.").format(word=options.get("word", ""))
             )
         return corpus_index.completed(project, wanted, options)
+
+
+def _check_senses(project: Project, layer: str) -> None:
+    """Raises WorkbenchError for a layer whose labels cannot be senses."""
+    from workbench.operations import senses
+
+    known = senses.layers(project)
+    if layer and layer not in known:
+        raise WorkbenchError(
+            _("There is no layer {name!r} with senses.").format(name=layer),
+            hint=_("Layers: {names}.").format(names=", ".join(known) or "–"),
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol, cast
@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.inspection.base import shown
 from workbench.inspection.spec import NEXT, PREVIOUS
@@ -58,15 +58,40 @@ class Continuation(Protocol):
         ...
 
 
-def continuation(subject: Subject, document: Document, direction: str) -> Continuation:
-    """Raises WorkbenchError for a text without units, which some models need to begin."""
+def direction(wanted: str | None, given: Sequence[str], model: str) -> str:
+    """The direction asked for, by default the first of those that a model has.
+
+    Raises SpecError for one that it does not have.
+    """
+    if wanted is None or wanted in given:
+        return wanted or given[0]
+    message = _("{model} does not predict previous words or tokens.")
+    if wanted == NEXT:
+        message = _("{model} does not predict next words or tokens.")
+    raise SpecError(message.format(model=model), hint=_("Leave the option direction out."))
+
+
+def directions(gives: Collection[str]) -> tuple[str, ...]:
+    """The directions in which a model with these outputs continues a text, NEXT first."""
+    names = ("lm", "character")
+    found = [way for way in (NEXT, PREVIOUS) if any(f"{way}_{name}" in gives for name in names)]
+    return tuple(found) or (NEXT,)  # one that writes a text from another
+
+
+def continuation(subject: Subject, document: Document, wanted: str | None) -> Continuation:
+    """wanted: the direction, None for the first that the model has.
+
+    Raises WorkbenchError for a text without units, which some models need to begin, and SpecError
+    for a direction that the model does not have.
+    """
+    way = direction(wanted, directions(subject.info.gives), subject.info.name)
     if subject.scores_subwords and subject.language_model.kind == CAUSAL:
         return _Subwords(subject, document)
     if subject.info.predicts_characters:
-        return _Characters(subject, document, direction)
+        return _Characters(subject, document, way)
     if "text_to_text" in subject.info.gives:
         return _Written(subject, document)
-    return _Units(subject, document, direction)
+    return _Units(subject, document, way)
 
 
 class _Vocabulary:
@@ -188,8 +213,7 @@ class _Characters(Continuation):
     """Continues the text of a character model, keeping its state after the last character."""
 
     def __init__(self, subject: Subject, document: Document, direction: str):
-        given = [way for way in (NEXT, PREVIOUS) if f"{way}_character" in subject.info.gives]
-        self._direction = direction if direction in given else given[0]
+        self._direction = direction
         self.backward = self._direction == PREVIOUS
         self.limit = MOST_CHARACTERS
         self._encoder, self._device = subject.encoder, subject.encoder.device
@@ -231,9 +255,8 @@ class _Units(Continuation):
     """Continues the text of a model of words or characters: appends units to the text."""
 
     def __init__(self, subject: Subject, document: Document, direction: str):
-        given = [item for item in (NEXT, PREVIOUS) if f"{item}_lm" in subject.info.gives]
         self._encoder = subject.encoder
-        self._encoder.head = direction if direction in given else given[0]
+        self._encoder.head = direction
         self.backward = self._encoder.head == PREVIOUS
         self._document, self._longest = document, subject.max_length
         self._gap = " "

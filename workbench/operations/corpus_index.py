@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import paths, scratch
+from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.inspection.corpus.spec import (
     DOCUMENTS,
@@ -59,6 +60,7 @@ class Need:
     """The index that an inspector needs. documents: of the project. ready: whether it exists.
 
     forms: of the word, in lower case; () for documents. projection: of a map of the index.
+    layer: that is read, -1 for the last one, or if all are.
     """
 
     model: Choice
@@ -68,6 +70,7 @@ class Need:
     documents: int
     ready: bool
     projection: Projection | None = None
+    layer: int = -1
 
 
 def need(
@@ -85,7 +88,8 @@ def need(
     projection = None
     if "method" in options:
         projection = Projection(options["method"], options["layer"], options["clusters"])
-    return _need(project, model, kind, forms, projection)
+    found = _need(project, model, kind, forms, projection)
+    return replace(found, layer=options.get("layer", -1))
 
 
 def of_documents(project: Project, model: Choice) -> Need:
@@ -248,6 +252,7 @@ def start(queue: Queue, prepared: Prepared, then: Then, *, device: str = "auto")
         "places": str(folder / "places.json"),
         "count": prepared.rows,
         "total": prepared.total,
+        "layer": wanted.layer,
     }
     if wanted.projection is not None:
         params["projection"] = asdict(wanted.projection)
@@ -315,8 +320,8 @@ def completed(project: Project, wanted: Need | None, options: Mapping[str, Any])
         found["map"] = str(wanted.files.map(wanted.projection))
     if found.get("senses"):
         found["labels"] = json.dumps(labels_of(project, places_of(wanted), found["senses"]))
-    if "static" in found and not found["static"]:
-        found["static"] = static_vectors()
+    if "static" in found:
+        found["static"] = vectors_of(found["static"]) if found["static"] else static_vectors()
     return found
 
 
@@ -350,6 +355,19 @@ def label_over(spans: Sequence[Span], start: int, end: int) -> str:
     if within:
         return Counter(within).most_common(1)[0][0]
     return min(over, key=lambda span: span.end - span.start).label if over else ""
+
+
+def vectors_of(model: str) -> str:
+    """The file with the vectors of a model, given by name, folder or file. Raises ModelError."""
+    from workbench.models import spec
+
+    found = models.find(model)
+    if VECTORS not in found.gives:
+        raise ModelError(
+            _("{name} has no static vectors.").format(name=found.name),
+            hint=_("Choose word vectors of the Models page, such as starter-glove."),
+        )
+    return str(spec.vectors_file(found))
 
 
 def static_vectors() -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
-from workbench.base.options import Option
+from workbench.base.options import MAX_SEED, Option
 from workbench.base.registry import registry
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
@@ -153,9 +153,6 @@ def _trains_embeddings(method: str, options: Mapping[str, Any]) -> bool:
 
 def defaults(task: str, method: str | None = None, family: str = "") -> dict[str, object]:
     return {option.name: option.default for option in options(task, method, family)}
-
-
-MAX_SEED = 2**32 - 1  # the largest seed that numpy's generators accept
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from workbench.base.options import Option
 from workbench.inspection.spec import InspectorInfo, TokenRow
 
 SELF, CROSS = "self", "cross"
+FIRST_WORD = 1  # the default query, the token after [CLS]
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,9 @@ INFO = InspectorInfo(
     (
         Option("layer", "int", 1, N_("Layer, from 1."), low=1),
         Option("head", "int", 1, N_("Head, from 1."), low=1),
-        Option("query", "int", 1, N_("Index of the query token in the input, from 0."), low=0),
+        Option(
+            "query", "int", FIRST_WORD, N_("Index of the query token in the input, from 0."), low=0
+        ),
         Option(
             "kind",
             "choice",

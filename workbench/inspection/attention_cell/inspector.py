@@ -10,10 +10,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.inspection.attention.inspector import mask_kind
-from workbench.inspection.attention_cell.info import CROSS, INFO, SELF, AttentionCell
+from workbench.inspection.attention_cell.info import (
+    CROSS,
+    FIRST_WORD,
+    INFO,
+    SELF,
+    AttentionCell,
+)
 from workbench.inspection.attention_cell.recording import Call, capped, record
 from workbench.inspection.base import shown, token_rows, words_of
 from workbench.inspection.spec import TokenRow
@@ -54,8 +60,17 @@ class AttentionCellInspector:
     def run(
         self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
     ) -> AttentionCell:
-        """Raises WorkbenchError for a layer, head or token that does not exist."""
+        """Raises WorkbenchError for a layer, head, token or kind that does not exist, and SpecError
+        for a target text without a decoder that could write it.
+        """
         (document,) = documents
+        if options["target"] and not _writes(subject):
+            raise SpecError(
+                _("{model} has no decoder that writes a target text.").format(
+                    model=subject.info.name
+                ),
+                hint=_("Leave the option target out."),
+            )
         text = self._read(subject, document, str(options["target"]).strip())
         crosses = {layer.call.cross for layer in text.layers}
         kinds = tuple(kind for kind in (SELF, CROSS) if (kind == CROSS) in crosses)
@@ -66,11 +81,19 @@ class AttentionCellInspector:
                 ),
                 hint=_("Use the view Attention, which shows the weights."),
             )
+        if options["kind"] == CROSS and CROSS not in kinds:
+            raise SpecError(
+                _("{model} has no cross-attention.").format(model=subject.info.name),
+                hint=_("Cross-attention needs a decoder that writes a text."),
+            )
         kind = options["kind"] if options["kind"] in kinds else kinds[0]
         layers = [layer for layer in text.layers if layer.call.cross == (kind == CROSS)]
-        _check(options["layer"], len(layers), _("There is no layer {number}: it has {count}."))
-        layer = layers[options["layer"] - 1]
-        _check(options["head"], len(layer.call.q), _("There is no head {number}: it has {count}."))
+        _check(options["layer"], len(layers), _("There is no layer {number}: the last is {last}."))
+        layer, head = layers[options["layer"] - 1], options["head"]
+        _check(head, len(layer.call.q), _("There is no head {number}: the last is {last}."))
+        if options["query"] != FIRST_WORD:  # the default, which a text of one token lacks
+            last = len(layer.queries) - 1
+            _check(options["query"], last, _("There is no token {number}: the last is {last}."))
         return _result(layer, kinds, len(layers), options, text)
 
     def _read(self, subject: Subject, document: Document, target: str) -> _Text:
@@ -130,9 +153,9 @@ def _written(
     return _Text(tuple(layers), cut, target)
 
 
-def _check(number: int, count: int, message: str) -> None:
-    if number > count:
-        raise WorkbenchError(message.format(number=number, count=count))
+def _check(number: int, last: int, message: str) -> None:
+    if number > last:
+        raise WorkbenchError(message.format(number=number, last=last))
 
 
 def _result(

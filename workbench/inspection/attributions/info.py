@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.base.i18n import N_
-from workbench.base.options import Option
+from workbench.base.options import MAX_SEED, Option
 from workbench.inspection.spec import InspectorInfo, WordRow
 
 INTEGRATED, PRODUCT, SMOOTH, OCCLUSION = (
@@ -113,7 +113,9 @@ INFO = InspectorInfo(
             high=1000,
         ),
         Option("samples", "int", 20, N_("Number of noisy samples of SmoothGrad."), low=1, high=500),
-        Option("seed", "int", 1, N_("Random seed of the noise of SmoothGrad."), low=0),
+        Option(
+            "seed", "int", 1, N_("Random seed of the noise of SmoothGrad."), low=0, high=MAX_SEED
+        ),
     ),
     shows=N_(
         "Shows how much each word moves the score of the target, compared with [PAD] tokens in its "

@@ -17,7 +17,7 @@ import numpy as np
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
-from workbench.inspection.corpus.spec import Files
+from workbench.inspection.corpus.spec import Files, existing_layer
 
 AT_ONCE = 16_384  # rows that are compared at a time
 MOST_BYTES = 1 << 30  # of the vectors of one index; lower layers are left out of larger ones
@@ -50,10 +50,13 @@ class Index:
                 hint=_("Run the view again; the index is then rebuilt."),
             ) from error
 
+    def existing_layer(self, number: int) -> int:
+        """The layer itself, the last for -1. Raises SpecError if the index does not hold it."""
+        return existing_layer(number, self.layers)
+
     def nearest_layer(self, number: int) -> int:
-        """The layer itself, or the nearest one that the index holds; the last for -1."""
-        wanted = self.layers[-1] if number < 0 else number
-        return min(self.layers, key=lambda layer: abs(layer - wanted))
+        """The layer itself, or the nearest one that the index holds."""
+        return min(self.layers, key=lambda layer: abs(layer - number))
 
     def vectors(self, layer: int) -> np.ndarray:
         """float16 (N, width), memory-mapped."""

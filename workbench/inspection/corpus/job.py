@@ -12,7 +12,14 @@ import numpy as np
 
 from workbench.inspection.corpus.index import Index, Writer
 from workbench.inspection.corpus.projections import write_map
-from workbench.inspection.corpus.spec import PREFIX, USES, WORDS, Files, Projection
+from workbench.inspection.corpus.spec import (
+    PREFIX,
+    USES,
+    WORDS,
+    Files,
+    Projection,
+    existing_layer,
+)
 from workbench.models import device as devices
 from workbench.tasks.answers import read_documents
 from workbench.tasks.embedding import Embedded, load_embedder
@@ -29,10 +36,11 @@ def run(params: Mapping[str, Any], folder: Path) -> Generator[Progress, str | No
 
     params: model (folder), allow_pickle, device; root, key (see `Files`), kind, input (documents as
     JSON lines), places ({id: [[start, end], …]} of uses, "" for documents), count (rows), total;
-    projection (of a map, absent without one). An index that exists is not computed again.
+    projection (of a map, absent without one); layer (that will be read, absent for all or the last
+    one). An index that exists is not computed again.
 
     Yields {"kind": "progress", "done", "total"}, of a map {"stage", "part"}. Returns {"count"}.
-    Raises ModelError.
+    Raises ModelError, and SpecError for a layer that the index does not hold.
     """
     devices.use_threads()
     files = Files(Path(params["root"]), params["key"])
@@ -59,6 +67,7 @@ def _build(params: Mapping[str, Any], folder: Path, files: Files) -> Iterator[Pr
     only = (round(2 * (len(widths) - 1) / 3),) if of_words else ()  # as `active.instant` reads
     writer = Writer(files, widths, count, only=only)
     try:
+        existing_layer(int(params.get("layer", -1)), writer.layers)  # before the work, not after it
         for documents in _chunks(read_documents(Path(params["input"]))):
             for document, found in zip(documents, embedder.stream(documents), strict=True):
                 for row in _words(document, found) if of_words else _rows(document, found, uses):

@@ -39,7 +39,8 @@ def write_map(index: Index, projection: Projection) -> Iterator[float]:
     """Compute a map and write it as .npz: rows (N,) of the index, points float32 (N, 2), clusters
     (N,), shares (2,), mean, axes.
 
-    Yields the share that is done, where it is known. Raises ModelError for fewer than LEAST rows.
+    Yields the share that is done, where it is known. Raises ModelError for fewer than LEAST rows,
+    SpecError for a layer that the index does not hold.
     """
     if index.count < LEAST:
         raise ModelError(
@@ -50,7 +51,7 @@ def write_map(index: Index, projection: Projection) -> Iterator[float]:
             ).format(n=LEAST, count=index.count),
             hint=_("Import more documents, or choose another word."),
         )
-    every = index.vectors(index.nearest_layer(projection.layer))
+    every = index.vectors(index.existing_layer(projection.layer))
     rows = _sample(len(every), MOST_POINTS[projection.method])
     components = principal(every, rows)
     reduced = np.concatenate([components(every[part]) for part in _parts(rows)])

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _
 
 TARGET = "workbench.inspection.corpus.job:run"
 DOCUMENTS, USES, WORDS = "documents", "uses", "words"  # kinds of indexes
@@ -15,6 +18,22 @@ MOST_DOCUMENTS = 100_000  # of an index; a random sample of more
 METHODS = (PCA, TSNE, UMAP) = ("pca", "tsne", "umap")  # of maps
 MOST_POINTS = {PCA: MOST_DOCUMENTS, TSNE: 10_000, UMAP: 50_000}  # a random sample of more
 PREFIX = "layer_"
+
+
+def existing_layer(number: int, layers: Sequence[int]) -> int:
+    """The number of a layer of `layers` (ascending), of the last one for -1.
+
+    Raises SpecError if it is not among them.
+    """
+    if number == -1:
+        return layers[-1]
+    if number in layers:
+        return number
+    message = _("layer is {number}, expected a whole number from {first} to {last}, or -1.")
+    hint = _("0 stands for the token embeddings, -1 for the last layer.")
+    if layers[0] > 0:
+        hint = _("Lower layers are left out of the index of this many documents.")
+    raise SpecError(message.format(number=number, first=layers[0], last=layers[-1]), hint=hint)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from workbench.base.i18n import _
 from workbench.inspection.base import words_of
 from workbench.inspection.corpus.index import Index, unit
 from workbench.inspection.corpus.spec import DOCUMENTS, PCA
-from workbench.inspection.corpus.vectors import DOCUMENT, WORD, text_vectors
+from workbench.inspection.corpus.vectors import DOCUMENT, WORD, text_vectors, use_at
 from workbench.inspection.document_map.info import INFO, DocumentMap
 from workbench.inspection.subject import Subject
 from workbench.text.document import Document
@@ -26,7 +26,9 @@ class DocumentMapInspector:
     def run(
         self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
     ) -> DocumentMap:
-        """Without an index, no points. Raises ModelError if index or map cannot be read."""
+        """Without an index, no points. Raises ModelError if index or map cannot be read, and
+        SpecError for a layer or a use that does not exist.
+        """
         (document,) = documents
         method = options["method"]
         if not options["index"]:
@@ -34,7 +36,7 @@ class DocumentMapInspector:
             points = np.zeros((0, 2), np.float32)
             return DocumentMap(points, none, none, none, none, method, -1, (), 0, 0)
         index = Index(options["index"])
-        layer = index.nearest_layer(options["layer"])
+        layer = index.existing_layer(options["layer"])
         try:
             with np.load(options["map"], allow_pickle=False) as file:
                 found = dict(file)
@@ -69,8 +71,6 @@ def _place(document: Document, options: Mapping[str, Any]) -> tuple[str, int, in
     if options["of"] == DOCUMENTS:
         return (DOCUMENT, 0, len(document.text)) if document.text.strip() else None
     forms = options["word"].casefold().split()
-    fitting = [word for word in words_of(document, 1) if word.text.casefold() in forms]
-    chosen = [word for word in fitting if word.start == options["start"]]
-    for word in (*chosen, *fitting):
-        return WORD, word.start, word.end
-    return None
+    words = words_of(document, 1)
+    at = use_at(words, forms, options["start"])
+    return (WORD, words[at].start, words[at].end) if at >= 0 else None

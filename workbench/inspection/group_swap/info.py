@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.base.i18n import N_
-from workbench.base.options import Option
+from workbench.base.options import MAX_SEED, Option
 from workbench.inspection.spec import TEXTS, InspectorInfo
 
 PROBABILITY, VALUE, COUNT = "probability", "value", "count"
@@ -84,7 +84,7 @@ INFO = InspectorInfo(
             low=1,
             high=100_000,
         ),
-        Option("seed", "int", 1, N_("Seed of the sample."), low=0),
+        Option("seed", "int", 1, N_("Seed of the sample."), low=0, high=MAX_SEED),
     ),
     shows=N_(
         "Shows how predictions change if names or pronouns of your documents are exchanged with "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from workbench.base.i18n import N_
-from workbench.base.options import Option
+from workbench.base.options import MAX_SEED, Option
 from workbench.inspection.spec import TEXTS, InspectorInfo
 
 
@@ -53,7 +53,7 @@ INFO = InspectorInfo(
             high=100_000,
         ),
         Option("words", "int", 3000, N_("Maximum number of words."), low=10, high=100_000),
-        Option("seed", "int", 1, N_("Seed of the sample."), low=0),
+        Option("seed", "int", 1, N_("Seed of the sample."), low=0, high=MAX_SEED),
     ),
     shows=N_(
         "Shows how similar two layers arrange the words of your documents (linear CKA, 1 is equal "

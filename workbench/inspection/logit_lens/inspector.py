@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.inspection.base import shown, token_rows, words_of
 from workbench.inspection.logit_lens.info import INFO, LogitLens
@@ -33,7 +33,9 @@ class LogitLensInspector:
     def run(
         self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
     ) -> LogitLens:
-        """Raises WorkbenchError for a text without tokens, or a masked word that does not exist."""
+        """Raises WorkbenchError for a text without tokens, or a masked word that does not exist;
+        SpecError for masked words of a causal model.
+        """
         (document,) = documents
         model = subject.language_model
         texts = tuple(content for _name, content in document.texts[:1])
@@ -43,8 +45,14 @@ class LogitLensInspector:
         positions = [at for at, row in enumerate(rows) if not row.special][: options["most"]]
         if not positions:
             raise WorkbenchError(_("The text has no words to predict from."))
-        masked = model.kind == MASKED
-        hidden = read_words(options["words"]) if masked else ()
+        masked, hidden = model.kind == MASKED, read_words(options["words"])
+        if hidden and not masked:
+            raise SpecError(
+                _("{model} predicts next tokens; it has no token that masks a word.").format(
+                    model=subject.info.name
+                ),
+                hint=_("Leave the option words out."),
+            )
         if hidden and hidden[-1] >= len(words):
             text = _("There is no word {number}: the text has {count}, counted from 0.")
             raise WorkbenchError(text.format(number=hidden[-1], count=len(words)))

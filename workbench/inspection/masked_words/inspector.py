@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from workbench.base.errors import ModelError, WorkbenchError
+from workbench.base.errors import ModelError, SpecError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.inspection.base import entropy_bits, token_rows, words_of
 from workbench.inspection.masked_words.info import (
@@ -79,7 +79,9 @@ class MaskedWordsInspector:
     def run(
         self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
     ) -> MaskedWords:
-        """Raises WorkbenchError for a word that does not exist."""
+        """Raises WorkbenchError for a word that does not exist, and SpecError for a second sentence
+        without a head for pairs.
+        """
         (document,) = documents
         chosen = read_words(options["words"])
         text, scores = self._read(subject, document, chosen, options)
@@ -93,6 +95,13 @@ class MaskedWordsInspector:
         positions = () if scores is None else _expected(model, text, places, scores, options["top"])
         encoder = self._pair_encoder(subject)
         second, follows = options["second"].strip(), None
+        if second and encoder is None:
+            raise SpecError(
+                _("{model} has no head that predicts whether a sentence follows.").format(
+                    model=subject.info.name
+                ),
+                hint=_("Leave the option second out."),
+            )
         if second and encoder is not None:
             follows = _follows(encoder, document.texts[0][1], second)
         about = encoder is not None, follows, text.cut, text.complete

@@ -25,7 +25,7 @@ class NearDocumentsInspector:
         self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
     ) -> NearDocuments:
         """Without an index, no documents. Raises ModelError if it cannot be read, or for an empty
-        text.
+        text, and SpecError for a layer that the index does not hold.
         """
         (document,) = documents
         if not options["index"]:
@@ -36,7 +36,7 @@ class NearDocumentsInspector:
                 hint=_("Type a text, or pick a document."),
             )
         index = Index(options["index"])
-        layer = index.nearest_layer(options["layer"])
+        layer = index.existing_layer(options["layer"])
         vector = text_vectors(subject, document, DOCUMENT, 0, max(1, len(document.text)))[layer]
         cosines = index.cosines(layer, vector)
         most = min(options["top"], len(cosines))

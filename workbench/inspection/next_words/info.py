@@ -86,9 +86,12 @@ CUT_P = Option(
 DIRECTION = Option(
     "direction",
     "choice",
-    NEXT,
+    None,
     N_("Direction of prediction of bidirectional models: the next or the previous word."),
     choices=(NEXT, PREVIOUS),
+    choice_titles=(N_("Next"), N_("Previous")),
+    automatic=N_("the next word, if the model predicts it"),
+    title=N_("Direction"),
 )
 
 INFO = InspectorInfo(

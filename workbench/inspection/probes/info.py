@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from workbench.base.i18n import N_
-from workbench.base.options import Option
+from workbench.base.options import MAX_SEED, Option
 from workbench.inspection.spec import LABELS, LAYER, InspectorInfo
 
 
@@ -99,7 +99,14 @@ INFO = InspectorInfo(
             low=100,
             high=200_000,
         ),
-        Option("seed", "int", 1, N_("Seed of the sample and of the control task."), low=0),
+        Option(
+            "seed",
+            "int",
+            1,
+            N_("Seed of the sample and of the control task."),
+            low=0,
+            high=MAX_SEED,
+        ),
     ),
     shows=N_(
         "Shows how well a logistic regression reads your labels from each layer on dev, beside a "

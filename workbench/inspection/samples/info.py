@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.base.i18n import N_
-from workbench.base.options import Option
+from workbench.base.options import MAX_SEED, Option
 from workbench.inspection.next_words.info import CUT_K, CUT_P, DIRECTION, TEMPERATURE
 from workbench.inspection.spec import InspectorInfo
 
@@ -46,7 +46,7 @@ INFO = InspectorInfo(
     (
         Option("count", "int", 5, N_("Number of continuations to sample."), low=1, high=50),
         Option("length", "int", 20, N_("Number of tokens per continuation."), low=1, high=200),
-        Option("seed", "int", 1, N_("Random seed."), low=0),
+        Option("seed", "int", 1, N_("Random seed."), low=0, high=MAX_SEED),
         TEMPERATURE,
         CUT_K,
         CUT_P,

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
 from workbench.inspection.span_scores.info import (
     INFO,
     PART,
@@ -28,6 +30,7 @@ class SpanScoresInspector:
     def run(
         self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
     ) -> SpanScoreTable:
+        """Raises WorkbenchError for a part that does not exist."""
         (document,) = documents
         passed, decoder = subject.predicted(document), subject.predictor.decoder
         scorer = candidates.SpanScorer.from_json(decoder["scorer"], len(subject.labels))
@@ -37,7 +40,9 @@ class SpanScoresInspector:
         )
         offsets = [prepared.words[0][word] for word in present]
         parts = max(1, -(-len(offsets) // PART))
-        part = min(options["part"], parts)
+        if (part := options["part"]) > parts:
+            message = _("There is no part {number}: the last is {last}.")
+            raise WorkbenchError(message.format(number=part, last=parts))
         begin, stop = (part - 1) * PART, min(part * PART, len(offsets))
         reach = slice(begin, stop + scorer.longest - 1)  # the words of the spans of this part
         empty = np.zeros((0, scorer.longest, len(subject.labels)))

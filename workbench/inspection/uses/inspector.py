@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _
 from workbench.inspection.base import words_of
 from workbench.inspection.corpus.index import Index
-from workbench.inspection.corpus.vectors import WORD, text_vectors
+from workbench.inspection.corpus.vectors import WORD, text_vectors, use_at
 from workbench.inspection.spec import WordRow
 from workbench.inspection.subject import Subject
 from workbench.inspection.uses import senses
@@ -44,17 +46,21 @@ class UsesInspector:
     def run(
         self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
     ) -> Uses:
-        """Raises ModelError if the index cannot be read."""
+        """Raises ModelError if the index cannot be read, and SpecError for a use that does not
+        exist.
+        """
         (document,) = documents
-        words = tuple(word for word in words_of(document, 1))
+        words = words_of(document, 1)
         forms = options["word"].casefold().split()
-        asked = _asked(words, forms, options["start"])
+        asked = use_at(words, forms, options["start"])
         static, name = self._static(options["word"].split(), options["static"])
         found = Uses(words, options["word"], asked, static=static, static_name=name)
         if not forms or not options["index"]:
             return found
         index = Index(options["index"])
-        of = options["use"] if 0 <= options["use"] < index.count else -1
+        if (of := options["use"]) >= index.count:
+            message = _("use is {number}, expected a whole number from 0 to {last}, or -1.")
+            raise SpecError(message.format(number=of, last=index.count - 1))
         if of < 0 and asked < 0:
             of = 0  # the word is not in the text: the first use of the documents
         labels = json.loads(options["labels"] or "[]") or [""] * index.count
@@ -83,13 +89,6 @@ class UsesInspector:
         return tuple(StaticNear(neighbour.word, neighbour.score) for neighbour in near or ()), Path(
             model
         ).name
-
-
-def _asked(words: Sequence[WordRow], forms: Sequence[str], start: int) -> int:
-    """The word of the text that starts at `start`, else the first of these forms; -1 for none."""
-    fitting = [at for at, word in enumerate(words) if word.text.casefold() in forms]
-    chosen = [at for at in fitting if words[at].start == start]
-    return next(iter((*chosen, *fitting)), -1)
 
 
 def _nearest(

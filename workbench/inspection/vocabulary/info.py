@@ -7,7 +7,8 @@ from typing import Any
 
 from workbench.base.i18n import N_
 from workbench.base.options import Option
-from workbench.inspection.spec import NEXT, PART, PREVIOUS, InspectorInfo, TokenTable
+from workbench.inspection.next_words.info import DIRECTION
+from workbench.inspection.spec import PART, InspectorInfo, TokenTable
 
 BUDGET = 12_000  # tokens that a masked model reads per text: seconds on one core
 
@@ -58,13 +59,7 @@ INFO = InspectorInfo(
             N_("The first token of the text to process with a masked model."),
             low=0,
         ),
-        Option(
-            "direction",
-            "choice",
-            NEXT,
-            N_("Direction of prediction of bidirectional models: the next or the previous word."),
-            choices=(NEXT, PREVIOUS),
-        ),
+        DIRECTION,
         Option(
             "part",
             "int",

@@ -13,8 +13,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
 from workbench.inspection.base import shown, token_rows, words_of
-from workbench.inspection.spec import NEXT, PREVIOUS
+from workbench.inspection.continuing import direction, directions
+from workbench.inspection.spec import PREVIOUS
 from workbench.inspection.subject import Subject
 from workbench.inspection.vocabulary.info import BUDGET, INFO, ExpectedWords
 from workbench.models.base import Encoder
@@ -39,18 +42,25 @@ class VocabularyInspector:
     def run(
         self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
     ) -> ExpectedWords:
+        """Raises WorkbenchError for a `start` after the last token, and SpecError for a direction
+        that the model does not have.
+        """
         (document,) = documents
         if not subject.scores_subwords:
             return _of_units(subject, document, options)
+        direction(options["direction"], directions(subject.info.gives), subject.info.name)
         model = subject.language_model
         start, top = options["start"], options["top"]
-        texts = tuple(content for _, content in document.texts[:1])
+        texts = tuple(content for _name, content in document.texts[:1])
         piece, cut = next(iter(model.tokenizer.whole([texts], model.max_length)))
         words = words_of(document, 1)
         rows = token_rows(piece, document, words, subject.preparer)
         text = np.flatnonzero(piece.text >= 0)
         masked = model.kind == MASKED
         room = _room(len(piece), options["part"]) if masked else len(text)
+        if start and start >= len(text):
+            message = _("There is no token {number}: the last of the text is {last}.")
+            raise WorkbenchError(message.format(number=start, last=len(text) - 1))
         asked = text[start : start + room].tolist()
         answers = (_masked if masked else _causal)(model, piece, asked, top)
         for position, (found, own) in answers.items():
@@ -100,7 +110,8 @@ def _causal(model: LanguageModel, piece: EncodedInput, asked: Sequence[int], top
 def _of_units(subject: Subject, document: Document, options: Mapping[str, Any]) -> ExpectedWords:
     """Predictions of the next or previous unit by a language model of words or characters."""
     encoder = subject.encoder
-    encoder.head = _direction(subject, options["direction"])
+    ways = directions(subject.info.gives)
+    encoder.head = direction(options["direction"], ways, subject.info.name)
     backward = encoder.head == PREVIOUS
     prepared = encoder.preparer.whole([document], subject.max_length)
     (encoded,), words = prepared.inputs, words_of(document, 1)
@@ -119,12 +130,6 @@ def _of_units(subject: Subject, document: Document, options: Mapping[str, Any]) 
             rows[position] = replace(rows[position], best=tuple(found), own=own)
     cut = bool(prepared.cut[0])
     return ExpectedWords(tuple(rows), words, cut, False, 0, len(asked), backward)
-
-
-def _direction(subject: Subject, wanted: str) -> str:
-    """The direction asked for, or the only one that the model has."""
-    given = [item for item in (NEXT, PREVIOUS) if f"{item}_lm" in subject.info.gives]
-    return wanted if wanted in given else given[0]
 
 
 def _unit_scores(encoder: Encoder, encoded: EncodedInput, positions: np.ndarray) -> Tensor:

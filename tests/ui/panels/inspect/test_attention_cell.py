@@ -80,7 +80,22 @@ def test_query_and_kind_are_asked_for(view):
 
     view._kind.setCurrentIndex(1)
     view._kind.activated.emit(1)
-    assert view.page.asked[-1] == {"query": 0, "kind": "cross", "layer": 1}
+    assert view.page.asked[-1] == {"query": 1, "kind": "cross", "layer": 1}
+
+
+def test_a_token_beyond_the_queries_is_not_followed(view):
+    view.page.chosen_head, view.page.chosen_token = (2, 3), 99
+    view.show_state(frozenset(("chosen_head",)))
+
+    assert view.page.asked[-1] == {"layer": 2, "head": 3}
+
+
+def test_another_target_text_begins_at_its_first_query(view):
+    view._query.activated.emit(0)
+    view._target._line.setText("late")
+    view._target._line.editingFinished.emit()
+
+    assert view.page.asked[-1] == {"query": 1, "target": "late"}
 
 
 def test_the_head_and_the_token_of_another_view_are_followed(view):

@@ -51,9 +51,13 @@ class Shown(State):
 
     def option(self, name: str) -> Any:
         """The current value of an option."""
+        return self.options[name] if name in self.options else self.default(name)
+
+    def default(self, name: str) -> Any:
+        """The default value of an option."""
         info = self.info
         defaults = {option.name: option.default for option in (info.options if info else ())}
-        return self.options.get(name, defaults.get(name))
+        return defaults.get(name)
 
     def set_options(self, **values: Any) -> None:
         """Set options and run again; the previous result stays until the new one arrives."""

@@ -38,7 +38,7 @@ class AttentionCellView(InspectorView):
         self._query.activated.connect(lambda at: state.set_options(query=at))
         self._kind = combo(name=_("Kind of attention"))
         self._kind.activated.connect(self._take_kind)
-        self._target = OptionField(state, "target", _("Target text"))
+        self._target = OptionField(state, "target", _("Target text"), resets="query")
         self._target.hide()
         self._strips = [
             NumbersStrip(name) for name in (_("q"), _("k"), _("q × k"), _("Σ weight · v"))
@@ -121,8 +121,10 @@ class AttentionCellView(InspectorView):
         asked: dict[str, int] = {}
         if self.page.chosen_head is not None:
             asked |= dict(zip(("layer", "head"), self.page.chosen_head, strict=True))
-        if self.page.chosen_token is not None:
-            asked["query"] = self.page.chosen_token
+        result, token = self.visible, self.page.chosen_token
+        follows = result is not None and result.kind != "cross"
+        if follows and token is not None and token < len(result.queries):
+            asked["query"] = token  # of a long text, only the beginning is read
         self.state.set_options(**asked)
 
     def _show_key(self) -> None:
@@ -147,7 +149,8 @@ class AttentionCellView(InspectorView):
         )
 
     def _take_kind(self, _index: int) -> None:
-        self.state.set_options(kind=self._kind.currentData(), layer=1)
+        query = self.state.default("query")
+        self.state.set_options(kind=self._kind.currentData(), layer=1, query=query)
 
 
 MASKS = {

@@ -23,12 +23,16 @@ PAUSE = 500  # milliseconds without a change before the inspector runs again
 
 
 class OptionField(Field):
-    """A number as text; Enter or leaving the field sets the option; an error is shown below."""
+    """A number as text; Enter or leaving the field sets the option; an error is shown below.
 
-    def __init__(self, state: Shown, name: str, title: str):
+    resets: an option whose value depends on this one, set to its default with each change.
+    """
+
+    def __init__(self, state: Shown, name: str, title: str, *, resets: str = ""):
         self._line = QLineEdit()
         super().__init__(title, self._line)
         self._state, self._option = state, _option(state, name)
+        self._resets = {resets: _option(state, resets).default} if resets else {}
         plain.set_tip(self._line, _(self._option.help))
         self._line.editingFinished.connect(self._take)
         self.show_value()
@@ -47,7 +51,8 @@ class OptionField(Field):
             self.set_error(str(error))
             return
         self.set_error("")
-        self._state.set_options(**{self._option.name: value})
+        if value != self._state.option(self._option.name):
+            self._state.set_options(**{self._option.name: value, **self._resets})
 
 
 class OptionForm(Form):
