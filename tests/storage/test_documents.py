@@ -220,24 +220,3 @@ def test_a_state_is_only_set_where_the_layer_is_for_the_document(filled):
 
     assert annotations.states(filled.db, 2).get(layer.id) is None
     assert keys(filled, state="submitted", layer_id=layer.id) == ["full", "bare", "out"]
-
-
-def test_labels_without_texts_are_those_of_the_records_in_the_first_text(filled):
-    second = Record(
-        Document("second", (("text", "Ada."), ("text_b", "Bob."))),
-        {"spans": "draft"},
-        spans={"spans": (Span(0, 3, "PER"), Span(0, 3, "EVENT", "text_b"))},
-    )
-    add(filled, second)
-    ids = {record.document.key: record.document.id for record in documents.records(filled.db)}
-
-    def found(layer):
-        rows = documents.gold_labels(filled.db, layer, ids.values())
-        return {id: (marks, [span.label for span in spans]) for id, marks, spans in rows}
-
-    assert found("class") == {ids["full"]: (("yes",), [])}
-    assert found("pairs") == {ids["pair"]: (("entails",), [])}
-    assert found("spans") == {
-        ids["full"]: ((), ["EVENT", "PER", "PER"]),
-        ids["second"]: ((), ["PER"]),
-    }

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -34,7 +33,7 @@ from workbench.inspection.corpus.spec import (
 from workbench.inspection.spec import InspectorInfo
 from workbench.jobs.spec import JobSpec
 from workbench.operations import models, predict, train
-from workbench.storage import documents
+from workbench.storage import documents, gold_labels
 from workbench.text import dataset
 from workbench.text.document import TEXT
 from workbench.text.segment import tokens_of
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.text.dataset import Record
     from workbench.text.document import Document
-    from workbench.text.spans import Span
 
 FOLDER = "indexes"
 MOST_BYTES = 4 << 30  # of all indexes together
@@ -338,23 +336,26 @@ def labels_of(project: Project, places: Sequence[tuple[int, int, int]], layer: s
     "" without one.
     """
     ids = list(dict.fromkeys(id for id, _start, _end in places))
-    found = {
-        id: (marks, spans) for id, marks, spans in documents.gold_labels(project.db, layer, ids)
-    }
-    labelled = ((found.get(id, ((), ())), start, end) for id, start, end in places)
+    marks = gold_labels.first_labels(project.db, layer, ids)
+    spans = gold_labels.labelled_offsets(project.db, layer, ids)
     return [
-        label_over(spans, start, end) or next(iter(marks), "")
-        for (marks, spans), start, end in labelled
+        label_over(spans.get(id, ()), start, end) or marks.get(id, "") for id, start, end in places
     ]
 
 
-def label_over(spans: Sequence[Span], start: int, end: int) -> str:
-    """The most frequent label of spans within a range, else that of the shortest span over it."""
-    over = [span for span in spans if span.start < end and start < span.end]
-    within = [span.label for span in over if start <= span.start and span.end <= end]
+def label_over(spans: Sequence[tuple[int, int, str]], start: int, end: int) -> str:
+    """The most frequent label of spans (start, end, label) within a range, else that of the
+    shortest span over it; the first of equal ones.
+    """
+    within = [
+        name
+        for first, last, name in spans
+        if start <= first and last <= end and first < end and start < last
+    ]
     if within:
-        return Counter(within).most_common(1)[0][0]
-    return min(over, key=lambda span: span.end - span.start).label if over else ""
+        return within[0] if len(within) < 3 else max(within, key=within.count)
+    over = [span for span in spans if span[0] < end and start < span[1]]
+    return min(over, key=lambda span: span[1] - span[0])[2] if over else ""
 
 
 def vectors_of(model: str) -> str:

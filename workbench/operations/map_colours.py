@@ -136,7 +136,8 @@ def _at(found: Prediction | None, start: int, end: int) -> str:
         return ""
     if found.label is not None:
         return found.label
-    label = corpus_index.label_over(found.spans, start, end)
+    spans = [(span.start, span.end, span.label) for span in found.spans]
+    label = corpus_index.label_over(spans, start, end)
     return label or next(iter(found.labels or ()), "")
 
 

@@ -168,34 +168,6 @@ def records(
         yield from with_remarks(db, found) if remarks else found
 
 
-def gold_labels(
-    db: Database, layer: str, ids: Iterable[int]
-) -> Iterator[tuple[int, tuple[str, ...], tuple[Span, ...]]]:
-    """Id, labels, and spans in the first text of the documents with gold in a layer.
-
-    Without their texts, which takes a fraction of the time of `records`.
-    """
-    chosen = [item for item in labels.layers(db) if item.name == layer]
-    every = list(ids)
-    for start in range(0, len(every), PAGE):
-        page = every[start : start + PAGE]
-        marks, spans = _marks(db, page, chosen), _spans(db, page, chosen)
-        first = _first_fields(db, spans)
-        for id in marks.keys() | spans.keys():
-            within = spans.get(id, {}).get(layer, ())
-            kept = tuple(span for span in within if span.field == first.get(id))
-            yield id, marks.get(id, {}).get(layer, ()), kept
-
-
-def _first_fields(db: Database, ids: Iterable[int]) -> dict[int, str]:
-    rows = db.reader().execute(
-        "select document_id, field, min(id) from body"
-        " where document_id in (select value from json_each(?)) group by document_id",
-        (ids_in(ids),),
-    )
-    return {id: field for id, field, _first in rows.fetchall()}
-
-
 def _matching_ids(
     db: Database,
     splits: Iterable[str | None] | None,
