@@ -307,6 +307,16 @@ class LabelBar(QWidget):
         return tuple(self._named)
 
     @property
+    def controls(self) -> tuple[QAbstractButton, ...]:
+        """The buttons in reading order, also those without room."""
+        found: list[QAbstractButton] = []
+        for chip in self._named:
+            found.append(chip)
+            if (tied := self._chips.tied.get(chip)) is not None:
+                found.append(tied)
+        return (*found, self._more)
+
+    @property
     def folds(self) -> Mapping[int, Button]:
         """Label id → the button that folds its sublabels."""
         return self._folds

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import (
+    QMetaMethod,
     QModelIndex,
     QSize,
     Qt,
@@ -93,7 +94,8 @@ def _by_text(column: Column) -> Callable[[Any], Any]:
 class Table(SavableTable):
     """A table over row objects.
 
-    `opened(row)` is emitted on Enter and double-click, `chosen()` when the selection has changed,
+    `opened(row)` is emitted on Enter and double-click; unless it is connected, Enter presses the
+    default button of a dialog. `chosen()` is emitted when the selection has changed,
     `removed()` on Delete. A click on a header sorts by a column with `sort`, with `sortable` by
     any; the third click restores the original order.
     """
@@ -355,6 +357,7 @@ class Table(SavableTable):
             not editing
             and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
             and self.current_row() is not None
+            and self.isSignalConnected(QMetaMethod.fromSignal(self.opened))
         ):
             self.opened.emit(self.current_row())
             return

@@ -362,6 +362,34 @@ def test_every_control_has_a_name(view):
     assert not nameless
 
 
+def tab_stops(view):
+    """What Tab goes through after the buttons above the text, with rows of places on the page."""
+    found, part = [], view.nextInFocusChain()
+    while part is not view:
+        if part.isVisible() and part.isEnabled() and part.focusPolicy() & Qt.FocusPolicy.TabFocus:
+            at = part.mapTo(view, part.rect().center())
+            found.append((part.accessibleName(), at.y() // 12, at.x()))
+        part = part.nextInFocusChain()
+    names = [name for name, *_place in found]
+    return found[names.index("Next document") + 1 : names.index("Submit") + 1]
+
+
+def test_tab_goes_down_the_labels_the_text_and_the_acts_as_on_the_screen(view, state):
+    project, ids = state.project, {layer.name: layer.id for layer in state.layers}
+    labels.add_layer(project, "summary", "text")
+    labels.add_label(project, ids["mood"], "mixed")  # made after all other widgets
+    labels.add_label(project, ids["names"], "ORG")
+    QApplication.processEvents()
+
+    stops = tab_stops(view)
+
+    assert [name for name, *_place in stops][:-5] == [
+        *("good", "bad", "mixed", "Text", "summary", "PER", "LOC", "TIME", "ORG", "More labels")
+    ]
+    stops = [stop for stop in stops if stop[0] != "More labels"]  # beside the first line of labels
+    assert stops == sorted(stops, key=lambda stop: stop[1:])
+
+
 def test_both_sides_fold_and_that_is_remembered(view, context):
     view.fold("left")
     view.fold("right")

@@ -269,7 +269,7 @@ def test_labels_are_merged_split_and_moved_in_dialogs(panel, qtbot):
         dialog.name.setText("NAME")
         dialog.table.selectRow(0)
         assert "1 annotation gets the label NAME." in describe(dialog)
-        qtbot.keyClick(dialog, Qt.Key.Key_Return)
+        qtbot.keyClick(dialog.table, Qt.Key.Key_Return)  # where the rows are chosen
 
     state.choose([person])
     in_dialog(split)

@@ -50,9 +50,10 @@ SAVE_AFTER = 800  # milliseconds without typing until a written text is stored
 
 
 class ValueEditor(QWidget):
-    """The editor of one layer; `main` takes the focus."""
+    """The editor of one layer; `main` takes the focus, `controls` are all that do, in order."""
 
     main: QWidget
+    controls: tuple[QWidget, ...]
 
     def __init__(self, state: AnnotateActs, layer: Layer) -> None:
         super().__init__()
@@ -194,7 +195,7 @@ class NumberEditor(ValueEditor):
         self.slider.installEventFilter(self)
         self.field.editingFinished.connect(self._entered)
         self.field.installEventFilter(self)
-        self.main = self.slider
+        self.main, self.controls = self.slider, (self.slider, self.field, self._clear)
 
     def render(self, layer: Layer) -> None:
         self.layer = layer
@@ -290,7 +291,7 @@ class TextEditor(ValueEditor):
         align_by_text(self.field)
         self.field.setTabChangesFocus(True)
         self.field.installEventFilter(self)
-        self.main = self.field
+        self.main, self.controls = self.field, (self.field,)
         self._shown: tuple[object, str] = (None, "")  # document and its stored text
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, QTimer, Signal
@@ -12,18 +13,17 @@ from workbench.base.i18n import _, ngettext
 from workbench.text.labels import QUESTIONS, TEXT
 from workbench.text.rows import row_id
 from workbench.ui import folded_labels, theme
-from workbench.ui.offsets import is_rtl
 from workbench.ui.panels.annotate.choice_list import ChoiceList
 from workbench.ui.panels.annotate.editors import EDITORS, ValueEditor
 from workbench.ui.panels.annotate.label_bars import LINE, BarStack, share
 from workbench.ui.panels.annotate.link_line import LinkLine, signed
 from workbench.ui.panels.annotate.shown_arcs import ShownArcs
 from workbench.ui.panels.annotate.shown_spans import ShownSpans
+from workbench.ui.panels.annotate.text_words import context_words, show_context, title_of
 from workbench.ui.panels.annotate.token_pane import TokenPane
 from workbench.ui.widgets.key_cap import CommandCap
 from workbench.ui.widgets.label_bar import LabelBar
 from workbench.ui.widgets.layout import layout_of, line, scrolled
-from workbench.ui.widgets.text_scroll import LEFT
 from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.words import words
 
@@ -67,6 +67,9 @@ class Paper(QFrame):
         self._shown_spans = ShownSpans(state)
         self._arcs = ShownArcs(state, theme.NO_LABEL)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self._tab_start = QWidget(self)  # stays hidden: setTabOrder needs a widget that takes focus
+        self._tab_start.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._tab_start.hide()
         self._classes, self._spans = self._stacks = BarStack(), BarStack()
         for stack in self._stacks:
             stack.widened.connect(self._fit_bars)
@@ -90,7 +93,7 @@ class Paper(QFrame):
         layout.addWidget(self._spans)
         self.tokens = TokenPane(state)
         self.tokens.grid.installEventFilter(self)
-        self._before, self._after = _context_words(), _context_words()
+        self._before, self._after = context_words(), context_words()
         self._middle.addWidget(self._before)
         self._middle.addWidget(self.tokens, 1)
         self.choices = ChoiceList()
@@ -98,6 +101,7 @@ class Paper(QFrame):
         self._choices = scrolled(self.choices)
         self._middle.addWidget(self._choices, 2)
         self._editors: dict[int, ValueEditor] = {}
+        self._tab_order: list[QWidget] = []
         self._rest = QWidget()  # below the short texts of a pair
         self._rest.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
         self._rest.hide()
@@ -136,6 +140,7 @@ class Paper(QFrame):
                 self._middle.insertWidget(self._middle.count() - 3, part, stretch)
             text.zoomed.connect(lambda _per_cent: self._fit_texts())
             self.text_made.emit(text)
+        self._order_tabs()
         for number, (text, title) in enumerate(zip(self.texts, self._titles, strict=True)):
             text.setVisible(number < count)
             title.setVisible(number < count and count > 1)
@@ -188,7 +193,7 @@ class Paper(QFrame):
             self._last = 0
         for text, title, (name, content) in zip(self.texts, self._titles, texts, strict=False):
             text.field = name
-            title.setText(_title(name, choosing=not self._choices.isHidden()))
+            title.setText(title_of(name, choosing=not self._choices.isHidden()))
             text.set_lanes(lanes)
             changed = new or text.shown_text != content
             text.shown_text = content  # the same object again is compared at once, at any length
@@ -311,10 +316,25 @@ class Paper(QFrame):
                 folded=folded_labels.folded(state.context, layer),
                 tips=state.made_here(layer),
             )
+        self._order_tabs()
         kinds = {layer.traits.on_document for layer in shown.values()}
         self._upper.setVisible(True in kinds)
         self._lower.setVisible(False in kinds)
         self._say_remark(shown)
+
+    def _order_tabs(self) -> None:
+        """Tab goes through labels, texts and values from top to bottom: Qt appends widgets that are
+        made later, such as those of a new label, behind all others of the window.
+        """
+        above, below = (
+            [part for bar in stack.bars for part in bar.controls] for stack in self._stacks
+        )
+        values = [part for editor in self._editors.values() for part in editor.controls]
+        wanted = [self._tab_start, *above, self.tokens.grid, *self.texts, *values, *below]
+        if wanted != self._tab_order:
+            self._tab_order = wanted
+            for part, following in pairwise(wanted):
+                QWidget.setTabOrder(part, following)
 
     def _show_editors(self) -> None:
         """The editors of numbers and written texts, in order of layers."""
@@ -377,8 +397,8 @@ class Paper(QFrame):
         lit = units.range
         text.set_lit(lit)
         before, after = units.beside
-        _show_context(self._before, before)
-        _show_context(self._after, after)
+        show_context(self._before, before)
+        show_context(self._after, after)
         if lit is None:
             return
         if not lit[0] <= text.caret <= lit[1] and not text.selection:
@@ -422,25 +442,3 @@ class Paper(QFrame):
         self.tokens.render_tokens()
         self._centre()
         self.update()
-
-
-def _context_words() -> QLabel:
-    label = words("", "ui", "muted", wrap=True)
-    label.setContentsMargins(LEFT, 0, LEFT, 0)
-    label.setMaximumWidth(theme.READING_WIDTH)
-    label.hide()
-    return label
-
-
-def _show_context(label: QLabel, text: str) -> None:
-    """Text beside a part, in its direction; hidden without any."""
-    side = Qt.AlignmentFlag.AlignRight if is_rtl(text) else Qt.AlignmentFlag.AlignLeft
-    label.setAlignment(side | Qt.AlignmentFlag.AlignAbsolute)
-    label.setText(" ".join(text.split()))
-    label.setVisible(bool(text))
-
-
-def _title(field: str, *, choosing: bool) -> str:
-    if choosing:
-        return {"text": _("Text"), "question": _("Question")}.get(field, field)
-    return {"text": _("First text"), "text_b": _("Second text")}.get(field, field)
