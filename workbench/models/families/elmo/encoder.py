@@ -13,7 +13,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 from workbench.models.base import Encoder, Parts, States
 from workbench.models.families.elmo.info import DIRECTIONS
 from workbench.models.families.elmo.info.options import Sizes, cell_name
-from workbench.models.families.elmo.network import CharacterCnn, Memory, ProjectedLstm
+from workbench.models.families.elmo.network import CharacterCnn, Memory, ProjectedLstm, scanned
 from workbench.models.recurrent import StreamTokens
 from workbench.models.spec import ModelInfo
 from workbench.runtime.inputs import MASK, EncodedInput
@@ -100,16 +100,9 @@ class ElmoEncoder(Encoder):
         is_word = mask & (inputs[CHARACTERS][..., 0] > 0)
         words = self.words(inputs[CHARACTERS], is_word)
         sentence, lengths = self._between_marks(words, is_word)
-        found, after = {}, {}
-        for direction in self.directions:
-            before = memory[direction] if memory else None
-            x = sentence if direction == "next" else _reversed(sentence, lengths)
-            states, after[direction] = self._run(direction, x, lengths, before)
-            if direction != "next":
-                states = [_reversed(layer, lengths) for layer in states]
-            found[direction] = [layer[:, 1:-1] for layer in states]
-        pairs = zip(*(found[direction] for direction in self.directions), strict=True)
-        layers = [torch.cat([words, words], -1), *(torch.cat(pair, -1) for pair in pairs)]
+        found, after = self._read_all(sentence, lengths, memory)
+        pairs = (torch.cat(pair, -1)[:, 1:-1] for pair in zip(*found, strict=True))
+        layers = [torch.cat([words, words], -1), *pairs]
         return States(tuple(layer * is_word[..., None] for layer in layers), mask, None), after
 
     def words(self, characters: Tensor, mask: Tensor) -> Tensor:
@@ -132,14 +125,26 @@ class ElmoEncoder(Encoder):
         first = start.expand(words.shape[0], 1, -1)
         return torch.cat([first, padded], 1), lengths + 2
 
+    def _read_all(
+        self, sentence: Tensor, lengths: Tensor, memory: Mapping[str, LayerMemory] | None
+    ) -> tuple[list[list[Tensor]], dict[str, LayerMemory]]:
+        """The layers of each direction, (B, T, P) in the order of the text, and their memory."""
+        if torch.compiler.is_exporting():
+            return self._scanned(sentence, lengths), {}
+        found, after = [], {}
+        for direction in self.directions:
+            before = memory[direction] if memory else None
+            x = self._in_order(sentence, lengths, direction)
+            states, after[direction] = self._run(direction, x, lengths, before)
+            found.append([self._in_order(layer, lengths, direction) for layer in states])
+        return found, after
+
     def _run(
         self, direction: str, x: Tensor, lengths: Tensor, memory: LayerMemory | None
     ) -> tuple[list[Tensor], LayerMemory]:
         """The outputs of each layer, (B, T, P) in reading order, and the memory after each row."""
         layers = cast(Iterable[nn.ModuleDict], self.layers)
         cells = [cast(ProjectedLstm, layer[direction]) for layer in layers]
-        if torch.compiler.is_exporting():
-            return self._run_scanned(cells, x)
         packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
         sizes, order = packed.batch_sizes.tolist(), packed.sorted_indices
         found, after, data = [], [], packed.data
@@ -155,16 +160,24 @@ class ElmoEncoder(Encoder):
             found.append(pad_packed_sequence(layer, batch_first=True, total_length=x.shape[1])[0])
         return found, tuple(after)
 
-    def _run_scanned(
-        self, cells: Sequence[ProjectedLstm], x: Tensor
-    ) -> tuple[list[Tensor], LayerMemory]:
-        """As `_run`, over padded rows: what follows the end of a row changes no state of it."""
-        found = []
-        for number, cell in enumerate(cells):
-            outputs = cell.scanned(x, _zeros(cell, x))
+    def _scanned(self, sentence: Tensor, lengths: Tensor) -> list[list[Tensor]]:
+        """The outputs of each layer of each direction, (B, T, P), of sentences (B, T, P).
+
+        As `_run` in every direction, over padded rows: what follows the end of a row changes no
+        state of it. Both directions are one loop.
+        """
+        x = torch.stack([self._in_order(sentence, lengths, name) for name in self.directions])
+        found: list[list[Tensor]] = [[] for _direction in self.directions]
+        for number, layer in enumerate(cast(Iterable[nn.ModuleDict], self.layers)):
+            outputs = scanned([cast(ProjectedLstm, layer[name]) for name in self.directions], x)
             x = outputs + x if number and self.sizes.skip else outputs
-            found.append(x)
-        return found, ()
+            for states, part, name in zip(found, x.unbind(), self.directions, strict=True):
+                states.append(self._in_order(part, lengths, name))
+        return found
+
+    def _in_order(self, x: Tensor, lengths: Tensor, direction: str) -> Tensor:
+        """(B, T, …) from the order of the text to that of the direction, or back."""
+        return x if direction == "next" else _reversed(x, lengths)
 
     # ---------------------------------------------------------------- language models
 

@@ -123,19 +123,27 @@ class ProjectedLstm(nn.Module):
 
     def inputs(self, x: Tensor) -> Tensor:
         """The gates' share of the inputs, (…, P) → (…, 4 C), computed for all positions at once."""
-        shift = torch.zeros_like(self.B)
-        shift[2 * self.cell : 3 * self.cell] = FORGET_BIAS
-        return F.linear(x, self.W_0[: self.width].T, self.B + shift)
+        ones = torch.full_like(self.B[: self.cell], FORGET_BIAS)
+        shift = F.pad(ones, (2 * self.cell, self.cell))
+        return F.linear(x, self.W_0[: self.width].t(), self.B + shift)
 
     def step(self, gates: Tensor, memory: Memory) -> Memory:
         """One position: gates (B, 4 C) from `inputs`."""
         output, cell = memory
         gates = torch.addmm(gates, output, self.W_0[self.width :])
+        hidden, cell = self.through_gates(gates, cell)
+        return self.clipped(hidden @ self.W_P_0), cell
+
+    def through_gates(self, gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
+        """Gates (…, 4 C) and the cell before (…, C) → what is projected and the cell, (…, C)."""
         enter, new, forget, leave = gates.chunk(4, -1)  # the order of TensorFlow: i, j, f, o
         cell = torch.sigmoid(forget) * cell + torch.sigmoid(enter) * torch.tanh(new)
         cell = cell.clamp(-self.cell_clip, self.cell_clip)
-        output = (torch.sigmoid(leave) * torch.tanh(cell)) @ self.W_P_0
-        return output.clamp(-self.projection_clip, self.projection_clip), cell
+        return torch.sigmoid(leave) * torch.tanh(cell), cell
+
+    def clipped(self, output: Tensor) -> Tensor:
+        """Outputs (…, P) within the limits."""
+        return output.clamp(-self.projection_clip, self.projection_clip)
 
     def packed(self, x: Tensor, sizes: Sequence[int], memory: Memory) -> tuple[Tensor, Memory]:
         """x (N, P) as in torch's PackedSequence: `sizes` are the rows at each position.
@@ -154,22 +162,39 @@ class ProjectedLstm(nn.Module):
         outputs, cells = zip(*reversed(ended), strict=True)
         return torch.cat(found), (torch.cat(outputs), torch.cat(cells))
 
-    def scanned(self, x: Tensor, memory: Memory) -> Tensor:
-        """x (B, T, P) → outputs (B, T, P), in a form that becomes a loop of an ONNX graph."""
-        from torch._higher_order_ops.scan import scan
-
-        def step(memory: list[Tensor], gates: Tensor) -> tuple[list[Tensor], Tensor]:
-            output, cell = self.step(gates, (memory[0], memory[1]))
-            return [output, cell], output.clone()
-
-        _memory, outputs = scan(step, list(memory), self.inputs(x).transpose(0, 1))
-        found: Tensor = outputs.transpose(0, 1)
-        return found
-
     def initialize(self) -> None:
         nn.init.xavier_uniform_(self.W_0)
         nn.init.xavier_uniform_(self.W_P_0)
         nn.init.zeros_(self.B)
+
+
+def scanned(cells: Sequence[ProjectedLstm], x: Tensor) -> Tensor:
+    """LSTMs of equal sizes side by side: x (D, B, T, P) → outputs (D, B, T, P).
+
+    One loop of an ONNX graph computes all D of them. Their memory is zero before the first
+    position.
+    """
+    # torch's `scan` has the step compiled to find its weights, which takes seconds; here they are
+    # given to the operator.
+    from torch._higher_order_ops.scan import scan_op
+
+    first = cells[0]
+
+    def step(output: Tensor, cell: Tensor, gates: Tensor, *weights: Tensor) -> list[Tensor]:
+        gates = torch.baddbmm(gates, output, weights[0])  # (D, B, 4 C)
+        hidden, cell = first.through_gates(gates, cell)
+        output = first.clipped(torch.bmm(hidden, weights[1]))
+        return [output, cell, output.clone()]
+
+    pairs = zip(cells, x.unbind(), strict=True)
+    gates = torch.stack([cell.inputs(part) for cell, part in pairs])  # (D, B, T, 4 C)
+    zeros = [x.new_zeros(*x.shape[:2], width) for width in (first.width, first.cell)]
+    weights = (
+        torch.stack([cell.W_0[cell.width :] for cell in cells]),
+        torch.stack([cell.W_P_0 for cell in cells]),
+    )
+    found: Tensor = scan_op(step, zeros, [gates.permute(2, 0, 1, 3)], weights)[-1]  # (T, D, B, P)
+    return found.permute(1, 2, 0, 3)
 
 
 def _empty(*shape: int) -> nn.Parameter:
