@@ -21,6 +21,7 @@ from workbench.base.i18n import N_, _
 from workbench.base.registry import registry
 from workbench.exporters.model import verify
 from workbench.exporters.model.base import Checking, Export, ModelExporter
+from workbench.exporters.model.onnx import decomposition
 from workbench.exporters.model.onnx.info import INFO, TOKENIZER
 from workbench.models.base import Encoder
 from workbench.runtime.inputs import stack
@@ -130,7 +131,13 @@ def graph(predictor: Predictor, path: Path) -> None:
         # earlier export, which fix the length. Drop when test_lstm_exported_twice passes without.
         operator._dispatch_cache.clear()
     # without no_grad, a graph of gradients would be traced too
-    with warnings.catch_warnings(), torch.no_grad(), _no_garbage_collection(), _no_stack_traces():
+    with (
+        warnings.catch_warnings(),
+        torch.no_grad(),
+        _no_garbage_collection(),
+        _no_stack_traces(),
+        decomposition.without_tracing(),
+    ):
         warnings.simplefilter("ignore")  # deprecations inside torch and onnxscript
         try:
             torch.onnx.export(
