@@ -24,8 +24,10 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 MODELS = ROOT / "resources" / "models"
 SCORES = HERE / "scores.json"
+CORPUS_WORDS = 7.8e6
 STARTERS: dict[str, dict[str, Any]] = tomllib.loads((HERE / "starters.toml").read_text("utf-8"))
-UNWANTED = (".glossbench", "character_lm.json")  # the mark of our folders; a copy of the characters
+# The mark of our folders, a copy of the characters, and the first batch of the training.
+UNWANTED = (".glossbench", "character_lm.json", "first_batch.json.gz")
 LICENCE = (
     "**Licence.** The weights and the vocabulary derive from text of Wikipedia, by its authors, "
     "under CC BY-SA 3.0 (https://creativecommons.org/licenses/by-sa/3.0/), and are given under "
@@ -100,8 +102,8 @@ def _card(name: str) -> str:
         f"**Where it comes from.** {_origin(result, half=about.get('half', False))}",
         f"**What it is worth.** {_worth(name, result)}",
         f"**Good for.** {about['good']}",
-        "**Limits.** English only, and pretrained for minutes on one core: a model to learn with "
-        "and to start from, not one to rely on.",
+        "**Limits.** English only, small, and pretrained for minutes: a model to learn with and to "
+        "start from, not one to rely on.",
         LICENCE,
     ]
     return "\n\n".join(parts) + "\n"
@@ -116,12 +118,13 @@ def _origin(result: dict[str, Any], *, half: bool) -> str:
             f"{result['epochs']} epochs, {result['seconds'] / 60:.0f} minutes. {command}"
         )
     stored = " Weights are stored as float16; readers of the format convert them." if half else ""
-    limit = result["options"]["minutes"]
+    device = result["device"].partition("(")[2].rstrip(")") or "one core"
     return (
         f"Pretrained from random weights with `glossbench pretrain`, objective "
-        f"{result['objective']}, on {corpus}: {result['steps']:,} steps in {limit:g} minutes on "
-        f"one core that was shared ({result['cpu_seconds'] / 60:.0f} CPU minutes), over "
-        f"{result['words'] / 1e6:.1f} M words.{stored} {command}"
+        f"{result['objective']}, on {corpus}: {result['steps']:,} steps in "
+        f"{result['options']['minutes']:g} minutes on {device}, over "
+        f"{result['words'] / 1e6:.1f} M words ({result['words'] / CORPUS_WORDS:.1f} epochs)."
+        f"{stored} {command}"
     )
 
 

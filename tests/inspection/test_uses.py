@@ -102,8 +102,9 @@ def test_cosines_are_those_of_the_states_of_the_model(subject, uses):
         piece = subject.encoder.preparer.windows([Document("", (("text", text),))], 64).inputs[0]
         (at,) = np.flatnonzero((piece.offsets == place).all(-1))
         arrays = stack([piece], subject.encoder.input_names, subject.encoder.preparer.fill)
-        given = {name: torch.from_numpy(value) for name, value in arrays.items()}
-        return [layer[0, at].detach().numpy() for layer in subject.encoder(given).layers]
+        device = next(subject.encoder.parameters()).device
+        given = {name: torch.from_numpy(value).to(device) for name, value in arrays.items()}
+        return [layer[0, at].detach().cpu().numpy() for layer in subject.encoder(given).layers]
 
     for layer, (a, b) in enumerate(
         zip(state("thank the tram", (10, 14)), state(TEXTS[0], (26, 30)), strict=True)

@@ -8,7 +8,7 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from workbench.models.lstm_scan import scan
-from workbench.models.recurrent import backwards, lstm, reordered
+from workbench.models.recurrent import backwards, lstm, ready, reordered
 
 
 class BidirectionalLstm(nn.Module):
@@ -80,7 +80,7 @@ class BidirectionalGru(nn.Module):
 
 
 def _packed(layer: nn.LSTM | nn.GRU, states: Tensor, mask: Tensor) -> Tensor:
-    found = layer(_pack(states, mask))[0]
+    found = ready(layer)(_pack(states, mask))[0]
     return pad_packed_sequence(found, batch_first=True, total_length=states.shape[1])[0]
 
 

@@ -6,12 +6,17 @@ operator is written into the graph directly.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.modules.rnn import RNNBase
+
+# cuDNN copies the weights together at every call, as some of them change by dropout.
+warnings.filterwarnings("ignore", "RNN module weights are not part of single contiguous chunk")
 
 
 class StreamTokens(NamedTuple):
@@ -43,10 +48,22 @@ def lstm(
     if memory is None:
         zero = inputs.new_zeros(1, inputs.shape[0], width)
         memory = (zero, zero)
+    learns = torch.is_grad_enabled()  # else cuDNN keeps nothing and refuses the backward pass
     states, hidden, cell = torch.lstm(
-        inputs, memory, list(weights), True, 1, 0.0, False, False, True
+        inputs, memory, list(weights), True, 1, 0.0, learns, False, True
     )
     return states, (hidden, cell)
+
+
+def ready(layer: RNNBase) -> RNNBase:
+    """A recurrent layer of torch, without dropout of its own, set up for the next call.
+
+    cuDNN computes gradients only for a layer in training mode, also where they are needed in
+    evaluation, as for attributions. Without dropout the mode changes nothing else.
+    """
+    if not torch.compiler.is_exporting():
+        layer.training = torch.is_grad_enabled()
+    return layer
 
 
 def _exported(inputs: Tensor, weights: Sequence[Tensor], width: int) -> Tensor:

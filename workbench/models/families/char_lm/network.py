@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from workbench.models.families.char_lm.info.files import LanguageModelFile
-from workbench.models.recurrent import lstm
+from workbench.models.recurrent import lstm, ready
 
 KINDS = {"lstm": nn.LSTM, "gru": nn.GRU}
 MOST_POSITIONS = 1 << 14  # characters of all rows in one call: bounds memory without gradients
@@ -44,7 +44,7 @@ class Layer(nn.Module):
         """(B, C, below) → (B, C, width) and the memory after it, None in a graph of an LSTM."""
         if torch.compiler.is_exporting() and isinstance(self.rnn, nn.LSTM):
             return lstm(states, None, list(self.rnn.parameters()), width=self.rnn.hidden_size)
-        found: tuple[Tensor, Any] = self.rnn(states, memory)
+        found: tuple[Tensor, Any] = ready(self.rnn)(states, memory)
         return found
 
 

@@ -6,6 +6,7 @@ Sources: Dettmers et al. 2022, LLM.int8(); Dettmers et al. 2023, QLoRA, section 
 from __future__ import annotations
 
 import importlib.util
+import logging
 from typing import Any
 
 import torch
@@ -47,6 +48,7 @@ def arguments(info: spec.ModelInfo, bits: int, device: str) -> dict[str, Any]:
             ),
             hint=_("Install it with: pip install {package}").format(package=PACKAGE),
         )
+    logging.getLogger(PACKAGE).setLevel(logging.ERROR)  # a line per product about its precision
     return {
         "quantization_config": config(bits),
         "device_map": {"": device},
