@@ -50,6 +50,8 @@ def test_bf16_must_be_clearly_faster_to_be_chosen(machine, speedup, bf16):
         ("auto", CPU, (16, 32), True, False),
         ("auto", CUDA, SHAPE, True, True),  # by its capability, which has_bf16 asks
         ("auto", CUDA, SHAPE, False, False),
+        ("auto", CUDA, (16, 32), True, False),
+        ("bf16", CUDA, (16, 32), True, True),
     ],
 )
 def test_nothing_is_measured_where_the_answer_is_known(machine, wanted, device, shape, flag, bf16):

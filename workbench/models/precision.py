@@ -105,10 +105,10 @@ def choose(
     """
     if wanted == "fp32" or not devices.has_bf16(device):
         return Choice(False)
+    if wanted == "auto" and shape[0] < LEAST_WIDTH:
+        return Choice(False)
     if wanted == "bf16" or device.type != "cpu":
         return Choice(True)
-    if shape[0] < LEAST_WIDTH:
-        return Choice(False)
     key = key_of(shape)
     speedup = (known or {}).get(key) or _measured.get(key)
     new = speedup is None
