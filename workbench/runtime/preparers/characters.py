@@ -36,10 +36,18 @@ class WordCharacters(WordPreparer):
 
         A row is 0 for the token that stands for an input without words.
         """
-        rows = np.zeros((len(units), self.longest), np.int32)
-        for row, word, text in zip(rows, units.words, units.text, strict=True):
-            if text != SPECIAL:
-                self._write(row, word.encode("utf-8", "ignore"))
+        room = self.longest - 2
+        words = [word.encode("utf-8", "ignore")[:room] for word in units.words]
+        lengths = np.fromiter(map(len, words), np.int32, len(words))[:, None]
+        flat = np.frombuffer(b"".join(word.ljust(self.longest, b"\0") for word in words), np.uint8)
+        # The byte of a word at position p stands at p + 1, behind the mark of its begin.
+        content = np.roll(flat.astype(np.int32).reshape(len(words), self.longest), 1, axis=1)
+        places = np.arange(self.longest)
+        rows = np.where(places <= lengths, content, np.int32(PADDING))
+        rows[:, 0] = WORD_START
+        np.put_along_axis(rows, lengths + 1, WORD_END, axis=1)
+        rows += SHIFT
+        rows[[text == SPECIAL for text in units.text]] = 0
         return {CHARACTERS: rows}
 
     def boundaries(self) -> np.ndarray:
@@ -65,9 +73,3 @@ class WordCharacters(WordPreparer):
             sizes = {"char_cnn": {"max_characters_per_token": self.longest}}
             path.write_text(json.dumps(sizes, indent=1), encoding="utf-8")
         self.save_segmenter(folder)
-
-    def _write(self, row: np.ndarray, word: bytes) -> None:
-        found = np.frombuffer(word[: self.longest - 2], np.uint8).astype(np.int32)
-        end = len(found) + 1
-        row[0], row[1:end], row[end], row[end + 1 :] = WORD_START, found, WORD_END, PADDING
-        row += SHIFT
