@@ -36,6 +36,7 @@ OPSET = 18
 # bytes; larger weights are stored in a separate file, as the format requires
 ONE_FILE = 1_900_000_000
 NO_STACK_TRACES = "do_not_emit_stack_traces"
+STACK_TRACE = "pkg.torch.onnx.stack_trace"  # in the metadata of a node
 MOST_ITEMS = 1 << 24  # size of an axis that is not that of the units
 
 
@@ -140,18 +141,18 @@ def graph(predictor: Predictor, path: Path) -> None:
     ):
         warnings.simplefilter("ignore")  # deprecations inside torch and onnxscript
         try:
-            torch.onnx.export(
+            program = torch.onnx.export(
                 Logits(model, encoder.input_names, outputs),
                 args,
-                str(path),
                 dynamo=True,
                 input_names=list(encoder.input_names),
                 output_names=list(outputs),
                 dynamic_shapes=(shapes,),
                 opset_version=OPSET,
-                external_data=size > ONE_FILE,
                 verbose=False,
             )
+            _drop_stack_traces(program)
+            program.save(str(path), external_data=size > ONE_FILE)
         except (OSError, MemoryError, torch.OutOfMemoryError):
             raise
         except Exception as error:  # torch.export and onnxscript raise many kinds
@@ -181,10 +182,10 @@ def _no_garbage_collection() -> Iterator[None]:
 def _no_stack_traces() -> Iterator[None]:
     """torch stores the lines of source code of every operation in the file, with their folders.
 
-    They are of no use to who runs the model. Collecting them takes a tenth of the time.
+    They are of no use to who runs the model. See also `_drop_stack_traces`.
     """
     config = torch.fx.config
-    if not hasattr(config, NO_STACK_TRACES):  # before torch 2.13
+    if not hasattr(config, NO_STACK_TRACES):
         yield
         return
     before = getattr(config, NO_STACK_TRACES)
@@ -193,6 +194,12 @@ def _no_stack_traces() -> Iterator[None]:
         yield
     finally:
         setattr(config, NO_STACK_TRACES, before)
+
+
+def _drop_stack_traces(program: Any) -> None:
+    """torch before 2.13 has no setting for them."""
+    for node in program.model.graph.all_nodes():
+        node.metadata_props.pop(STACK_TRACE, None)
 
 
 def _free_shapes(encoder: Encoder) -> tuple[dict[int, Any], ...]:
