@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn.modules.rnn import RNNBase
 
 # cuDNN copies the weights together at every call, as some of them change by dropout.
-warnings.filterwarnings("ignore", "RNN module weights are not part of single contiguous chunk")
+warnings.filterwarnings("ignore", "RNN module weights")
 
 
 class StreamTokens(NamedTuple):

@@ -151,6 +151,7 @@ def graph(predictor: Predictor, path: Path) -> None:
                 opset_version=OPSET,
                 verbose=False,
             )
+            assert program is not None  # as dynamo is True
             _drop_stack_traces(program)
             program.save(str(path), external_data=size > ONE_FILE)
         except (OSError, MemoryError, torch.OutOfMemoryError):
