@@ -1,6 +1,10 @@
-"""What training again has changed, on the documents that both runs predicted."""
+"""Runs and baselines that are trained again, and what has changed on the same documents."""
 
-from workbench.operations import again, annotate, labels, results
+from dataclasses import replace
+
+import pytest
+
+from workbench.operations import again, annotate, baselines, labels, results, rounds, wire
 from workbench.storage import runs
 
 
@@ -26,3 +30,43 @@ def test_both_runs_are_scored_against_the_same_current_gold(project, trained):
 
 def test_a_run_that_repeats_none_has_no_difference(project, trained):
     assert again.differences(project, trained) == ()
+
+
+@pytest.fixture
+def baseline(project, inline_jobs, topics):
+    """A baseline trained with test, seed 3 and a name."""
+    wiring = wire.wire(project, inline_jobs)
+    prepared = baselines.prepare(
+        project, "majority", "classify", name="most", seed=3, with_test=True
+    )
+    run = baselines.begin(project, inline_jobs, prepared)
+    inline_jobs.wait(inline_jobs.jobs[-1])
+    yield results.run(project, run.id)
+    wiring.close()
+
+
+def test_a_baseline_is_repeated_on_the_current_labels(project, baseline, inline_jobs, topics):
+    layer, ids = topics
+    first = baseline.result["used"]["train"]
+    annotate.set_class(project, ids[-1], layer.label("praise").id)
+    annotate.submit(project, ids[-1], (layer.id,))
+
+    new = again.begin(project, inline_jobs, again.prepare(project, baseline), baseline)
+    inline_jobs.wait(inline_jobs.jobs[-1])
+
+    new = results.run(project, new.id)
+    assert (new.status, new.kind, new.name) == ("done", "baseline", "most 2")
+    assert (new.parent_id, new.spec["seed"]) == (baseline.id, 3)
+    assert new.result["used"]["train"] == first + 1
+    assert "--with-test" in results.command(project, new)
+    (dev, _test) = again.differences(project, new)
+    assert (dev.before_name, dev.split) == ("most", "dev")
+    assert rounds.rounds(project, new).runs == ("most", "most 2")
+
+
+def test_a_training_is_repeated_before_a_newer_baseline(project, trained, baseline):
+    assert again.last_of([baseline, trained]) == trained
+    assert again.last_of([baseline]) == baseline
+    assert again.last_of([]) is None
+    assert not again.can_repeat(replace(trained, status="running"))
+    assert not again.can_repeat(replace(trained, kind="prompt"))

@@ -1,17 +1,58 @@
-"""What training again has changed: scores of a run and of the one before on the same documents."""
+"""Training again: a run or baseline with the settings of an earlier one on the current labels, and
+what has changed: the scores of both on the same documents.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench.operations import predict, results, scoring
+from workbench.baselines.spec import KIND as BASELINE
+from workbench.operations import baselines, predict, results, scoring, train
+from workbench.operations.outcomes import TRAINING
 from workbench.storage import runs
 from workbench.tasks import spec as tasks
 
 if TYPE_CHECKING:
+    from workbench.jobs.queue import Queue
     from workbench.project.project import Project
     from workbench.storage.runs import Run
+
+
+Prepared = train.Prepared | baselines.Prepared
+
+
+def can_repeat(run: Run) -> bool:
+    """Whether it is a training or a baseline that is neither queued nor running."""
+    return run.kind in (TRAINING, BASELINE) and run.status not in ("waiting", "running")
+
+
+def last_of(found: Iterable[Run]) -> Run | None:
+    """The run to train again of runs in order, newest first: the newest training, as baselines are
+    often added to compare with it; the newest baseline if there is no training.
+    """
+    fitting = [run for run in found if can_repeat(run)]
+    return next((run for run in fitting if run.kind == TRAINING), next(iter(fitting), None))
+
+
+def prepare(project: Project, run: Run) -> Prepared:
+    """Freeze the current labels for a run with the settings of `run`. Not for the main thread.
+
+    Raises WorkbenchError saying why it cannot be trained.
+    """
+    if run.kind == BASELINE:
+        return baselines.prepare_again(project, run)
+    return train.prepare(project, train.again_spec(project, run.id))
+
+
+def begin(project: Project, queue: Queue, prepared: Prepared, run: Run) -> Run:
+    """Create the run that repeats `run`, and its job. Raises WorkbenchError if its folder cannot be
+    written.
+    """
+    if isinstance(prepared, baselines.Prepared):
+        return baselines.begin(project, queue, prepared, parent_id=run.id)
+    return train.begin(project, queue, prepared, parent_id=run.id)
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,7 @@ class Prepared:
     splits: Mapping[str, list[int]]
     name: str
     seed: int
+    with_test: bool = False
 
 
 def offers(project: Project) -> tuple[Offer, ...]:
@@ -97,11 +98,31 @@ def prepare(
     if not with_test:
         del splits["test"]
     name = name or runs.free_name(project.db, f"{chosen.name} {baseline}")
-    return Prepared(baseline, task, chosen, train.plan_json(plan), data, splits, name, seed)
+    shown = train.plan_json(plan)
+    return Prepared(baseline, task, chosen, shown, data, splits, name, seed, with_test)
 
 
-def begin(project: Project, queue: Queue, prepared: Prepared) -> Run:
-    """Create the run and its job. Raises WorkbenchError if its folder cannot be written."""
+def prepare_again(project: Project, run: Run) -> Prepared:
+    """As `prepare`, with the settings of an earlier run on the current labels."""
+    spec = run.spec
+    return prepare(
+        project,
+        spec[KIND],
+        spec["task"],
+        spec["layer"],
+        name=train.next_name(project, run.name, spec["task"]),
+        seed=spec["seed"],
+        with_test=spec.get("with_test", False),
+    )
+
+
+def begin(
+    project: Project, queue: Queue, prepared: Prepared, *, parent_id: int | None = None
+) -> Run:
+    """Create the run and its job. Raises WorkbenchError if its folder cannot be written.
+
+    parent_id: the run that it repeats.
+    """
     info, layer = baselines.info(prepared.baseline), prepared.layer
     spec = {
         KIND: prepared.baseline,
@@ -110,6 +131,7 @@ def begin(project: Project, queue: Queue, prepared: Prepared) -> Run:
         "model": PREFIX + prepared.baseline,
         "model_name": info.title,
         "seed": prepared.seed,
+        "with_test": prepared.with_test,
         "options": {},
         "plan": dict(prepared.plan),
     }
@@ -121,6 +143,7 @@ def begin(project: Project, queue: Queue, prepared: Prepared) -> Run:
             layer_id=layer.id,
             spec=spec,
             data_fingerprint=prepared.data.fingerprint,
+            parent_id=parent_id,
         )
     params = {
         "baseline": prepared.baseline,
@@ -150,4 +173,5 @@ def command(project: Project, run: Run) -> str:
     spec = run.spec
     parts = ["glossbench", "train", str(project.path), "--task", spec["task"]]
     parts += ["--model", spec["model"], "--layer", spec["layer"], "--seed", str(spec["seed"])]
+    parts += ["--with-test"] if spec.get("with_test") else []
     return shlex.join(parts)

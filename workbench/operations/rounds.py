@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from workbench.base.i18n import _, ngettext
 from workbench.operations import instant_curve, results
 from workbench.operations.instant_curve import Point
-from workbench.operations.outcomes import TRAINING, trained
+from workbench.operations.outcomes import trained
 from workbench.storage import runs
 from workbench.tasks import spec as tasks
 
@@ -59,7 +59,7 @@ def _before(project: Project, run: Run) -> Run | None:
         before = runs.get(project.db, run.parent_id or 0)
     except KeyError:
         return None
-    same = (before.kind, before.layer_id) == (TRAINING, run.layer_id)
+    same = (before.kind, before.layer_id) == (run.kind, run.layer_id)
     return before if same and results.task_of(before) == results.task_of(run) else None
 
 

@@ -373,10 +373,10 @@ def again_spec(project: Project, run_id: int, *, name: str = "") -> TrainSpec:
     """
     run = runs.get(project.db, run_id)
     spec = spec_of(run)
-    return replace(spec, name=name or _next_name(project, run.name, spec.task))
+    return replace(spec, name=name or next_name(project, run.name, spec.task))
 
 
-def _next_name(project: Project, name: str, task: str) -> str:
+def next_name(project: Project, name: str, task: str) -> str:
     """ "best 2" after "best", "best 3" after "best 2"; "" for names that were not chosen."""
     if re.fullmatch(rf"{re.escape(task)}-\d+", name):
         return ""

@@ -7,9 +7,17 @@ import pytest
 
 from workbench.base.events import Signal
 from workbench.base.watch import QUIET
-from workbench.operations import calibration, results, run_folders
+from workbench.operations import (
+    baselines,
+    calibration,
+    results,
+    run_folders,
+    wire,
+)
 from workbench.project.project import Project
-from workbench.storage import runs
+from workbench.storage import documents, runs
+from workbench.text.dataset import Record
+from workbench.text.document import Document
 from workbench.ui.panels.results.facts import cannot_inspect, describe, note_of
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.run_words import main_score, score_text, short_title, title_of
@@ -242,6 +250,34 @@ def test_an_ensemble_without_one_of_its_runs_says_so(state, monkeypatch):
 def test_a_run_without_its_weights_offers_nothing_that_needs_them(state):
     assert not state.usable and not state.can_show_test
     assert state.can_train_again
+
+
+def test_a_baseline_is_trained_again_and_the_page_stays(state, inline_jobs):
+    wiring = wire.wire(state.project, inline_jobs)
+    state.context.queue = inline_jobs
+    with state.project.edit("Import"):
+        rows = [
+            Record(
+                Document(name, (("text", name),), "train"),
+                {"class": "submitted"},
+                {"class": (name,)},
+            )
+            for name in ("good", "bad")
+        ]
+        documents.add(state.project.db, rows, source_id=state.project.source("import", "f"))
+    found = baselines.prepare(state.project, "majority", "classify")
+    first = baselines.begin(state.project, inline_jobs, found)
+    inline_jobs.wait(inline_jobs.jobs[-1])
+    state.refresh()
+    state.choose((first.id,))
+
+    assert state.can_train_again
+    state.train_again()
+    inline_jobs.wait(inline_jobs.jobs[-1])
+
+    assert f"{first.name} 2 was started with the settings of {first.name}." in state.context.notes
+    assert state.context.gone == [] and f"{first.name} 2" in [run.name for run in state.runs]
+    wiring.close()
 
 
 def test_a_prompt_can_be_asked_though_it_has_no_model_of_its_own(state):

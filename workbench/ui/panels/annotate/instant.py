@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _, ngettext
-from workbench.operations import instant, live_suggestions, queue_orders, rounds, train
+from workbench.operations import again, instant, live_suggestions, queue_orders, rounds
 from workbench.operations.annotate import DocumentRow, SuggestionRow
 from workbench.operations.instant import FAILED, INDEXING, LEAST, READY, Instant
 from workbench.text.rows import row_id
@@ -304,30 +304,27 @@ class InstantState(AheadState):
 
     @property
     def last_run(self) -> Run | None:
-        """The newest trained run of a selected layer."""
+        """The newest training of a selected layer; without one, the newest baseline."""
         found = (
             queue_orders.runs_for(self.project, ordered_layer)
             for ordered_layer in self.ordered_layers
         )
-        return next((run for runs in found for run in runs if run.kind == "train"), None)
+        return again.last_of(run for runs in found for run in runs)
 
     def train_again(self) -> None:
         """Train with the settings of the newest run on what is labelled now."""
         old, context, project = self.last_run, self.context, self.project
         if old is None:
             return
-        spec = context.attempt(train.again_spec, project, old.id)
-        if spec is None:
-            return
-        name = old.name
+        repeated = old
 
-        def prepared(found: Any) -> None:
-            run = context.attempt(train.begin, project, context.queue, found, parent_id=old.id)
+        def prepared(found: again.Prepared) -> None:
+            run = context.attempt(again.begin, project, context.queue, found, repeated)
             if run is not None:
                 message = _("{name} was started with the settings of {old}.")
-                context.note(message.format(name=run.name, old=name))
+                context.note(message.format(name=run.name, old=repeated.name))
 
-        context.run(lambda: train.prepare(project, spec), prepared)
+        context.run(lambda: again.prepare(project, repeated), prepared)
 
     # ------------------------------------------------------------ suggestions that are not stored
 

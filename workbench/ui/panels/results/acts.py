@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
 from workbench.jobs.events import Finished
-from workbench.operations import baselines, results, train
+from workbench.operations import again, baselines, results, train
 from workbench.operations import suggest as suggestions
 from workbench.operations.again import Difference, differences
 from workbench.operations.baselines import Offer
@@ -93,21 +93,19 @@ def add_baselines(state: ResultsState, chosen: Sequence[Offer]) -> None:
 def train_again(state: ResultsState) -> None:
     """Train with the same settings on the current labels."""
     old, context = state.shown_run, state.context
-    spec = context.attempt(train.again_spec, state.project, old.id)
-    if spec is None:
-        return
 
-    def prepared(found: Any) -> None:
-        started = context.attempt(
-            train.begin, state.project, context.queue, found, parent_id=old.id
-        )
+    def prepared(found: again.Prepared) -> None:
+        started = context.attempt(again.begin, state.project, context.queue, found, old)
         if started is not None:
             message = _("{name} was started with the settings of {old}.")
             context.note(message.format(name=started.name, old=old.name))
             _tell_difference(state, started.id)
-            context.go("train")
+            if isinstance(found, baselines.Prepared):
+                state.refresh()
+            else:
+                context.go("train")
 
-    context.run(lambda: train.prepare(state.project, spec), prepared)
+    context.run(lambda: again.prepare(state.project, old), prepared)
 
 
 def _tell_difference(state: ResultsState, run_id: int) -> None:

@@ -10,7 +10,7 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
-from workbench.operations import baselines, block_states, quality, results, run_folders, wire
+from workbench.operations import again, baselines, block_states, quality, results, run_folders, wire
 from workbench.operations.missing import of_run as missing_task
 from workbench.operations.run_list import Shown, differ
 from workbench.ui import formats
@@ -240,8 +240,7 @@ class ResultsState(State):
         run = self.run
         return (
             run is not None
-            and run.kind == "train"
-            and run.status not in ("waiting", "running")
+            and again.can_repeat(run)
             and not self.project.read_only
             and not missing_task(run)
         )
