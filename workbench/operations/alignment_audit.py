@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -100,13 +100,28 @@ class Finding:
 
 @dataclass(frozen=True)
 class Audit:
-    """Findings in the order of the documents, of `documents` documents with `labels` labels."""
+    """Findings in the order of the documents. counted: id → labels of each checked document."""
 
     findings: tuple[Finding, ...]
-    documents: int
-    labels: int
+    counted: Mapping[int, int]
     max_length: int
     task: str = ""
+
+    @property
+    def documents(self) -> int:
+        return len(self.counted)
+
+    @property
+    def labels(self) -> int:
+        return sum(self.counted.values())
+
+    def updated(self, ids: Collection[int], later: Audit) -> Audit:
+        """With what `later` has found in the documents `ids` in place of what was known of them."""
+        known = set(ids)
+        kept = [finding for finding in self.findings if finding.document_id not in known]
+        counted = {id: count for id, count in self.counted.items() if id not in known}
+        found = sorted((*kept, *later.findings), key=lambda finding: finding.document_id)
+        return replace(self, findings=tuple(found), counted={**counted, **later.counted})
 
     @property
     def counts(self) -> Counter[str]:
@@ -125,29 +140,32 @@ def audit(
     max_length: int | None = None,
     model_length: int = 512,
     task: str = "",
+    only: Collection[int] | None = None,
     watch: Watch = QUIET,
 ) -> Audit:
     """Check every submitted document of a layer with the tokenizer of a model, in a thread.
 
-    task: that would learn the labels, by default the first that fits the layer. Raises
-    WorkbenchError if no task learns the layer or the model has no readable tokenizer, Cancelled
-    through `watch`.
+    only: ids of the documents to check, by default all. task: that would learn the labels, by
+    default the first that fits the layer. Raises WorkbenchError if no task learns the layer or the
+    model has no readable tokenizer, Cancelled through `watch`.
     """
     info, preparer = _task(layer, task), models.preparer(model)
     length = min(max_length or 512, model_length or 512)
-    ids = documents.ids(project.db, Filter(layer_id=layer.id, state="submitted"))
+    ids: Sequence[int] = documents.ids(project.db, Filter(layer_id=layer.id, state="submitted"))
+    if only is not None:
+        ids = sorted(set(only).intersection(ids))
     names = {label.id: label.name for label in layer.labels}
     found: list[Finding] = []
-    labels = 0
+    counted = dict.fromkeys(ids, 0)
     for part in watch.over(ids, PAGE):
         page = [record.document for record in documents.records(project.db, layers=(), ids=part)]
         page = [item for item in page if item.text.strip()]
         prepared = info.prepare(preparer, page, length)
         for number, document in enumerate(page):
             rows = _rows(project, layer, document) if layer.traits.in_text else []
-            labels += len(rows)
+            counted[row_id(document)] = len(rows)
             found += _findings(document, prepared, number, rows, names, info)
-    return Audit(tuple(found), len(ids), labels, length, info.id)
+    return Audit(tuple(found), counted, length, info.id)
 
 
 def _task(layer: Layer, wanted: str) -> TaskInfo:

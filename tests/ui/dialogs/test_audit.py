@@ -5,12 +5,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
-from workbench.operations import annotate, labels
+from workbench.operations import alignment_audit, annotate, labels
 from workbench.storage import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.spans import Span
-from workbench.ui.dialogs import audit
+from workbench.ui.dialogs import audit, audit_state
 
 
 @pytest.fixture
@@ -50,8 +50,9 @@ def test_a_label_is_opened_snapped_by_key_and_undone(dialog, app, qtbot):
 
     dialog.activateWindow()
     qtbot.keyClick(dialog.table, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(lambda: dialog.state.outdated)
+    qtbot.waitUntil(lambda: [found.span_id for found in dialog.state.shown] == [item.span_id])
     assert annotate.view(app.project, item.document_id).spans[0].end == 15
+    assert not dialog.state.outdated and dialog.state.describe().startswith("2 documents with 2")
 
 
 def test_each_press_of_the_key_snaps_the_next_label(dialog, app, qtbot):
@@ -72,6 +73,30 @@ def test_each_press_of_the_key_snaps_the_next_label(dialog, app, qtbot):
         ]
         qtbot.keyClick(dialog.table, Qt.Key.Key_S)
         qtbot.waitUntil(lambda left=left: len(dialog.state.shown) == left)
+
+
+def test_only_the_documents_that_have_changed_are_checked_again(dialog, app, qtbot, monkeypatch):
+    asked, audited = [], alignment_audit.audit
+    monkeypatch.setattr(
+        alignment_audit,
+        "audit",
+        lambda *args, **named: asked.append(named["only"]) or audited(*args, **named),
+    )
+    (item,) = dialog.state.shown
+    annotate.delete_span(app.project, item.span_id)
+    qtbot.waitUntil(lambda: dialog.state.shown == ())
+
+    assert asked == [{item.document_id}]
+    assert dialog.state.describe().startswith("2 documents with 1 label;")
+
+
+def test_many_changed_documents_are_only_announced(dialog, app, monkeypatch):
+    monkeypatch.setattr(audit_state, "MOST_AGAIN", 0)
+    (item,) = dialog.state.shown
+    annotate.delete_span(app.project, item.span_id)
+
+    assert dialog.state.outdated and dialog.state.shown == (item,)
+    assert not dialog._outdated.isHidden()
 
 
 def test_the_audit_closes_with_its_project(dialog, app):

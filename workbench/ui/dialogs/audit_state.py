@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
-from workbench.base.watch import Watch
+from workbench.base.watch import QUIET, Watch
 from workbench.operations import alignment_audit, folds, models
 from workbench.operations.alignment_audit import Audit, Finding
 from workbench.tasks import spec as tasks
@@ -23,10 +24,15 @@ if TYPE_CHECKING:
 
 KINDS, TITLES, MEANINGS = alignment_audit.KINDS, alignment_audit.TITLES, alignment_audit.MEANINGS
 LABELLED = ("span", "state", "layer", "label", "document")
+OF_ALL = ("layer", "label")  # changes of these concern every document
+MOST_AGAIN = 200  # changed documents that are checked again at once, without a click
 
 
 class AuditState(State):
-    """`found` is None until a check has ended; `share` is its progress, None if none is running."""
+    """`found` is None until a check has ended; `share` is its progress, None if none is running.
+
+    Documents that change are checked again; outdated: too many have changed for that.
+    """
 
     def __init__(self, app: App, project: Project, layer: str = "", model: str = "") -> None:
         super().__init__()
@@ -42,6 +48,8 @@ class AuditState(State):
         self.outdated = False
         self.closed = False
         self._watch = Watch()
+        self._changed_ids: set[int] = set()  # of documents to check again
+        self._again: object = None  # the check of changed documents that is running
         self.listen(project.changed, self._changed)
         self._run(lambda: models.list(app.settings), self._take_cards, self._failed)
 
@@ -68,9 +76,39 @@ class AuditState(State):
         self.check()
 
     def _changed(self, changes: Changes) -> None:
-        own = changes.origin is self
-        if self.found is not None and not own and any(map(changes.touches, LABELLED)):
+        if not any(map(changes.touches, LABELLED)) or (self.found is None and self.share is None):
+            return
+        ids = None if any(map(changes.touches, OF_ALL)) else changes.documents
+        if ids is None or len(ids) > MOST_AGAIN:
             self.update(outdated=True)
+        else:
+            self._changed_ids |= ids
+            self._check_changed()
+
+    def _check_changed(self) -> None:
+        """Check the documents that have changed since, unless a check is still running."""
+        if self.share is not None or self._again is not None or not self._changed_ids:
+            return
+        ids, before = frozenset(self._changed_ids), self.found
+        self._changed_ids.clear()
+        work = self._auditing(only=ids)
+        if work is None or before is None:
+            return
+        ticket = self._again = object()
+
+        def ended(found: Audit | None) -> None:
+            if self._again is not ticket:
+                return  # everything is checked anew
+            self._again = None
+            if found is not None:
+                self.update(found=before.updated(ids, found))
+            self._check_changed()
+
+        def failed(error: Exception) -> None:
+            ended(None)
+            self._failed(error)
+
+        self._run(work, ended, failed)
 
     def choose(
         self, *, layer: str | None = None, model: str | None = None, task: str | None = None
@@ -98,32 +136,45 @@ class AuditState(State):
 
     def check(self) -> None:
         """Check all labels, replacing a check that is running."""
-        layer = next((layer for layer in self.layers if layer.name == self.layer), None)
-        card = next((card for card in self.cards if card.name == self.model), None)
-        if layer is None or card is None:
-            return
-        self._watch.cancel()
         dispatch = self.app.dispatch
         watch = Watch(lambda share: dispatch(lambda: self._report(watch, share)))
-        self._watch = watch
+        work = self._auditing(watch=watch)
+        if work is None:
+            return
+        self._watch.cancel()
+        self._watch, self._again = watch, None
+        self._changed_ids.clear()
         self.update(share=0.0, problem="", outdated=False)
-
-        length, task = card.max_length, self.task
-
-        def work() -> Audit:
-            return alignment_audit.audit(
-                self.project, layer, card.path, model_length=length, task=task, watch=watch
-            )
 
         def done(found: Audit) -> None:
             if watch is self._watch:
                 self.update(found=found, share=None)
+                self._check_changed()
 
         def failed(error: Exception) -> None:
             if watch is self._watch:
                 self._failed(error)
 
         self._run(work, done, failed)
+
+    def _auditing(
+        self, *, only: Collection[int] | None = None, watch: Watch = QUIET
+    ) -> Callable[[], Audit] | None:
+        """What checks the documents `only` (by default all), None without a layer or a model."""
+        layer = next((layer for layer in self.layers if layer.name == self.layer), None)
+        card = next((card for card in self.cards if card.name == self.model), None)
+        if layer is None or card is None:
+            return None
+        return partial(
+            alignment_audit.audit,
+            self.project,
+            layer,
+            card.path,
+            model_length=card.max_length,
+            task=self.task,
+            only=only,
+            watch=watch,
+        )
 
     def _report(self, watch: Watch, share: float) -> None:
         if watch is self._watch and self.share is not None and not self.closed:
@@ -175,11 +226,10 @@ class AuditState(State):
         def done(moved: int) -> None:
             message = ngettext("Snapped {n} label to words.", "Snapped {n} labels to words.", moved)
             self.app.note(message.format(n=moved), undo=True)
-            self.check()
+            if self.outdated:  # too many to be checked one by one
+                self.check()
 
-        self._run(
-            lambda: alignment_audit.snap(self.project, given, origin=self), done, self._failed
-        )
+        self._run(lambda: alignment_audit.snap(self.project, given), done, self._failed)
 
     def describe(self) -> str:
         """What was checked, in a sentence."""
