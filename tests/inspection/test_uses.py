@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from workbench.base.errors import SpecError
+from workbench.base.paths import resource
 from workbench.inspection.corpus import index, job
 from workbench.inspection.corpus.spec import DOCUMENTS, USES, Files
 from workbench.inspection.serve import Inspecting
@@ -93,6 +94,14 @@ def test_without_the_word_in_the_text_a_use_of_the_documents_is_compared(subject
 def test_a_use_that_does_not_exist_is_refused(subject, uses, name, value):
     with pytest.raises(SpecError, match=f"{name} is {value}"):
         ask(subject, "uses", "the tram", word="tram", index=uses, **{name: value})
+
+
+def test_the_static_vector_is_named_by_its_model(subject, uses):
+    vectors = resource("models") / "starter-glove" / "glove.txt"
+
+    found = ask(subject, "uses", "the tram", word="tram", index=uses, static=str(vectors))
+
+    assert found.static_name == "starter-glove" and len(found.static) == 12
 
 
 def test_cosines_are_those_of_the_states_of_the_model(subject, uses):

@@ -33,6 +33,7 @@ from workbench.text.document import Document
 MOST_SCORED = 1_000  # labelled uses that scores of senses are computed from
 STATIC = 12  # neighbours of the static vector
 SEED = 1
+CARD = "README.md"
 
 
 class UsesInspector:
@@ -86,9 +87,14 @@ class UsesInspector:
         lexicon = self._open(Path(model))
         form = lexicon.known(forms[0])
         near = lexicon.neighbours(form, by="cosine", top=STATIC) if form else ()
-        return tuple(StaticNear(neighbour.word, neighbour.score) for neighbour in near or ()), Path(
-            model
-        ).name
+        found = tuple(StaticNear(neighbour.word, neighbour.score) for neighbour in near or ())
+        return found, _name(Path(model))
+
+
+def _name(vectors: Path) -> str:
+    """The name of the model that a file of vectors is of: its folder if that has a card."""
+    is_model = (vectors.parent / CARD).is_file()
+    return vectors.parent.name if is_model else vectors.name
 
 
 def _nearest(

@@ -223,6 +223,11 @@ def test_changes_by_group_and_the_most_changed_documents_are_listed(qtbot, page)
         "Mean, %", "Change, points",
     ]  # fmt: skip
 
+    opened = []
+    page.corpus = SimpleNamespace(open_key=opened.append)
+    view._documents.opened.emit(view._documents.chosen_rows()[0])
+    assert opened == ["7"]
+
     view.show_result(replace(page.kept, scores="count"))
 
     titles = [column.title for column in view._effects.rows_model.columns[2:]]

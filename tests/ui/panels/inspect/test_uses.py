@@ -1,11 +1,14 @@
 """The view of the uses of a word: layers, senses, selection, right-to-left text."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QPushButton, QStyleOptionViewItem
 
 from workbench.base.events import ALL, State
+from workbench.inspection.spec import WordRow
 from workbench.inspection.uses.info import LayerSenses, Ranking, Senses, Use, Uses
 from workbench.ui.panels.inspect.shown import Shown
 from workbench.ui.panels.inspect.views.uses import UsesView
@@ -127,6 +130,17 @@ def test_without_a_word_sample_texts_with_a_word_are_offered(view, monkeypatch):
     next(item for item in view.findChildren(QPushButton) if item.text() == text).click()
 
     assert (taken, view.state.option("word")) == ([text], "stop")
+
+
+def test_a_short_text_takes_one_line_and_a_long_one_two(view):
+    def height(text):
+        words = tuple(WordRow(at, at + 1, "text", word) for at, word in enumerate(text.split()))
+        view.show_result(replace(RESULT, words=words))
+        return view._strip_area.height()
+
+    one, many = height("to the stop"), height("stop " * 200)
+
+    assert one < many == height("stop " * 400)
 
 
 def test_the_saved_table_has_every_layer(view):

@@ -59,6 +59,12 @@ class Corpus:
         """Open a document in Annotate."""
         self._page.context.go("annotate", document=document)
 
+    def open_key(self, key: str) -> None:
+        """Open the document with this key in Annotate."""
+        found = self._page.context.attempt(inspect.by_key, self._page.project, key)
+        if found is not None:
+            self.open(row_id(found))
+
     def show_chosen(self) -> None:
         """Show the selected documents alone in Data, where they can be labelled at once."""
         ids = self._page.chosen_documents

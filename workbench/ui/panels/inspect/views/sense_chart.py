@@ -14,7 +14,7 @@ from workbench.ui.widgets.words import words
 if TYPE_CHECKING:
     from workbench.inspection.uses.info import LayerSenses, Senses
 
-HEIGHT = 156
+HEIGHT = 132  # pixels
 CENTROID = N_("nearest centroid, F1")
 SAME = N_("same sense among 10 nearest")
 PAIRS = N_("pairs, accuracy")

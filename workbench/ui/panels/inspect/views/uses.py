@@ -24,7 +24,6 @@ from workbench.ui.widgets.kwic import KwicDelegate
 from workbench.ui.widgets.layout import (
     card,
     column,
-    fixed,
     layout_of,
     row,
     scrolled,
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from workbench.inspection.uses.info import Use, Uses
     from workbench.ui.panels.inspect.shown import Shown
 
-STRIP = 62  # pixels at 100%: the words of the text
+STRIP = 62  # most pixels at 100% of the words of the text: two lines
 USE_COLUMN = 1
 STATIC_WIDTH, LEAST_STATIC = 220, 168
 LABEL_COLUMN, KEY_COLUMN = 2, 3
@@ -84,7 +83,7 @@ class UsesView(InspectorView):
         self._lay_out()
 
     def _lay_out(self) -> None:
-        strip = fixed(scrolled(self._strip), height=STRIP)
+        strip = self._strip_area = scrolled(self._strip)
         self._layer_field = self._layer.field()
         words_and_senses = row(
             (Field(_("Word, or several forms"), self._word), 1),
@@ -92,9 +91,8 @@ class UsesView(InspectorView):
             gap=12,
         )
         options = self._options = row((words_and_senses, 1), (self._layer_field, 1), gap=8)
-        nearest = column(
-            row((self._title, 1), self._assign, gap=8), self._count, (self._table, 1), gap=4
-        )
+        title = column(self._title, self._count, gap=0)
+        nearest = column(row((title, 1), self._assign, gap=8), (self._table, 1), gap=4)
         static = column(self._static_title, self._static_note, (self._static, 1), gap=4)
         static.setMinimumWidth(theme.px(LEAST_STATIC))
         static.setMaximumWidth(theme.px(STATIC_WIDTH))
@@ -115,6 +113,11 @@ class UsesView(InspectorView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit_columns()
+        self._fit_strip()
+
+    def _fit_strip(self) -> None:
+        """The words take as many lines as they need, up to STRIP; the rest is scrolled."""
+        self._strip_area.setFixedHeight(min(theme.px(STRIP), self._strip.minimumHeight()))
 
     def _fit_columns(self) -> None:
         """The words around a use need the room of a narrow pane."""
@@ -148,6 +151,7 @@ class UsesView(InspectorView):
         ]
         self._strip.set(shown, rtl=starts_rtl(text))
         self._strip.choose(result.asked)
+        self._fit_strip()
         if not self._word.hasFocus():
             self._word.setText(result.word)
         layers = [(name, name) for name in self.page.corpus.sense_layers()]
