@@ -37,6 +37,8 @@ def test_the_worst_slice_is_found_and_marked_after_correction():
     first = found.rows[0]
     values = [row.score.value < found.whole for row in found.rows]
     assert values == sorted(values, reverse=True) and set(values) == {True, False}  # worst first
+    better = [row.score.p for row in found.rows if row.score.value >= found.whole]
+    assert better == sorted(better, reverse=True)  # the best at the end
     assert found.score == "accuracy" and found.whole == 0.75
     assert first.name in ("matches refund", "fewer than 5 words") and first.is_low
     assert first.score.value == 0.0 and first.documents == tuple(range(0, 80, 4))

@@ -44,7 +44,8 @@ class Slice:
 
 @dataclass(frozen=True)
 class Slices:
-    """All slices of one split, those below the whole first, each side by p.
+    """All slices of one split, the worst first: those below the whole by ascending p, then the
+    others by descending p.
 
     whole: the score of all n documents.
     """
@@ -78,6 +79,8 @@ def slices(
     chosen = members(given, patterns)
     whole = float(exact[score][0])
     found = measured(given.statistic, score, chosen, n)
+    below = [item for item in found if item.value < whole]
+    rest = [item for item in reversed(found) if item.value >= whole]
     ids = [row_id(document) for document in given.documents]
     rows = [
         Slice(
@@ -86,7 +89,7 @@ def slices(
             tuple(ids[at] for at in chosen[score.name]),
             score.value < whole and score.holm is not None and score.holm < PART,
         )
-        for score in sorted(found, key=lambda score: score.value >= whole)
+        for score in (*below, *rest)
     ]
     rows += [_whole(other, score) for other in others if len(other) >= LEAST]
     return Slices(score, whole, n, tuple(rows))

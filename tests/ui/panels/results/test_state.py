@@ -415,6 +415,24 @@ def test_a_slice_is_added_by_an_expression_and_a_wrong_one_is_reported(state):
     assert "matches fewer than 5 documents" in quality.problem
     assert quality.add_slice("number [1-5]") and not quality.problem
     assert "matches number [1-5]" in [row.name for row in quality.loaded.slices.rows]
+    assert quality.patterns == ("number [0-4]", "number [1-5]")
+
+
+def test_an_added_slice_is_removed_again_and_an_error_goes_while_typing(state):
+    from workbench.ui.panels.results.quality_state import QualityState
+
+    quality = QualityState(state)
+    quality.watch(True)
+    quality.add_slice("number [0-4]")
+    before = quality.loaded.slices.tested
+
+    quality.remove_slice("label: good")
+    quality.remove_slice("matches number [0-4]")
+
+    assert quality.patterns == () and quality.loaded.slices.tested == before - 1
+    quality.add_slice("(")
+    quality.typing()
+    assert quality.problem == ""
 
 
 def test_a_comparison_that_was_cancelled_says_so_and_is_made_again(state, monkeypatch):

@@ -172,12 +172,16 @@ class SlicesCard(QFrame):
         self._state = state
         self.table = Table(_columns(), name=_("Slices"), key=lambda row: row.name, sortable=True)
         self.table.opened.connect(state.open_slice)
+        self.table.removed.connect(self._remove)
         self._note = words("", "caption", "muted")
         self._caution = words("", "caption", "muted", wrap=True)
         self._pattern = QLineEdit()
         self._pattern.setPlaceholderText(_("Regular expression, for example refund|fine"))
         self._pattern.setAccessibleName(_("Regular expression of a new slice"))
         self._pattern.returnPressed.connect(self._add)
+        self._pattern.textEdited.connect(lambda _text: state.typing())
+        tip = _("A slice of the texts that match. Delete in the table removes it again.")
+        plain.set_tip(self._pattern, tip)
         add = Button(_("Add slice"), "plus", small=True, on=self._add)
         self._problem = Callout("", "warn")
         menu = save_menu("slices", _("Save the slices"), self.table)
@@ -190,6 +194,10 @@ class SlicesCard(QFrame):
             self._problem,
         )
         fill_frame(self, inner)
+
+    def _remove(self) -> None:
+        for item in self.table.chosen_rows():
+            self._state.remove_slice(item.name)
 
     def _add(self) -> None:
         if self._state.add_slice(self._pattern.text()):

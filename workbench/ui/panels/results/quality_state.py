@@ -175,6 +175,17 @@ class QualityState(State):
         self.load(pattern)
         return True
 
+    def remove_slice(self, name: str) -> None:
+        """Remove a slice that was added here; others stay."""
+        left = tuple(pattern for pattern in self.patterns if pattern_name(pattern) != name)
+        if left != self.patterns:
+            self.update(patterns=left)
+            self.load()
+
+    def typing(self) -> None:
+        """What was wrong with an expression no longer matters while another one is typed."""
+        self.update(problem="")
+
     def overlay(self, run_id: int) -> None:
         """Draw the training of another run, or no longer."""
         has = run_id in self.overlaid
@@ -338,4 +349,5 @@ def _loaded(
             LEAST,
         )
         problem = message.format(pattern=added, n=LEAST)
+        patterns = tuple(pattern for pattern in patterns if pattern != added)
     return loaded, problem, patterns
