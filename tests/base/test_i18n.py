@@ -55,6 +55,7 @@ SINGLE = {
     "exporters/data/conllu.py": dict.fromkeys(
         ("# newdoc id = ", "# sent_id = ", "# text = "), "lines of the format"
     ),
+    "models/recurrent.py": {"RNN module weights": "the beginning of a warning of torch"},
     "metrics/definitions.py": {"GAP (Webster et al. 2018)": "a publication"},
     "models/contract.py": dict.fromkeys(
         ("Two words.", "A longer text, so that the shorter one is padded in a batch of both."),
