@@ -1,5 +1,6 @@
 """Layers on the Train page: their rates before a run, and their learned weights during one."""
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QLabel, QPushButton
@@ -8,7 +9,7 @@ from workbench.jobs.events import Output, Started
 from workbench.training.plan import Plan
 from workbench.training.rates import layer_steps
 from workbench.training.spec import TrainSpec
-from workbench.ui.panels.train.layer_steps import LayerSteps, Picture
+from workbench.ui.panels.train.layer_steps import LayerSteps, Picture, colour_shares
 from workbench.ui.panels.train.live import Live, follow
 from workbench.ui.run_words import LayerMix, gamma_text
 from workbench.ui.widgets.layer_bars import LayerBars, LayerMixes
@@ -44,6 +45,28 @@ def test_the_picture_is_described_in_words(picture):
 
     assert lines[0] == "Embeddings: frozen" and lines[-1] == "Head: from 1.0e-02 to 1.0e-02"
     assert not picture.grab().isNull()
+
+
+def test_layers_with_other_rates_are_told_apart_by_a_logarithmic_colour(qtbot):
+    fold = LayerSteps(lambda: rates(layer_decay=10.0, gradual_unfreezing=True))
+    qtbot.addWidget(fold)
+    fold._more.click()
+
+    found = np.array(rates(layer_decay=10.0, gradual_unfreezing=True).rates)
+    shares = colour_shares(found)[:, -1]  # embeddings are frozen for five epochs, then the layers
+
+    assert "logarithmic" in fold._message.text()
+    assert [round(float(share), 2) for share in np.diff(shares[1:])] == pytest.approx(
+        [float(np.diff(shares[1:]).mean())] * 3, abs=0.01
+    )
+    assert shares[-1] == 1.0 and shares[1] > 0.2
+
+
+def test_equal_rates_have_a_linear_colour():
+    found = np.array([[0.0, 0.0], [0.01, 0.005], [0.01, 0.005]])
+
+    assert colour_shares(found).tolist() == [[0.0, 0.0], [1.0, 0.5], [1.0, 0.5]]
+    assert colour_shares(np.zeros((2, 3))).tolist() == [[0.0] * 3] * 2
 
 
 def test_the_picture_is_computed_only_while_it_is_shown(qtbot):

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from workbench.training.rates import LayerRates
 
 ROW, LEAST_ROW, MOST_HEIGHT = 18, 6, 260  # pixels at 100%
+SAME = 1.5  # ratio of peaks up to which rates are drawn on a linear scale
+LEAST = 0.05  # of the lowest peak of a part: lower rates have the faintest logarithmic colour
+FAINTEST = 0.1
 NAMES, AXIS = 86, 18  # width of the names, height of the axis
 
 
@@ -66,9 +69,15 @@ class LayerSteps(QFrame):
         if rates is None:
             self._message.setText(_("First choose data and settings that can be trained."))
             return
-        peak = max(map(max, rates.rates))
+        low, peak = colour_range(np.array(rates.rates))
         message = _("Colour: learning rate, from 0 to {peak}. Hatched: frozen. Lines: epochs.")
-        self._message.setText(message.format(peak=formats.scientific(peak)))
+        if low:
+            message = _(
+                "Colour: learning rate from {low} or less to {peak}, logarithmic. Hatched: frozen. "
+                "Lines: epochs."
+            )
+        numbers = {"low": formats.scientific(low), "peak": formats.scientific(peak)}
+        self._message.setText(message.format(**numbers))
 
 
 class Picture(QWidget):
@@ -101,8 +110,7 @@ class Picture(QWidget):
         painter, area = QPainter(self), self._area(rates)
         values = np.array(rates.rates)[::-1]  # head first
         frozen = values == 0
-        shares = values / max(values.max(), 1e-30)
-        painter.drawImage(area, heat.image(shares, frozen))
+        painter.drawImage(area, heat.image(colour_shares(values), frozen))
         self._hatch(painter, area, frozen)
         painter.setPen(QPen(theme.qcolour("surface"), 1))
         for epoch in range(1, rates.total // rates.steps_per_epoch):
@@ -159,6 +167,26 @@ class Picture(QWidget):
         if not rate:
             return _("{part}, step {step}, epoch {epoch}: frozen").format(**about)
         return _("{part}, step {step}, epoch {epoch}: {rate}").format(**about)
+
+
+def colour_range(rates: np.ndarray) -> tuple[float, float]:
+    """The lowest and the highest rate of the colours, of rates (parts, steps). The lowest is 0, and
+    the scale linear, where all parts that are trained have about the same peak.
+    """
+    peaks = rates.max(1)
+    peaks = peaks[peaks > 0]
+    if not len(peaks) or peaks.max() <= SAME * peaks.min():
+        return 0.0, float(rates.max())
+    return LEAST * float(peaks.min()), float(rates.max())
+
+
+def colour_shares(rates: np.ndarray) -> np.ndarray:
+    """Shares (parts, steps) of the full colour, in [0, 1]; 0 where frozen."""
+    low, peak = colour_range(rates)
+    if not low:
+        return np.asarray(rates / max(peak, 1e-30))
+    logs = np.log(np.maximum(rates, low) / low) / np.log(peak / low)
+    return np.where(rates > 0, FAINTEST + (1 - FAINTEST) * logs, 0.0)
 
 
 def part_names(layers: int) -> list[str]:
