@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ CHUNK = 512  # texts per call of the library, so that progress and memory stay b
 CHARACTERS = 1_000_000  # likewise; the library uses about 200 bytes per character
 AMPLE = 200  # characters per subword that are read of a text that will be truncated
 WORDS = 50_000  # words that are checked for unknown subwords
+SHARED = 4_000_000  # bytes of a tokenizer.json that is kept in memory
 START, DELIMITER, EXTRACT = "<|start|>", "<|delimiter|>", "<|extract|>"
 _MASKS = ("[MASK]", "<mask>", "<|mask|>")
 
@@ -64,7 +66,7 @@ class Tokenizer:
         place = files_of(folder)
         path = place / "tokenizer.json"
         try:
-            backend = Backend.from_file(str(path))
+            backend = _backend(path)
         except Exception as error:  # the library raises plain Exception
             raise ModelError(
                 _("{path} cannot be read as a tokenizer: {error}").format(
@@ -335,6 +337,32 @@ def _encodable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def _backend(path: Path) -> Backend:
+    """The tokenizer of a file. Its settings are its own, its vocabulary that of an earlier one.
+
+    Reading a vocabulary takes a twentieth of a second, and some pages load a tokenizer at each
+    choice.
+    """
+    state = path.stat()
+    if state.st_size > SHARED:
+        return Backend.from_file(str(path))
+    read = _read(str(path), state.st_mtime_ns, state.st_ino, state.st_size)
+    found = Backend(read.model)
+    found.normalizer, found.pre_tokenizer = read.normalizer, read.pre_tokenizer
+    found.post_processor, found.decoder = read.post_processor, read.decoder
+    added = read.get_added_tokens_decoder()
+    found.add_tokens([added[number] for number in sorted(added)])
+    # Gaps between the numbers of added tokens would be closed.
+    same = found.get_added_tokens_decoder() == added
+    return found if same else Backend.from_file(str(path))
+
+
+@lru_cache(maxsize=2)
+def _read(path: str, _changed: int, _inode: int, _size: int) -> Backend:
+    """The tokenizer of a file in one of its states. It is never changed."""
+    return Backend.from_file(path)
 
 
 def _unknown(backend: Backend) -> int | None:
