@@ -93,3 +93,16 @@ def test_fifty_pairs_of_signals_at_random_distances_end_fifty_jobs():
         child.kill()
         child.wait()
         child.stdout.close()
+
+
+def test_a_project_that_does_not_exist_is_refused_with_the_command_that_creates_one(tmp_path):
+    from workbench.base.errors import ProjectError
+    from workbench.cli.session import session
+
+    with (
+        pytest.raises(ProjectError, match="does not exist") as raised,
+        session(tmp_path / "my texts.glossbench"),
+    ):
+        raise AssertionError("a session without a project")
+
+    assert raised.value.hint.endswith(f"project new '{tmp_path}/my texts.glossbench'")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from workbench.base import settings
-from workbench.base.errors import Cancelled, JobFailed, ProjectLocked, WorkbenchError
+from workbench.base.errors import Cancelled, JobFailed, ProjectError, ProjectLocked, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.terms import term
 
@@ -120,6 +121,13 @@ class Session:
 def _open(file: Path, read_only: bool, mailbox: Mailbox) -> Project:
     from workbench.project.project import Project
 
+    if not file.exists():
+        raise ProjectError(
+            _("{path} does not exist.").format(path=file),
+            hint=_("Check the name, or create it with: glossbench project new {path}").format(
+                path=shlex.quote(str(file))
+            ),
+        )
     return Project.open(file, read_only=read_only, dispatch=mailbox)
 
 

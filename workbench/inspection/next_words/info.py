@@ -31,7 +31,6 @@ class NextWords:
     cuts more, "" if nothing does. entropies: of the model's distribution in bits, at the end of the
     text and after each added token. text: what was added, as text. more: whether the model can read
     a further token. apart: the tokens form a text of their own, which an encoder–decoder writes.
-    directions: NEXT, PREVIOUS or both, those in which the model predicts.
     """
 
     added: tuple[int, ...]
@@ -46,7 +45,6 @@ class NextWords:
     more: bool = True
     backward: bool = False
     apart: bool = False
-    directions: tuple[str, ...] = ()
 
 
 def read_ids(text: str) -> tuple[int, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from torch import Tensor
@@ -11,7 +10,7 @@ from torch import Tensor
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.inspection.base import entropy_bits
-from workbench.inspection.continuing import Continuation, continuation, directions, filtered
+from workbench.inspection.continuing import Continuation, continuation, filtered
 from workbench.inspection.next_words.info import INFO, TOP_K, TOP_P, NextToken, NextWords, read_ids
 from workbench.inspection.subject import Subject
 from workbench.text.document import Document
@@ -45,8 +44,7 @@ class NextWordsInspector:
             message = _("There is no token {id:,}: the vocabulary has {n:,}.")
             raise WorkbenchError(message.format(id=max(added), n=size))
         logits = text.logits([added], last=len(added) + 1)[0]  # (K, V), one row per step
-        found = _result(text, added, logits, options)
-        return replace(found, directions=directions(subject.info.gives))
+        return _result(text, added, logits, options)
 
 
 def _result(

@@ -23,13 +23,12 @@ class Sample:
 @dataclass(frozen=True)
 class Samples:
     """backward: the continuations belong before the text. rest: tokens that further requests still
-    add to each sample, fewer if all of them end. directions: those in which the model predicts.
+    add to each sample, fewer if all of them end.
     """
 
     samples: tuple[Sample, ...]
     backward: bool = False
     rest: int = 0
-    directions: tuple[str, ...] = ()
 
     def further(self, _whole: bool) -> dict[str, Any] | None:
         """Options of the request that goes on; None after the end."""

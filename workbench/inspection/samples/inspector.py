@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from workbench.inspection.continuing import Continuation, continuation, directions, filtered
+from workbench.inspection.continuing import Continuation, continuation, filtered
 from workbench.inspection.samples.info import INFO, Sample, Samples
 from workbench.inspection.subject import Subject
 from workbench.text.document import Document
@@ -35,7 +35,7 @@ class SamplesInspector:
             drawing = _Drawing.begun(text, options)
         self._last = key, drawing
         drawing.draw(options["part"] or drawing.rest)
-        return replace(drawing.samples, directions=directions(subject.info.gives))
+        return drawing.samples
 
 
 @dataclass

@@ -15,7 +15,7 @@ class Surprisal:
 
     None for a word with a token that has none: the first of a text without a start token, or one
     outside of the vocabulary. tokens: how many have a probability. backward: the words after it are
-    given in place of those before. directions: those in which the model predicts.
+    given in place of those before.
     """
 
     words: tuple[WordRow, ...]
@@ -23,7 +23,6 @@ class Surprisal:
     tokens: int
     backward: bool = False
     cut: bool = False
-    directions: tuple[str, ...] = ()
 
     @property
     def total(self) -> float:

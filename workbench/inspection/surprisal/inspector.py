@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from workbench.inspection.continuing import directions
 from workbench.inspection.spec import TokenTable
 from workbench.inspection.subject import Subject
 from workbench.inspection.surprisal.info import INFO, Surprisal
@@ -49,7 +48,6 @@ class SurprisalInspector:
             sum(counts[word] for word in known),
             found.backward,
             found.cut,
-            directions(subject.info.gives),
         )
 
 

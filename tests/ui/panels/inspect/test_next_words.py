@@ -137,35 +137,3 @@ def test_samples_that_go_on_can_be_stopped(qtbot):
     view.show_state(frozenset({"continuing"}))
 
     assert not view._stop.isVisibleTo(view) and len(view._table.rows()) == 1
-
-
-BOTH = ("next", "previous")
-DIRECTED = [
-    (NextWordsView, "next_words", STEP, {"direction": "previous", "added": "", "typed": ""}),
-    (SamplesView, "samples", Samples((Sample("late", 1, -1.0),)), {"direction": "previous"}),
-    (
-        SurprisalView,
-        "surprisal",
-        Surprisal((WordRow(0, 4, "text", "Late"),), (1.0,), 1),
-        {"direction": "previous"},
-    ),
-]
-
-
-@pytest.mark.parametrize(("kind", "id", "result", "asked"), DIRECTED)
-def test_a_model_of_both_directions_offers_either(qtbot, kind, id, result, asked):
-    view = shown(qtbot, kind, id, result)
-    assert view._direction.isHidden()  # there is no choice
-
-    view.state.result = replace(result, directions=BOTH, backward=False)
-    view.show_state(ALL)
-    assert not view._direction.isHidden()
-    view._direction._buttons["previous"].click()
-
-    assert view.state.options == asked
-
-
-def test_no_word_of_the_text_is_framed_as_if_it_was_chosen(steps):
-    chosen = steps._strip._number
-
-    assert chosen not in [word.number for word in steps._words(STEP)]

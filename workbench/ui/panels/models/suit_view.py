@@ -75,7 +75,7 @@ COLUMNS = (
     ),
     Column(
         _("Tokens per word"),
-        lambda row: formats.significant(row.fit.fertility, 3),
+        lambda row: formats.decimal(row.fit.fertility, 2),
         134,
         right=True,
         sort=lambda row: row.fit.fertility,

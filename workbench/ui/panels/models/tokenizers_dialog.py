@@ -37,9 +37,7 @@ def _cut(limit: str) -> Column:
 
 COMPARED = (
     Column(_("Tokenizer"), lambda row: row[2]),
-    Column(
-        _("Tokens per word"), lambda row: formats.significant(row[1].fertility, 3), 130, right=True
-    ),
+    Column(_("Tokens per word"), lambda row: formats.decimal(row[1].fertility, 2), 130, right=True),
     Column(_("Unknown, %"), lambda row: formats.points(row[1].unknown), 104, right=True),
     *(_cut(limit) for limit in ("128", "256", "512")),
 )

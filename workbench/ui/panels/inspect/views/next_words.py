@@ -11,7 +11,6 @@ from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.ui import formats
 from workbench.ui.panels.inspect.base import InspectorView
-from workbench.ui.panels.inspect.views.direction import DirectionChoice
 from workbench.ui.panels.inspect.views.option_field import OptionField
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.layout import card, layout_of, line, row
@@ -44,7 +43,6 @@ class NextWordsView(InspectorView):
             OptionField(state, "top_k", _("Top-k (0: all)")),
             OptionField(state, "top_p", _("Top-p")),
         ]
-        self._direction = DirectionChoice(state, added="", typed="")
         self._table = Table(_columns(self), name=_("Next tokens"), key=lambda pair: pair[0])
         self._table.opened.connect(lambda pair: self._add(pair[1]))
         self._table.removed.connect(self._back)
@@ -58,9 +56,7 @@ class NextWordsView(InspectorView):
         self._undo.setEnabled(False)
         layout_of(self).addWidget(
             card(
-                row(
-                    words(_("Next words"), weight=600), self._note, None, self._cut, self._direction
-                ),
+                row(words(_("Next words"), weight=600), self._note, None, self._cut),
                 self._strip,
                 row(*((field, 1) for field in self._fields), gap=12),
                 (self._table, 1),
@@ -95,7 +91,6 @@ class NextWordsView(InspectorView):
         self._entropy.set(list(zip(names, result.entropies, strict=True)))
         self._cut.setText(self.cut_words())
         self._undo.setEnabled(bool(result.added))
-        self._direction.show_ways(result.directions, backward=result.backward)
         ms = self.state.answer.milliseconds if self.state.answer else 0
         self._note.setText(_("{ms:.0f} ms").format(ms=ms))
 
@@ -108,7 +103,7 @@ class NextWordsView(InspectorView):
     def _words(self, result: NextWords) -> list[StripWord]:
         text = self.page.document.text.split() if self.page.document else []
         near = text[:BEFORE] if result.backward else text[-BEFORE:]
-        shown = [StripWord(-2 - at, text, ink="muted") for at, text in enumerate(near)]
+        shown = [StripWord(-1 - at, text, ink="muted") for at, text in enumerate(near)]
         added = [
             StripWord(
                 at,
@@ -123,7 +118,7 @@ class NextWordsView(InspectorView):
         end = StripWord(len(added), "    ", frame="accent", caption=step, ink_caption="accent")
         if result.backward:
             return [end, *reversed(added), *shown]
-        arrow = [StripWord(-2 - len(near), "→", ink="muted")] if result.apart else []
+        arrow = [StripWord(-1 - len(near), "→", ink="muted")] if result.apart else []
         return [*shown, *arrow, *added, end]
 
     def _span_cut(self) -> None:

@@ -10,7 +10,6 @@ from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.ui import formats
 from workbench.ui.panels.inspect.base import InspectorView
-from workbench.ui.panels.inspect.views.direction import DirectionChoice
 from workbench.ui.panels.inspect.views.option_field import OptionField
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.layout import card, layout_of, row
@@ -40,7 +39,6 @@ class SamplesView(InspectorView):
         super().__init__(state)
         self._note = words("", "caption", "muted")
         self._fields = [OptionField(state, name, title) for name, title in TITLES.items()]
-        self._direction = DirectionChoice(state)
         again = Button(_("Sample again"), "rotate-ccw", small=True, on=self._again)
         self._table = Table(_columns(self), name=_("Samples"), key=lambda pair: pair[0])
         self._table.opened.connect(lambda pair: self._keep(pair[0]))
@@ -51,15 +49,7 @@ class SamplesView(InspectorView):
         self._kept.removed.connect(self._drop_chosen)
         self._title = words("", weight=600)
         self._drop = Button(_("Remove"), "trash-2", small=True, on=self._drop_chosen)
-        top = row(
-            words(_("Samples"), weight=600),
-            self._note,
-            None,
-            self._direction,
-            self._stop,
-            again,
-            keep,
-        )
+        top = row(words(_("Samples"), weight=600), self._note, None, self._stop, again, keep)
         fields = row(*((field, 1) for field in self._fields), gap=8)
         fields.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         layout_of(self).addWidget(card(top, fields, (self._table, 1), gap=8), 3)
@@ -82,7 +72,6 @@ class SamplesView(InspectorView):
 
     def show_result(self, result: Samples) -> None:
         self._table.set_rows(list(enumerate(result.samples)))
-        self._direction.show_ways(result.directions, backward=result.backward)
         self._show_rest(result)
 
     def _show_rest(self, result: Samples) -> None:

@@ -9,7 +9,6 @@ from PySide6.QtCore import QRectF
 from workbench.base.i18n import _
 from workbench.ui import formats, theme
 from workbench.ui.panels.inspect.base import InspectorView
-from workbench.ui.panels.inspect.views.direction import DirectionChoice
 from workbench.ui.panels.inspect.views.figures import Figures
 from workbench.ui.widgets.layout import card, layout_of, line, row
 from workbench.ui.widgets.span_layout import starts_rtl
@@ -31,7 +30,6 @@ class SurprisalView(InspectorView):
         self._note = words("", "caption", "muted")
         self._strip = WordStrip(_("Words with their surprisal"), tip=self._tip, see=self._see)
         self._scroll = strip_scrolled(self._strip)
-        self._direction = DirectionChoice(state)
         self._figures = Figures()
         self._table = Table(_columns(), name=_("Words"), key=lambda row: row[0], sortable=True)
         self._table.chosen.connect(self._row_chosen)
@@ -42,7 +40,7 @@ class SurprisalView(InspectorView):
             "muted",
             wrap=True,
         )
-        top = row(words(_("Surprisal"), weight=600), self._note, None, self._direction)
+        top = row(words(_("Surprisal"), weight=600), self._note, None)
         parts = ((self._scroll, 1), legend, self._figures, line(), (self._table, 1))
         layout_of(self).addWidget(card(top, *parts, gap=8))
 
@@ -61,7 +59,6 @@ class SurprisalView(InspectorView):
         ms = self.state.answer.milliseconds if self.state.answer else 0
         self._note.setText(_("{ms:.0f} ms").format(ms=ms))
         self._figures.set(_figures(result))
-        self._direction.show_ways(result.directions, backward=result.backward)
 
     def data(self) -> list[list[object]]:
         result = self.state.result
