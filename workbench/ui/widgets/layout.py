@@ -135,6 +135,13 @@ def wide(widget: QWidget) -> QWidget:
     return widget
 
 
+def remove(widget: QWidget) -> None:
+    """Take a widget out of its parent and delete it."""
+    widget.hide()
+    widget.setParent(None)
+    widget.deleteLater()
+
+
 def clear(layout: QLayout) -> None:
     """Remove all items from a layout and delete them."""
     while layout.count():

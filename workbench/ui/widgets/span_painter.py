@@ -41,7 +41,8 @@ class SpanPainter:
     """
 
     def __init__(self, zoom: float):
-        zoom = 1 + (zoom - 1) / 2 if zoom > 1 else zoom  # captions grow more slowly than the text
+        if zoom > 1:  # captions grow more slowly than the text, up to the size of other words
+            zoom = min(1 + (zoom - 1) / 2, theme.FONT["ui"] / theme.FONT["tiny"])
         self.caption = theme.font("tiny", 600)
         self.caption.setPixelSize(max(8, round(self.caption.pixelSize() * zoom)))
         self.zoom = zoom

@@ -332,7 +332,7 @@ class TextView(RepaintArea):
             font=reading_font(zoom),
             width=float(max(60, self.viewport().width() - 2 * LEFT)),
             lane=self._painter.lane(),
-            lead=round(6 * zoom),
+            lead=round(6 * self._painter.zoom),
             paragraph=round(8 * zoom),
             least_lanes=self._lanes,
             level=self._painter.arcs.level(),

@@ -787,6 +787,24 @@ def test_label_bars_scroll_before_they_hide_three_lines_of_text(state, open_view
     assert stack.viewport().rect().contains(last.mapTo(stack.viewport(), last.rect().center()))
 
 
+def test_large_text_takes_the_room_of_the_header_and_gives_it_back(state, open_view):
+    view = open_view(state)
+    text, header, layers = view.first, view._header, view.head.layers
+    text.set_text("many words of a text " * 60, ())
+    view.resize(1100, 540)
+    before = header.isVisible(), layers.isVisible()
+
+    view._zoomed(300)
+    QApplication.processEvents()
+
+    assert before == (True, False) and (header.isVisible(), layers.isVisible()) == (False, True)
+    assert [action.text() for action in layers.menu().actions()] == ["mood", "names", "pairs"]
+    captions = text.height_of_lines(3) - text.height_of_lines(2) - text.rect_of(0).height()
+    assert text.viewport().height() >= text.height_of_lines(3) - captions
+    view._zoomed(100)
+    assert header.isVisible() and not layers.isVisible()
+
+
 def shown_chips(view) -> list[ChipButton]:
     return [item for item in view.findChildren(ChipButton) if item.isVisible()]
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLayout, QSizePolicy, QVBoxLayout, QWidget
 from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.ui import plain, theme
+from workbench.ui.panels.annotate.layers_button import LayersButton
 from workbench.ui.panels.annotate.unit_menu import UnitButton
 from workbench.ui.widgets.button import icon_button
 from workbench.ui.widgets.chip import Chip
@@ -38,19 +39,21 @@ class DocumentHead(QWidget):
         self._key.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._split, self.states = Chip(""), Chip("")
         self._unit = UnitButton(state, self)
+        self.layers = LayersButton(state, self, short=True)  # in place of that in the header
+        self.layers.hide()
         self._undo = icon_button("undo-2", _("Undo"), lambda: state.context.app.undo())
         self._redo = icon_button("redo-2", _("Redo"), lambda: state.context.app.redo())
         back = icon_button("chevron-left", _("Previous document"), lambda: state.step(-1))
         on = icon_button("chevron-right", _("Next document"), lambda: state.step(1))
         steps = (self._undo, self._redo, back, on)
-        self._parts = (self._split, self.states, self._unit, *steps)
+        self._parts = (self._split, self.states, self.layers, self._unit, *steps)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
         self.setMinimumWidth(1)  # it follows the column, in `_fit`
         layout.addWidget(
             row(
-                *(self._key, self._split, self.states, None, self._unit, *steps),
+                *(self._key, self._split, self.states, None, self.layers, self._unit, *steps),
                 gap=GAP,
                 margins=(SIDE, 8, SIDE, 8),
             )
@@ -67,6 +70,11 @@ class DocumentHead(QWidget):
         plain.set_tip(self.states, state.states_text)
         for part in (self._undo, self._redo):
             part.setEnabled(state.can_edit)
+        self._fit()
+
+    def show_layers(self, shown: bool) -> None:
+        """Show the button that selects layers, while the header with the usual one is hidden."""
+        self.layers.setVisible(shown)
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

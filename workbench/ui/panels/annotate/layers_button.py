@@ -16,11 +16,18 @@ if TYPE_CHECKING:
 
 
 class LayersButton(Button):
-    """The layers are checked in its menu."""
+    """The layers are checked in its menu. short: without a text."""
 
-    def __init__(self, state: AnnotateActs, parent: QWidget) -> None:
+    def __init__(self, state: AnnotateActs, parent: QWidget, *, short: bool = False) -> None:
         self._menu = QMenu(parent)
-        super().__init__(_("Layers"), "tags", menu=self._menu, tip=_("Select layers to label"))
+        super().__init__(
+            "" if short else _("Layers"),
+            "tags",
+            small=short,
+            menu=self._menu,
+            name=_("Layers"),
+            tip=_("Select layers to label"),
+        )
         self._state = state
 
     def show_layers(self) -> None:

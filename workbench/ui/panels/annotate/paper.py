@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from workbench.base.i18n import _, ngettext
+from workbench.base.i18n import _
 from workbench.text.labels import QUESTIONS, TEXT
 from workbench.text.rows import row_id
 from workbench.ui import folded_labels, theme
@@ -19,11 +19,16 @@ from workbench.ui.panels.annotate.label_bars import LINE, BarStack, share
 from workbench.ui.panels.annotate.link_line import LinkLine, signed
 from workbench.ui.panels.annotate.shown_arcs import ShownArcs
 from workbench.ui.panels.annotate.shown_spans import ShownSpans
-from workbench.ui.panels.annotate.text_words import context_words, show_context, title_of
+from workbench.ui.panels.annotate.text_words import (
+    context_words,
+    show_context,
+    title_of,
+    without_labels,
+)
 from workbench.ui.panels.annotate.token_pane import TokenPane
 from workbench.ui.widgets.key_cap import CommandCap
 from workbench.ui.widgets.label_bar import LabelBar
-from workbench.ui.widgets.layout import layout_of, line, scrolled
+from workbench.ui.widgets.layout import layout_of, line, remove, scrolled
 from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.words import words
 
@@ -67,7 +72,7 @@ class Paper(QFrame):
         self._shown_spans = ShownSpans(state)
         self._arcs = ShownArcs(state, theme.NO_LABEL)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self._tab_start = QWidget(self)  # stays hidden: setTabOrder needs a widget that takes focus
+        self._tab_start = QWidget(self)  # hidden: setTabOrder needs a widget that takes focus
         self._tab_start.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._tab_start.hide()
         self._classes, self._spans = self._stacks = BarStack(), BarStack()
@@ -78,8 +83,7 @@ class Paper(QFrame):
         self._remark = words("", "small", "muted", wrap=True)
         self._link = LinkLine(state)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(SIDE, 14, SIDE, 12)
-        layout.setSpacing(12)
+        self.tighten(False)
         for part in (self._middle, self._values):
             part.setContentsMargins(0, 0, 0, 0)
             part.setSpacing(6)
@@ -153,6 +157,13 @@ class Paper(QFrame):
             self.update()
         return super().eventFilter(watched, event)
 
+    def tighten(self, tight: bool) -> None:
+        """Leave less room around the text and the labels."""
+        layout, (top, bottom, between) = layout_of(self), (4, 4, 6) if tight else (14, 12, 12)
+        margins = layout.contentsMargins()
+        layout.setContentsMargins(margins.left(), top, margins.right(), bottom)
+        layout.setSpacing(between)
+
     def _centre(self) -> None:
         """Centre the column of text in the card, at a readable width."""
         column = max(text.maximumWidth() for text in self.texts)
@@ -166,14 +177,12 @@ class Paper(QFrame):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         focused = any(part.hasFocus() for part in (*self.texts, self.tokens.grid))
-        width = 1.0
+        width = 2.0 if focused else 1.0
         painter.setPen(QPen(theme.qcolour("accent" if focused else "line"), width))
         painter.setBrush(theme.qcolour("surface"))
-        painter.drawRoundedRect(
-            QRectF(self.rect()).adjusted(width / 2, width / 2, -width / 2, -width / 2),
-            theme.RADIUS,
-            theme.RADIUS,
-        )
+        half = width / 2
+        frame = QRectF(self.rect()).adjusted(half, half, -half, -half)
+        painter.drawRoundedRect(frame, theme.RADIUS, theme.RADIUS)
 
     # ------------------------------------------------------------ showing
 
@@ -260,13 +269,22 @@ class Paper(QFrame):
         text = min(needed + theme.px(ABOVE_LABELS), self.height() // 2)
         beside = layout_of(self).minimumSize().height()
         beside -= sum(stack.sizeHint().height() for stack in self._stacks if stack.bars)
-        lines = max(1, LINES_IN_SIGHT // len(shown)) if shown else 0
-        least = sum(text.height_of_lines(lines) - text.minimumSizeHint().height() for text in shown)
         share(
             self._stacks,
             free=self.height() - max(text + 2 * SIDE, beside),
-            room=self.height() - beside - max(0, least),
+            room=self.height() - beside - self._for_lines(),
         )
+
+    def _for_lines(self) -> int:
+        """Pixels beyond the minimum of the texts that some of their lines need."""
+        shown = [text for text in self.texts if not text.isHidden()]
+        lines = max(1, LINES_IN_SIGHT // len(shown)) if shown else 0
+        least = (text.height_of_lines(lines) - text.minimumSizeHint().height() for text in shown)
+        return max(0, sum(least))
+
+    def height_with_lines(self) -> int:
+        """Height with some lines of the text beside a line of labels in each stack, in pixels."""
+        return self.minimumSizeHint().height() + self._for_lines()
 
     def minimumSizeHint(self) -> QSize:
         """With one line of labels in each stack: a window can be lower than many labels need."""
@@ -295,9 +313,7 @@ class Paper(QFrame):
             gone = self._bars.pop(id)
             for stack in self._stacks:
                 stack.remove(gone)
-            gone.hide()
-            gone.setParent(None)
-            gone.deleteLater()
+            remove(gone)
         for layer in shown.values():
             if layer.id not in self._bars:
                 self._add_bar(layer)
@@ -342,10 +358,7 @@ class Paper(QFrame):
             row_id(layer): layer for layer in self.state.active if layer.traits.editor in EDITORS
         }
         for id in [id for id in self._editors if id not in wanted]:
-            gone = self._editors.pop(id)
-            gone.hide()
-            gone.setParent(None)
-            gone.deleteLater()
+            remove(self._editors.pop(id))
         for id, layer in wanted.items():
             if id not in self._editors:
                 editor = self._editors[id] = EDITORS[layer.traits.editor](self.state, layer)
@@ -370,17 +383,9 @@ class Paper(QFrame):
         self._fit_bars()
 
     def _say_remark(self, shown: Any) -> None:
-        empty = [layer.name for layer in shown.values() if not layer.labels]
+        remark = without_labels(layer.name for layer in shown.values() if not layer.labels)
         if self.state.doc is not None and not self.state.active:
             remark = _("None of the selected layers applies to this document. Select layers above.")
-        elif empty:
-            remark = ngettext(
-                "{layers} has no labels yet. Create them on the Labels page.",
-                "{layers} have no labels yet. Create them on the Labels page.",
-                len(empty),
-            ).format(layers=", ".join(empty))
-        else:
-            remark = ""
         self._remark.setText(remark)
         self._remark.setVisible(bool(remark))
 

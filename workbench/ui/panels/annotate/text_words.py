@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.ui import theme
 from workbench.ui.offsets import is_rtl
 from workbench.ui.widgets.text_scroll import LEFT
@@ -34,3 +36,16 @@ def title_of(field: str, *, choosing: bool) -> str:
     if choosing:
         return {"text": _("Text"), "question": _("Question")}.get(field, field)
     return {"text": _("First text"), "text_b": _("Second text")}.get(field, field)
+
+
+def without_labels(layers: Iterable[str]) -> str:
+    """The sentence on these layers, which have no labels; "" for none."""
+    names = list(layers)
+    if not names:
+        return ""
+    message = ngettext(
+        "{layers} has no labels yet. Create them on the Labels page.",
+        "{layers} have no labels yet. Create them on the Labels page.",
+        len(names),
+    )
+    return message.format(layers=", ".join(names))

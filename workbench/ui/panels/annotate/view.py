@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from workbench.ui.panels.annotate.acts import AnnotateActs
     from workbench.ui.panels.annotate.remarks import Name
 
+BELOW = 16  # pixels between the card with the text and the acts
+SPARED = 60  # pixels, more than what tighter margins save
 AGAIN = "annotate.again"  # the command that trains the newest run again
 
 
@@ -145,8 +147,8 @@ class AnnotateView(View):
         self.remarks = RemarkParts(self, state.remarks)
         self._acts = ActsBar(state, self.remarks)
         layout.addWidget(self.remarks.line)
-        framed = QVBoxLayout()
-        framed.setContentsMargins(24, 0, 24, 16)
+        framed = self._framed = QVBoxLayout()
+        framed.setContentsMargins(24, 0, 24, BELOW)
         framed.setSpacing(8)
         for part in (self._find, self._errors, self._paper, self.occurrences):
             framed.addWidget(part, int(part is self._paper))
@@ -220,6 +222,25 @@ class AnnotateView(View):
             for part in empty_states(state.context.go):
                 self._stack.addWidget(part)
         self._stack.setCurrentIndex(wanted)
+        self._fit_header()
+
+    def _fit_header(self) -> None:
+        """Where large text leaves no room for some lines of it, the header gives way: its acts are
+        in the menus, and the layers above the text.
+        """
+        parts = (self._header, self.head, self._acts)
+        needed = sum(part.sizeHint().height() for part in parts) + BELOW
+        needed += self._paper.height_with_lines() + (SPARED if self._header.isHidden() else 0)
+        folded = needed > self.height()
+        if folded == self._header.isHidden():
+            return
+        focused = self._header.isAncestorOf(self.focusWidget() or self)
+        self._header.setVisible(not folded)
+        self.head.show_layers(folded)
+        self._paper.tighten(folded)
+        self._framed.setContentsMargins(24, 0, 24, 4 if folded else BELOW)
+        if focused:
+            self._paper.focus_text()
 
     def _show_layers(self) -> None:
         state = self.state
@@ -228,6 +249,7 @@ class AnnotateView(View):
             return
         self._shown_layers = now
         self._layers.show_layers()
+        self.head.layers.show_layers()
         on = (
             [layer.name for layer in state.active]
             if state.doc
@@ -263,6 +285,7 @@ class AnnotateView(View):
         self._show_head()
         self._acts.fit()
         self._sides.fit(self.width())
+        self._fit_header()
 
     # ------------------------------------------------------------ actions that need the view
 
@@ -365,6 +388,7 @@ class AnnotateView(View):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._sides.fit(self.width())
+        self._fit_header()
 
     def folded(self, side: str) -> bool:
         return self._sides.folded(side)
@@ -398,3 +422,4 @@ class AnnotateView(View):
         self._paper.tokens.grid.set_zoom(per_cent)
         for text in self._paper.texts:
             text.set_zoom(per_cent)
+        self._fit_header()
