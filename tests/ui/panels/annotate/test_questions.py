@@ -3,12 +3,14 @@
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from tests.ui.tips import read
 from workbench.operations import annotate, labels, questions
 from workbench.storage import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
+from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.words import Elided
 
 TEXT = "Ada met Bob in Rome on Monday."
@@ -153,3 +155,50 @@ def test_few_questions_leave_room_and_many_are_scrolled(view, state, asked, fill
 
     assert len(state.shown_questions) == 5
     assert two + 3 * 30 < pane.maximumHeight() < two + 3 * 90
+
+
+def button(view, name):
+    return next(item for item in view.findChildren(Button) if item.accessibleName() == name)
+
+
+def test_a_question_is_answered_by_mouse_with_the_button_or_the_menu(view, state):
+    button(view, "Answer").click()
+    assert state.context.message == ["Select the answer in the text first."]
+    view.first.select(0, 3)
+    button(view, "Answer").click()
+    assert given(state)[0][1] == ("Ada",) and view.first.hasFocus()
+    assert view.first.selection is None
+
+    view.first.select(8, 11)
+    (choice,) = (
+        item for item in view._menus._words(view.first) if item and "Who met" in item.title
+    )
+    assert choice.title == "Ans&wer “Who met Bob?”" and choice.enabled
+    choice.act()
+    assert given(state)[0][1] == ("Ada", "Bob")
+
+
+def test_the_key_beside_questions_is_the_one_that_steps_through_them(view, state):
+    shown = view.right.questions._cap.text()
+    for layer in state.layers:
+        state.switch_layer(layer.id, True)
+    assert (shown, view.right.questions._cap.text()) == ("Tab", ".")
+    press(view, Qt.Key.Key_Period)
+    assert state.question.question.text == "Where?"
+
+
+def test_what_stands_below_a_single_question_is_not_cut(view, state):
+    for layer in state.layers:
+        state.switch_layer(layer.id, True)
+    label = next(layer for layer in state.layers if layer.name == "names").labels[0].id
+    for start, end in ((0, 3), (4, 7), (8, 11), (12, 14), (15, 19), (20, 22)):
+        annotate.add_span(state.project, state.document_id, start, end, label)
+    state.delete_question()
+    view.resize(1100, 640)
+    QApplication.processEvents()
+
+    pane = view.right.questions
+    for part in (pane._none, pane.field, pane._null):
+        assert part.height() >= part.minimumSizeHint().height()
+        assert part.mapTo(pane, part.rect().bottomLeft()).y() < pane.height()
+    assert pane._none.height() >= pane._none.heightForWidth(pane._none.width())

@@ -4,7 +4,8 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from workbench.operations import annotate, labels, suggestion_edits
+from workbench.base.errors import WorkbenchError
+from workbench.operations import annotate, labels, suggestion_edits, values
 from workbench.operations.annotate import NewSuggestion
 from workbench.storage import documents
 from workbench.text.dataset import Record
@@ -151,3 +152,33 @@ def test_the_state_of_more_than_two_layers_is_counted_and_listed_in_the_tooltip(
     assert count > 2 and state.states_short == f"draft: 1 of {count} layers"
     assert view.head.states.accessibleName() == state.states_short
     assert "similarity: draft" in view.head.states.toolTip()
+
+
+def test_a_text_that_cannot_be_stored_is_kept_and_stored_later(
+    view, state, filled, rated, monkeypatch
+):
+    def full(*_args, **_named):
+        raise WorkbenchError("The disk is full.")
+
+    field = editor(view, rated[2]).field
+    field.setFocus()
+    with monkeypatch.context() as disk:
+        disk.setattr(values, "write_text", full)
+        QTest.keyClicks(field, "both run")
+        state.open(state.ids[0])
+        assert "The disk is full." in state.context.message
+        state.open(rated[0])
+    assert editor(view, rated[2]).field.toPlainText() == "both run"
+    assert value(filled, rated, 2) is None
+
+    state.open(state.ids[0])
+
+    assert value(filled, rated, 2) == "both run" and not state.unsaved
+
+
+def test_escape_leaves_the_fields_of_values_for_the_text(view, rated):
+    number, written = (editor(view, rated[layer]) for layer in (1, 2))
+    for part in (number.slider, number.field, written.field):
+        part.setFocus()
+        QTest.keyClick(part, Qt.Key.Key_Escape)
+        assert view.first.hasFocus()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from workbench.base.i18n import _
+
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.view import AnnotateView
 
@@ -14,6 +16,12 @@ class Asking:
     def __init__(self, view: AnnotateView) -> None:
         self._view = view
         view.right.questions.left.connect(lambda: view.paper.focus_text())
+        view.right.questions.answered.connect(self._answer_by_mouse)
+
+    def _answer_by_mouse(self) -> None:
+        if not self.answer():
+            self._view.state.context.note(_("Select the answer in the text first."))
+        self._view.paper.focus_text()
 
     def answer(self) -> bool:
         """Make the selected text an answer of the current question; whether text was selected."""

@@ -29,6 +29,7 @@ Choices = tuple[Choice | None, ...]
 # commands whose keys are shown beside the entries
 CHAIN, NEW_CHAIN, PART = "annotate.chain", "annotate.chain-new", "annotate.part"
 LINK, DELETE, SKIP = "annotate.link-key", "annotate.delete", "annotate.space"
+ANSWER = "annotate.enter"
 ACCEPT, REJECT = "annotate.accept", "annotate.reject"
 
 
@@ -78,12 +79,23 @@ class ContextMenus:
         return (
             Choice(title if some else _("&Label as"), enabled=can, choices=labels or _NOTHING),
             self._all_occurrences(some and bool(labels)),
+            *self._answers(text),
             *self._of_text(),
             SEPARATOR,
             Choice(_("&Copy"), partial(_copy, content), some, command="copy"),
             Choice(_("&Find in the text"), self._view.find, command="find"),
             Choice(_("Select &all"), text.selectAll, text.can_select_all, command="select-all"),
         )
+
+    def _answers(self, text: TextView) -> Choices:
+        """The current question, which the selected text can answer."""
+        asked = self._state.question
+        if asked is None:
+            return ()
+        title = _("Ans&wer “{question}”")
+        title = title.format(question=plain.menu_text(_cut(asked.question.text)))
+        can = self._state.can_edit and text.selection is not None
+        return (Choice(title, self._view.asking.answer, can, command=ANSWER),)
 
     def _of_text(self) -> Choices:
         """Chains and parts: what the selected text can be added to."""

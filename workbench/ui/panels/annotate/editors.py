@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -54,6 +54,7 @@ class ValueEditor(QWidget):
 
     main: QWidget
     controls: tuple[QWidget, ...]
+    left = Signal()  # Escape: the keyboard focus should return to the text
 
     def __init__(self, state: AnnotateActs, layer: Layer) -> None:
         super().__init__()
@@ -245,6 +246,9 @@ class NumberEditor(ValueEditor):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            if event.key() == Qt.Key.Key_Escape:
+                self.left.emit()
+                return True
             if watched is self.slider:
                 return self._slider_key(event)
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.modifiers():
@@ -342,6 +346,10 @@ class TextEditor(ValueEditor):
         if event.type() == QEvent.Type.FocusOut:
             self._pause.stop()
             self.state.save_texts()
+        pressed = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress
+        if pressed and cast(QKeyEvent, event).key() == Qt.Key.Key_Escape:
+            self.left.emit()
+            return True
         return super().eventFilter(watched, event)
 
     def hideEvent(self, event: QHideEvent) -> None:

@@ -362,6 +362,7 @@ class Paper(QFrame):
         for id, layer in wanted.items():
             if id not in self._editors:
                 editor = self._editors[id] = EDITORS[layer.traits.editor](self.state, layer)
+                editor.left.connect(self.focus_text)
                 self._values.addWidget(editor)
             self._editors[id].render(layer)
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.annotate.acts import AnnotateActs
 
 BETWEEN = " · "
+LEAST_LIST = 56  # height that questions keep, pixels at 100%
 
 
 class QuestionRow(QAbstractButton):
@@ -108,21 +109,22 @@ class QuestionRow(QAbstractButton):
 class QuestionPane(QFrame):
     """The list, a field for new questions, and acts on the current one.
 
-    `left`: the keyboard focus should return to the text.
+    `left`: the keyboard focus should return to the text. `answered`: the selected text is to be an
+    answer.
     """
 
-    left = Signal()
+    left, answered = Signal(), Signal()
 
     def __init__(self, state: AnnotateActs) -> None:
         super().__init__()
         self.state, self._editing = state, False
         self.rows: list[QuestionRow] = []
-        self._number = words("", "small", "muted")
+        self._number, self._cap = words("", "small", "muted"), KeyCap("")
         head = row(
             words(_("Questions"), weight=600),
             None,
             self._number,
-            KeyCap("Tab"),
+            self._cap,
             gap=6,
             margins=(14, 12, 14, 6),
         )
@@ -136,6 +138,10 @@ class QuestionPane(QFrame):
         self.field = QLineEdit()
         self.field.installEventFilter(self)
         call(self.field, _("Question"))
+        self._answer = Button(
+            _("Answer"), small=True, on=self.answered.emit,
+            tip=_("Add the selected text to the answers (Return)"),
+        )  # fmt: skip
         self._null = Button(
             _("No answer"), small=True, on=state.toggle_null,
             tip=_("The text does not answer the question (N)"),
@@ -147,7 +153,7 @@ class QuestionPane(QFrame):
             _("Delete"), kind="quiet", small=True, on=state.delete_question,
             tip=_("Delete the question with its answers (Shift+Delete)"),
         )  # fmt: skip
-        acts = row(self._null, None, self._edit, self._delete, gap=6)
+        acts = row(self._answer, self._null, None, self._edit, self._delete, gap=6)
         below = column(self._none, self.field, acts, gap=8, margins=(14, 6, 14, 10))
         self._others = head, below
         layout = QVBoxLayout(self)
@@ -159,6 +165,8 @@ class QuestionPane(QFrame):
     def render(self) -> None:
         state, shown = self.state, self.state.shown_questions
         self._number.setText(formats.count(len(shown)) if shown else "")
+        self._cap.setText("." if any(layer.traits.in_text for layer in state.active) else "Tab")
+        self._cap.updateGeometry()
         listed = layout_of(self._list)
         while len(self.rows) < len(shown):
             made = QuestionRow()
@@ -174,7 +182,7 @@ class QuestionPane(QFrame):
         current = state.question
         self._none.setText(question_hint(state.context.settings, any_questions=bool(shown)))
         self.field.setEnabled(state.can_edit)
-        for button in (self._null, self._edit, self._delete):
+        for button in (self._answer, self._null, self._edit, self._delete):
             button.setEnabled(state.can_edit and current is not None)
         null = current is not None and current.question.is_null
         self._null.set_text(_("Has an answer") if null else _("No answer"))
@@ -187,13 +195,20 @@ class QuestionPane(QFrame):
         self._fit()
 
     def _fit(self) -> None:
-        """Few questions leave room for the spans below."""
-        needed = 1
-        for part in (*self._others, *([self._list] if self.state.shown_questions else [])):
-            layout, width = layout_of(part), self.width()
-            fits = layout.hasHeightForWidth()
-            needed += layout.totalHeightForWidth(width) if fits else layout.totalSizeHint().height()
-        self.setMaximumHeight(needed)
+        """Few questions leave room for the spans below; what is beside them is never cut."""
+        others = 1 + sum(map(self._height_of, self._others))
+        listed = self._height_of(self._list) if self.state.shown_questions else 0
+        for part in self._others:  # else a layout cuts wrapped text before it shortens the list
+            part.setMinimumHeight(self._height_of(part))
+        self._area.setMaximumHeight(listed)
+        self.setMinimumHeight(others + min(listed, theme.px(LEAST_LIST)))
+        self.setMaximumHeight(others + listed)
+
+    def _height_of(self, part: QWidget) -> int:
+        layout = layout_of(part)
+        if layout.hasHeightForWidth():
+            return layout.totalHeightForWidth(self.width())
+        return layout.totalSizeHint().height()
 
     def _show_current(self) -> None:
         current = next(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _
-from workbench.operations import values
+from workbench.operations import corpus, values
 from workbench.operations.annotate import SpanRow, SuggestionRow
 from workbench.text.labels import NUMBER, Layer
 from workbench.text.rows import row_id
@@ -31,10 +31,10 @@ class ShownNumber:
 
 
 class ValueState(ChoiceState):
-    """`unsaved`: layer id → text that is being written for the open document."""
+    """`unsaved`: (document id, layer id) → text that is written, but not stored yet."""
 
     def __init__(self, context: PanelContext) -> None:
-        self.unsaved: dict[int, str] = {}
+        self.unsaved: dict[tuple[int, int], str] = {}
         self._typed: tuple[object, str] = (None, "")  # document and number typed so far
         super().__init__(context)
 
@@ -121,23 +121,38 @@ class ValueState(ChoiceState):
     # ------------------------------------------------------------ written texts
 
     def written(self, layer: Layer) -> str:
-        """The text written for the document, as far as it is stored."""
+        """The text written for the document, also if it could not be stored."""
+        unsaved = self.unsaved.get((self.shown_id, row_id(layer))) if self.doc else None
+        return self._stored(layer) if unsaved is None else unsaved
+
+    def _stored(self, layer: Layer) -> str:
         value = self.doc.value(row_id(layer)) if self.doc else None
         return value if isinstance(value, str) else ""
 
     def write(self, layer: Layer, text: str) -> None:
         """Keep what is being written; `save_texts` stores it."""
-        self.unsaved[row_id(layer)] = text
+        if self.doc is not None:
+            self.unsaved[self.shown_id, row_id(layer)] = text
 
     def save_texts(self) -> None:
-        """Store what was written, one undo step for each layer."""
-        unsaved, self.unsaved = self.unsaved, {}
-        for layer in self.layers:
-            text = unsaved.get(row_id(layer))
-            if text is None or not self.can_edit or text == self.written(layer):
-                continue
-            place = self.project, self.document_id, row_id(layer)
-            self.context.attempt(values.write_text, *place, text, origin=self)
+        """Store what was written, one undo step for each layer.
+
+        What cannot be stored, as on a full disk, is kept and tried again the next time.
+        """
+        layers = {row_id(layer): layer for layer in self.layers}
+        for place, text in list(self.unsaved.items()):
+            document_id, layer_id = place
+            gone = layer_id not in layers or self.project.read_only
+            here = document_id == self.document_id
+            if gone or (here and text == self._stored(layers[layer_id])):
+                del self.unsaved[place]
+            elif self.can_edit and self.context.attempt(self._store, *place, text):
+                self.unsaved.pop(place, None)
+
+    def _store(self, document_id: int, layer_id: int, text: str) -> bool:
+        if corpus.documents_of(self.project, [document_id]):  # else it was deleted meanwhile
+            values.write_text(self.project, document_id, layer_id, text, origin=self)
+        return True
 
     def open(self, document_id: int, chosen: tuple[str, int] | None = None) -> None:
         if document_id != self.document_id:
@@ -148,7 +163,9 @@ class ValueState(ChoiceState):
     def without_label(self) -> tuple[Layer, ...]:
         """A text that is being written counts as a label."""
         return tuple(
-            layer for layer in super().without_label if not self.unsaved.get(row_id(layer), "")
+            layer
+            for layer in super().without_label
+            if not self.unsaved.get((self.shown_id, row_id(layer)), "")
         )
 
     def number_named(self, row: SpanRow | SuggestionRow) -> tuple[str, str] | None:
