@@ -1,5 +1,7 @@
 """Contrast is computed from the tokens; thresholds are WCAG 2.1 AA (text 4.5, controls 3)."""
 
+import re
+
 import pytest
 
 from workbench.ui import theme
@@ -8,7 +10,7 @@ THEMES = {"light": theme.LIGHT, "dark": theme.DARK}
 
 
 @pytest.mark.parametrize("name", THEMES)
-@pytest.mark.parametrize("ink", ["text", "muted", "accent", "good", "warn", "bad"])
+@pytest.mark.parametrize("ink", ["text", "muted", "faint", "accent", "good", "warn", "bad"])
 def test_words_can_be_read_on_every_ground(name, ink):
     colours = THEMES[name]
 
@@ -34,9 +36,11 @@ def test_states_can_be_read_on_their_soft_ground(name, tone):
 def test_borders_of_controls_and_words_on_the_primary_button_are_seen(name):
     colours = THEMES[name]
 
-    assert theme.contrast(colours["strong_line"], colours["surface"]) >= 3
+    for line in ("strong_line", "accent"):  # of controls, and their focus ring
+        for ground in ("surface", "window", "sunken"):
+            assert theme.contrast(colours[line], colours[ground]) >= 3, (line, ground)
     assert theme.contrast(colours["on_accent"], colours["accent"]) >= 4.5
-    assert theme.contrast(colours["faint"], colours["surface"]) >= 3
+    assert theme.contrast(colours["on_accent"], colours["accent_hover"]) >= 4.5
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -91,3 +95,50 @@ def test_text_size_goes_up_and_down_by_steps_and_ends(look):
     theme.set_up(dark=False, percent=500)
     assert theme.percent() == theme.next_text_size(1) == theme.TEXT_SIZES[-1]
     theme.set_up(dark=False)
+
+
+BORDERED = (  # what has a border of its own, by which it is seen
+    *("QPushButton", "QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox", "QPlainTextEdit, QTextEdit"),
+    "QCheckBox::indicator, QRadioButton::indicator, QTableView::indicator, QListView::indicator",
+)
+FOCUSED = (
+    *("QPushButton:focus", "QPlainTextEdit:focus, QTextEdit:focus", "QTabBar::tab:selected:focus"),
+    *("QCheckBox:focus, QRadioButton:focus", "QTableView:focus, QListView:focus, QTreeView:focus"),
+    *('QPushButton[kind="quiet"]:focus', 'QFrame[part="rail"] QToolButton:focus'),
+    "QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus",
+)
+
+
+@pytest.fixture
+def rules(look):
+    """dark → selector → declarations, of the style sheet of that theme."""
+    from workbench.ui import style
+
+    def read(dark):
+        theme.set_up(dark=dark)
+        found = {}
+        for rule in style.style_sheet().split("}"):
+            selector, _brace, declared = rule.partition("{")
+            found[" ".join(selector.split())] = declared
+        return found
+
+    yield read
+    theme.set_up(dark=False)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_borders_and_focus_rings_of_the_style_sheet_are_seen(rules, dark):
+    found, colours = rules(dark), theme.DARK if dark else theme.LIGHT
+
+    for selector in (*BORDERED, *FOCUSED):
+        (line,) = re.findall(r"border(?:-color)?:[^;]*(#[0-9A-F]{6})", found[selector])
+        for ground in ("surface", "window", "sunken"):
+            assert theme.contrast(line, colours[ground]) >= 3, (selector, ground)
+    placeholder = colours[style_roles()["PlaceholderText"]]
+    assert theme.contrast(placeholder, colours["surface"]) >= 4.5
+
+
+def style_roles():
+    from workbench.ui import style
+
+    return style._ROLES

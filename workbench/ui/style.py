@@ -233,7 +233,7 @@ def _inputs() -> str:
         border-radius: 6px; padding: 6px;
         color: {t["text"]}; selection-background-color: {t["accent"]};
         selection-color: {t["on_accent"]}; }}
-    QPlainTextEdit:focus, QTextEdit:focus {{ border: 1px solid {t["accent"]}; padding: 6px; }}
+    QPlainTextEdit:focus, QTextEdit:focus {{ border: 2px solid {t["accent"]}; padding: 5px; }}
     {wrong} {{ border-color: {t["bad"]}; }}
     QPlainTextEdit[kind="mono"], QTextEdit[kind="mono"], QLineEdit[kind="mono"] {{
         font-family: '{theme.family(mono=True)}';
@@ -242,7 +242,7 @@ def _inputs() -> str:
         background: transparent; }}
     QPlainTextEdit[outdated="true"], QTableView[outdated="true"] {{ color: {t["faint"]}; }}
     QPlainTextEdit[plain="true"]:focus, QTextEdit[plain="true"]:focus {{
-        border: 1px solid {t["accent"]}; padding: 6px; }}
+        border: 2px solid {t["accent"]}; padding: 5px; }}
     QAbstractSpinBox QLineEdit, QComboBox QLineEdit, QAbstractSpinBox QLineEdit:focus,
         QComboBox QLineEdit:focus {{ border: 0;
         min-height: 0; padding: 0; background: transparent; }}

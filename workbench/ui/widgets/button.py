@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import cast
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QHelpEvent, QKeyEvent, QPaintEvent
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
@@ -96,6 +96,16 @@ class Button(QPushButton):
         ):
             self._tint()
         super().changeEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """A focused primary button has a second ring: its border is hardly told from its ground."""
+        super().paintEvent(event)
+        if self._kind == "primary" and self.hasFocus():
+            painter = QPainter(self)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(theme.qcolour("on_accent"), 1.5))
+            inside = QRectF(self.rect()).adjusted(3, 3, -3, -3)
+            painter.drawRoundedRect(inside, theme.RADIUS_SMALL, theme.RADIUS_SMALL)
 
     def _tint(self) -> None:
         if self._icon:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from workbench.text.labels import Label
 
 PICTURES = 600  # of chips that are kept, about 20 KB each
+RING, RING_GAP = 2, 1.5  # focus ring of a chip and the gap between them, pixels
 _pictures: dict[tuple[object, ...], QPixmap] = {}
 
 
@@ -105,9 +106,10 @@ class _Drawing:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(QColor(colours.line), 1.5) if chosen else Qt.PenStyle.NoPen)
         painter.setBrush(QColor(colours.fill if chosen else colours.chip))
-        painter.drawRoundedRect(area.adjusted(0.75, 0.75, -0.75, -0.75), 6, 6)
+        inset = RING + RING_GAP if focused else 0.75  # else the outline of a chosen chip hides it
+        painter.drawRoundedRect(area.adjusted(inset, inset, -inset, -inset), 6, 6)
         if focused:
-            painter.setPen(QPen(theme.qcolour("accent"), 2))
+            painter.setPen(QPen(theme.qcolour("accent"), RING))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(area.adjusted(1, 1, -1, -1), 6, 6)
         painter.setPen(Qt.PenStyle.NoPen)

@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QListView,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QTableView,
     QWidget,
 )
 
@@ -25,6 +24,7 @@ from workbench.base.terms import term
 from workbench.ui import icons, plain, theme
 from workbench.ui.offsets import is_rtl
 from workbench.ui.widgets.delegates import STATE_ICONS, ground
+from workbench.ui.widgets.marked_table import MarkedTable
 
 if TYPE_CHECKING:
     from workbench.storage.documents import DocumentRow
@@ -169,7 +169,7 @@ class _Delegate(QStyledItemDelegate):
         painter.drawText(line, Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter, text)
 
 
-class DocumentList(QTableView):
+class DocumentList(MarkedTable):
     """`picked(document id)` when the user selects another row.
 
     A table of one column: a QListView queries every row before showing the first, 0.3 s for 60,000

@@ -18,13 +18,14 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QWidget
 
 from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.text.find import marks
 from workbench.ui import formats, plain, theme
 from workbench.ui.widgets.document_delegates import Cell, Classes, FoundText, StateIcon, in_key
+from workbench.ui.widgets.marked_table import MarkedTable
 from workbench.ui.widgets.table import dress
 
 if TYPE_CHECKING:
@@ -214,7 +215,7 @@ class DocumentRows(QAbstractTableModel):
         return None
 
 
-class DocumentTable(QTableView):
+class DocumentTable(MarkedTable):
     """Signals: `opened(id)` on Enter and double-click, `chosen()` when the selection has changed.
 
     `chosen()` is compressed to one signal per moment. `removed()` is emitted on Delete,

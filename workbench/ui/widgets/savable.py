@@ -7,16 +7,16 @@ from pathlib import Path
 
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QRegion
-from PySide6.QtWidgets import QTableView
 
 from workbench.text import formulas
 from workbench.ui import formats, theme
+from workbench.ui.widgets.marked_table import MarkedTable
 from workbench.ui.widgets.whole import whole
 
 NOTHING = (None, "", "–")  # cells without a value
 
 
-class SavableTable(QTableView):
+class SavableTable(MarkedTable):
     """named_rows: the names of rows are the first column of the numbers."""
 
     named_rows = False

@@ -76,7 +76,7 @@ class ChoiceRow(QAbstractButton):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         chosen = self.isChecked()
-        pen = QPen(theme.qcolour("accent" if chosen or self._suggested else "line"), 1.0)
+        pen = QPen(theme.qcolour("accent" if chosen or self._suggested else "strong_line"), 1.0)
         if chosen:
             pen.setWidthF(2.0)
         elif self._suggested:
@@ -94,7 +94,7 @@ class ChoiceRow(QAbstractButton):
         cap = QRectF(frame.left() + 11, frame.center().y() - side / 2, side, side)
         if self.isRightToLeft():
             cap.moveRight(frame.right() - 11)
-        painter.setPen(QPen(theme.qcolour("accent" if self.isChecked() else "line"), 1))
+        painter.setPen(QPen(theme.qcolour("accent" if self.isChecked() else "strong_line"), 1))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRoundedRect(cap, 4, 4)
         painter.setPen(theme.qcolour("text" if self.isEnabled() else "faint"))
