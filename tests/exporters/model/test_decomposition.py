@@ -75,6 +75,19 @@ def test_a_new_tensor_that_is_changed_in_place_is_replaced(table):
     assert torch.equal(module(x), act(x))
 
 
+def test_batch_normalization_uses_its_running_statistics(table):
+    mean, scale = torch.randn(3), torch.rand(3) + 0.5
+
+    def act(x):
+        return nn.functional.batch_norm(x, mean, scale, scale, mean)
+
+    x = torch.randn(6, 3)
+    calls, module = rewritten(traced(act, x), table)
+
+    assert aten._native_batch_norm_legit_no_training.default in calls
+    assert torch.allclose(module(torch.ones(9, 3)), act(torch.ones(9, 3)))
+
+
 @pytest.mark.parametrize(
     "act",
     [

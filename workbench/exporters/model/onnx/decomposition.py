@@ -7,6 +7,7 @@ have an equivalent or do nothing in a graph for inference. A model with any othe
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -140,6 +141,8 @@ def _rewrite(node: Node) -> Rewrite | None:
         return _cast
     if target is aten.dropout.default and not node.args[2]:
         return _pass_through
+    if target is aten.batch_norm.default and not node.args[5]:
+        return _normalize
     if target in SAME:
         return lambda node: _retarget(node, SAME)
     if target in IN_PLACE and _is_read_only_by(node, node.args[0]):
@@ -174,6 +177,22 @@ def _pass_through(node: Node) -> None:
 def _cast(node: Node) -> None:
     node.target, node.args = aten._to_copy.default, node.args[:1]
     node.kwargs = {"dtype": node.meta["val"].dtype}
+
+
+def _normalize(node: Node) -> None:
+    """Batch normalization with its running mean and variance."""
+    *tensors, _training, momentum, eps, _cudnn = node.args
+    val, graph = node.meta["val"], node.graph
+    with graph.inserting_before(node):
+        norm = aten._native_batch_norm_legit_no_training.default
+        call = graph.call_function(norm, (*tensors, momentum, eps))
+        first = graph.call_function(operator.getitem, (call, 0))
+    with val.fake_mode:
+        nothing = val.new_empty(0)  # statistics of the batch, which only training has
+    call.meta = {**node.meta, "val": (val, nothing, nothing)}
+    first.meta = dict(node.meta)
+    node.replace_all_uses_with(first)
+    graph.erase_node(node)
 
 
 def _retarget(node: Node, targets: Mapping[Any, Any]) -> None:
