@@ -9,7 +9,7 @@ import click
 
 from workbench.base.i18n import _
 from workbench.cli.output import as_json, emit, plain, say, table
-from workbench.cli.session import project_argument, reading, session
+from workbench.cli.session import layer_option, project_argument, reading, session
 
 if TYPE_CHECKING:
     from workbench.operations.alignment_audit import Audit
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @project_argument
-@click.option("--layer", "layer_name", required=True, help=_("Name of the layer."))
+@layer_option
 @click.option("--model", required=True, help=_("Name or folder of the model."))
 @click.option("--task", default="", help=_("Task to train. [default: the first of the layer]"))
 @click.option("--max-length", type=click.IntRange(min=8), help=_("Maximum length in tokens."))
@@ -52,7 +52,7 @@ def audit(
         with session(file) as opened:
             moved = operations.snap(opened.project, found.findings)
     if as_json:
-        emit({"layer": layer_name, "model": card.name, "fixed": moved, **_report(found)})
+        emit({"layer": layer.name, "model": card.name, "fixed": moved, **_report(found)})
         return
     _show(found)
     if fix:

@@ -11,7 +11,7 @@ import click
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.cli.output import Progress, as_json, emit, plain, say, table
-from workbench.cli.session import project_argument, session
+from workbench.cli.session import layer_option, project_argument, session
 
 if TYPE_CHECKING:
     from workbench.operations.label_errors import Ranking, Suspect
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.command("label-errors")
 @project_argument
-@click.option("--layer", "layer_name", required=True, help=_("Name of the layer."))
+@layer_option
 @click.option(
     "--folds", type=click.IntRange(2, 20), default=5, show_default=True, help=_("Number of parts.")
 )
@@ -53,25 +53,26 @@ def label_errors(
 
     with session(file, read_only=kept) as opened:
         project = opened.project
+        layer = measuring.layer_named(project, layer_name)
         if not kept:
-            prepared = measuring.prepare(project, layer_name, model=model, folds=folds)
+            prepared = measuring.prepare(project, layer.name, model=model, folds=folds)
             progress = Progress(_("Computing out-of-fold predictions"))
             opened.ask(
                 lambda then: measuring.start(project, opened.queue, prepared, then),
                 heard=progress.heard,
             )
             progress.end()
-        found = operations.ranking(project, measuring.layer_named(project, layer_name))
+        found = operations.ranking(project, layer)
     if found is None:
         raise WorkbenchError(
-            _("Layer {layer!r} was not measured yet.").format(layer=layer_name),
+            _("Layer {layer!r} was not measured yet.").format(layer=layer.name),
             hint=_("Leave out --kept."),
         )
     suspects = found.suspects[:limit]
     if as_json:
-        emit(_report(layer_name, found, suspects))
+        emit(_report(layer.name, found, suspects))
     else:
-        _show(layer_name, found, suspects)
+        _show(layer.name, found, suspects)
 
 
 def _report(layer: str, found: Ranking, suspects: Sequence[Suspect]) -> dict[str, object]:

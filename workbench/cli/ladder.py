@@ -11,7 +11,14 @@ import click
 from workbench.base.errors import Cancelled, JobFailed, WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.cli.output import Progress, as_json, emit, note, say, table
-from workbench.cli.session import Session, interrupts, key_values, project_argument, session
+from workbench.cli.session import (
+    Session,
+    interrupts,
+    key_values,
+    layer_option,
+    project_argument,
+    session,
+)
 
 if TYPE_CHECKING:
     from workbench.operations.ladder import Ladder
@@ -29,7 +36,7 @@ def _numbers(_context: click.Context, _parameter: click.Parameter, text: str) ->
 
 @click.command()
 @project_argument
-@click.option("--layer", required=True, help=_("Layer to train on: spans, tokens or classes."))
+@layer_option
 @click.option(
     "--rungs",
     default="",
@@ -77,7 +84,7 @@ def _numbers(_context: click.Context, _parameter: click.Parameter, text: str) ->
 @as_json
 def ladder(
     file: Path,
-    layer: str,
+    layer_name: str,
     rungs: str,
     added: tuple[str, ...],
     parts: dict[str, str],
@@ -95,9 +102,11 @@ def ladder(
     the same settings on the same data are used again: repeat the command to continue. Ctrl+C once
     ends after the current run, twice cancels it.
     """
+    from workbench.operations import folds
     from workbench.operations.ladder import Ladder
 
     with session(file) as opened:
+        layer = folds.layer_named(opened.project, layer_name).name
         spec = _spec(opened, layer, rungs, added, parts, decoders, seeds, settings)
         work = Ladder(opened.project, opened.queue, spec)
         try:

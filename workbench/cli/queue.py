@@ -11,7 +11,7 @@ from workbench.base.errors import JobFailed
 from workbench.base.i18n import _, ngettext
 from workbench.base.registry import registry
 from workbench.cli.output import Progress, as_json, emit, plain, say, table
-from workbench.cli.session import Session, interrupts, project_argument, session
+from workbench.cli.session import Session, interrupts, layer_option, project_argument, session
 from workbench.cli.where import matching, where_option
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def _orders() -> str:
 
 @click.command()
 @project_argument
-@click.option("--layer", "layer_name", required=True, help=_("Name of the layer to label."))
+@layer_option
 @click.option(
     "--order",
     default=KEPT,
@@ -92,7 +92,7 @@ def queue(
             _computed(opened, found)
         kept = queue_orders.kept(opened.project, layer.id or 0)
         listed = queue_list.next_documents(opened.project, layer, kept, count, only=only)
-    _show(layer_name, kept, listed, as_json=as_json)
+    _show(layer.name, kept, listed, as_json=as_json)
 
 
 def _wanted(

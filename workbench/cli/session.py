@@ -27,6 +27,13 @@ if TYPE_CHECKING:
 
 PROJECT = click.Path(path_type=Path)
 project_argument = click.argument("file", type=PROJECT, metavar="FILE")
+layer_option = click.option(
+    "--layer",
+    "layer_name",
+    default="",
+    metavar="NAME",
+    help=_("Name of the layer. [default: the only layer that a model can learn]"),
+)
 
 
 @contextmanager

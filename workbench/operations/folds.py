@@ -84,11 +84,24 @@ def measurable(project: Project) -> tuple[Layer, ...]:
     return tuple(layer for layer in labels.layers(project.db) if tasks.fitting(layer))
 
 
-def layer_named(project: Project, name: str) -> Layer:
-    """Raises WorkbenchError if there is none that a task learns."""
+def layer_named(project: Project, name: str = "") -> Layer:
+    """The layer of this name; without one, the only layer that a task learns.
+
+    Raises WorkbenchError if there is none, or several for no name.
+    """
+    fitting = measurable(project)
+    if not name and len(fitting) == 1:
+        return fitting[0]
+    known = ", ".join(layer.name for layer in fitting)
+    if not name:
+        raise WorkbenchError(
+            _("Missing --layer: a model can learn several layers.")
+            if fitting
+            else _("The project has no layer that a model can learn."),
+            hint=_("Choose one of: {known}.").format(known=known) if known else "",
+        )
     layer = labels.layer_by_name(project.db, name)
     if layer is None or not tasks.fitting(layer):
-        known = ", ".join(layer.name for layer in measurable(project))
         raise WorkbenchError(
             _("There is no layer {name!r} that a model can learn.").format(name=name),
             hint=_("Choose one of: {known}.").format(known=known or _("none")),
