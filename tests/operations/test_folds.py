@@ -18,10 +18,10 @@ def test_without_a_name_the_only_layer_is_taken(project):
         folds.layer_named(project)
     assert found.value.hint == "Choose one of: class, spans."
 
-    labels.delete_layer(project, labels.layer_by_name(project.db, "class").id)
+    labels.delete_layer(project, folds.layer_named(project, "class").id)
     assert folds.layer_named(project).name == "spans"
 
-    labels.delete_layer(project, labels.layer_by_name(project.db, "spans").id)
+    labels.delete_layer(project, folds.layer_named(project, "spans").id)
     with pytest.raises(WorkbenchError, match="no layer that a model can learn"):
         folds.layer_named(project)
 
