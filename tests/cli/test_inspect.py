@@ -92,6 +92,16 @@ def test_what_cannot_be_done_is_reported(call, more, code, word):
     assert found == code and word in err and out == ""
 
 
+def test_an_unknown_name_is_answered_with_the_runs_of_the_project(call, tmp_path):
+    code, out, _err = call("sample", tmp_path)
+    file = out.strip().splitlines()[-1]
+    assert call("train", file, "--task", "classify", "--model", "baseline:majority")[0] == 0
+
+    code, _out, err = call("inspect", "first", "--project", file)
+
+    assert code == 1 and "There is no run or model 'first'. Runs: class majority." in err
+
+
 def test_a_document_of_a_project_is_named_by_its_key(call, tmp_path, tiny_model):
     pytest.importorskip("torch")
     code, out, _err = call("sample", tmp_path)

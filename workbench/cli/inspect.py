@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import ModelError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.records import to_plain
 from workbench.cli import corpus_index
@@ -183,14 +183,20 @@ def _options(settings: Sequence[str]) -> dict[str, str]:
 def _found(name: str, file: Path | None, keys: Sequence[str]) -> tuple[Choice, list[Document]]:
     """The model and the documents of the project."""
     from workbench.operations import inspect as operations
-    from workbench.operations import results
+    from workbench.operations import models, results
 
     if file is None:
         return operations.of_folder(name), []
     with reading(file) as project:
         documents = [operations.by_key(project, key) for key in keys]
-        if name in {run.name for run in results.all_runs(project)}:
+        runs = [run.name for run in results.all_runs(project)]
+        if name in runs:
             return operations.named_run(project, name), documents
+    if runs and not Path(name).exists() and name not in {card.name for card in models.list()}:
+        raise ModelError(
+            _("There is no run or model {name!r}.").format(name=name),
+            hint=_("Runs: {names}.").format(names=", ".join(runs)),
+        )
     return operations.of_folder(name), documents
 
 
