@@ -144,3 +144,15 @@ def test_a_limit_is_offered_only_where_suggestions_have_scores(view, state, scor
 
     assert view.right._accept.text().strip() == text
     assert view.right._sure.isVisibleTo(view.right) == (score is not None)
+
+
+def test_each_letter_in_the_menu_of_a_span_opens_one_entry(view, state):
+    names = next(layer for layer in state.layers if layer.name == "names")
+    id = annotate.add_span(state.project, state.document_id, 0, 3, names.labels[0].id)
+    state.choose(("gold", id))
+    titles = [choice.title for choice in view._menus.chosen() if choice and choice.enabled]
+
+    letters = [title[title.index("&") + 1].lower() for title in titles if "&" in title]
+
+    doubled = {letter for letter in letters if letters.count(letter) > 1}
+    assert "&From you" in titles and not doubled

@@ -63,6 +63,14 @@ def test_a_fault_is_shown_and_nothing_is_stored(state, table):
     assert table.save(body="x", label_id=label_id(state, "PER")) and table.fault == ""
 
 
+def test_a_new_pattern_has_the_label_and_the_kind_of_the_one_before(state, table):
+    assert table.edited.kind == WORDS
+    table.save(body=r"\d+", kind=REGEX, label_id=label_id(state, "TIME"))
+
+    assert (table.edited.kind, table.edited.label_id) == (REGEX, label_id(state, "TIME"))
+    assert table.edited.body == ""
+
+
 def test_the_filtered_queue_alone_is_searched(state, table):
     table.save(body="42", label_id=label_id(state, "TIME"))
     state.narrow(split="train")

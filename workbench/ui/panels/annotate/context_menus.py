@@ -168,7 +168,7 @@ class ContextMenus:
             *self._links(span),
             self._all_occurrences(True),
             Choice(_("&Note…"), self._view.remarks.ask_note, can, command="annotate.note"),
-            Choice(_("&Flag…"), self._view.remarks.ask_flag, can, command="annotate.flag"),
+            Choice(_("Fla&g…"), self._view.remarks.ask_flag, can, command="annotate.flag"),
             Choice(_("&Copy text"), partial(_copy, self._content(span))),
             SEPARATOR,
             self._of_source(span),

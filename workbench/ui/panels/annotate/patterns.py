@@ -76,13 +76,13 @@ class PatternsState(State):
 
     @property
     def edited(self) -> Pattern:
-        """The chosen pattern, or an empty one for the label used last."""
+        """The chosen pattern, or an empty one for the label used last, of the same kind."""
         for row in self.rows:
             if row.id == self.chosen:
                 return row.pattern
-        last = self.rows[-1].pattern.label_id if self.rows else 0
+        last = self.rows[-1].pattern if self.rows else Pattern(WORDS, "", 0)
         ids = [row_id(label) for _layer, label in self.choices]
-        return Pattern(WORDS, "", last if last in ids else next(iter(ids), 0))
+        return Pattern(last.kind, "", last.label_id if last.label_id in ids else next(iter(ids), 0))
 
     def _load(self) -> None:
         known = {row_id(label): (layer.name, label) for layer, label in self.choices}
