@@ -4,6 +4,11 @@ from workbench.base.errors import ImportFailed
 from workbench.importers.detect import detect, importer
 from workbench.importers.source import Source
 
+PRODIGY_CHOICE = (
+    '{"text": "x", "options": [{"id": "A", "text": "A"}, {"id": "B", "text": "B"}], '
+    '"accept": ["A"], "answer": "accept"}\n'
+)
+
 
 @pytest.mark.parametrize(
     "name, content, format",
@@ -12,6 +17,8 @@ from workbench.importers.source import Source
         ("a.jsonl", '{"text": "x", "label": [[0, 1, "A"]]}\n', "doccano"),
         ("a.json", '[{"text": "x", "label": ["A"]}]', "doccano"),
         ("a.jsonl", '{"text": "x", "spans": [], "answer": "accept"}\n', "prodigy"),
+        ("a.jsonl", PRODIGY_CHOICE, "prodigy"),
+        ("a.jsonl", '{"question": "x", "options": ["y", "z"], "answer": "A"}\n', "choices"),
         ("a.jsonl", '{"text": "cut in the mid', "doccano"),
         ("a.csv", "text,label\na,b\n", "csv"),
         ("a.txt", "text;label\na;b\nc;d\n", "csv"),

@@ -49,6 +49,7 @@ _ANSWER = (
     "answer", "answerkey", "answer_key", "answerrightending", "correct", "correct_answer", "label",
     "answer_index", "answer_idx", "gold", "gold_label", "target",
 )  # fmt: skip
+_DECISIONS = ("accept", "reject", "ignore")  # of Prodigy
 _KEY = ("id", "example_id", "qid", "inputstoryid", "key", "uid", "idx", "ind", "video-id")
 _COLUMN = re.compile(
     r"(?:choice|option|ending|answer|sol|solution|alternative|candidate|randomfifthsentencequiz)"
@@ -63,7 +64,10 @@ class MultipleChoiceImporter:
 
     def sniff(self, head: str, name: str) -> Guess:
         if jsonl.opens(head):
-            first = next(iter(_flat(jsonl.first_object(head))), {})
+            given = jsonl.first_object(head)
+            if isinstance(given.get("accept"), list) and given.get("answer") in _DECISIONS:
+                return Guess(0.0)  # Prodigy: classes to choose from, which are the same everywhere
+            first = next(iter(_flat(given)), {})
             rows, fields = [first], list(first)
         else:
             delimiter, _even = guess_delimiter(head)
