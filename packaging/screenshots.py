@@ -33,7 +33,7 @@ PICTURES += (
 
 
 class Studio:
-    """The application, driven from outside: no event loop of its own, so it can wait and look."""
+    """The application, driven from outside: its own loop waits and takes pictures."""
 
     def __init__(self, home: Path, out: Path):
         for name in ("CONFIG", "DATA", "CACHE"):
@@ -54,7 +54,7 @@ class Studio:
         end = time.monotonic() + seconds
         while not condition():
             if time.monotonic() > end:
-                raise SystemExit("The application did not come so far in time.")
+                raise SystemExit("The application did not reach this state in time.")
             self.qt.processEvents()
             time.sleep(0.02)
 
