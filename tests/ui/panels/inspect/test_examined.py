@@ -16,6 +16,8 @@ from workbench.operations.inspect import Choice
 from workbench.ui.panels.inspect.examined import Examined
 from workbench.ui.panels.inspect.views.group_swap import GroupSwapView
 from workbench.ui.panels.inspect.views.layer_similarity import LayerSimilarityView
+from workbench.ui.panels.inspect.views.option_field import OptionForm
+from workbench.ui.panels.inspect.views.plain import plain_view
 from workbench.ui.panels.inspect.views.probes import ProbesView
 
 RUN = Choice("run 1", "first · class", "/run/1", "classify", 1, "class")
@@ -232,3 +234,18 @@ def test_changes_by_group_and_the_most_changed_documents_are_listed(qtbot, page)
 
     titles = [column.title for column in view._effects.rows_model.columns[2:]]
     assert titles == ["Mean per document", "Change per document"]
+
+
+def test_an_examining_inspector_without_a_view_has_its_options_and_a_button_to_start(qtbot, page):
+    state, view = shown(qtbot, page, "layer_similarity", plain_view)
+    state.ask()
+    assert state.result is None and not view._start.isHidden() and view._start.isEnabled()
+    assert view.findChild(OptionForm).control("words").text() == "3000"
+
+    view._start.click()
+    assert len(page.jobs) == 1 and view._start.isHidden() and not view._cancel.isHidden()
+    page.jobs[0].over = True
+    page.jobs[0].then(SIMILARITY, None)
+
+    assert view._cancel.isHidden() and not view._result.isHidden()
+    assert ("words", "11") in view._result._table.rows()

@@ -21,7 +21,7 @@ from workbench.base.registry import registry
 from workbench.ui import theme
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.samples import Sample, samples
-from workbench.ui.panels.inspect.views.plain import PlainView
+from workbench.ui.panels.inspect.views.plain import plain_view
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
@@ -140,7 +140,7 @@ class Pane(QFrame):
         if key in self._views and self._views[key].state is not shown:  # plugins have changed
             self._drop(key)
         if key not in self._views:
-            make = page.context.attempt(registry().view, "inspector", self.id) or PlainView
+            make = page.context.attempt(registry().view, "inspector", self.id) or plain_view
             self._views[key] = made = make(shown)
             self._pages.addWidget(made)
             shown.listen(shown.changed, lambda fields: self._shown_changed(shown, fields))

@@ -5,12 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtWidgets import QFrame
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
 from workbench.base.records import plain_rows, to_plain
 from workbench.ui import formats
 from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.panels.inspect.examined import Examined
+from workbench.ui.panels.inspect.views.examined import ExaminedView
 from workbench.ui.panels.inspect.views.option_field import OptionForm
 from workbench.ui.widgets.layout import card, layout_of
 from workbench.ui.widgets.table import Column, Table
@@ -24,14 +26,59 @@ MOST_ROWS = 12  # visible rows of a table
 Record = dict[str, Any]
 
 
-class PlainView(InspectorView):
-    """A list of records is a table with a column per field; other values have one row each.
+def plain_view(state: Shown) -> InspectorView:
+    """The view of an inspector that has none of its own."""
+    return PlainExaminedView(state) if isinstance(state, Examined) else PlainView(state)
 
-    Nested values are named by their path, as in `words.3.share`. Above are the options.
-    """
+
+class PlainView(InspectorView):
+    """The options of the inspector, and its result below them."""
 
     def __init__(self, state: Shown) -> None:
         super().__init__(state)
+        self._result = ResultTables()
+        _add_options(self, state)
+        layout_of(self).addWidget(self._result)
+
+    def clear(self) -> None:
+        self._result.clear()
+
+    def show_result(self, result: Any) -> None:
+        self._result.show_result(result)
+
+
+class PlainExaminedView(ExaminedView):
+    """The options of the inspector, the button that starts its job, and the result below."""
+
+    def __init__(self, state: Shown) -> None:
+        super().__init__(state)
+        self._result = ResultTables()
+        _add_options(self, state)
+        self.put(_(state.info.title) if state.info is not None else "", [], self._result)
+
+    def fill_fields(self) -> None:
+        """The fields of the options show their values themselves."""
+
+    def clear(self) -> None:
+        self._result.clear()
+
+    def show_result(self, result: Any) -> None:
+        self._result.show_result(result)
+
+
+def _add_options(view: InspectorView, state: Shown) -> None:
+    if state.info is not None and state.info.options:
+        layout_of(view).addWidget(card(OptionForm(state)))
+
+
+class ResultTables(QWidget):
+    """A list of records is a table with a column per field; other values have one row each.
+
+    Nested values are named by their path, as in `words.3.share`.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
         columns = [
             Column(_("Value"), lambda pair: pair[0], 260),
             Column(_("Result"), lambda pair: pair[1], None, tip=lambda pair: pair[1]),
@@ -39,9 +86,10 @@ class PlainView(InspectorView):
         self._table = Table(columns, name=_("Result"), key=lambda pair: pair[0])
         self._values = card(self._table, margins=(4, 4, 4, 4))
         self._lists: dict[tuple[str, ...], tuple[QFrame, Table]] = {}  # by name and fields
-        if state.info is not None and state.info.options:
-            layout_of(self).addWidget(card(OptionForm(state)))
-        layout_of(self).addWidget(self._values)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(12)
+        layout.addWidget(self._values)
 
     def clear(self) -> None:
         self._show({}, [])
