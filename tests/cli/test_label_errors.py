@@ -19,4 +19,4 @@ def test_doubtful_labels_are_ranked_and_kept_for_later(ask, call, sample, jobs_i
     assert margins == sorted(margins) and found["interval"][0] <= found["share"]
     assert again["suspects"] == found["suspects"][:1]
     code, _out, err = call("label-errors", sample, "--layer", "spans", "--kept")
-    assert code == 1 and "not measured yet" in err
+    assert code == 1 and "no out-of-fold predictions yet" in err

@@ -164,7 +164,7 @@ def test_t5_attends_to_itself_and_to_its_encoder_while_it_writes(tmp_path):
         ("head", 9, "no head 9: the last is 2"),
         ("query", 7, "no token 7: the last is 6"),
         ("kind", "cross", "no cross-attention"),
-        ("target", "a gate", "no decoder that writes a target text"),
+        ("target", "a gate", "no decoder that generates a target text"),
     ],
 )
 def test_what_does_not_exist_is_named(tmp_path, option, value, message):

@@ -287,7 +287,10 @@ def layer_of(index: Index) -> int:
 
 
 def runs(labels: np.ndarray, *, single: bool = False) -> list[tuple[int, int, int]]:
-    """(first, end, label) of runs of equal labels above 0; with `single`, of every one alone."""
+    """(first, end, label) of runs of equal labels above 0; with `single`, of every one alone.
+
+    labels: int (W,), one per word.
+    """
     found: list[tuple[int, int, int]] = []
     for at, label in enumerate(labels.tolist()):
         if label and not single and found and found[-1][1:] == (at, label):

@@ -62,8 +62,8 @@ class Registry:
     def info(self, kind: str, id: str, *, missing: str = "") -> Any:
         """The `info` object of a contribution; imports no heavy module.
 
-        missing: the message of the SpecError for an unknown id, to which the plugin that adds it or
-        the known ones are added.
+        missing: the message of the SpecError that is raised for an unknown id; its hint names the
+        plugin that adds it, or the known ids. Raises PluginError if a plugin's code fails.
         """
         if missing and (kind, id) not in self._entries:
             raise SpecError(missing, hint=self._missing_hint(kind, id))

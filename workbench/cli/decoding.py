@@ -46,7 +46,7 @@ class Changes:
 
 
 def thresholds(given: tuple[str, ...]) -> dict[str, float] | None:
-    """By label; None for those that fit dev best."""
+    """By label; None for those that fit dev best. Raises UsageError for another form."""
     if given == (FIT,):
         return None
     found = {}
@@ -66,6 +66,10 @@ def thresholds(given: tuple[str, ...]) -> dict[str, float] | None:
 
 
 def set_temperature(project: Project, run: Run, how: str) -> None:
+    """Store the temperature that fits dev best; none with "none".
+
+    Raises WorkbenchError for a run without probabilities on dev.
+    """
     from workbench.operations import calibration, quality_report
 
     if how == "none":

@@ -21,17 +21,21 @@ if TYPE_CHECKING:
 @project_argument
 @layer_option
 @click.option(
-    "--folds", type=click.IntRange(2, 20), default=5, show_default=True, help=_("Number of parts.")
+    "--folds", type=click.IntRange(2, 20), default=5, show_default=True, help=_("Number of folds.")
 )
 @click.option(
     "--model",
     default="",
     metavar="NAME",
     help=_(
-        "baseline:ID, or a run whose settings are used for every part. Default: a fast baseline."
+        "baseline:ID, or a run whose settings are used for every fold. Default: a fast baseline."
     ),
 )
-@click.option("--kept", is_flag=True, help=_("Rank by the last measurement of the layer."))
+@click.option(
+    "--kept",
+    is_flag=True,
+    help=_("Rank by the out-of-fold predictions that are stored for the layer."),
+)
 @click.option("--limit", type=click.IntRange(min=1), help=_("Number of labels. [default: all]"))
 @as_json
 def label_errors(
@@ -65,8 +69,8 @@ def label_errors(
         found = operations.ranking(project, layer)
     if found is None:
         raise WorkbenchError(
-            _("Layer {layer!r} was not measured yet.").format(layer=layer.name),
-            hint=_("Leave out --kept."),
+            _("Layer {layer!r} has no out-of-fold predictions yet.").format(layer=layer.name),
+            hint=_("Run the command without --kept."),
         )
     suspects = found.suspects[:limit]
     if as_json:

@@ -303,7 +303,9 @@ def _recovered(found: Recovered) -> dict[str, Any]:
 @project.command("remove")
 @project_argument
 @where_option
-@click.option("--ids", default="", metavar="ID,ID…", help=_("These documents, by their ids."))
+@click.option(
+    "--ids", default="", metavar="ID,ID…", help=_("Ids of the documents, separated by commas.")
+)
 @click.option("--dry-run", is_flag=True, help=_("Show what would be removed, without removing it."))
 @click.option("--yes", is_flag=True, help=_("Skip the confirmation, for scripts."))
 @as_json

@@ -192,7 +192,7 @@ def _run(opened: Session, spec: PromptSpec, split: str) -> tuple[dict[str, Any],
         note(cut.format(n=n))
     run = operations.start(opened.project, opened.queue, prepared)
     job = opened.queue.jobs[-1]
-    progress = Progress(_("Asking {model}").format(model=spec.model_name))
+    progress = Progress(_("Scoring prompts with {model}").format(model=spec.model_name))
     opened.wait(job, progress.heard)
     progress.end()
     if job.status not in ("done", "stopped"):

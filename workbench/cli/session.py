@@ -220,7 +220,7 @@ def seconds_in_words(seconds: float) -> str:
 def key_values(
     _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, str]:
-    """The values of a repeated option KEY=VALUE, for click."""
+    """The values of a repeated option KEY=VALUE, for click. Raises BadParameter."""
     found = {}
     for value in values:
         key, sign, setting = value.partition("=")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     "--text-b",
     "second",
     multiple=True,
-    help=_("Second text of a pair, or questions on lines of their own, one for each --text."),
+    help=_("Second text of a pair, or questions, one per line; given once for each --text."),
 )
 @click.option(
     "--input",

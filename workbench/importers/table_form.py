@@ -38,6 +38,11 @@ class Form:
 
     @classmethod
     def of(cls, source: Source, options: Options, preferred: str) -> Form:
+        """The form that the options name, the rest found in the first rows of the file.
+
+        preferred: the delimiter if none is found. Raises ImportFailed if no row can be read, or the
+        options do not fit the file.
+        """
         lift_limit()
         head = source.head()
         delimiter = _NAMES.get(options.delimiter, options.delimiter) or (

@@ -68,7 +68,7 @@ def direction(wanted: str | None, given: Sequence[str], model: str) -> str:
     message = _("{model} does not predict previous words or tokens.")
     if wanted == NEXT:
         message = _("{model} does not predict next words or tokens.")
-    raise SpecError(message.format(model=model), hint=_("Leave the option direction out."))
+    raise SpecError(message.format(model=model), hint=_("Omit the option direction."))
 
 
 def directions(gives: Collection[str]) -> tuple[str, ...]:

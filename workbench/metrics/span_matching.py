@@ -65,7 +65,10 @@ class SpanCounts:
 
 
 def scored(counts: np.ndarray) -> dict[str, np.ndarray]:
-    """Precision, recall and F1 from counts (…, outcomes); a partial match counts half."""
+    """Precision, recall and F1; a partial match counts half.
+
+    counts: (…, 5), the outcomes correct, wrong, half, missed and spurious. Returns float (…) each.
+    """
     correct, wrong, half, missed, spurious = np.moveaxis(counts, -1, 0)
     credit = correct + 0.5 * half
     predicted, gold = correct + wrong + half + spurious, correct + wrong + half + missed

@@ -366,7 +366,7 @@ def vectors_of(model: str) -> str:
     if VECTORS not in found.gives:
         raise ModelError(
             _("{name} has no static vectors.").format(name=found.name),
-            hint=_("Choose word vectors of the Models page, such as starter-glove."),
+            hint=_("Choose word vectors from the Models page, for example starter-vectors."),
         )
     return str(spec.vectors_file(found))
 

@@ -71,7 +71,11 @@ def _check_folder(path: Path) -> None:
 
 
 def write_file(path: Path, write: Callable[[TextIO], int]) -> int:
-    """Call `write(file)` on a temporary file beside the target, then replace the target with it."""
+    """Call `write(file)` on a temporary file beside the target, then replace the target with it.
+
+    Returns what `write` returns. Raises ExportFailed if the file cannot be written; the target is
+    then unchanged.
+    """
     draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
     try:
         # Lone surrogates are written as they are in the text.

@@ -128,7 +128,7 @@ def choose_layer(project: Project, name: str | None = None) -> tuple[Layer, str]
                 return layer, ""
         known = ", ".join(layer.name for layer, _count in fitting) or _("none")
         raise SpecError(
-            _("No layer {name!r} has classes or choices to ask for.").format(name=name),
+            _("There is no layer {name!r} with classes or choices.").format(name=name),
             hint=_("Layers that fit: {known}.").format(known=known),
         )
     if not fitting:

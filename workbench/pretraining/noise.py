@@ -70,7 +70,8 @@ def with_sentinels(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(input, target): each span is replaced by a sentinel of its own.
 
-    The target has each sentinel with the tokens it replaces, and one more sentinel at the end.
+    ids: int (T,), whose type both keep. The target has each sentinel with the tokens it replaces,
+    and one more sentinel at the end.
     """
     given: list[Part] = []
     wanted: list[Part] = []

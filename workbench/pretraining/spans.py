@@ -30,7 +30,7 @@ class Lengths:
         return found
 
     def draw(self, rng: np.random.Generator, count: int) -> np.ndarray:
-        """int (count,)"""
+        """int (count,): random lengths, 1 … longest."""
         found: np.ndarray = 1 + rng.choice(self.longest, size=count, p=self.probabilities())
         return found
 

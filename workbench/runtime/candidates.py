@@ -199,9 +199,9 @@ def prediction(
 ) -> Prediction:
     """Spans of a text, and its words with the label of the longest span over them.
 
-    offsets: (start, end) of the words of the candidates. The score of a word without a label is the
-    probability that no span covers it, as far as the candidates tell: 1 - covered. No span begins
-    or ends with white space.
+    offsets: (start, end) of the words of the candidates. covered: float (W,), the probability that
+    some span covers the word, as far as the candidates tell; a word without a label has the score
+    1 - covered. No span begins or ends with white space.
     """
     over: dict[int, Candidate] = {}
     for candidate in sorted(found, key=lambda item: item.last - item.first):

@@ -239,7 +239,8 @@ class Database:
     def reader(self) -> sqlite3.Connection:
         """This thread's connection for reading; within its own `transaction`, the writer.
 
-        Fetch all rows at once: an open cursor would hold back the checkpoint.
+        Fetch all rows at once: an open cursor would hold back the checkpoint. Raises ProjectError
+        if the project is closed.
         """
         me = threading.get_ident()
         if self._owner == me:

@@ -45,7 +45,7 @@ def no_room(error: Exception) -> bool:
 
 @contextmanager
 def explained(path: Path, *, writing: bool) -> Iterator[None]:
-    """Context manager that converts errors of SQLite with `explain`."""
+    """Context manager that raises the ProjectError of `explain` for errors of SQLite."""
     try:
         yield
     except (sqlite3.Error, UnicodeDecodeError) as error:

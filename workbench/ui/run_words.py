@@ -54,7 +54,7 @@ def label_hint(name: str) -> str:
 
 
 def main_score(run: Run) -> str:
-    """The score used to select the best checkpoint, on dev, as run."""
+    """The score used to select the best checkpoint, on dev when the run ended."""
     scores, task = run.scores.get("dev", {}), run.spec.get("task")
     if not task:
         return points(None)

@@ -66,10 +66,10 @@ class AttentionCellInspector:
         (document,) = documents
         if options["target"] and not _writes(subject):
             raise SpecError(
-                _("{model} has no decoder that writes a target text.").format(
+                _("{model} has no decoder that generates a target text.").format(
                     model=subject.info.name
                 ),
-                hint=_("Leave the option target out."),
+                hint=_("Omit the option target."),
             )
         text = self._read(subject, document, str(options["target"]).strip())
         crosses = {layer.call.cross for layer in text.layers}
@@ -84,7 +84,7 @@ class AttentionCellInspector:
         if options["kind"] == CROSS and CROSS not in kinds:
             raise SpecError(
                 _("{model} has no cross-attention.").format(model=subject.info.name),
-                hint=_("Cross-attention needs a decoder that writes a text."),
+                hint=_("Cross-attention requires an encoder–decoder model."),
             )
         kind = options["kind"] if options["kind"] in kinds else kinds[0]
         layers = [layer for layer in text.layers if layer.call.cross == (kind == CROSS)]

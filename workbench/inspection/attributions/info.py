@@ -108,7 +108,7 @@ INFO = InspectorInfo(
             "steps",
             "int",
             0,
-            N_("Number of steps of integrated gradients; 0: as many as convergence takes."),
+            N_("Number of steps of integrated gradients; 0: as many as needed to converge."),
             low=0,
             high=1000,
         ),

@@ -56,9 +56,9 @@ INFO = InspectorInfo(
         Option("seed", "int", 1, N_("Seed of the sample."), low=0, high=MAX_SEED),
     ),
     shows=N_(
-        "Shows how similar two layers arrange the words of your documents (linear CKA, 1 is equal "
-        "up to rotation and scale). Does not show which information they share; few words raise "
-        "it. Kornblith et al. 2019."
+        "Shows how similarly two layers represent the words of your documents (linear CKA; 1: "
+        "equal up to rotation and scale). Does not show which information they share; with few "
+        "words the values are too high. Kornblith et al. 2019."
     ),
     examines=TEXTS,
 )

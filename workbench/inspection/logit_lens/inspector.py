@@ -51,7 +51,7 @@ class LogitLensInspector:
                 _("{model} predicts next tokens; it has no token that masks a word.").format(
                     model=subject.info.name
                 ),
-                hint=_("Leave the option words out."),
+                hint=_("Omit the option words."),
             )
         if hidden and hidden[-1] >= len(words):
             text = _("There is no word {number}: the text has {count}, counted from 0.")

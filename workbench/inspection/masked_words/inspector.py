@@ -100,7 +100,7 @@ class MaskedWordsInspector:
                 _("{model} has no head that predicts whether a sentence follows.").format(
                     model=subject.info.name
                 ),
-                hint=_("Leave the option second out."),
+                hint=_("Omit the option second."),
             )
         if second and encoder is not None:
             follows = _follows(encoder, document.texts[0][1], second)

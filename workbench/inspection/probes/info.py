@@ -109,9 +109,9 @@ INFO = InspectorInfo(
         ),
     ),
     shows=N_(
-        "Shows how well a logistic regression reads your labels from each layer on dev, beside a "
-        "control task: a random label for each word form (for documents: for each first word). "
-        "Does not show that the model uses this information. Hewitt and Liang 2019."
+        "Shows how well a logistic regression predicts your labels from each layer on dev, "
+        "compared with a control task: a random label for each word form (for documents: for each "
+        "first word). Does not show that the model uses this information. Hewitt and Liang 2019."
     ),
     examines=LABELS,
 )

@@ -60,8 +60,9 @@ INFO = InspectorInfo(
         ),
     ),
     shows=N_(
-        "Shows what the model writes when tokens are drawn from its distribution; equal settings "
-        "and seed give equal samples. Does not show whether they are true. Holtzman et al. 2020."
+        "Shows texts that the model generates when tokens are sampled from its distribution; "
+        "equal settings and seed give equal samples. Does not show whether they are true. "
+        "Holtzman et al. 2020."
     ),
     in_parts={"part": 5},
 )

@@ -64,7 +64,7 @@ INFO = InspectorInfo(
             "part",
             "int",
             0,
-            N_("Tokens that a masked model reads per request; 0: a common number."),
+            N_("Tokens that a masked model reads per request; 0: the default."),
             low=0,
         ),
     ),

@@ -117,7 +117,7 @@ def content(path: Path, problems: list[str]) -> object:
 
 
 def plain(path: Path, problems: list[str]) -> object:
-    """The object in a file of `pickle.dump`, see `content`."""
+    """The object in a file of `pickle.dump`, see `content`; None if it has problems."""
     try:
         with open(path, "rb") as file:
             raw = file.read(MOST_BYTES + 1)

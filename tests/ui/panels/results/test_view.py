@@ -483,7 +483,7 @@ def test_a_tile_has_the_interval_of_the_table_of_all_scores_and_names_its_method
     row = next(row for row in panel.state.score_rows() if row.key == "accuracy")
     low, high = (f"{100 * bound:.1f}" for bound in (row.low, row.high))
     scores._tiles(details)
-    message = f"as run · current gold 50.0, 95%: {low} – {high} (6 documents)"
+    message = f"original · current gold 50.0, 95%: {low} – {high} (6 documents)"
     assert scores._second._hint.text() == message
     method = "95% intervals: bootstrap over documents, 1,000 resamples, seed 1."
     assert method in scores._second.toolTip() and method in scores._main.toolTip()
@@ -497,9 +497,9 @@ def test_a_tile_has_the_interval_of_the_table_of_all_scores_and_names_its_method
 
     today = replace(details.results.today, scores={**details.results.today.scores, "accuracy": 1.0})
     scores._tiles(replace(details, results=replace(details.results, today=today)))
-    assert scores._second._hint.text().startswith("as run · current gold 100.0, 95%: ")
+    assert scores._second._hint.text().startswith("original · current gold 100.0, 95%: ")
     scores._tiles(replace(details, own_interval=("accuracy", 0.0, 0.0)))
-    assert scores._second._hint.text() == "as run · current gold 50.0 (6 documents)"
+    assert scores._second._hint.text() == "original · current gold 50.0 (6 documents)"
 
 
 def test_a_run_without_answers_to_today_s_documents_shows_what_it_scored_and_no_empty_cards(panel):
@@ -515,7 +515,7 @@ def test_a_run_without_answers_to_today_s_documents_shows_what_it_scored_and_no_
         )
     )
 
-    assert scores._main._hint.text() == "as run" and scores._third._hint.text() == ""
+    assert scores._main._hint.text() == "original" and scores._third._hint.text() == ""
     assert not any(part.isVisibleTo(scores) for part in scores._of_today)
     panel.state.update(details=details)
     assert all(part.isVisibleTo(scores) for part in scores._of_today)

@@ -47,7 +47,7 @@ def locked(values: Tensor, p: float) -> Tensor:
 
 
 def thinned(weights: Tensor, p: float) -> Tensor:
-    """Dropout of single weights, p in steps of 1/256.
+    """Dropout of single weights, of any shape, p in steps of 1/256.
 
     On a CPU the masks are random bytes, eight per number drawn: torch draws one number per weight,
     which takes a tenth of a second per step at the sizes of ULMFiT.

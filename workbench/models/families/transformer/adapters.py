@@ -191,10 +191,10 @@ def _matching(layer: nn.Module, wanted: Sequence[str]) -> Iterator[tuple[str, st
         if any(fnmatchcase(name, pattern) for pattern in wanted):
             if type(module) not in (nn.Linear, Conv1D, Adapted):
                 raise ModelError(
-                    _("Bottleneck adapters need full weights, {name} is quantized.").format(
+                    _("Bottleneck adapters need full precision, but {name} is quantized.").format(
                         name=name
                     ),
-                    hint=_("Load the model without bits, or use LoRA."),
+                    hint=_("Load the model in full precision, or use LoRA."),
                 )
             parent, _dot, attribute = name.rpartition(".")
             yield parent, attribute, module

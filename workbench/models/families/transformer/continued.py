@@ -50,6 +50,7 @@ class Rows:
 
     @torch.inference_mode()
     def logits(self, added: Sequence[Sequence[int]]) -> Tensor:
+        """(B, V) after each of the B rows; see `Continued.logits`."""
         rows = [list(row) for row in added]
         if not rows[0]:
             return self._first.expand(len(rows), -1)
@@ -75,6 +76,7 @@ class WrittenRows:
 
     @torch.inference_mode()
     def logits(self, added: Sequence[Sequence[int]]) -> Tensor:
+        """(B, V) after each of the B rows; see `Continued.logits`."""
         rows = [[self._encoder.start, *row] for row in added]
         new, past = rows, None
         if self._last is not None and self._last[0] == [row[:-1] for row in rows]:

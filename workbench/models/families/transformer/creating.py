@@ -27,7 +27,7 @@ MOST_FACTORED = 128  # width of embeddings that are narrower than the layers, as
 def create(
     architecture: str, options: Mapping[str, Any], texts: Documents, folder: Path, *, seed: int
 ) -> Iterator[float]:
-    """See CreatesModels.create."""
+    """See CreatesModels.create. Raises SpecError for sizes that do not fit each other."""
     if options["width"] % options["heads"]:
         raise SpecError(
             _("width ({width}) is not divisible by heads ({heads}).").format(**options),

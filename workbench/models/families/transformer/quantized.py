@@ -32,14 +32,14 @@ def arguments(info: spec.ModelInfo, bits: int, device: str) -> dict[str, Any]:
             _(
                 "{model} cannot be loaded with {bits}-bit weights: only decoders are supported."
             ).format(model=info.name, bits=bits),
-            hint=_("Load it with full weights, or choose a model such as Llama, OLMo or Qwen."),
+            hint=_("Load it in full precision, or choose a model such as Llama, OLMo or Qwen."),
         )
     if not torch.cuda.is_available() or not device.startswith("cuda"):
         raise SpecError(
             _("{bits}-bit weights need an NVIDIA GPU; the device is {device}.").format(
                 bits=bits, device=device
             ),
-            hint=_("Load the model with full weights, or choose the device cuda."),
+            hint=_("Load the model in full precision, or choose the device cuda."),
         )
     if importlib.util.find_spec(PACKAGE) is None:
         raise SpecError(

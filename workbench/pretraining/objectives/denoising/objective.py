@@ -82,7 +82,7 @@ class Denoising(Objective):
         return TextBatch(inputs, {"labels": labels}, words, done)
 
     def changed(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(input, target) of a text without special tokens."""
+        """(input, target) of a text without special tokens, int (T,); their lengths can differ."""
         given = ids
         if self.options["permute_sentences"]:
             given = noise.permuted(given, self.stops[given], self.rng)

@@ -202,7 +202,7 @@ def _note(entry: Entry) -> str:
     """Why a run has no score on this test set, after the score that it has stored."""
     if not (missing_task(entry.run) and entry.run.scores.get("dev")):
         return entry.problem
-    message = _("{score} on dev, as run. {problem}")
+    message = _("Original score on dev: {score}. {problem}")
     return message.format(score=main_score(entry.run), problem=entry.problem)
 
 
@@ -310,7 +310,7 @@ class BoardView(QFrame):
         self._sides.setVisible(some)
         self._none.setVisible(not some)
         if state.busy:
-            self._none.set(_("Scoring the runs"), _("The board follows once all are scored."))
+            self._none.set(_("Scoring runs…"), _("The board appears when all runs are scored."))
         else:
             message = _("Train a model, evaluate a prompt, or add a baseline.")
             self._none.set(_("No run has used this test set yet"), message)
@@ -356,8 +356,8 @@ class BoardView(QFrame):
             return ""
         every = len(found.entries) + len(found.others)
         message = ngettext(
-            "{n:,} document, fingerprint {fingerprint} · {used} of {every} used it",
-            "{n:,} documents, fingerprint {fingerprint} · {used} of {every} used them",
+            "{n:,} document, fingerprint {fingerprint} · scored: {used} of {every}",
+            "{n:,} documents, fingerprint {fingerprint} · scored: {used} of {every}",
             found.n,
         )
         about = {"used": len(found.entries), "every": every}

@@ -50,14 +50,14 @@ def today_text(found: Details, name: str, interval: tuple[float, float] | None) 
     """
     today = found.results.today
     if today is None:
-        return _("as run")
+        return _("original")
     about = {
         "score": score_text(name, today.scores.get(name)),
         "documents": documents_text(today.n),
     }
     if interval is None or interval[0] == interval[1]:
-        return _("as run · current gold {score} ({documents})").format(**about)
-    text = _("as run · current gold {score}, 95%: {low} – {high} ({documents})")
+        return _("original · current gold {score} ({documents})").format(**about)
+    text = _("original · current gold {score}, 95%: {low} – {high} ({documents})")
     low, high = (score_text(name, bound) for bound in interval)
     return text.format(low=low, high=high, **about)
 

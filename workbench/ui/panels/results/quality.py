@@ -222,9 +222,10 @@ class SlicesCard(QFrame):
         self.table.fit_height(8)
         count = found.tested
         caution = ngettext(
-            "{n} slice was tested. Marked: below the whole with p < 0.05 after Holm correction.",
+            "{n} slice was tested. Marked: worse than all documents, p < 0.05 after Holm "
+            "correction.",
             "{n} slices were tested, so about {expected} have p below 0.05 by chance. Marked: "
-            "below the whole with p < 0.05 after Holm correction.",
+            "worse than all documents, p < 0.05 after Holm correction.",
             count,
         )
         self._caution.setText(caution.format(n=count, expected=formats.decimal(count / 20, 1)))

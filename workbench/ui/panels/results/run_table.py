@@ -81,7 +81,7 @@ class RunTable(QFrame):
                 main_score,
                 54,
                 right=True,
-                hint=_("Macro F1 (for tagging: strict span F1) on dev, as run"),
+                hint=_("Macro F1 (for tagging: strict span F1) on dev when the run ended"),
             ),
             Column(
                 _("When"),

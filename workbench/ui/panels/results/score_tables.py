@@ -46,7 +46,7 @@ def score_table() -> Table:
     columns = (
         Column(_("Score"), _score_name, tip=lambda row: row.hint),
         Column(
-            _("As run"),
+            _("Original"),
             lambda row: row.text(row.as_run),
             76,
             right=True,

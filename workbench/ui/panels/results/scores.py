@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from workbench.storage.runs import Run
     from workbench.tasks.spec import TaskInfo
 
-GOLDS = {"today": _("Current"), "run": _("As run")}
+GOLDS = {"today": _("Current"), "run": _("Original")}
 # maximum number of labels for a table beside the matrix, in a window of common width
 FEW_LABELS = 10
 WIDE = 620  # room from which rankings of single classes have a column, pixels at 100%
@@ -377,7 +377,7 @@ class ScoresView(QFrame):
             scores = results.as_run
             self._third.set(
                 " · ".join(score_text(name, scores.get(name)) for name in info.beside),
-                _("as run"),
+                _("original"),
                 _("{score}, dev").format(score=" · ".join(map(score_title, info.beside))),
             )
             plain.set_tip(self._third, self._definition(found, info, info.beside))
@@ -411,7 +411,7 @@ class ScoresView(QFrame):
         names = words.order(stored)[: len(tiles)]
         for tile, name in zip(tiles, names, strict=False):
             title = _("{score}, dev").format(score=words.title(name))
-            tile.set(words.text(name, stored[name]), _("as run"), title)
+            tile.set(words.text(name, stored[name]), _("original"), title)
         for place, tile in enumerate(tiles):
             tile.setVisible(place < len(names))
         self._test_button.setEnabled(False)
@@ -432,7 +432,7 @@ class ScoresView(QFrame):
         then = state.evaluation("test", "run")
         if state.gold_changed("test") and then is not None:
             before = score_text(main, then.scores.get(main))
-            hint = _("current gold · as run {score} · {rest}").format(score=before, rest=hint)
+            hint = _("current gold · original {score} · {rest}").format(score=before, rest=hint)
         title = _("{score}, test").format(score=score_title(main))
         self._test.set(score_text(main, shown.scores.get(main)), hint, title)
         plain.set_tip(self._test, score_tip(main, state.measures.interval("test", main)))

@@ -220,7 +220,10 @@ class PretrainState(TextState):
         return bool(chosen and self.size and not (self.problem or self.errors or self.preparing))
 
     def spec(self) -> PretrainSpec:
-        """The settings; the texts are added once they are written."""
+        """The settings; the texts are added once they are written.
+
+        Raises SpecError without a model, or if a value is not allowed.
+        """
         card = self.card
         if card is None:
             raise SpecError(_("Choose a model."))
@@ -267,7 +270,10 @@ class PretrainState(TextState):
         return state
 
     def batch_of_run(self) -> BatchState:
-        """The first batches of the run that is shown, from its own settings and text."""
+        """The first batches of the run that is shown, from its own settings and text.
+
+        Raises SpecError if no run is shown.
+        """
         job, live = self.job, self.live
         if job is None or live is None:
             raise SpecError(_("No runs yet"))

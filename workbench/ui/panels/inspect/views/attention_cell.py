@@ -89,7 +89,7 @@ class AttentionCellView(InspectorView):
         )
         self._note.setText(f"{message} · {MASKS[result.mask_kind]}")
         self._target.setVisible("cross" in result.kinds)
-        written = _("The decoder writes: {text}").format(text=result.target)
+        written = _("Decoder output: {text}").format(text=result.target)
         self._target.set_hint(written if result.target else "")
         self._table.setColumnHidden(BIAS, not _has_bias(result))
         equal = result.difference <= EQUAL

@@ -166,5 +166,5 @@ def _figures(result: TagFeatures) -> list[tuple[str, str]]:
         found.append((_step(step), weight if step.allowed else _("not allowed")))
     if all(step.allowed for step in result.steps):
         total = result.score + sum(step.weight for step in result.steps)
-        found.append((_("Together"), formats.decimal(total, 3, signed=True)))
+        found.append((_("Total"), formats.decimal(total, 3, signed=True)))
     return found

@@ -139,7 +139,7 @@ def _figures(result: WordWeights) -> list[tuple[str, str]]:
     words_alone = result.score - result.intercept
     score = _("Logit") if not result.against else _("Log odds against {label}")
     return [
-        (_("Sum of the words"), formats.decimal(words_alone, 3, signed=True)),
+        (_("Sum of the products"), formats.decimal(words_alone, 3, signed=True)),
         (_("Intercept"), formats.decimal(result.intercept, 3, signed=True)),
         (score.format(label=result.against), formats.decimal(result.score, 3, signed=True)),
     ]
