@@ -43,7 +43,7 @@ IN_PLACE = {
 # Their result is the input: nothing changes a tensor in place, and there are no gradients.
 NOTHING = frozenset(
     {
-        *(aten.contiguous.default, aten.detach.default, aten.detach_.default),
+        *(aten.detach.default, aten.detach_.default),
         *(aten.lift_fresh_copy.default, aten.alias.default),
     }
 )
@@ -139,6 +139,8 @@ def _rewrite(node: Node) -> Rewrite | None:
         return _pass_through
     if target in CASTS:
         return _cast
+    if target is aten.contiguous.default:
+        return _copy
     if target is aten.dropout.default and not node.args[2]:
         return _pass_through
     if target is aten.batch_norm.default and not node.args[5]:
@@ -177,6 +179,12 @@ def _pass_through(node: Node) -> None:
 def _cast(node: Node) -> None:
     node.target, node.args = aten._to_copy.default, node.args[:1]
     node.kwargs = {"dtype": node.meta["val"].dtype}
+
+
+def _copy(node: Node) -> None:
+    """Not left out: views of what follows are checked again against the strides."""
+    node.target, node.args = aten.clone.default, node.args[:1]
+    node.kwargs = {"memory_format": torch.contiguous_format}
 
 
 def _normalize(node: Node) -> None:
