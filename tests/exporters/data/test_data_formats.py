@@ -1,6 +1,9 @@
+import io
+
 import pytest
 
 from tests.exporters.data.conftest import NER, TOPIC
+from workbench.exporters.data.base import Plan
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.labels import Label, Layer
@@ -104,14 +107,36 @@ def test_predictions_stand_in_a_third_column(write, ada):
     ]
 
 
-def test_conllu_needs_tokens(back, write, ada):
+def test_conllu_splits_texts_without_tokens_into_words(back, write, ada):
     bare = Record(Document("k2", (("text", "no tokens"),)))
+    empty = Record(Document("k3", (("text", " "),)))
 
-    result = write("conllu", [ada, bare])
+    result = write("conllu", [ada, bare, empty])
 
-    assert result.count == 1 and "1 document has no tokens" in result.warnings[0]
+    assert result.count == 2 and "1 document has no tokens" in result.warnings[0]
+    assert "1\tno\t_" in result.text and "2\ttokens\t_" in result.text
     (again,) = back("conllu", [ada])
     assert again.document.text == ada.document.text and again.document.tokens == ada.document.tokens
+
+
+def test_conllu_writes_tags_as_upos_and_spans_beside_them(registry):
+    tags = Layer("upos", "tag", (Label("DET"), Label("NOUN")))
+    text = Document("k", (("text", "the tram 18"),))
+    given = {"spans": (Span(4, 11, "LINE"),), "upos": (Span(0, 3, "DET"), Span(4, 8, "NOUN"))}
+    record = Record(text, {}, {}, given)
+    plan, out = Plan((NER, tags)), io.StringIO()
+
+    exporter = registry.get("exporter", "conllu")()
+    assert exporter.write([record], plan, out) == 1
+
+    rows = [line.split("\t") for line in out.getvalue().splitlines() if line[:1].isdigit()]
+    assert [(row[1], row[3], row[9]) for row in rows] == [
+        ("the", "DET", "_"),
+        ("tram", "NOUN", "Tag=B-LINE"),
+        ("18", "_", "Tag=I-LINE"),
+    ]
+    lost = " ".join(exporter.lost((NER, tags)))
+    assert "layer upos are written as UPOS" in lost and "layer spans are written as tags" in lost
 
 
 def test_text_is_one_line_a_document(write):

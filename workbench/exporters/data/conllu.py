@@ -1,26 +1,27 @@
-"""CoNLL-U: words with the label of one layer as UPOS, and spans as `Entity=` in MISC.
+"""CoNLL-U: words with the tags of a layer as UPOS, and the spans of another as `Tag=` in MISC.
 
-Only for documents imported with tokens.
+Without a layer of tags, spans are written as UPOS if each of a document covers one word.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
 from workbench.base.i18n import _
 from workbench.exporters.data.base import COMMON, LOOKS, Plan, links_lost, no_tokens, values_lost
-from workbench.exporters.data.conll import chosen_layers, tell
+from workbench.exporters.data.conll import tell
 from workbench.text.alignment import Audit, to_tokens
 from workbench.text.dataset import Record
-from workbench.text.document import TEXT
-from workbench.text.labels import Layer
+from workbench.text.document import TEXT, Document
+from workbench.text.labels import TOKENS, Layer
+from workbench.text.schemes import TokenSpan
 from workbench.text.schemes import tags as bio
+from workbench.text.segment import words
 
 
 class ConlluExporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
-        spans = [layer for layer in layers if layer.traits.in_text]
         found = [_(COMMON), _(LOOKS)]
         found.append(
             _(
@@ -28,51 +29,85 @@ class ConlluExporter:
                 "and dependencies are empty."
             )
         )
-        found.append(_("Documents that were imported without tokens are omitted."))
-        if spans:
-            message = _(
-                "The labels of layer {layer} are written as UPOS where each covers one "
-                "word, else as tags in MISC."
-            )
-            found.append(message.format(layer=spans[0].name))
+        found.append(_("Texts that were imported without tokens are split into words."))
+        tags, spans = _chosen([layer for layer in layers if layer.traits.in_text])
+        if tags is not None:
+            message = _("The labels of layer {layer} are written as UPOS.")
+            found.append(message.format(layer=tags.name))
+        if spans is not None:
+            message = _("The labels of layer {layer} are written as tags in MISC.")
+            if tags is None:
+                message = _(
+                    "The labels of layer {layer} are written as UPOS where each covers one "
+                    "word, else as tags in MISC."
+                )
+            found.append(message.format(layer=spans.name))
         return (*found, *values_lost(layers), *links_lost(layers))
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
-        layer = next(iter(chosen_layers(plan)), None)
+        upos, spans = _chosen(plan.span_layers())
         group, count, audit = None, 0, Audit()
         for record in records:
             document = record.document
-            offsets = [
-                pair
-                for pair in document.tokens.get(TEXT, ())
-                if document.text[pair[0] : pair[1]].strip()
-            ]
+            offsets = _words(document)
             if not offsets:
                 plan.count(no_tokens)
                 continue
-            found, more = to_tokens(offsets, record.spans.get(layer.name, ()) if layer else ())
+            tagged, more = _aligned(record, upos, offsets)
+            found, others = _aligned(record, spans, offsets)
             audit += more
+            audit += others
+            if upos is None and all(span.last - span.first == 1 for span in found):
+                tagged, found = found, ()
             if document.group is not None and document.group != group:
                 out.write(f"# newdoc id = {' '.join(document.group.split())}\n")
             group = document.group
             out.write(f"# sent_id = {' '.join(document.key.split())}\n")
             if "\n" not in document.text and "\r" not in document.text:
                 out.write(f"# text = {document.text}\n")
-            single = all(span.last - span.first == 1 for span in found)
-            names = {span.first: span.label for span in found} if single else {}
-            misc = [] if single else bio(found, len(offsets))
-            for n, (start, end) in enumerate(offsets):
-                following = offsets[n + 1][0] if n + 1 < len(offsets) else end + 1
-                extra = [f"Tag={misc[n]}"] if misc and misc[n] != "O" else []
-                extra += ["SpaceAfter=No"] if following == end else []
-                word = "".join(
-                    "\u00a0" if char in "\t\n" else char for char in document.text[start:end]
-                )
-                out.write(
-                    f"{n + 1}\t{word}\t_\t{names.get(n, '_')}"
-                    f"\t_\t_\t_\t_\t_\t{'|'.join(extra) or '_'}\n"
-                )
+            out.writelines(_lines(document.text, offsets, tagged, found))
             out.write("\n")
             count += 1
         tell(plan, audit)
         return count
+
+
+def _chosen(layers: Sequence[Layer]) -> tuple[Layer | None, Layer | None]:
+    """The layer of tags for UPOS and that of spans for MISC: the first of each with labels."""
+    gold = [layer for layer in layers if not layer.options.get("predicted")]
+    gold.sort(key=lambda layer: not layer.labels)
+    tags = [layer for layer in gold if layer.traits.editor == TOKENS]
+    spans = [layer for layer in gold if layer.traits.editor != TOKENS]
+    return next(iter(tags), None), next(iter(spans), None)
+
+
+def _words(document: Document) -> list[tuple[int, int]]:
+    text = document.text
+    return [
+        pair for pair in document.tokens.get(TEXT) or words(text) if text[pair[0] : pair[1]].strip()
+    ]
+
+
+def _aligned(
+    record: Record, layer: Layer | None, offsets: Sequence[tuple[int, int]]
+) -> tuple[Sequence[TokenSpan], Audit]:
+    given = record.spans.get(layer.name, ()) if layer else ()
+    return to_tokens(offsets, [span for span in given if span.field == TEXT])
+
+
+def _lines(
+    text: str,
+    offsets: Sequence[tuple[int, int]],
+    tagged: Iterable[TokenSpan],
+    found: Sequence[TokenSpan],
+) -> Iterator[str]:
+    """One line per word. tagged: their tags as UPOS; found: spans of the column MISC."""
+    names = {n: span.label for span in tagged for n in range(span.first, span.last)}
+    misc = bio(found, len(offsets)) if found else []
+    for n, (start, end) in enumerate(offsets):
+        following = offsets[n + 1][0] if n + 1 < len(offsets) else end + 1
+        extra = [f"Tag={misc[n]}"] if misc and misc[n] != "O" else []
+        extra += ["SpaceAfter=No"] if following == end else []
+        word = "".join("\u00a0" if char in "\t\n" else char for char in text[start:end])
+        columns = (str(n + 1), word, "_", names.get(n, "_"), *"_____", "|".join(extra) or "_")
+        yield "\t".join(columns) + "\n"
