@@ -184,3 +184,21 @@ def test_the_longest_field_is_the_text_where_none_has_a_usual_name(read):
 def test_objects_without_a_text_are_refused_with_their_fields(read):
     with pytest.raises(ImportFailed, match=r"file\.json.*config, n"):
         read('{"config": {"a": 1}, "n": 3}', name="file.json")
+
+
+def test_texts_stand_among_pairs(read):
+    records = read(
+        lines(
+            {"text": "one", "text_b": "two", "label": ["same"]},
+            {"text": "alone", "label": ["other"]},
+            {"text": "alone too", "text_b": None},
+        ),
+        "doccano",
+    )
+
+    assert [record.document.texts for record in records.records] == [
+        (("text", "one"), ("text_b", "two")),
+        (("text", "alone"),),
+        (("text", "alone too"),),
+    ]
+    assert not records.skipped

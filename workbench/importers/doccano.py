@@ -263,7 +263,10 @@ def _record(value: object, mapped: tuple[roles.Role, ...], options: Options) -> 
         raise Fault(_("expected an object with a text, found {value}").format(value=show(value)))
     by_kind = {role.kind: role.column for role in mapped if role.kind in roles.PLAIN}
     text = _text(value, by_kind["text"])
-    text_b = _text(value, by_kind["text_b"]) if "text_b" in by_kind else None
+    second = by_kind.get("text_b")
+    if second is not None and value.get(second) in (None, ""):
+        second = None  # a single text among pairs
+    text_b = _text(value, second) if second is not None else None
     parts = _Parts({}, {}, {}, text)
     meta: dict[str, object] = {}
     for role in mapped:

@@ -42,3 +42,20 @@ def test_layers_are_chosen_and_their_mean_is_in_a_column_and_a_file(board, qtbot
     box.click()
     qtbot.waitUntil(lambda: table.model().rowCount() == 2)
     dialog.reject()
+
+
+def test_a_run_that_is_deleted_meanwhile_is_no_error(board, qtbot, monkeypatch):
+    from workbench.ui.panels.results import average_state
+
+    def deleted(*_given, **_named):
+        raise KeyError(2)
+
+    failed = []
+    monkeypatch.setattr(average_state.board_average, "average", deleted)
+    monkeypatch.setattr(type(board.context), "fail", lambda _self, error: failed.append(error))
+
+    state = board.average()
+    state.load()
+    qtbot.waitUntil(lambda: not state.busy)
+
+    assert failed == [] and state.problem == ""

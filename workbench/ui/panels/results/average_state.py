@@ -73,7 +73,7 @@ class AverageState(State):
                 return
             known = isinstance(error, WorkbenchError)
             self.update(found=None, busy="", problem=str(error) if known else "")
-            if not known:
+            if not known and not isinstance(error, KeyError):  # a run was deleted meanwhile
                 self.context.fail(error)
 
         self.update(busy=_("Scoring…"))

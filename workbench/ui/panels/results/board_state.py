@@ -138,7 +138,7 @@ class BoardState(State):
                 self.update(board=made)
 
         def failed(error: Exception) -> None:
-            if watch is self._watch and not isinstance(error, Cancelled):
+            if watch is self._watch and not isinstance(error, Cancelled | KeyError):
                 self.context.fail(error)
 
         self.context.run(lambda: boards.with_rankings(found, rankings, watch), done, failed)

@@ -118,7 +118,11 @@ class QualityState(State):
             if run is not None and self.page.run is not None and run.id == self.page.run.id:
                 done(found)
 
-        self.context.run(work, taken, lambda error: self.update(problem=str(error)))
+        def failed(error: Exception) -> None:
+            if not isinstance(error, KeyError):  # a run was deleted meanwhile
+                self.update(problem=str(error))
+
+        self.context.run(work, taken, failed)
 
     # ---------------------------------------------------------------- shown values
 
