@@ -62,3 +62,25 @@ def test_a_model_that_cannot_be_converted_is_exported_in_the_format_of_its_famil
         onnx.write(classifier, tmp_path / "model", tmp_path / "out")
 
     assert raised.value.hint == "Export only “Flair folder”."
+
+
+def test_where_the_fast_decomposition_fails_that_of_torch_is_tried(
+    classifier, tmp_path, monkeypatch
+):
+    tried = []
+
+    def export(*_args, **_options):
+        tried.append(onnx.decomposition.ExportedProgram.run_decompositions)
+        if len(tried) == 1:
+            tried[0](None, {})  # as torch.onnx does after it has traced the model
+            raise RuntimeError("a view of a tensor that is not contiguous")
+        raise ValueError("\x1b[96mThe reason\x1b[0m in colour\nand more")
+
+    ordinary = onnx.decomposition.ExportedProgram.run_decompositions
+    monkeypatch.setattr(onnx.decomposition, "rewritten", lambda _program, _table: True)
+    monkeypatch.setattr(onnx.torch.onnx, "export", export)
+
+    with pytest.raises(ExportFailed, match=r"converted to ONNX: The reason in colour\."):
+        onnx.graph(classifier, tmp_path / "model.onnx")
+
+    assert len(tried) == 2 and tried[0] is not ordinary and tried[1] is ordinary

@@ -56,21 +56,25 @@ Rewrite = Callable[[Node], None]
 
 
 @contextmanager
-def without_tracing() -> Iterator[None]:
-    """Let `torch.onnx.export` decompose models as `rewritten` does, where it can."""
-    tracing = ExportedProgram.run_decompositions
+def without_tracing() -> Iterator[list[ExportedProgram]]:
+    """Let `torch.onnx.export` decompose models as `rewritten` does, where it can.
+
+    Yields the programs that were rewritten so far.
+    """
+    tracing, found = ExportedProgram.run_decompositions, list[ExportedProgram]()
 
     def run(
         program: ExportedProgram, decomp_table: dict[Any, Any] | None = None, **options: Any
     ) -> ExportedProgram:
         if decomp_table is not None and rewritten(program, decomp_table):
+            found.append(program)
             return program
         traced: ExportedProgram = tracing(program, decomp_table, **options)
         return traced
 
     ExportedProgram.run_decompositions = run  # type: ignore[method-assign] # for a while
     try:
-        yield
+        yield found
     finally:
         ExportedProgram.run_decompositions = tracing  # type: ignore[method-assign] # as before
 

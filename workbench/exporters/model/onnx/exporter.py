@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gc
 import json
+import re
 import shutil
 import warnings
 from collections.abc import Iterator, Sequence
@@ -37,6 +38,9 @@ OPSET = 18
 ONE_FILE = 1_900_000_000
 NO_STACK_TRACES = "do_not_emit_stack_traces"
 STACK_TRACE = "pkg.torch.onnx.stack_trace"  # in the metadata of a node
+# Not failures of the conversion.
+GOES_ON = (OSError, MemoryError, torch.OutOfMemoryError)
+COLOUR = re.compile("\x1b\\[[0-9;]*m")
 MOST_ITEMS = 1 << 24  # size of an axis that is not that of the units
 
 
@@ -123,48 +127,72 @@ def graph(predictor: Predictor, path: Path) -> None:
     Raises ExportFailed if the model cannot be converted.
     """
     model, encoder = predictor.model.eval().cpu(), predictor.encoder
-    outputs = tuple(predictor.task.info.logits)
-    args = _example(predictor)
-    shapes = _free_shapes(encoder)
     size = sum(p.numel() * p.element_size() for p in model.parameters())
-    for operator in (torch.ops.aten.lstm.input, torch.ops.aten.gru.input):
-        # torch 2.13 replaces their kernels while it exports, but keeps the cached ones of an
-        # earlier export, which fix the length. Drop when test_lstm_exported_twice passes without.
-        operator._dispatch_cache.clear()
     # without no_grad, a graph of gradients would be traced too
     with (
         warnings.catch_warnings(),
         torch.no_grad(),
         _no_garbage_collection(),
         _no_stack_traces(),
-        decomposition.without_tracing(),
     ):
         warnings.simplefilter("ignore")  # deprecations inside torch and onnxscript
         try:
-            program = torch.onnx.export(
-                Logits(model, encoder.input_names, outputs),
-                args,
-                dynamo=True,
-                input_names=list(encoder.input_names),
-                output_names=list(outputs),
-                dynamic_shapes=(shapes,),
-                opset_version=OPSET,
-                verbose=False,
-            )
-            assert program is not None  # as dynamo is True
+            program = _converted(predictor)
             _drop_stack_traces(program)
             program.save(str(path), external_data=size > ONE_FILE)
-        except (OSError, MemoryError, torch.OutOfMemoryError):
+        except GOES_ON:
             raise
         except Exception as error:  # torch.export and onnxscript raise many kinds
-            lines = str(error).strip().splitlines() or [type(error).__name__]
             family = registry().info("family", encoder.info.family)
             raise ExportFailed(
                 _("A model of the family {family} could not be converted to ONNX: {reason}").format(
-                    family=encoder.info.architecture, reason=lines[0][:200]
+                    family=encoder.info.architecture, reason=_reason(error)
                 ),
                 hint=_("Export only “{format}”.").format(format=_(family.saved_as)),
             ) from error
+
+
+def _converted(predictor: Predictor) -> torch.onnx.ONNXProgram:
+    """The model as a graph. Where the fast decomposition fails, that of torch is tried."""
+    encoder, outputs = predictor.encoder, tuple(predictor.task.info.logits)
+    args, shapes = _example(predictor), _free_shapes(encoder)
+
+    def convert() -> torch.onnx.ONNXProgram:
+        for operator in (torch.ops.aten.lstm.input, torch.ops.aten.gru.input):
+            # torch 2.13 replaces their kernels while it exports, but keeps the cached ones of an
+            # earlier export, which fix the length. Drop when test_lstm_exported_twice passes
+            # without.
+            operator._dispatch_cache.clear()
+        program = torch.onnx.export(
+            Logits(predictor.model, encoder.input_names, outputs),
+            args,
+            dynamo=True,
+            input_names=list(encoder.input_names),
+            output_names=list(outputs),
+            dynamic_shapes=(shapes,),
+            opset_version=OPSET,
+            verbose=False,
+        )
+        assert program is not None  # as dynamo is True
+        return program
+
+    with decomposition.without_tracing() as rewritten:
+        try:
+            return convert()
+        except GOES_ON:
+            raise
+        except Exception:
+            if not rewritten:
+                raise
+    return convert()
+
+
+def _reason(error: BaseException) -> str:
+    """The first line of what torch wrapped, without the colours of its messages."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return COLOUR.sub("", lines[0])[:200]
 
 
 @contextmanager
