@@ -386,6 +386,8 @@ def test_keys_accept_keep_and_go_on_and_back_returns_from_annotate(panel, qtbot)
     qtbot.keyClick(errors, Qt.Key.Key_A)
     qtbot.keyClick(errors, Qt.Key.Key_K)
     assert [item.verdict for item in browser.shown] == ["accepted", "kept", ""]
+    outcomes = [errors.model().index(row, 0).data() for row in range(2)]
+    assert outcomes == ["accepted", "gold kept"]
     assert browser.chosen == third
     app.undo()
     qtbot.waitUntil(lambda: browser.chosen == second)

@@ -126,7 +126,7 @@ class ErrorsView(QFrame):
         columns = (
             Column(
                 _("Kind"),
-                lambda row: "" if self._one_kind else _(TITLES[row.mistake.kind]),
+                self._kind_or_outcome,
                 KIND,
                 icon=lambda row: ("check", "good") if row.verdict else ICONS[row.mistake.kind],
                 tip=_describe,
@@ -200,6 +200,11 @@ class ErrorsView(QFrame):
         label = None if item.verdict else self._looks.get(name)
         return name or NONE, label, ""
 
+    def _kind_or_outcome(self, item: ErrorItem) -> str:
+        if item.verdict:
+            return _(VERDICTS[item.verdict])
+        return "" if self._one_kind else _(TITLES[item.mistake.kind])
+
     def _value(self, item: ErrorItem) -> str:
         if self._by_size or self.state.wanted.sort == LOSS:
             return decimal(item.mistake.loss, 2)
@@ -243,7 +248,7 @@ class ErrorsView(QFrame):
             self._none.set(_("No errors"), _("Nothing differs from gold."), "circle-check")
         self._show_filters()
         self._one_kind = len(state.counts) < 2
-        self.table.set_width(0, ICON_ONLY if self._one_kind else KIND)
+        self.table.set_width(0, KIND if state.reviewed or not self._one_kind else ICON_ONLY)
         loss = state.wanted.sort == LOSS
         title = _("Error") if self._by_size else _("Loss") if loss else _("Conf.")
         self.table.rows_model.set_title(4, title)
