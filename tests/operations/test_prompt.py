@@ -91,7 +91,7 @@ def test_what_is_too_long_loses_examples_and_says_how_many(preview, topics):
     [
         ({"template": "{{ text }}"}, "never writes the label"),
         ({"template": "x" * 200_000 + "{{ label }}"}, "200,011 of at most"),
-        ({"layer": "nix"}, "No layer 'nix'"),
+        ({"layer": "nix"}, "no layer 'nix' with classes"),
         ({"model": "/nowhere"}, "no such file or folder"),
     ],
 )

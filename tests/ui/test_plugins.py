@@ -68,7 +68,7 @@ def test_every_page_follows_when_a_plugin_is_enabled_and_disabled(
     assert [asked.inspector for asked in host.asked][-2:] == ["subwords", "my-plugin.lengths"]
     host.answer(registry.registry().info("inspector", "my-plugin.lengths").result(2, 4.5))
     view = app.window.panel("inspect").view._views["my-plugin.lengths"]
-    assert dict(view._table.rows()) == {"words": "2", "mean": "4.5"}
+    assert dict(view._result._table.rows()) == {"words": "2", "mean": "4.5"}
 
     plugins.disable(plugin, app.settings)
 
