@@ -125,6 +125,13 @@ class PiecesArea(QAbstractScrollArea):
         bar.setRange(0, max(0, round(self._pieces.height + 2 * TOP - self.viewport().height())))
         bar.setValue(round(value))
         self._pinning = False
+        if bar.isVisible() and not bar.maximum():
+            QTimer.singleShot(0, self, self._hide_bar)
+
+    def _hide_bar(self) -> None:
+        """Qt leaves a bar that is no longer needed if its range changes during a resize."""
+        if not self.verticalScrollBar().maximum():
+            self.setVerticalScrollBarPolicy(self.verticalScrollBarPolicy())
 
     def _prepare(self) -> None:
         """Shape the visible part.

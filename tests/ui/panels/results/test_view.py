@@ -595,3 +595,21 @@ def with_answers(project, keys) -> int:
         rows = [(id, r.document.text_hash, answer) for id, r in zip(ids, records, strict=True)]
         runs.save_predictions(project.db, run.id, rows)
     return run.id
+
+
+def test_the_second_text_of_a_pair_begins_below_the_first(panel, qtbot):
+    from workbench.ui.panels.results.error_detail import ErrorDetail
+
+    panel.state.update(part="errors")
+    errors = named(panel, "Errors", QTableView)
+    qtbot.waitUntil(lambda: errors.model().rowCount() == 3)
+    detail = panel.view.findChild(ErrorDetail)
+    first, second = detail._texts
+    first.set_text("One line.", ())
+    second.set_text("Another.", ())
+    assert first.maximumHeight() > 1_000 and not second.isVisible()
+
+    second.show()
+    detail._fit_texts()
+    qtbot.waitUntil(lambda: first.height() <= max(48, first.content_height() + 2))
+    assert second.height() > first.height()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QMenu, QVBoxLayout
 from shiboken6 import isValid
 
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 5  # of the tables below the text
 WORD, MARK = 92, 56  # widths of a column with words, and with "gold" alone
 GREY = theme.NO_LABEL  # other spans, so that the chosen error stands out
+UNBOUNDED = 16_777_215  # QWIDGETSIZE_MAX
 
 
 class Titles(NamedTuple):
@@ -248,6 +251,17 @@ class ErrorDetail(QFrame):
             view.set_lanes(0)
             view.set_spans(spans)
             view.choose(chosen, show=chosen is not None)
+        self._fit_texts()
+
+    def _fit_texts(self) -> None:
+        """The second text of a pair begins where the first one ends."""
+        first, second = self._texts
+        is_pair = not second.isHidden()
+        first.setMaximumHeight(max(48, first.content_height() + 2) if is_pair else UNBOUNDED)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        QTimer.singleShot(0, self, self._fit_texts)  # when the texts have their new width
 
     def _spans(
         self, item: ErrorItem | Suspect, detail: Detail, field: str
