@@ -30,9 +30,9 @@ def completed(
     """The options with the index, which is computed unless it exists; unchanged without a need.
 
     Raises UsageError without a project or a word, WorkbenchError if no document has the word or
-    there is no such layer of senses.
+    there is no such layer of senses or model of static vectors.
     """
-    from workbench.operations import corpus_index
+    from workbench.operations import corpus_index, models
 
     info = spec.light(inspector)
     if info is None or not info.corpus:
@@ -42,6 +42,8 @@ def completed(
     options = spec.options(inspector, given)
     with reading(file) as project, session(None) as opened:
         _check_senses(project, options.get("senses", ""))
+        if static := options.get("static"):
+            models.info(static)  # raises ModelError; before all documents are read
         wanted = corpus_index.need(project, choice, info, options)
         if wanted is None:
             raise click.UsageError(_("--set word=WORD is required: its uses are compared."))
