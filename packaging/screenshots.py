@@ -142,7 +142,12 @@ def to_a_document_with_suggestions(studio: Studio) -> None:
 def to_an_answer(studio: Studio) -> None:
     """What the tag run makes of a document."""
     state = studio.app.window.panel("inspect").state
-    studio.wait(lambda: state.answer is not None and not state.asking)
+
+    def has_answered() -> bool:
+        shown = state.current
+        return shown is not None and shown.answer is not None and not shown.asking
+
+    studio.wait(has_answered)
     state.choose(
         next(
             choice.key
@@ -150,7 +155,7 @@ def to_an_answer(studio: Studio) -> None:
             if choice.run is not None and choice.task == "tag"
         )
     )
-    studio.wait(lambda: state.answer is not None and not state.asking)
+    studio.wait(has_answered)
 
 
 PREPARE = {
