@@ -361,6 +361,21 @@ def test_quality_follows_the_run_while_it_is_visible(state):
     quality.open_wrong(2.0)
     state.browser.show_documents()
     assert len(state.context.gone[-1][1]["ids"]) == 3  # gold "good", never predicted above 1
+    assert state.browser.wanted.label == ""  # an error of one class is one of another
+
+
+def test_a_point_of_a_label_with_a_threshold_leads_to_errors_of_that_label(state):
+    from dataclasses import replace
+
+    from workbench.ui.panels.results.quality_state import QualityState
+
+    quality = QualityState(state)
+    quality.watch(True)
+    curves = tuple(replace(curve, threshold=0.5) for curve in quality.loaded.curves)
+    quality.update(loaded=replace(quality.loaded, curves=curves))
+
+    quality.open_wrong(2.0)
+    assert state.browser.wanted.label == quality.label == "good"
 
 
 def test_a_temperature_is_set_and_undone(state):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
@@ -12,11 +13,17 @@ if TYPE_CHECKING:
     from workbench.operations.scoring import Evaluation
     from workbench.ui.panels.results.details import Details
 
+ROUNDING = 1e-9  # largest difference of equal scores
 SPLITS = {"dev": _("Dev"), "test": _("Test")}
 
 
-def gold_text(shown: Evaluation | None, gold: str, changed: bool | None) -> str:
-    """Which documents and gold labels the table by label covers, in sentences."""
+def gold_text(
+    shown: Evaluation | None, gold: str, changed: bool | None, otherwise: bool = False
+) -> str:
+    """Which documents and gold labels the table by label covers, in sentences.
+
+    otherwise: the gold labels are the same, but the predictions are not those of the run.
+    """
     if shown is None:
         return ""
     about = {"split": SPLITS[shown.split], "documents": documents_text(shown.n)}
@@ -24,6 +31,8 @@ def gold_text(shown: Evaluation | None, gold: str, changed: bool | None) -> str:
         message = [_("{split}: {documents}, against the current gold labels.").format(**about)]
         if changed is not None:
             same = _("Nothing has changed since the run.")
+            if otherwise:
+                same = _("The thresholds or the temperature have changed since the run.")
             message.append(
                 _("Documents or labels have changed since the run.") if changed else same
             )
@@ -42,8 +51,16 @@ def gold_text(shown: Evaluation | None, gold: str, changed: bool | None) -> str:
     return " ".join((*message, _("0/0 counts as 0.")))
 
 
-def today_text(found: Details, name: str, interval: tuple[float, float] | None) -> str:
-    """Text below a score of the run: the score against current gold, with its interval if known.
+def redecided(then: Evaluation | None, today: Evaluation | None) -> bool:
+    """Whether scores against equal gold differ: the run decides otherwise than it did at its end."""
+    if then is None or today is None or then.fingerprint != today.fingerprint:
+        return False
+    both = then.scores.keys() & today.scores.keys()
+    return any(abs(then.scores[name] - today.scores[name]) > ROUNDING for name in both)
+
+
+def today_text(found: Details, names: Sequence[str], interval: tuple[float, float] | None) -> str:
+    """Text below scores of the run: those against current gold, with the interval if known.
 
     There is no interval if all or no predictions are correct: bootstrapping documents says nothing
     about the uncertainty then.
@@ -52,13 +69,13 @@ def today_text(found: Details, name: str, interval: tuple[float, float] | None) 
     if today is None:
         return _("original")
     about = {
-        "score": score_text(name, today.scores.get(name)),
+        "score": " · ".join(score_text(name, today.scores.get(name)) for name in names),
         "documents": documents_text(today.n),
     }
     if interval is None or interval[0] == interval[1]:
         return _("original · current gold {score} ({documents})").format(**about)
     text = _("original · current gold {score}, 95%: {low} – {high} ({documents})")
-    low, high = (score_text(name, bound) for bound in interval)
+    low, high = (score_text(names[0], bound) for bound in interval)
     return text.format(low=low, high=high, **about)
 
 

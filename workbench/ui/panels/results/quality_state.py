@@ -295,20 +295,22 @@ class QualityState(State):
     def open_wrong(self, threshold: float) -> None:
         """Open the documents that are decided wrongly for the label at a threshold.
 
-        They need not be errors of the run, which decides with the thresholds in use.
+        They need not be errors of the run, which decides with the thresholds in use. Where every
+        label is decided on its own, errors with other labels are left out.
         """
-        loaded = self.loaded
-        if loaded is None:
+        loaded, curve = self.loaded, self.curve
+        if loaded is None or curve is None:
             return
         rows = quality.wrong_at(loaded.evidence, self.label, threshold)
         ids = [row_id(loaded.evidence.documents[at]) for at in rows]
         message = _("{label}, threshold {value:.2f}: wrong decisions")
-        self.open_documents(ids, message.format(label=self.label, value=threshold))
+        what = message.format(label=self.label, value=threshold)
+        self.open_documents(ids, what, self.label if curve.threshold is not None else "")
 
-    def open_documents(self, ids: Sequence[int], what: str) -> None:
+    def open_documents(self, ids: Sequence[int], what: str, label: str = "") -> None:
         """Show the errors of these documents; from there, all of them can be shown on Data."""
         if ids:
-            self.page.browser.show(split=self.split, documents=ids, caption=what)
+            self.page.browser.show(split=self.split, documents=ids, caption=what, label=label)
 
 
 def _loaded(

@@ -17,7 +17,13 @@ from workbench.ui import plain, theme
 from workbench.ui.formats import count, points
 from workbench.ui.interval_words import interval_method, interval_text, label_tip, score_tip
 from workbench.ui.panels.results.details import Details
-from workbench.ui.panels.results.gold_words import SPLITS, documents_text, gold_text, today_text
+from workbench.ui.panels.results.gold_words import (
+    SPLITS,
+    documents_text,
+    gold_text,
+    redecided,
+    today_text,
+)
 from workbench.ui.panels.results.score_tables import score_table, span_table
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.run_words import (
@@ -353,7 +359,8 @@ class ScoresView(QFrame):
         as_run = self._gold.button("run")
         as_run.setEnabled(stored)
         plain.set_tip(as_run, "" if stored else _("This run did not store its scores per label."))
-        self._gold_note.setText(gold_text(shown, gold, state.gold_changed(split)))
+        otherwise = redecided(state.evaluation(split, "run"), state.evaluation(split, "today"))
+        self._gold_note.setText(gold_text(shown, gold, state.gold_changed(split), otherwise))
 
     def _show_layers(self) -> None:
         run = self._state.run
@@ -367,17 +374,17 @@ class ScoresView(QFrame):
             return
         for tile, name in ((self._main, info.main), (self._second, info.second)):
             title = _("{score}, dev").format(score=score_title(name))
-            interval = self._dev_interval(found, name)
-            hint = today_text(found, name, interval)
+            hint = today_text(found, (name,), self._dev_interval(found, name))
             tile.set(score_text(name, results.as_run.get(name)), hint, title)
             plain.set_tip(tile, self._definition(found, info, (name,)))
         self._second.show()
         self._third.setVisible(info.has_majority or bool(info.beside))
         if not info.has_majority:
-            scores = results.as_run
+            scores, names = results.as_run, info.beside
+            alone = self._dev_interval(found, names[0]) if len(names) == 1 else None
             self._third.set(
-                " · ".join(score_text(name, scores.get(name)) for name in info.beside),
-                _("original"),
+                " · ".join(score_text(name, scores.get(name)) for name in names),
+                today_text(found, names, alone),
                 _("{score}, dev").format(score=" · ".join(map(score_title, info.beside))),
             )
             plain.set_tip(self._third, self._definition(found, info, info.beside))
@@ -430,7 +437,7 @@ class ScoresView(QFrame):
             return
         hint = f"{documents_text(shown.n)} · {message}"
         then = state.evaluation("test", "run")
-        if state.gold_changed("test") and then is not None:
+        if then is not None and (state.gold_changed("test") or redecided(then, shown)):
             before = score_text(main, then.scores.get(main))
             hint = _("current gold · original {score} · {rest}").format(score=before, rest=hint)
         title = _("{score}, test").format(score=score_title(main))
