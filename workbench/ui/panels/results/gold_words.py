@@ -52,7 +52,7 @@ def gold_text(
 
 
 def redecided(then: Evaluation | None, today: Evaluation | None) -> bool:
-    """Whether scores against equal gold differ: the run decides otherwise than it did at its end."""
+    """Whether scores against equal gold differ: the run now decides otherwise."""
     if then is None or today is None or then.fingerprint != today.fingerprint:
         return False
     both = then.scores.keys() & today.scores.keys()
