@@ -63,7 +63,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """The kind of a layer whose labels the file has, where it is not the usual one."""
+    """The kind of a layer of spans or classes in the file, where it is not the usual one."""
 
     layer: str
     kind: LayerKind

@@ -17,6 +17,7 @@ from workbench.importers import jsonl, roles
 from workbench.importers.base import (
     Fault,
     Guess,
+    Hint,
     Item,
     Options,
     Row,
@@ -34,7 +35,7 @@ from workbench.importers.base import (
     texts_of,
 )
 from workbench.importers.doccano_relations import with_relations
-from workbench.importers.document_values import add_values
+from workbench.importers.document_values import add_values, of_single_text
 from workbench.importers.multiple_choice import MultipleChoiceImporter
 from workbench.importers.source import Source
 from workbench.importers.squad import SquadImporter
@@ -121,9 +122,12 @@ class DoccanoImporter:
         mapped = roles.with_text(
             mapped, _guess(sample, options) or (("text", "text"),), source.name
         )
+        yield from (Hint(*pair) for pair in roles.hinted(mapped))
         for line, value in jsonl.values(source):
             try:
                 record = _record(value, mapped, options)
+                if not options.mapping:
+                    record = of_single_text(record, options)
                 record = with_relations(record, value, options)
                 check(record)
                 yield Row(line, record)
@@ -272,7 +276,7 @@ def _record(value: object, mapped: tuple[roles.Role, ...], options: Options) -> 
     for role in mapped:
         if role.kind == "meta" and value.get(role.column) not in (None, ""):
             meta[role.name] = value[role.column]
-        elif (role.kind == "label" or role.in_text) and role.column in value:
+        elif (role.kind in (*roles.CLASSES, roles.CHAINS) or role.in_text) and role.column in value:
             _labels(value[role.column], role, parts, options)
     for name in ("meta", "metadata"):
         if isinstance(extra := value.get(name), dict):
@@ -319,7 +323,7 @@ def _labels(value: object, role: roles.Role, parts: _Parts, options: Options) ->
     if value is None or value == "":
         return
     if isinstance(value, str):  # the usual class, without the checks below
-        name = role.name if role.kind == "label" else options.class_layer
+        name = role.name if role.kind in roles.CLASSES else options.class_layer
         parts.marks[name] = (label_name(value),)
         parts.states[name] = "submitted"
         return
@@ -336,13 +340,13 @@ def _labels(value: object, role: roles.Role, parts: _Parts, options: Options) ->
     if not isinstance(value, list):
         value = [value]
     if any(isinstance(item, (list, dict)) for item in value) or (
-        not value and role.kind != "label"
+        not value and role.kind not in roles.CLASSES
     ):
-        name = role.name if role.kind != "label" else options.span_layer
+        name = role.name if role.kind not in roles.CLASSES else options.span_layer
         add_spans(parts.spans, name, [span for raw in value for span in _spans(raw, parts.text)])
         parts.states[name] = "submitted"
-    elif value:
-        name = role.name if role.kind == "label" else options.class_layer
+    elif value or role.kind == roles.LABELS:
+        name = role.name if role.kind in roles.CLASSES else options.class_layer
         parts.marks[name] = tuple(dict.fromkeys(label_name(item) for item in value))
         parts.states[name] = "submitted"
 

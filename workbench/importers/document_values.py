@@ -1,14 +1,18 @@
-"""Numbers and written texts of documents in columns of tables and fields of JSON."""
+"""Values of whole documents in columns of tables and fields of JSON."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
+from typing import Any
 
 from workbench.base.i18n import _
 from workbench.importers import roles
-from workbench.importers.base import Fault, show
+from workbench.importers.base import Fault, Options, show
+from workbench.text.dataset import Record
 from workbench.text.labels import Layer
 from workbench.text.scale import Scale
 
@@ -31,6 +35,37 @@ def add_values(
             written[role.name] = _text(value, role.column)
         states[role.name] = "submitted"
     return numbers, written
+
+
+def metadata(cells: Iterable[tuple[str, object]]) -> dict[str, Any]:
+    """Metadata by name; a column `meta` with a JSON object, as our own export writes it, is
+    unpacked.
+    """
+    found: dict[str, Any] = {}
+    for name, cell in cells:
+        if cell in ("", None):
+            continue
+        if name == "meta" and isinstance(cell, str) and cell.startswith("{"):
+            try:
+                found.update(json.loads(cell))
+                continue
+            except (ValueError, RecursionError):
+                pass  # then it is an ordinary text
+        found[name] = cell
+    return found
+
+
+def of_single_text(record: Record, options: Options) -> Record:
+    """The record, with the class that was taken for that of a pair in the layer of single texts."""
+    name, form = options.pair_layer, record.document.form
+    if form != 1 or name not in record.marks or name == options.class_layer:
+        return record
+    names = {name: options.class_layer}
+    return replace(
+        record,
+        states={names.get(layer, layer): state for layer, state in record.states.items()},
+        marks={names.get(layer, layer): marks for layer, marks in record.marks.items()},
+    )
 
 
 def _number(value: object, column: str) -> float:

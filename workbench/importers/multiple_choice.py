@@ -30,6 +30,7 @@ from workbench.importers.base import (
     show,
     split_name,
 )
+from workbench.importers.document_values import metadata
 from workbench.importers.source import Source
 from workbench.importers.table_form import Form, guess_delimiter
 from workbench.text.dataset import Record
@@ -74,6 +75,9 @@ class MultipleChoiceImporter:
             first_line = head.lstrip("\ufeff").split("\n", 1)[0].rstrip("\r")
             fields = [cell.strip().strip('"') for cell in first_line.split(delimiter or "\t")]
             rows = []
+            beside = [role for role, _column in roles.written_in(fields)]
+            if beside and not roles.chooses((*((role, "") for role in beside), (roles.CHOICE, ""))):
+                return Guess(0.0)  # a table with documents of other forms, see TableImporter
         kinds = {role.partition(":")[0] for role, _field in _guess(fields, rows)}
         if {roles.CHOICE, roles.CHOICES} & kinds and {"text", "answer"} <= kinds:
             return Guess(0.97, _("a text or question with several choices"))
@@ -206,7 +210,11 @@ def _guess(fields: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> tuple[tu
     found += [("text", left.pop(name)) for name in sentences]
     has_text = bool(sentences) or take("text", _CONTEXT)
     take(roles.QUESTION if has_text else "text", _QUESTION)
-    take(f"answer:{LAYER}", _ANSWER)
+    own = next((pair for pair in roles.written_in(fields) if pair[0].startswith("answer:")), None)
+    if own is not None:
+        found.append((own[0], left.pop(own[1].strip().lower())))
+    else:
+        take(f"answer:{LAYER}", _ANSWER)
     take("id", _KEY)
     take("split", ("split", "partition"))
     take("group", ("group",))
@@ -306,9 +314,7 @@ class _Form:
         texts = [choice for _own, choice in choices]
         plain = {name: row.get(column) for name, column in self.plain.items()}
         group = plain.get("group")
-        meta = {
-            name: row[column] for name, column in self.meta if row.get(column) not in (None, "")
-        }
+        meta = metadata((name, row.get(column)) for name, column in self.meta)
         key = "" if plain.get("id") is None else str(plain["id"])
         document = replace(
             with_choices(key, text or asked, texts, asked if text else ""),

@@ -6,24 +6,33 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _
+from workbench.importers import table_cells
 from workbench.text.formulas import ESCAPED_COLUMN
+from workbench.text.labels import CLUSTER, MULTI, LayerKind
 
 CHOICE, CHOICES, QUESTION, ANSWER = "choice", "choices", "question", "answer"
 PLAIN = ("id", "text", "text_b", "split", "group", QUESTION, CHOICES, CHOICE)
 SCORE, WRITTEN = "score", "written"  # a number, and a text, of a document
+LABELS, CHAINS = "labels", "chains"  # several classes; spans of chains
 # These take a name: label:LAYER, meta:NAME.
-NAMED = ("label", "tag", "spans", "meta", ANSWER, SCORE, WRITTEN)
+NAMED = ("label", LABELS, "tag", "spans", CHAINS, "meta", ANSWER, SCORE, WRITTEN)
+KINDS = {LABELS: MULTI, CHAINS: CLUSTER}  # role → the kind of its layer, if it is not the usual one
+CLASSES = ("label", LABELS)
+# with these, records are not only questions with choices
+_BESIDE_CHOICES = ("text_b", "label", LABELS, "tag", "spans", CHAINS, SCORE, WRITTEN)
 TAG, SPANS = REPEATABLE = ("tag", "spans")  # several columns of these may share a layer
 MOST_COLUMNS = 10_000  # a table of texts has fewer columns; more would fill the memory
 ROLES = (
-    "id, text, text_b, label:LAYER, tag:LAYER, spans:LAYER, score:LAYER, written:LAYER, split, "
-    "group, meta:NAME, question, choices, choice, answer:LAYER"
+    "id, text, text_b, label:LAYER, labels:LAYER, tag:LAYER, spans:LAYER, chains:LAYER, "
+    "score:LAYER, written:LAYER, split, group, meta:NAME, question, choices, choice, answer:LAYER"
 )
+_NUMBERED = re.compile(r"choice_\d+")  # columns of choices that our own export writes
 
 _NAMES = {
     "text": ("text", "text_a", "sentence", "sentence1", "sentence_a", "premise", "content", "data",
@@ -45,6 +54,9 @@ _LABEL = (
     "sentiment",
     "intent",
     "topic",
+    "classes",
+    "categories",
+    "topics",
     "column_label",
     "annotation",
     "entailment_label",
@@ -128,15 +140,55 @@ def _check_choices(found: tuple[Role, ...]) -> None:
             )
 
 
+def resolved(
+    mapping: Iterable[tuple[str, str]], columns: Sequence[str]
+) -> tuple[tuple[str, str], ...]:
+    """The pairs, where a column may be named without the role in its name: `topic` for
+    `label:topic`.
+    """
+    named: dict[str, list[str]] = {}
+    for _role, column in written_in(columns):
+        named.setdefault(column.partition(":")[2].strip(), []).append(column)
+    found = []
+    for role, column in mapping:
+        others = named.get(column, ()) if column not in columns else ()
+        found.append((role, others[0] if len(others) == 1 else column))
+    return tuple(found)
+
+
 def chooses(mapping: Iterable[tuple[str, str]]) -> bool:
-    """Whether the roles are those of multiple choice."""
-    return any(role in (CHOICE, CHOICES) for role, _column in mapping)
+    """Whether the roles are those of multiple choice, and none is for other documents."""
+    kinds = {role.partition(":")[0].strip() for role, _column in mapping}
+    return bool(kinds & {CHOICE, CHOICES}) and not kinds & {*_BESIDE_CHOICES}
+
+
+def written_in(columns: Iterable[str]) -> list[tuple[str, str]]:
+    """(role, column) of the columns that are named like a role, as our own export names them:
+    `label:topic`. Columns of choices belong to an `answer:LAYER`.
+    """
+    found: dict[str, str] = {}
+    numbered = []
+    for column in columns:
+        kind, _colon, name = column.strip().partition(":")
+        if kind in NAMED and kind != "meta" and name.strip():
+            found.setdefault(f"{kind}:{name.strip()}", column)
+        elif _NUMBERED.fullmatch(column):
+            numbered.append((CHOICE, column))
+    if not numbered:
+        found = {role: its for role, its in found.items() if not role.startswith(ANSWER)}
+    answers = any(role.startswith(ANSWER) for role in found)
+    return [*found.items(), *(numbered if answers else ())]
 
 
 def asks(mapping: Iterable[tuple[str, str]]) -> bool:
     """Whether the roles are those of questions with answers in a text."""
     kinds = {role.partition(":")[0].strip() for role, _column in mapping}
     return QUESTION in kinds and "answer" in kinds and not kinds & {CHOICE, CHOICES}
+
+
+def hinted(mapped: Iterable[Role]) -> list[tuple[str, LayerKind]]:
+    """(layer, kind) of the roles whose layers are not of the usual kind."""
+    return [(role.name, KINDS[role.kind]) for role in mapped if role.kind in KINDS]
 
 
 def with_text(
@@ -173,13 +225,19 @@ def check_columns(roles: Iterable[Role], columns: Sequence[str], file: str) -> N
 
 
 def guess(
-    columns: Sequence[str], rows: Sequence[Sequence[str]], *, class_layer: str, pair_layer: str
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    class_layer: str,
+    pair_layer: str,
+    span_layer: str = SPANS,
 ) -> tuple[tuple[str, str], ...]:
     """(role, column) pairs from the column names; without a known name the longest column is the
     text.
 
     All other columns become metadata, so that nothing is lost.
     """
+    cells = {column: [row[n] for row in rows if n < len(row)] for n, column in enumerate(columns)}
     left = [column for column in columns if column != ESCAPED_COLUMN]
     found: list[tuple[str, str]] = []
 
@@ -191,20 +249,66 @@ def guess(
                     left.remove(column)
                     return
 
+    written = [pair for pair in written_in(left) if _fits(pair[0], cells[pair[1]])]
+    in_text = [column for column in left if table_cells.are_spans(cells[column])]
+    for column in {*in_text, *(column for _role, column in written)}:
+        left.remove(column)
     take("text", _NAMES["text"])
-    if not found and (longest := _longest(columns, rows)):
+    if not found and (longest := _longest(left, rows, columns)):
         found.append(("text", longest))
         left.remove(longest)
+    if any(role == CHOICE for role, _column in written):
+        take(QUESTION, (QUESTION,))
     for role in ("text_b", "id", "split", "group"):
         take(role, _NAMES[role])
-    take(
-        f"label:{pair_layer if any(role == 'text_b' for role, _ in found) else class_layer}", _LABEL
-    )
-    cells = {column: [row[n] for row in rows if n < len(row)] for n, column in enumerate(columns)}
+    paired = any(role == "text_b" and any(map(filled, cells[its])) for role, its in found)
+    take(f"label:{pair_layer if paired else class_layer}", _LABEL)
+    found = [_several(role, column, cells[column], columns) for role, column in found]
+    found += written
+    known = {column for _role, column in written}
+    in_text = [column for column in in_text if column not in known]
+    found += [(f"{SPANS}:{table_cells.span_layer(name, span_layer)}", name) for name in in_text]
+    found += _tagged(found, left, cells, span_layer)
     found += [(role, column) for role, column in scores(cells) if column in left]
     used = {column for _role, column in found}
     found += metadata(column for column in left if column not in used)
     return tuple(found)
+
+
+def _fits(role: str, cells: Sequence[str]) -> bool:
+    """Whether the cells of a column are what its name says."""
+    kind = role.partition(":")[0]
+    if kind == SCORE:
+        return all(map(_may_be_score, cells))
+    if kind in (SPANS, CHAINS):
+        return table_cells.are_spans(cells) or not any(cell.strip(" []") for cell in cells)
+    return True
+
+
+def _several(
+    role: str, column: str, cells: Sequence[str], columns: Sequence[str]
+) -> tuple[str, str]:
+    """The pair of a column of classes with the role of several, if its cells have lists."""
+    kind, _colon, name = role.partition(":")
+    if kind == "label" and table_cells.are_several(cells, column, columns):
+        return f"{LABELS}:{name}", column
+    return role, column
+
+
+def _tagged(
+    found: Sequence[tuple[str, str]],
+    left: Sequence[str],
+    cells: Mapping[str, Sequence[str]],
+    layer: str,
+) -> list[tuple[str, str]]:
+    """(role, column) of columns with a tag for each word of the text."""
+    texts = next((cells[column] for role, column in found if role == "text"), ())
+    used = {column for _role, column in found}
+    return [
+        (f"{TAG}:{layer}", column)
+        for column in left
+        if column not in used and table_cells.are_tags(cells[column], texts)
+    ][:1]
 
 
 def scores(cells: Mapping[str, Sequence[object]]) -> list[tuple[str, str]]:
@@ -244,8 +348,13 @@ def metadata(columns: Iterable[str]) -> list[tuple[str, str]]:
     return [(f"meta:{name}", column) for name, column in found.items()]
 
 
-def _longest(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str | None:
-    if not columns:
-        return None
-    sizes = [sum(len(row[n]) for row in rows if n < len(row)) for n in range(len(columns))]
-    return columns[sizes.index(max(sizes))]
+def _longest(
+    left: Sequence[str], rows: Sequence[Sequence[str]], columns: Sequence[str]
+) -> str | None:
+    """Of the columns `left`, the one with most characters; `columns` are all of the rows."""
+    sizes = {
+        column: sum(len(row[n]) for row in rows if n < len(row))
+        for n, column in enumerate(columns)
+        if column in left
+    }
+    return max(sizes, key=lambda column: sizes[column], default=None)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
-from typing import Any
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _, ngettext
-from workbench.importers import jsonl, roles
+from workbench.importers import jsonl, roles, table_cells
 from workbench.importers.base import (
     Fault,
     Guess,
+    Hint,
     Item,
     Options,
     Remark,
@@ -24,22 +25,19 @@ from workbench.importers.base import (
     check,
     label_name,
     show,
-    span_offsets,
     split_name,
     texts_of,
-    unique_spans,
 )
-from workbench.importers.document_values import add_values
+from workbench.importers.document_values import add_values, metadata, of_single_text
 from workbench.importers.multiple_choice import MultipleChoiceImporter
 from workbench.importers.source import Source
 from workbench.importers.squad import SquadImporter
 from workbench.importers.table_form import HEADERS, Form, guess_delimiter
-from workbench.importers.table_rows import Swallowed
-from workbench.text import schemes
+from workbench.importers.table_rows import Swallowed, announced
 from workbench.text.dataset import Record
-from workbench.text.document import TEXT, Document
+from workbench.text.document import CHOICES, TEXT, Document, choice_names, with_choices
 from workbench.text.formulas import ESCAPED_COLUMN, unescape
-from workbench.text.joining import join
+from workbench.text.labels import ONE_OF, Label, Layer
 from workbench.text.spans import Span
 
 
@@ -60,7 +58,8 @@ class TableImporter:
             return Guess(
                 0.35 if ending else 0.0, _("the name ends in {ending}").format(ending=self.ending)
             )
-        first = head.lstrip("\ufeff").split("\n", 1)[0].rstrip("\r").split(delimiter)
+        lines = head.lstrip("\ufeff").split("\n", 2)
+        first = lines[1 if announced(head) and len(lines) > 1 else 0].rstrip("\r").split(delimiter)
         known = sum(cell.strip().strip('"').lower() in HEADERS for cell in first)
         if known or ending:
             why = (
@@ -114,6 +113,8 @@ class TableImporter:
         place = {name: n for n, name in enumerate(form.columns)}
         places = [(role, place[role.column]) for role in mapped]
         escaped = place.get(ESCAPED_COLUMN)
+        yield from (Hint(*pair) for pair in roles.hinted(mapped))
+        yield from _choice_layer(mapped)
         used = {ESCAPED_COLUMN, *(role.column for role in mapped)}
         if unused := [name for name in form.columns if name not in used]:
             yield _left_out(source.name, unused)
@@ -126,6 +127,8 @@ class TableImporter:
                 if len(row) != len(form.columns):
                     raise _wrong_width(row, form.columns)
                 record = _record(_unescaped(row, place, escaped), places)
+                if not options.mapping:
+                    record = of_single_text(record, options)
                 check(record)
                 yield Row(line, record)
             except Fault as fault:
@@ -162,6 +165,14 @@ def _with_text(form: Form, name: str) -> tuple[tuple[str, str], ...]:
 # ---------------------------------------------------------------- one row
 
 
+def _choice_layer(mapped: Sequence[roles.Role]) -> Iterator[Layer]:
+    """The layer of the right choices, with the numbers of all columns of choices as labels."""
+    most = sum(role.kind == roles.CHOICE for role in mapped)
+    for role in mapped:
+        if role.kind == roles.ANSWER:
+            yield Layer(role.name, ONE_OF.id, tuple(map(Label, choice_names(most))), CHOICES)
+
+
 def _left_out(name: str, columns: Sequence[str]) -> Remark:
     template = ngettext(
         "{name}: column {names} was not imported.",
@@ -182,35 +193,48 @@ def _wrong_width(row: Sequence[str], columns: Sequence[str]) -> Fault:
 
 
 def _record(row: list[str], places: list[tuple[roles.Role, int]]) -> Record:
+    """Raises Fault."""
     cells = {role.kind: row[place] for role, place in places if role.kind in roles.PLAIN}
     named = [(role, row[place]) for role, place in places if role.kind in roles.NAMED]
-    meta = _meta(named)
+    choices = [row[place] for role, place in places if role.kind == roles.CHOICE and row[place]]
+    document = _document(cells, choices, [role for role, cell in named if role.is_tag and cell])
+    meta = metadata((role.name, cell) for role, cell in named if role.kind == "meta")
+    document = replace(document, meta=meta)
     states: dict[str, str] = {}
     marks: dict[str, tuple[str, ...]] = {}
     spans: dict[str, tuple[Span, ...]] = {}
-    text = cells["text"]
-    tokens: tuple[tuple[int, int], ...] = ()
-    if tagged := [(role, cell) for role, cell in named if role.is_tag and cell.strip()]:
-        text, tokens = _tokens(text)
-    for role, cell in tagged:
-        add_spans(spans, role.name, _tags(cell, tokens))
-        states[role.name] = "submitted"
     for role, cell in named:
-        if role.kind == "label" and cell.strip():
-            marks[role.name], states[role.name] = (label_name(cell.strip()),), "submitted"
-        elif role.kind == "spans" and cell.strip():
-            add_spans(spans, role.name, _spans(cell))
-            states[role.name] = "submitted"
+        if not cell.strip():
+            continue
+        if role.is_tag:
+            add_spans(spans, role.name, table_cells.tags(cell, document.tokens[TEXT]))
+        elif role.kind in (roles.SPANS, roles.CHAINS):
+            add_spans(spans, role.name, table_cells.spans(cell, document.text))
+        elif role.kind == "label":
+            marks[role.name] = (label_name(cell.strip()),)
+        elif role.kind == roles.LABELS:
+            marks[role.name] = table_cells.labels(cell)
+        elif role.kind == roles.ANSWER:
+            marks[role.name] = table_cells.choice(cell, choices)
+        else:
+            continue
+        states[role.name] = "submitted"
     numbers, written = add_values(named, states)
-    document = Document(
-        cells.get("id", "").strip(),
-        texts_of(text, cells.get("text_b") or None),
-        split_name(cells.get("split")),
-        cells.get("group") or None,
-        meta,
-        {TEXT: tokens} if tokens else {},
-    )
     return Record(document, states, marks, spans, numbers=numbers, written=written)
+
+
+def _document(
+    cells: Mapping[str, str], choices: Sequence[str], tagged: Sequence[roles.Role]
+) -> Document:
+    """The document of a row: with choices, two texts, or tokens if it is tagged; no metadata."""
+    text, tokens = table_cells.tokens(cells["text"]) if tagged else (cells["text"], ())
+    key, asked = cells.get("id", "").strip(), cells.get(roles.QUESTION, "")
+    if choices:
+        texts = with_choices(key, text, choices, asked).texts
+    else:
+        texts = texts_of(text, cells.get("text_b") or None)
+    split, group = split_name(cells.get("split")), cells.get("group") or None
+    return Document(key, texts, split, group, {}, {TEXT: tokens} if tokens else {})
 
 
 def _unescaped(row: list[str], place: Mapping[str, int], escaped: int | None) -> list[str]:
@@ -233,82 +257,3 @@ def _unescaped(row: list[str], place: Mapping[str, int], escaped: int | None) ->
     for name in names:
         cells[place[name]] = unescape(cells[place[name]])
     return cells
-
-
-def _meta(named: list[tuple[roles.Role, str]]) -> dict[str, Any]:
-    """Metadata by name; a column `meta` with a JSON object, as our own export writes it, is
-    unpacked.
-    """
-    found: dict[str, Any] = {}
-    for role, cell in named:
-        if role.kind != "meta" or not cell:
-            continue
-        if role.name == "meta" and cell.startswith("{"):
-            try:
-                found.update(json.loads(cell))
-                continue
-            except (ValueError, RecursionError):
-                pass  # then it is an ordinary text
-        found[role.name] = cell
-    return found
-
-
-def _tokens(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """A cell of tokens: a JSON list, or words separated by single spaces."""
-    if text.startswith("["):
-        try:
-            listed = json.loads(text)
-        except (ValueError, RecursionError):
-            listed = None
-        if (
-            isinstance(listed, list)
-            and listed
-            and all(isinstance(item, str) and item for item in listed)
-        ):
-            return join(listed)
-    offsets, position = [], 0
-    for word in text.split(" "):
-        if word:
-            offsets.append((position, position + len(word)))
-        position += len(word) + 1
-    return text, tuple(offsets)
-
-
-def _tags(cell: str, tokens: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
-    try:
-        tags = [str(load) for load in json.loads(cell)] if cell.startswith("[") else cell.split()
-    except (ValueError, RecursionError):
-        raise Fault(_("the tags {cell!r} cannot be read").format(cell=cell[:40])) from None
-    if len(tags) != len(tokens):
-        raise Fault(
-            _("the number of tags ({tags}) differs from the number of tokens ({tokens})").format(
-                tags=len(tags), tokens=len(tokens)
-            )
-        )
-    found = schemes.spans(tags, schemes.detect([tags]))
-    return tuple(
-        Span(tokens[span.first][0], tokens[span.last - 1][1], span.label) for span in found
-    )
-
-
-def _spans(cell: str) -> tuple[Span, ...]:
-    """A cell with a JSON list of [start, end, label]."""
-    try:
-        raw = json.loads(cell)
-    except (ValueError, RecursionError):
-        raise Fault(
-            _("the spans {cell!r} are not a JSON list of [start, end, label]").format(
-                cell=cell[:40]
-            )
-        ) from None
-    if not isinstance(raw, list) or not all(
-        isinstance(item, list) and len(item) == 3 for item in raw
-    ):
-        raise Fault(
-            _("the spans {cell!r} are not a JSON list of [start, end, label]").format(
-                cell=cell[:40]
-            )
-        )
-    return unique_spans(
-        [Span(*span_offsets(start, end), label_name(label)) for start, end, label in raw]
-    )

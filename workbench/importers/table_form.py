@@ -13,7 +13,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.importers import roles
 from workbench.importers.base import Fault, Options, show
 from workbench.importers.source import Source
-from workbench.importers.table_rows import lift_limit, read_rows
+from workbench.importers.table_rows import announced, lift_limit, read_rows
 from workbench.text.formulas import ESCAPED_COLUMN, unescape_name
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -74,7 +74,11 @@ class Form:
         columns, remarks = _columns(first, header)
         sample = tuple(map(tuple, rows[header:]))
         guessed = roles.guess(
-            columns, sample, class_layer=options.class_layer, pair_layer=options.pair_layer
+            columns,
+            sample,
+            class_layer=options.class_layer,
+            pair_layer=options.pair_layer,
+            span_layer=options.span_layer,
         )
         if not header:
             guessed = tuple(pair for pair in guessed if pair[0] == "text")
@@ -84,7 +88,7 @@ class Form:
             header,
             columns,
             sample,
-            options.mapping or guessed,
+            roles.resolved(options.mapping, columns) or guessed,
             tuple(f"{source.name}: {remark}" for remark in remarks),
         )
 
@@ -115,6 +119,8 @@ def guess_delimiter(head: str) -> tuple[str, float]:
     evenly. ("", 0) if there is none.
     """
     lift_limit()
+    if found := announced(head):
+        return found, 1.0
     lines = head.lstrip("\ufeff").split("\n")
     lines = [line + "\n" for line in (lines[:-1] or lines)[:_SAMPLE]]
     best, choice = (0.0, 0), ""

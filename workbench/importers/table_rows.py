@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import sys
 from collections.abc import Iterator, Sequence
 
@@ -11,8 +12,15 @@ from workbench.importers import roles
 from workbench.importers.base import Fault
 from workbench.importers.source import Source
 
+_ANNOUNCED = re.compile(r"\ufeff?\"?sep=([,;|\t])\"?\r?(?:\n|$)", re.IGNORECASE)
 _MANY = 1_000  # lines of a cell after which a preview treats its quotation mark as an error
 _LONG = 1_000_000  # characters of a line that is examined before it is split into columns
+
+
+def announced(head: str) -> str:
+    """The delimiter in a first line `sep=;`, as Excel writes it; "" without such a line."""
+    found = _ANNOUNCED.match(head)
+    return found[1] if found is not None else ""
 
 
 def lift_limit() -> None:
@@ -23,8 +31,11 @@ def lift_limit() -> None:
 def read_rows(
     source: Source, delimiter: str, quoted: bool
 ) -> Iterator[tuple[int, list[str] | Fault]]:
+    first_row = 2 if announced(source.head()) else 1
     if not quoted:
         for number, line in enumerate(source.lines(), 1):
+            if number < first_row:
+                continue
             if len(line) > _LONG and line.count(delimiter) > roles.MOST_COLUMNS:
                 yield number, _endless_row()
             elif line.strip(" \r"):
@@ -48,7 +59,7 @@ def read_rows(
         except Fault as fault:
             yield first, fault
             continue
-        if row and row != [""]:
+        if row and row != [""] and first >= first_row:
             yield first, row
 
 

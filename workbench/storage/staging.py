@@ -66,7 +66,7 @@ class StagingWriter:
         self._layers: dict[tuple[str, int], int] = {}
         self._declared: dict[str, int] = {}
         self._info: dict[int, Layer] = {}
-        self._kinds: dict[str, LayerKind] = {}  # of layers with spans, if not SPAN
+        self._kinds: dict[str, LayerKind] = {}  # of layers with spans or classes: `hint`
         self._several: set[int] = set()  # layers with more than one class on a document
         self._ranges: dict[int, tuple[float, float, int]] = {}  # of inferred layers: see `Scale`
         self._labels: dict[tuple[int, str], int] = {}
@@ -96,7 +96,7 @@ class StagingWriter:
             self._label(number, label)
 
     def hint(self, layer: str, kind: LayerKind) -> None:
-        """Set the kind of an inferred layer with spans, instead of SPAN."""
+        """Set the kind of an inferred layer, instead of SPAN or of that of a single class."""
         self._kinds.setdefault(layer, kind)
 
     def add(self, record: Record, key: str, file: int, line: int, text_hash: str = "") -> None:
@@ -147,7 +147,7 @@ class StagingWriter:
         """Classes, spans, relations, and the notes and flags on them."""
         whole = _whole(texts)
         for name, labels in record.marks.items():
-            layer = self._layer(name, whole, texts)
+            layer = self._layer(name, self._of_marks(name, whole), texts)
             if whole.in_choices:
                 self._number(layer, len(record.document.choices))
             self._marks(seq, layer, labels)
@@ -203,8 +203,13 @@ class StagingWriter:
         if name in record.numbers or name in record.written:
             return SCORE if name in record.numbers else WRITTEN_TEXT
         if name in record.marks:
-            return _whole(texts)
+            return self._of_marks(name, _whole(texts))
         return self._kinds.get(name, SPAN)
+
+    def _of_marks(self, name: str, whole: LayerKind) -> LayerKind:
+        """The kind of a layer of classes; `whole` is the usual one."""
+        hinted = self._kinds.get(name, whole)
+        return whole if whole.in_choices or not hinted.on_document else hinted
 
     def _spans(self, seq: int, layer: int, spans: Iterable[Span]) -> None:
         known, add = self._labels, self._rows["span"].append

@@ -175,7 +175,7 @@ def _labels_to_json(record: Record) -> dict[str, Any]:
     if marks := {name: sorted(labels) for name, labels in sorted(record.marks.items()) if labels}:
         raw["marks"] = marks
     if spans := {
-        name: [_span_to_json(span) for span in sorted(found, key=_order)]
+        name: [span_to_json(span) for span in sorted(found, key=_order)]
         for name, found in sorted(record.spans.items())
         if found
     }:
@@ -264,7 +264,7 @@ def _relation_order(relation: Relation) -> tuple[object, ...]:
     return _order(relation.from_span), _order(relation.to_span), relation.label
 
 
-def _span_to_json(span: Span) -> list[object]:
+def span_to_json(span: Span) -> list[object]:
     """[start, end, label], then the text if it is not the first, then {parts, chain} if any."""
     raw: list[object] = [span.start, span.end, span.label]
     if span.field != TEXT:
@@ -296,7 +296,7 @@ def _span_from_json(raw: list[Any]) -> Span:
 def _relation_to_json(relation: Relation) -> list[object]:
     """[label, from, to]; both ends are spans without their chain."""
     ends = (replace(span, chain=None) for span in (relation.from_span, relation.to_span))
-    return [relation.label, *map(_span_to_json, ends)]
+    return [relation.label, *map(span_to_json, ends)]
 
 
 def _relation_from_json(raw: list[Any]) -> Relation:

@@ -14,17 +14,7 @@ ODD = '👩‍👩‍👧 a\tb\r\nc "quoted" next\u2028line\x85and\x0cpage'
 
 @pytest.mark.parametrize("format", ["glossbench", "doccano", "prodigy", "csv", "tsv"])
 def test_texts_keys_splits_classes_and_spans_come_back(back, ada, format):
-    mapping = (
-        ("id", "id"),
-        ("text", "text"),
-        ("split", "split"),
-        ("label:class", "class"),
-        ("spans:spans", "spans"),
-        ("meta:meta", "meta"),
-    )
-    options = {"mapping": mapping} if format in ("csv", "tsv") else {}
-
-    (found,) = back(format, [ada], (NER, TOPIC), **options)
+    (found,) = back(format, [ada], (NER, TOPIC))
 
     assert (found.document.key, found.document.text, found.document.split, found.document.meta) == (
         "k1",
@@ -40,9 +30,8 @@ def test_odd_letters_come_back_unchanged(back, format):
     record = Record(
         Document("k", (("text", ODD),)), {"spans": "submitted"}, {}, {"spans": (Span(0, 5, "PER"),)}
     )
-    mapping = (("id", "id"), ("text", "text"), ("spans:spans", "spans"))
 
-    (found,) = back(format, [record], **({"mapping": mapping} if format in ("csv", "tsv") else {}))
+    (found,) = back(format, [record])
 
     assert found.document.text == ODD and found.spans == record.spans
 

@@ -8,7 +8,7 @@ from typing import Protocol, TextIO
 
 from workbench.base.i18n import N_, _, ngettext
 from workbench.text.dataset import Record
-from workbench.text.labels import Layer
+from workbench.text.labels import TOKENS, Layer
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def values_lost(layers: Sequence[Layer]) -> tuple[str, ...]:
 
 
 def links_lost(
-    layers: Sequence[Layer], *, relations: bool = True, chains: bool = True
+    layers: Sequence[Layer], *, relations: bool = True, chains: bool = True, parts: bool = True
 ) -> tuple[str, ...]:
     """Sentences on relations, chains and parts of spans, which the format cannot hold."""
     found = []
@@ -109,10 +109,17 @@ def links_lost(
     names = ", ".join(layer.name for layer in layers if layer.traits.in_chains)
     if chains and names:
         found.append(_("Spans of chains lose their chain: {names}.").format(names=names))
-    if any(layer.traits.in_text for layer in layers):
+    if parts and any(layer.traits.in_text for layer in layers):
         message = _("A span in several parts is written from its first to its last character.")
         found.append(message)
     return tuple(found)
+
+
+def tags_lost(layers: Sequence[Layer]) -> tuple[str, ...]:
+    """The sentence of a format that does not tell tags of tokens from spans."""
+    names = ", ".join(layer.name for layer in layers if layer.traits.editor == TOKENS)
+    message = _("Tags of tokens are written as spans: {names}.")
+    return (message.format(names=names),) if names else ()
 
 
 def only_spans(layers: Sequence[Layer], *, notes: bool = False) -> tuple[str, ...]:

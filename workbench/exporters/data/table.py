@@ -1,5 +1,6 @@
-"""CSV and TSV: one document per row, one column per layer; spans as a JSON list of [start, end,
-label].
+"""CSV and TSV: one document per row, one column per layer, named after its role: `label:topic`.
+
+Spans are a JSON list of [start, end, label], as in the own format.
 """
 
 from __future__ import annotations
@@ -9,16 +10,14 @@ from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from workbench.base.i18n import _
-from workbench.exporters.data.base import COMMON, LOOKS, STATES, Plan, links_lost
-from workbench.text.dataset import Record
+from workbench.exporters.data.base import COMMON, LOOKS, STATES, Plan, links_lost, tags_lost
+from workbench.text.dataset import Record, span_to_json
 from workbench.text.document import CHOICE, QUESTION, choice_names
 from workbench.text.formulas import ESCAPED_COLUMN, escape, escape_name, is_formula
-from workbench.text.labels import Layer
+from workbench.text.labels import NUMBERS, Layer
 from workbench.text.scale import shortest
-from workbench.text.spans import Span
 
 _FIRST = ("id", "text", "text_b", "split", "group")
-_RESERVED = (*_FIRST, "meta", ESCAPED_COLUMN)
 
 
 class CsvExporter:
@@ -26,15 +25,22 @@ class CsvExporter:
 
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
         tokens = _(
-            "Tokens are not written. Documents without labels and unlabelled documents "
-            "are not distinguished."
+            "Tokens are not written. Discarded and unlabelled documents, and documents without "
+            "classes, are not distinguished."
         )
-        return _(COMMON), _(LOOKS), _(STATES), tokens, *links_lost(layers)
+        return (
+            _(COMMON),
+            _(LOOKS),
+            _(STATES),
+            tokens,
+            *links_lost(layers, chains=False, parts=False),
+            *tags_lost(layers),
+        )
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
         held = [layer for layer in plan.layers if not layer.traits.between_spans]
         layers = [layer for layer in held if layer.labels or not layer.traits.has_labels]
-        columns = [_column(layer.name) for layer in layers]
+        columns = [_column(layer) for layer in layers]
         choices = _choice_columns(layers)
         # metadata differ between documents, so they are in one column as JSON
         names = [*_FIRST, *choices, *columns, "meta"]
@@ -89,8 +95,18 @@ def _choice_columns(layers: Sequence[Layer]) -> list[str]:
     return [QUESTION, *(f"{CHOICE}{name}" for name in choice_names(most))] if most else []
 
 
-def _column(name: str) -> str:
-    return f"{name} (layer)" if name in _RESERVED else name
+def _column(layer: Layer) -> str:
+    """The name of a column says what it holds, so that an import knows it."""
+    traits = layer.traits
+    if traits.in_text:
+        role = "chains" if traits.in_chains else "spans"
+    elif traits.in_choices:
+        role = "answer"
+    elif traits.on_document:
+        role = "labels" if traits.several else "label"
+    else:
+        role = "score" if traits.record == NUMBERS else "written"
+    return f"{role}:{layer.name}"
 
 
 def _escaped(row: list[str], names: Sequence[str]) -> list[str]:
@@ -101,20 +117,25 @@ def _escaped(row: list[str], names: Sequence[str]) -> list[str]:
 
 
 def _cell(record: Record, layer: Layer) -> str:
+    state = record.states.get(layer.name)
     if layer.traits.in_text:
         found = record.spans.get(layer.name, ())
-        if not found and record.states.get(layer.name) not in ("submitted", "draft"):
+        if not found and state not in ("submitted", "draft"):
             return ""
-        return json.dumps([_triple(span) for span in found], ensure_ascii=False)
+        return json.dumps(list(map(span_to_json, found)), ensure_ascii=False)
     if layer.name in record.numbers:
         return shortest(record.numbers[layer.name])
     if layer.name in record.written:
         return record.written[layer.name]
-    return "; ".join(record.marks.get(layer.name, ()))
+    marks = record.marks.get(layer.name, ())
+    if layer.traits.several and (any(map(_needs_list, marks)) or (not marks and state)):
+        return json.dumps(list(marks), ensure_ascii=False) if state != "discarded" else ""
+    return "; ".join(marks)
 
 
-def _triple(span: Span) -> list[object]:
-    return [span.start, span.end, span.label]
+def _needs_list(label: str) -> bool:
+    """Whether a name would not come back from a list of names between semicolons."""
+    return label != label.strip() or any(sign in label for sign in ";#") or label[:1] in "[{"
 
 
 def _formulas(_n: int) -> str:

@@ -303,3 +303,17 @@ def test_segmenters_are_offered_for_texts_without_spaces_and_store_their_words(c
 
     first = next(item for item in documents_of(context) if item.text == "รถไฟสาย")
     assert len(first.tokens["text"]) == 7 and "segmenter characters" in thai.outcome.warnings[0]
+
+
+def test_the_roles_of_a_table_with_choices_and_other_documents_can_be_chosen(choose):
+    state = choose(
+        "t.csv",
+        "text,label:topic,labels:themes,chains:coref,choice_1,choice_2,answer:pick\n"
+        'a,good,x; y,"[[0, 1, ""it""]]",,,\nb,,,,p,q,2\n',
+    )
+
+    offered = {column: dict(state.role_choices(column)) for column in state.preview.columns}
+
+    assert all(role in offered[column] for column, role in state.roles.items())
+    assert offered["labels:themes"]["labels:themes"] == "Several classes: themes"
+    assert state.roles["answer:pick"] == "answer:pick" and state.can_start

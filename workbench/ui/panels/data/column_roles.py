@@ -17,6 +17,8 @@ SHARED = ("tag", "spans", CHOICE)  # roles that several columns may have
 CHOICE_ROLES = (CHOICE, LISTED)
 ANSWERS, QUESTION = "answer", "question"
 NUMBER, TEXT = "score", "written"  # a number, and a written text, of a document
+SEVERAL, CHAINS = "labels", "chains"  # several classes in a cell, and spans of chains
+_BESIDE = ("text_b", "label", SEVERAL, "tag", "spans", CHAINS, NUMBER, TEXT)  # not for choices
 
 Titled = list[tuple[str, str]]  # (role, title)
 
@@ -37,6 +39,12 @@ class Roles:
     def chooses(self) -> bool:
         """Whether the records are multiple choice."""
         return self.format == CHOICES or any(role in CHOICE_ROLES for role in self.given.values())
+
+    @property
+    def mixed(self) -> bool:
+        """Whether only some of the records are multiple choice, as in a table of our own."""
+        kinds = {role.partition(":")[0] for role in self.given.values()}
+        return self.format in TABULAR and CHOICE in kinds and bool(kinds & {*_BESIDE})
 
     def changed(self, column: str, role: str) -> dict[str, str]:
         """Column → role after another role for a column; "" leaves the column out.
@@ -63,7 +71,8 @@ class Roles:
         if self.chooses:
             answers = f"{ANSWERS}:{self._layers_for_answers()[0]}"
             same = {"label": answers, "text_b": QUESTION}
-            same |= dict.fromkeys((*SHARED[:2], NUMBER, TEXT), f"meta:{column}")
+            others = (*SHARED[:2], SEVERAL, CHAINS, NUMBER, TEXT)
+            same |= dict.fromkeys(others, f"meta:{column}")
         else:
             same = {ANSWERS: "label:class", QUESTION: f"meta:{column}"}
         return same.get(kind, role)
@@ -77,12 +86,19 @@ class Roles:
         return [
             ("", _("Leave out")),
             ("text", _("Text")),
-            *(self._of_choices(column) if self.chooses else self._of_labels(column)),
+            *self._of_records(column),
             ("id", _("Key")),
             ("split", _("Split")),
             ("group", _("Group")),
             (f"meta:{column}", _("Metadata")),
         ]
+
+    def _of_records(self, column: str) -> Titled:
+        """The roles that depend on whether the records are multiple choice."""
+        if not self.mixed:
+            return self._of_choices(column) if self.chooses else self._of_labels(column)
+        found = dict((*self._of_labels(column), *self._of_choices(column)))
+        return list(found.items())
 
     def _of_choices(self, column: str) -> Titled:
         answers = [(f"{ANSWERS}:{name}", name) for name in self._layers_for_answers(column)]
@@ -100,8 +116,13 @@ class Roles:
         found = [("text_b", _("Second text"))]
         found += self._named("label", titled, column, default, MARKS, texts)
         if self.format in TABULAR:
+            several = _("Several classes: {layer}")
+            found += self._named(SEVERAL, several, column, default, MARKS, texts, several=True)
             found += self._of_tags(column)
         found += self._named("spans", _("Spans: {layer}"), column, "spans", SPANS, 1)
+        if self.format in TABULAR:
+            chains = _("Chains: {layer}")
+            found += self._named(CHAINS, chains, column, "chains", SPANS, 1, in_chains=True)
         found += self._named(NUMBER, _("Number: {layer}"), column, "score", NUMBERS, texts)
         found += self._named(TEXT, _("Text: {layer}"), column, "text", WRITTEN, texts)
         found.append((CHOICE, self._numbered(column)))
@@ -111,15 +132,29 @@ class Roles:
         return self._named("tag", _("Tags: {layer}"), column, "spans", SPANS, 1)
 
     def _named(
-        self, kind: str, title: str, column: str, default: str, record: str, texts: int
+        self,
+        kind: str,
+        title: str,
+        column: str,
+        default: str,
+        record: str,
+        texts: int,
+        *,
+        several: bool = False,
+        in_chains: bool = False,
     ) -> Titled:
-        """A role for each layer that fits, and for new ones."""
+        """A role for each layer that fits, and for new ones.
+
+        several: only layers of several classes. in_chains: only those of chains, else none of them.
+        """
         names = [
             layer.name
             for layer in self.layers
             if (layer.traits.record, layer.texts) == (record, texts)
+            and layer.traits.in_chains == in_chains
+            and (layer.traits.several or not several)
         ]
-        own = " ".join(column.split())
+        own = " ".join(column.partition(":")[2].split() or column.split())
         if self.format in TOKENS and column.isdigit():
             own = f"column {column}"
         names += [*self._now(kind, column), default, own]
