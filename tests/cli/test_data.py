@@ -224,3 +224,12 @@ def test_splits_by_file_name_are_offered_and_set_on_request(ask, call, file, tmp
     ask("import", "import", file, *paths, "--split", "by-name", "--duplicates", "add")
     splits = ask("project-info", "project", "info", file)["splits"]
     assert (splits["train"], splits["test"], splits["none"]) == (1, 1, 2)
+
+
+def test_what_a_format_does_not_keep_is_said_before_the_file_is_written(call, filled, tmp_path):
+    folder = tmp_path / "there"
+    folder.mkdir()
+
+    code, _out, err = call("export-data", filled, folder, "--format", "conll")
+
+    assert code == 1 and err.index("Not kept:") < err.index("Error:")

@@ -100,6 +100,9 @@ def export_data(
         )
     with reading(file) as opened:
         chosen = results.run_named(opened, run) if run else None
+        lost = corpus.what_is_lost(format, opened, source=source, run=chosen)
+        for sentence in lost:
+            note(_("Not kept: {sentence}").format(sentence=sentence))
         outcome = corpus.export_data(
             opened,
             out,
@@ -110,9 +113,6 @@ def export_data(
             run=chosen,
             escape_formulas=escape_formulas,
         )
-        lost = corpus.what_is_lost(format, opened, source=source, run=chosen)
-    for sentence in lost:
-        note(_("Not kept: {sentence}").format(sentence=sentence))
     for warning in outcome.warnings:
         if warning not in lost:
             note(_("Warning: {warning}").format(warning=warning))

@@ -5,6 +5,7 @@ CoNLL-2000, 2002 and 2003, two-column BIO, nested annotation with a column for e
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -352,6 +353,11 @@ def _remarks(name: str, form: _Form) -> Iterator[str]:
 # ---------------------------------------------------------------- lines
 
 
+def _unnamed(match: re.Match[str], file: str, line: int) -> str | None:
+    """The group after a comment without a name: none if our own export ends a group with it."""
+    return None if match.group(1) == "doc" else f"{file}:{line}"
+
+
 def blocks(source: Source, form: _Form) -> Iterator[Block]:
     """Documents of the file.
 
@@ -374,7 +380,7 @@ def blocks(source: Source, form: _Form) -> Iterator[Block]:
         if is_comment(line, form.delimiter, form.width):
             if match := COMMENT.match(line):
                 if match.group(1):
-                    group = match.group(3).strip() or f"{source.name}:{number}"
+                    group = match.group(3).strip() or _unnamed(match, source.name, number)
                 elif match.group(2):
                     block.key = match.group(3).strip()
             continue

@@ -37,6 +37,8 @@ from workbench.text.labels import TAG
 from workbench.text.spans import Span
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+_MISC = COLUMNS.index("misc")
+_IN_MISC = re.compile(r"[\t|]Tag=[BILUSE]-")
 _LONGEST = 1_000_000  # characters of a line that a preview splits
 _SPACES = re.compile(r"\t| {2,}")
 _ID = re.compile(r"(\d{1,9})(?:-(\d{1,9})|\.(\d{1,9}))?$")
@@ -87,13 +89,13 @@ class ConlluImporter:
         return Table(
             COLUMNS,
             tuple(rows),
-            options.mapping or (("text", "form"), ("tag:upos", "upos")),
+            options.mapping or _guessed(source.head(), options),
             _("sentences with ten columns"),
         )
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         found = roles.with_text(
-            roles.parse(options.mapping or (("text", "form"), ("tag:upos", "upos"))),
+            roles.parse(options.mapping or _guessed(source.head(), options)),
             (("text", "form"),),
             source.name,
         )
@@ -128,6 +130,20 @@ class ConlluImporter:
             )
 
 
+def _guessed(head: str, options: Options) -> tuple[tuple[str, str], ...]:
+    """The roles of columns: spans stand in MISC if our own export or an equal one wrote them."""
+    usual = (("text", "form"), ("tag:upos", "upos"))
+    return (*usual, (f"tag:{options.span_layer}", "misc")) if _IN_MISC.search(head) else usual
+
+
+def _tag(row: list[str], column: int) -> str:
+    """The tag in a column of a word: in MISC it is one of several entries."""
+    if column != _MISC:
+        return row[column]
+    found = [entry[4:] for entry in row[column].split("|") if entry.startswith("Tag=")]
+    return found[0] if found else "O"
+
+
 def _cells(line: str) -> list[str]:
     """The columns of a line; where tabs became spaces, several of them separate columns."""
     if line.count("\t") >= 9:
@@ -156,7 +172,8 @@ def _sentences(source: Source) -> Iterator[_Sentence]:
             name, equals, value = line[1:].strip().partition("=")
             name, value = name.strip(), value.removeprefix(" ")
             if name in ("newdoc id", "newdoc", "doc"):
-                group = value.strip() or f"{source.name}:{number}"
+                unnamed = None if name == "doc" else f"{source.name}:{number}"
+                group = value.strip() or unnamed
             elif name == "sent_id" and equals:
                 now.key = value.strip()
             elif name == "text" and equals:
@@ -233,7 +250,7 @@ def _plain_columns(head: str, columns: Collection[int]) -> set[int]:
     return {
         column
         for column in columns
-        if not any(schemes.split_tag(row[column]) for row in rows if len(row) > column)
+        if not any(schemes.split_tag(_tag(row, column)) for row in rows if len(row) > column)
     }
 
 
@@ -246,7 +263,7 @@ def _record(sentence: _Sentence, tags: list[tuple[str, int]], plain: set[int]) -
     text, offsets = _place(words, sentence.text)
     spans: dict[str, tuple[Span, ...]] = {}
     for layer, column in tags:
-        row = ["+".join(dict.fromkeys(part[column] for part in word.rows)) for word in words]
+        row = ["+".join(dict.fromkeys(_tag(part, column) for part in word.rows)) for word in words]
         scheme = schemes.EVERY if column in plain else schemes.detect([row])
         add_spans(
             spans,

@@ -36,7 +36,7 @@ from workbench.importers.base import (
 from workbench.importers.record_checks import STATES as LABELLED_STATES
 from workbench.importers.source import Source
 from workbench.text.dataset import Record
-from workbench.text.document import TEXT, Document
+from workbench.text.document import CHOICE, QUESTION, TEXT, TEXT_B, Document
 from workbench.text.labels import MARKS, RELATION, SPANS
 from workbench.text.relations import Relation
 from workbench.text.spans import Span
@@ -299,6 +299,10 @@ def _document(task: Mapping[str, Any], data: Mapping[str, Any], form: _Form) -> 
     meta.update(
         {str(name): value for name, value in data.items() if name != form.text and value != ""}
     )
+    texts = _texts(data, form.text, meta)
+    group = meta.pop("group", None)
+    if group is not None and not isinstance(group, str | int):
+        meta["group"], group = group, None
     key = task.get("id")
     known = key is not None and not isinstance(key, (dict, list, bool))
     split = meta.get("split")
@@ -308,7 +312,24 @@ def _document(task: Mapping[str, Any], data: Mapping[str, Any], form: _Form) -> 
         found = None
     if found:
         del meta["split"]
-    return Document(str(key) if known else "", ((TEXT, data[form.text]),), found, None, meta)
+    named = None if group in (None, "") else str(group)
+    return Document(str(key) if known else "", texts, found, named, meta)
+
+
+def _texts(
+    data: Mapping[str, Any], field: str, meta: dict[str, Any]
+) -> tuple[tuple[str, str], ...]:
+    """The texts of a document. Second texts and choices, which our own export writes as data, are
+    taken out of the metadata.
+    """
+    first = (TEXT, data[field])
+    if field != TEXT:
+        return (first,)
+    choices = [f"{CHOICE}{n}" for n in range(1, len(data) + 1)]
+    choices = [name for name in choices if isinstance(data.get(name), str)]
+    names = [QUESTION, *choices] if choices else [TEXT_B]
+    more = [(name, meta.pop(name)) for name in names if isinstance(meta.get(name), str)]
+    return (first, *more)
 
 
 def _shown(task: Mapping[str, Any], form: _Form) -> Iterable[str]:

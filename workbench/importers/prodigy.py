@@ -15,6 +15,7 @@ from workbench.importers import jsonl
 from workbench.importers.base import (
     Fault,
     Guess,
+    Hint,
     Item,
     Options,
     Remark,
@@ -33,6 +34,7 @@ from workbench.importers.base import (
 from workbench.importers.source import Source
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT, Document
+from workbench.text.labels import CLASS
 from workbench.text.spans import Span
 
 ANSWERS = ("accept", "reject", "ignore")
@@ -112,6 +114,8 @@ class ProdigyImporter:
                 yield Skipped(line, str(fault))
                 continue
             rejected += isinstance(value, dict) and value.get("answer") == "reject"
+            if options.class_layer in record.states and not record.marks:
+                yield Hint(options.class_layer, CLASS)  # an ignored task does not show its kind
             yield Row(line, record)
         if rejected:
             yield Remark(

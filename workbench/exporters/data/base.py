@@ -84,6 +84,7 @@ class FolderExporter(Protocol):
 COMMON = N_("Suggestions, runs, history, and who did what and when are not written.")
 LOOKS = N_("Colours, keys, descriptions and guidelines are not written.")
 STATES = N_("Drafts and submitted documents are not distinguished.")
+ALL_STATES = N_("Drafts, submitted and discarded documents are not distinguished.")
 
 
 def main_layer(layers: Sequence[Layer]) -> Layer | None:
@@ -122,6 +123,20 @@ def tags_lost(layers: Sequence[Layer]) -> tuple[str, ...]:
     return (message.format(names=names),) if names else ()
 
 
+def second_texts_lost(layers: Sequence[Layer]) -> tuple[str, ...]:
+    """The sentence of a format that holds one text per document."""
+    if all(layer.texts == 1 for layer in layers):
+        return ()
+    return (_("Of documents with several texts only the first is written."),)
+
+
+def choices_lost(layers: Sequence[Layer]) -> tuple[str, ...]:
+    """The sentence of a format in which the right one of several texts cannot be marked."""
+    names = ", ".join(layer.name for layer in layers if layer.traits.in_choices)
+    message = _("Which choice is right is not written: {names}.")
+    return (message.format(names=names),) if names else ()
+
+
 def only_spans(layers: Sequence[Layer], *, notes: bool = False) -> tuple[str, ...]:
     """Sentences of a format that holds texts and spans: values, classes, choices, second texts.
 
@@ -135,9 +150,7 @@ def only_spans(layers: Sequence[Layer], *, notes: bool = False) -> tuple[str, ..
     )
     if names := ", ".join(layer.name for layer in layers if layer.traits.on_document):
         found.append(_("Classes of documents are not written: {names}.").format(names=names))
-    if any(layer.texts != 1 for layer in layers):
-        found.append(_("Of documents with several texts only the first is written."))
-    return (*found, *values_lost(layers))
+    return (*found, *second_texts_lost(layers), *values_lost(layers))
 
 
 def labelled(record: Record, layer: str) -> bool:

@@ -46,6 +46,9 @@ class BratExporter:
         if len(several := [layer.name for layer in layers if layer.traits.in_text]) > 1:
             message = _("Spans of all layers are written together; their layer is lost: {names}.")
             found.append(message.format(names=", ".join(several)))
+        if names := ", ".join(layer.name for layer in layers if layer.traits.in_chains):
+            message = _("Chains of a single span are written as a span without a chain: {names}.")
+            found.append(message.format(names=names))
         types = _types(layers).items()
         if changed := ", ".join(f"{name} → {type}" for name, type in types if name != type):
             message = _("Labels are named as brat names types: {names}.")

@@ -17,6 +17,7 @@ from workbench.exporters.data.base import (
     labelled,
     links_lost,
     no_tokens,
+    second_texts_lost,
     values_lost,
 )
 from workbench.text.alignment import Audit, tags
@@ -51,7 +52,7 @@ class ConllExporter:
                     layer=spans[0].name, others=others
                 )
             )
-        return (*found, *values_lost(layers), *links_lost(layers))
+        return (*found, *second_texts_lost(layers), *values_lost(layers), *links_lost(layers))
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
         """Writes the first span layer of the plan, and the second as an additional column if it
@@ -66,8 +67,8 @@ class ConllExporter:
                 plan.count(no_tokens)
                 continue
             out.write("\n" if count else "")
-            if record.document.group is not None and record.document.group != group:
-                out.write(_group_line(record.document.group, len(chosen)))
+            if record.document.group != group:
+                out.write(group_line(record.document.group or "", len(chosen)))
             group = record.document.group
             out.write("\n".join(lines) + "\n")
             count += 1
@@ -111,10 +112,11 @@ def block(record: Record, layers: Sequence[Layer], plan: Plan) -> tuple[list[str
     return ["\t".join(row) for row in zip(tokens, *columns, strict=True)], audit
 
 
-def _group_line(group: str, columns: int) -> str:
+def group_line(group: str, columns: int) -> str:
+    """The line before documents of a group; an empty name ends the one before."""
     if group.startswith(DOCSTART):
         return "\t".join([DOCSTART] + ["O"] * columns) + "\n\n"
-    return f"# doc = {' '.join(group.split())}\n"
+    return f"# doc = {' '.join(group.split())}".rstrip() + "\n"
 
 
 def tell(plan: Plan, audit: Audit) -> None:

@@ -19,6 +19,7 @@ from workbench.exporters.data.base import (
     links_lost,
     main_layer,
     no_tokens,
+    second_texts_lost,
     values_lost,
 )
 from workbench.text.alignment import token_range
@@ -39,10 +40,16 @@ class Conll2012Exporter:
         ]
         found = [_(COMMON), _(LOOKS)]
         found.append(_("The text is exported as tokens; spaces between them are lost."))
+        found.append(_("Splits, groups, states and metadata are not written."))
         if others:
             message = _("Only chains of one layer are written; left out: {others}.")
             found.append(message.format(others=", ".join(others)))
-        return (*found, *values_lost(layers), *links_lost(chains[:1], chains=False))
+        return (
+            *found,
+            *second_texts_lost(layers),
+            *values_lost(layers),
+            *links_lost(chains[:1], chains=False),
+        )
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
         layer = main_layer([layer for layer in plan.layers if layer.traits.in_chains])

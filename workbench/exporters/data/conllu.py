@@ -1,6 +1,6 @@
 """CoNLL-U: words with the tags of a layer as UPOS, and the spans of another as `Tag=` in MISC.
 
-Without a layer of tags, spans are written as UPOS if each of a document covers one word.
+Without a layer of tags, spans with labels of Universal Dependencies are written as UPOS.
 """
 
 from __future__ import annotations
@@ -9,8 +9,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
 from workbench.base.i18n import _
-from workbench.exporters.data.base import COMMON, LOOKS, Plan, links_lost, no_tokens, values_lost
-from workbench.exporters.data.conll import tell
+from workbench.exporters.data.base import (
+    COMMON,
+    LOOKS,
+    Plan,
+    links_lost,
+    no_tokens,
+    second_texts_lost,
+    values_lost,
+)
+from workbench.exporters.data.conll import group_line, tell
 from workbench.text.alignment import Audit, to_tokens
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT, Document
@@ -18,6 +26,10 @@ from workbench.text.labels import TOKENS, Layer
 from workbench.text.schemes import TokenSpan
 from workbench.text.schemes import tags as bio
 from workbench.text.segment import words
+
+_UPOS = frozenset(
+    "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split()
+)
 
 
 class ConlluExporter:
@@ -29,20 +41,20 @@ class ConlluExporter:
                 "and dependencies are empty."
             )
         )
-        found.append(_("Texts that were imported without tokens are split into words."))
+        found.append(
+            _(
+                "Texts that were imported without tokens are split into words; line breaks and "
+                "tabs between them become spaces."
+            )
+        )
         tags, spans = _chosen([layer for layer in layers if layer.traits.in_text])
         if tags is not None:
             message = _("The labels of layer {layer} are written as UPOS.")
             found.append(message.format(layer=tags.name))
         if spans is not None:
             message = _("The labels of layer {layer} are written as tags in MISC.")
-            if tags is None:
-                message = _(
-                    "The labels of layer {layer} are written as UPOS where each covers one "
-                    "word, else as tags in MISC."
-                )
             found.append(message.format(layer=spans.name))
-        return (*found, *values_lost(layers), *links_lost(layers))
+        return (*found, *second_texts_lost(layers), *values_lost(layers), *links_lost(layers))
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
         upos, spans = _chosen(plan.span_layers())
@@ -57,10 +69,10 @@ class ConlluExporter:
             found, others = _aligned(record, spans, offsets)
             audit += more
             audit += others
-            if upos is None and all(span.last - span.first == 1 for span in found):
-                tagged, found = found, ()
             if document.group is not None and document.group != group:
                 out.write(f"# newdoc id = {' '.join(document.group.split())}\n")
+            elif document.group != group:
+                out.write(group_line("", 0))
             group = document.group
             out.write(f"# sent_id = {' '.join(document.key.split())}\n")
             if "\n" not in document.text and "\r" not in document.text:
@@ -78,6 +90,8 @@ def _chosen(layers: Sequence[Layer]) -> tuple[Layer | None, Layer | None]:
     gold.sort(key=lambda layer: not layer.labels)
     tags = [layer for layer in gold if layer.traits.editor == TOKENS]
     spans = [layer for layer in gold if layer.traits.editor != TOKENS]
+    tags = tags or [layer for layer in spans if layer.labels and {*layer.names} <= _UPOS]
+    spans = [layer for layer in spans if layer not in tags[:1]]
     return next(iter(tags), None), next(iter(spans), None)
 
 

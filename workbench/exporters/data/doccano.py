@@ -12,10 +12,11 @@ from typing import Any, TextIO
 
 from workbench.base.i18n import _
 from workbench.exporters.data.base import (
+    ALL_STATES,
     COMMON,
     LOOKS,
-    STATES,
     Plan,
+    choices_lost,
     in_second_texts,
     labelled,
     links_lost,
@@ -42,13 +43,17 @@ _FIELDS = (
 
 class DoccanoExporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
-        found = [_(COMMON), _(LOOKS), _(STATES), _("Tokens are not written.")]
+        found = [_(COMMON), _(LOOKS), _(ALL_STATES), _("Tokens are not written.")]
         merged = (
             (SPANS, _("The span layers {names} are merged.")),
             (MARKS, _("The class layers {names} are merged.")),
         )
         for part, message in merged:
-            names = [layer.name for layer in layers if layer.traits.record == part and layer.labels]
+            names = [
+                layer.name
+                for layer in layers
+                if layer.traits.record == part and layer.labels and not layer.traits.in_choices
+            ]
             if len(names) > 1:
                 found.append(message.format(names=", ".join(names)))
         if numbered := [layer.name for layer in layers if not layer.traits.has_labels]:
@@ -63,11 +68,17 @@ class DoccanoExporter:
                     "text_b, which only Glossbench reads."
                 )
             )
-        return (*found, *links_lost(layers, relations=False))
+        if any(layer.traits.in_choices for layer in layers):
+            found.append(_("doccano does not support choices: they are written as fields."))
+        return (*found, *choices_lost(layers), *links_lost(layers, relations=False))
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
         spans = [span_layer.name for span_layer in plan.span_layers() if span_layer.labels]
-        classes = [class_layer.name for class_layer in plan.class_layers() if class_layer.labels]
+        classes = [
+            class_layer.name
+            for class_layer in plan.class_layers()
+            if class_layer.labels and not class_layer.traits.in_choices
+        ]
         related = any(layer.traits.between_spans and layer.labels for layer in plan.layers)
         names = ("entities", "cats") if spans and (classes or related) else ("label", "label")
         count = 0

@@ -19,6 +19,7 @@ from workbench.exporters.data.base import (
     in_second_texts,
     labelled,
     links_lost,
+    tags_lost,
     values_lost,
 )
 from workbench.text.dataset import Record
@@ -34,10 +35,15 @@ OWN = "glossbench_states"  # of an annotation: states of layers; Label Studio ig
 class LabelStudioExporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
         found = [_(COMMON), _(LOOKS), _(STATES), _("Tokens are not written.")]
-        if any(layer.texts > 1 for layer in layers):
+        if any(layer.texts != 1 for layer in layers):
             message = _("Second texts are written as data of the task; their spans are omitted.")
             found.append(message)
-        return (*found, *values_lost(layers), *links_lost(layers, relations=False))
+        return (
+            *found,
+            *values_lost(layers),
+            *tags_lost(layers),
+            *links_lost(layers, relations=False),
+        )
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
         count = 0

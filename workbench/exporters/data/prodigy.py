@@ -41,8 +41,10 @@ class ProdigyExporter:
                         others=", ".join(others)
                     )
                 )
-        if any(layer.texts > 1 for layer in layers):
-            found.append(_("Prodigy does not support pairs: such documents are omitted."))
+        if any(layer.texts != 1 for layer in layers):
+            found.append(
+                _("Prodigy does not support pairs and choices: such documents are omitted.")
+            )
         return (*found, *values_lost(layers), *links_lost(layers))
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TextIO
 
 from workbench.base.i18n import _, ngettext
-from workbench.exporters.data.base import COMMON, LOOKS, STATES, Plan
+from workbench.exporters.data.base import ALL_STATES, COMMON, LOOKS, Plan
 from workbench.text.dataset import Record
 from workbench.text.labels import Layer
 from workbench.text.questions import ID, Question
 
 
 def _lost(layers: Sequence[Layer]) -> tuple[str, ...]:
-    found = [_(COMMON), _(LOOKS), _(STATES)]
+    found = [_(COMMON), _(LOOKS), _(ALL_STATES)]
     asking = [layer.name for layer in layers if layer.traits.asks]
     if not asking:
         found.append(_("The project has no layer with questions: nothing will be written."))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from workbench.base.i18n import _
-from workbench.exporters.data.base import COMMON, LOOKS, STATES, Plan, links_lost, tags_lost
+from workbench.exporters.data.base import ALL_STATES, COMMON, LOOKS, Plan, links_lost, tags_lost
 from workbench.text.dataset import Record, span_to_json
 from workbench.text.document import CHOICE, QUESTION, choice_names
 from workbench.text.formulas import ESCAPED_COLUMN, escape, escape_name, is_formula
@@ -25,13 +25,13 @@ class CsvExporter:
 
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
         tokens = _(
-            "Tokens are not written. Discarded and unlabelled documents, and documents without "
-            "classes, are not distinguished."
+            "Tokens are not written. Documents without labels and unlabelled documents "
+            "are not distinguished."
         )
         return (
             _(COMMON),
             _(LOOKS),
-            _(STATES),
+            _(ALL_STATES),
             tokens,
             *links_lost(layers, chains=False, parts=False),
             *tags_lost(layers),
