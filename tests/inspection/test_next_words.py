@@ -114,6 +114,24 @@ def test_steps_beyond_the_longest_input_are_refused(subject):
         read_ids("bus")
 
 
+def test_a_text_that_is_longer_than_the_model_reads_is_not_continued(subject):
+    """It has 64 positions, one token per character here."""
+    for kind in (NextWordsInspector, SamplesInspector):
+        with pytest.raises(WorkbenchError, match="too long to be continued: .* at most 64 tokens"):
+            run(kind, subject, text="a" * 65)
+
+    assert not run(NextWordsInspector, subject, text="a" * 64).more
+    with pytest.raises(WorkbenchError, match="cannot read a further token"):
+        run(SamplesInspector, subject, text="a" * 64)
+
+
+def test_a_text_of_words_is_not_continued_where_it_was_cut():
+    words = Subject(resource("models") / "starter-ulmfit-forward", device="cpu")
+
+    with pytest.raises(WorkbenchError, match="too long to be continued"):
+        run(NextWordsInspector, words, text="tram bus " * 300)
+
+
 def test_words_and_characters_are_continued_too(starter):
     first = run(NextWordsInspector, starter)
     second = run(NextWordsInspector, starter, added=str(first.rows[0].id))

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from workbench.base.errors import SpecError, WorkbenchError
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.inspection.base import shown
 from workbench.inspection.spec import NEXT, PREVIOUS
 from workbench.inspection.subject import Subject
@@ -128,6 +128,8 @@ class _Subwords(_Vocabulary, Continuation):
             pairs.pop()
         self._ids = [pair for pair, _special in pairs] or [tokenizer.fallback]
         self.limit = self._model.max_length - len(self._ids)
+        if self.limit < 0:
+            raise _too_long(self._model.max_length)
 
     @cached_property
     def _rows(self) -> Continued | None:
@@ -260,7 +262,10 @@ class _Units(Continuation):
         self.backward = self._encoder.head == PREVIOUS
         self._document, self._longest = document, subject.max_length
         self._gap = " "
-        piece = self._prepared([()]).inputs[0]
+        prepared = self._prepared([()])
+        if prepared.cut[0]:  # it would be continued where it was cut
+            raise _too_long(self._longest)
+        piece = prepared.inputs[0]
         lengths = piece.offsets[:, 1] - piece.offsets[:, 0]
         if len(lengths) and int(lengths.max()) <= 1:  # its units are characters
             self._gap = ""
@@ -317,6 +322,17 @@ class _Units(Continuation):
 
 def _visible(text: str) -> str:
     return text.replace(" ", "␣").replace("\n", "⏎")
+
+
+def _too_long(most: int) -> WorkbenchError:
+    return WorkbenchError(
+        ngettext(
+            "The text is too long to be continued: the model reads at most {n:,} token.",
+            "The text is too long to be continued: the model reads at most {n:,} tokens.",
+            most,
+        ).format(n=most),
+        hint=_("Use a shorter text, for example only the last sentences."),
+    )
 
 
 def _not_in_vocabulary(text: str) -> WorkbenchError:

@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
 from workbench.inspection.continuing import Continuation, continuation, filtered
 from workbench.inspection.samples.info import INFO, Sample, Samples
 from workbench.inspection.subject import Subject
@@ -25,13 +27,20 @@ class SamplesInspector:
     def run(
         self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
     ) -> Samples:
-        """Equal requests go on where the last one ended."""
+        """Equal requests go on where the last one ended. Raises WorkbenchError if the model cannot
+        read a further unit.
+        """
         (document,) = documents
         asked = {name: value for name, value in options.items() if name != "part"}
         key = id(subject), document.texts, dict(document.tokens), asked
         drawing = self._last[1] if self._last is not None and self._last[0] == key else None
         if drawing is None or not drawing.rest:
             text = continuation(subject, document, options["direction"])
+            if text.limit < 1:
+                raise WorkbenchError(
+                    _("The model cannot read a further token after this text."),
+                    hint=_("Use a shorter text."),
+                )
             drawing = _Drawing.begun(text, options)
         self._last = key, drawing
         drawing.draw(options["part"] or drawing.rest)
