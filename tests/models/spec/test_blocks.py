@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import tiny_models
 from workbench.base import paths
 from workbench.models import spec
 from workbench.models.spec import ModelInfo
@@ -208,3 +209,12 @@ def test_elmo_and_word_vectors_have_blocks_too(data_folder):
         "Backward layers 1–2",
     ]
     assert dict(vectors.blocks[0].shapes) == {"vectors": (19797, 50), "ngrams": (20000, 50)}
+
+
+def test_an_encoder_decoder_shows_the_head_that_shares_its_embeddings(tmp_path):
+    """BART's file holds no matrix of the head, and a bias that is 0 and never learned."""
+    card = spec.card(tiny_models.make(tmp_path / "bart", "bart"))
+
+    head = model_map(card).blocks[-1]
+
+    assert (head.title, head.parameters, head.state) == ("Language model head", 0, "tied")

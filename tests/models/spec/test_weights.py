@@ -5,9 +5,10 @@ import struct
 
 import pytest
 
-from tests.models.spec.folders import write_weights
+from tests.models.spec.folders import TENSORS, write_weights
 from workbench.base.errors import ModelError
 from workbench.models import spec
+from workbench.models.spec.blocks import model_map
 
 
 @pytest.mark.parametrize(
@@ -57,3 +58,15 @@ def test_an_index_may_not_lead_out_of_the_folder(folder):
 
     with pytest.raises(ModelError, match="outside the folder"):
         spec.read_folder(folder)
+
+
+def test_constants_in_a_file_are_not_counted_as_parameters(folder):
+    """The causal masks of the published GPT-2 are 12,582,912 numbers beside 124,439,808 weights."""
+    before = spec.read_folder(folder)
+    constants = {"h.0.attn.bias": ("F32", [1, 1, 8, 8]), "final_logits_bias": ("F32", [1, 9])}
+
+    write_weights(folder / "model.safetensors", {**TENSORS, **constants})
+
+    after = spec.read_folder(folder)
+    assert after.parameters == before.parameters
+    assert sum(block.parameters for block in model_map(after).blocks) == after.parameters

@@ -15,6 +15,7 @@ from pathlib import Path
 from workbench.base.i18n import N_, _
 from workbench.base.registry import registry
 from workbench.models.spec.info import ModelInfo
+from workbench.models.spec.weights import is_learned
 
 Shapes = Mapping[str, tuple[int, ...]]
 STACKS = {
@@ -97,7 +98,6 @@ _STACKS = {
     "rnn_1": "backward",
 }
 _DIRECTION = re.compile(r"^(next|previous)\.")
-_NOT_LEARNED = re.compile(r"position_ids$|inv_freq$|masked_bias$|\.attn\.bias$|token_type_ids$")
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def model_map(info: ModelInfo) -> ModelMap:
 def of_shapes(shapes: Shapes, info: ModelInfo) -> ModelMap:
     """The map of weights with these names and shapes."""
     prefix = _prefix(shapes)
-    names = {name: _short(name, prefix) for name in shapes if not _NOT_LEARNED.search(name.lower())}
+    names = {name: _short(name, prefix) for name in shapes if is_learned(name)}
     layers: dict[tuple[str, int], list[str]] = {}
     outside: dict[str, list[str]] = {}
     for name, short in names.items():
@@ -297,7 +297,7 @@ def _with_tied(blocks: list[Block], info: ModelInfo) -> tuple[Block, ...]:
             blocks[at] = replace(block, state="tied")
         elif surplus in matrices:
             blocks[at] = replace(block, parameters=block.parameters - surplus, state="tied")
-    gives = {"masked_lm", "next_lm", "previous_lm"} & {*info.gives}
+    gives = {"masked_lm", "next_lm", "previous_lm", "text_to_text"} & {*info.gives}
     if gives and info.vocabulary and all(block.title != _LM_HEAD for block in blocks):
         blocks.append(Block(_LM_HEAD, 0, head=True, state="tied"))
     return tuple(blocks)

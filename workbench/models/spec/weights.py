@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import struct
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -26,17 +27,28 @@ ITEM_BYTES = {
     **dict.fromkeys(("U64", "I64", "F64", "C64"), 8),
 }
 _NAMES = {"F16": "float16", "F32": "float32", "BF16": "bfloat16", "F64": "float64"}
+# Constants that some files hold: positions, causal masks (GPT, GPT-2), a bias that is 0 (BART)
+_CONSTANT = re.compile(
+    r"(position_ids|token_type_ids|inv_freq|masked_bias|\.attn\.bias|final_logits_bias)$"
+)
 _MOST = 1 << 48  # maximum bytes of a plausible tensor
 
 
 @dataclass(frozen=True)
 class Weights:
-    """`parameters` counts floating-point values, shared ones once; `shapes`: name → shape."""
+    """`parameters` counts floating-point values of learned tensors, shared ones once; `shapes`:
+    name → shape.
+    """
 
     parameters: int = 0
     dtype: str = ""
     pickled: bool = False
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+
+def is_learned(name: str) -> bool:
+    """Whether a tensor of this name is a parameter, not a constant."""
+    return not _CONSTANT.search(name.lower())
 
 
 def read(folder: Path, problems: list[str]) -> Weights:
@@ -174,7 +186,7 @@ def _summed(tables: list[Mapping[str, tuple[str, tuple[int, ...]]]]) -> Weights:
     for table in tables:
         for name, (kind, shape) in table.items():
             shapes[name] = shape
-            if "F" in kind:  # position ids and other integers are not parameters
+            if "F" in kind and is_learned(name):  # integers are not parameters
                 counts[kind] = counts.get(kind, 0) + math.prod(shape)
     most = max(counts, key=counts.__getitem__, default="")
     return Weights(sum(counts.values()), _NAMES.get(most, most.lower()), False, shapes)
@@ -197,6 +209,8 @@ def of_tensors(
         seen = set()
         for tensor in tensors:
             shapes[name_of(tensor.name)] = tensor.shape
+            if not is_learned(tensor.name):
+                continue
             if tensor.dtype and tensor.storage not in seen:
                 seen.add(tensor.storage)
                 counts[tensor.dtype] = counts.get(tensor.dtype, 0) + math.prod(tensor.shape)
