@@ -72,6 +72,22 @@ def test_the_mask_is_seen(family, mask, tmp_path):
     assert np.array_equal(result.masked, later if mask == "causal" else np.zeros_like(later))
 
 
+def test_the_stacks_of_bart_have_masks_and_rollouts_of_their_own(tmp_path):
+    """Its encoder reads in both directions; its decoder begins again with the embeddings."""
+    subject = Subject(tiny_models.make(tmp_path / "m", "bart"), device="cpu")
+    inspector = AttentionInspector()
+    options = {"inspector": inspector, "combine": "mean"}
+    layers = [run(subject, layer=layer, **options) for layer in range(1, 5)]
+
+    assert [result.mask for result in layers] == ["none", "none", "causal", "causal"]
+    for layer, first in ((2, 0), (3, 2), (4, 2)):
+        means = np.stack([result.weights for result in layers[first:layer]])
+        result = run(subject, inspector=inspector, layer=layer, combine="rollout")
+        wanted = rollout(means[:, None])
+        assert result.weights == pytest.approx(wanted, abs=1e-6)
+        assert result.mask == ("none" if layer == 2 else "causal")
+
+
 def test_a_window_of_attention_is_local():
     near = np.abs(np.subtract.outer(np.arange(6), np.arange(6))) > 2
 

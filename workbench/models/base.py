@@ -225,6 +225,11 @@ class Encoder(nn.Module, ABC):
         """
         raise NotImplementedError(f"{type(self).__name__} gives no attention weights")
 
+    @property
+    def attention_starts(self) -> tuple[int, ...]:
+        """Indices in `attentions` of the layers that read embeddings: the first of each stack."""
+        return (0,)
+
     def logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
         """Vocabulary logits (B, K, V) of a language model head at `positions` (B, K) only."""
         raise NotImplementedError(f"{type(self).__name__} is not a language model")

@@ -24,11 +24,13 @@ class Attention:
     largest weight of a block. overview_masked bool (L, S, S).
     entropies float32 (L, H): mean entropy of the rows of each head, in bits.
     weights float32 (T, T): row = query, column = key; rows add up to 1 with `hidden`.
-    masked bool (T, T): keys that the layer masks for a query.
+    masked bool (T, T): keys that are masked for a query.
     hidden float32 (T,): weight of each query on hidden tokens; 0 if all are shown.
     combine: what `weights` are: HEAD, MEAN of the heads of the layer, or ROLLOUT of the mean
-    weights of all layers up to it (Abnar and Zuidema 2020).
-    mask: "none" (bidirectional), "causal", or "local" where distant keys are masked too.
+    weights of all layers of its stack up to it (Abnar and Zuidema 2020); a decoder is a stack of
+    its own.
+    mask: of `weights`: "none" (bidirectional), "causal", or "local" where distant keys are masked
+    too.
     """
 
     tokens: tuple[TokenRow, ...]

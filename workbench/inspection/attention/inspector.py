@@ -11,7 +11,7 @@ import torch
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
-from workbench.inspection.attention.info import HEAD, INFO, MEAN, Attention
+from workbench.inspection.attention.info import HEAD, INFO, MEAN, ROLLOUT, Attention
 from workbench.inspection.base import stitch, token_rows, words_of
 from workbench.inspection.spec import WordRow
 from workbench.inspection.subject import Subject
@@ -39,7 +39,6 @@ class _Window:
     weights: np.ndarray
     masked: np.ndarray
     entropies: np.ndarray
-    mask: str
 
 
 class AttentionInspector:
@@ -68,7 +67,9 @@ class AttentionInspector:
         shown = np.arange(len(piece)) if options["special"] else np.flatnonzero(piece.text >= 0)
         rows = token_rows(piece, document, text.words, subject.preparer)
         seen = np.ix_(shown, shown)
-        array = combined(window.weights, layer - 1, head - 1, options["combine"])
+        how, start = options["combine"], _start(subject, layer)
+        array = combined(window.weights[start:], layer - 1 - start, head - 1, how)
+        masked = array == 0 if how == ROLLOUT else window.masked[layer - 1]
         small, small_masked = self._overview((*key, shown.tobytes()), window, shown)
         return Attention(
             tuple(rows[at] for at in shown),
@@ -81,11 +82,11 @@ class AttentionInspector:
             small_masked,
             window.entropies,
             array[seen],
-            window.masked[layer - 1][seen],
+            masked[seen],
             1 - array[seen].sum(1) if len(shown) < len(piece) else np.zeros(len(shown), np.float32),
-            window.mask,
+            mask_kind(masked[None]),
             bool(text.prepared.cut[0]),
-            options["combine"],
+            how,
         )
 
     def _read(self, subject: Subject, document: Document) -> _Text:
@@ -103,7 +104,7 @@ class AttentionInspector:
         self._window = None  # free the old one first: each may take hundreds of MB
         weights = attentions(subject, piece)
         masked = np.all(weights == 0, axis=1)
-        found = _Window(weights, masked, entropies(weights), mask_kind(masked))
+        found = _Window(weights, masked, entropies(weights))
         if weights.nbytes <= MOST_KEPT:
             self._window = key, found
         return found
@@ -154,6 +155,11 @@ def rollout(weights: np.ndarray) -> np.ndarray:
     for layer in weights:
         found = (0.5 * layer.mean(0) + 0.5 * identity) @ found
     return found.astype(np.float32)
+
+
+def _start(subject: Subject, layer: int) -> int:
+    """The index of the first layer of the stack that a layer, from 1, belongs to."""
+    return max(start for start in subject.eager_encoder.attention_starts if start < layer)
 
 
 def _index(number: int, count: int, what: str) -> int:

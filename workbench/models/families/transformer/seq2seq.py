@@ -84,6 +84,10 @@ class Seq2SeqEncoder(TransformerEncoder):
         output = self.body(**inputs, output_attentions=True)
         return (*output.encoder_attentions, *output.decoder_attentions)
 
+    @property
+    def attention_starts(self) -> tuple[int, ...]:
+        return (0, self.model.config.encoder_layers) if self.reads_twice else (0,)
+
     # ------------------------------------------------------------ label texts
 
     def logits(self, inputs: Mapping[str, Tensor]) -> Tensor:
