@@ -175,7 +175,7 @@ class App:
         if not project.read_only:
             self._drops.append(wire(project, self.queue).close)
             project.schedule = self._later
-        self._drops.append(project.changed.connect(lambda _changes: self.commands_changed()))
+        self._drops.append(project.changed.connect(lambda _changes: self._project_changed()))
         self.window.show_project()
         if project.read_only:
             self.window.tell(
@@ -255,6 +255,8 @@ class App:
         """Show the message of a WorkbenchError; handle anything else as an uncaught exception."""
         if isinstance(error, WorkbenchError):
             self.window.tell(str(error), "bad", details_of(error))
+            if self.window.banner.failed(error) and self.window.status is not None:
+                self.window.status.show_saved(False)
         else:
             sys.excepthook(type(error), error, error.__traceback__)
 
@@ -289,6 +291,12 @@ class App:
         self.settings.recent = recent
         self.settings.save()
         self.recent_changed.emit()
+
+    def _project_changed(self) -> None:
+        self.commands_changed()
+        self.window.banner.saved()
+        if self.window.status is not None:
+            self.window.status.show_project(self.project)
 
     def commands_changed(self) -> None:
         self.window.menus.refresh()
@@ -390,23 +398,17 @@ class App:
         models.list(self.settings)
 
     def may_close(self) -> bool:
-        """Whether the window may close; asks the user if a job or a long operation is active."""
+        """Whether the window may close; asks the user about what would be lost."""
         from workbench.ui.dialogs import closing
 
         self._plugin_watch.stop()
-        return (not self.working or closing.ask_to_cancel(self)) and (
-            not self.active_jobs() or closing.ask(self)
-        )
+        return closing.may_close(self, project_only=False)
 
     def may_leave(self) -> bool:
-        """Whether the project may be closed; asks if a job of it or a long operation is active."""
+        """Whether the project may be closed; asks the user about what would be lost."""
         from workbench.ui.dialogs import closing
 
-        if self.project is None:
-            return True
-        return (not self.working or closing.ask_to_cancel(self)) and (
-            not self.project_jobs() or closing.ask(self, project_only=True)
-        )
+        return self.project is None or closing.may_close(self, project_only=True)
 
     def closed(self) -> None:
         """The window has closed: shut down the rest and save the settings."""

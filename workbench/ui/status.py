@@ -60,10 +60,14 @@ class Status(QStatusBar):
             self._mark.set("eye", "warn")
             self._saved.setText(_("Read-only"))
         else:
-            self._mark.set("circle-check", "good")
-            self._saved.setText(_("Saved"))
+            self.show_saved(True)
         self._file.setText(project.path.name)
         plain.set_tip(self._file, str(project.path))
+
+    def show_saved(self, saved: bool) -> None:
+        """Whether the latest change is in the project file."""
+        self._mark.set("circle-check" if saved else "circle-x", "good" if saved else "bad")
+        self._saved.setText(_("Saved") if saved else _("Not saved"))
 
     def show_jobs(self, jobs: Sequence[Job]) -> None:
         """`jobs`: running and queued jobs, running ones first."""

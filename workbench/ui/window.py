@@ -26,7 +26,7 @@ from workbench.ui.menus import Menus
 from workbench.ui.panel import Panel, PanelContext, View
 from workbench.ui.rail import Rail
 from workbench.ui.trail import Place, Trail
-from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.callout import Banner
 from workbench.ui.widgets.note_line import NoteLine
 from workbench.ui.widgets.pages import Pages
 
@@ -82,8 +82,7 @@ class Window(QMainWindow):
         self.menus = Menus(self, self.app.settings, lambda: self.page, self.go)
         self.rail = Rail(self.pages(), self.visit)
         self.stack = Pages()
-        self.banner = Callout("", "warn", closable=True)
-        self.banner.hide()
+        self.banner = Banner()
         right, centre = QWidget(), QWidget()
         below = QVBoxLayout(right)
         below.setContentsMargins(0, 0, 0, 0)

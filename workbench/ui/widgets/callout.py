@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
+from workbench.base.errors import ProjectDamaged, ProjectError
 from workbench.base.i18n import _
 from workbench.ui import theme
 from workbench.ui.widgets.button import Button, icon_button
@@ -80,3 +81,24 @@ class Callout(QFrame):
 
     def text(self) -> str:
         return self._words.text()
+
+
+class Banner(Callout):
+    """Stays until it is closed; that of a failed change also goes when a later one is saved."""
+
+    def __init__(self) -> None:
+        super().__init__("", "warn", closable=True)
+        self._until_saved = ""
+        self.hide()
+
+    def failed(self, error: Exception) -> bool:
+        """The message that is shown is that of `error`. Returns whether a change was not saved."""
+        lasting = not isinstance(error, ProjectError) or isinstance(error, ProjectDamaged)
+        self._until_saved = "" if lasting else self.text()
+        return not lasting
+
+    def saved(self) -> None:
+        """A change was stored in the project."""
+        if self._until_saved and self.text() == self._until_saved:
+            self.hide()
+        self._until_saved = ""

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.operations import corpus, values
 from workbench.operations.annotate import SpanRow, SuggestionRow
@@ -13,6 +14,7 @@ from workbench.text.labels import NUMBER, Layer
 from workbench.text.rows import row_id
 from workbench.text.scale import Scale, decimals_of, shortest
 from workbench.ui.panels.annotate.choices import ChoiceState
+from workbench.ui.unsaved import UnsavedText
 
 if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
@@ -134,11 +136,29 @@ class ValueState(ChoiceState):
         if self.doc is not None:
             self.unsaved[self.shown_id, row_id(layer)] = text
 
+    def unsaved_texts(self) -> tuple[UnsavedText, ...]:
+        """See `ui.unsaved`."""
+        names = {row_id(layer): layer.name for layer in self.layers}
+        found = corpus.documents_of(self.project, [document for document, _layer in self.unsaved])
+        keys = {row_id(document): document.key for document in found}
+        place = _("document {document}, layer {layer}")
+        return tuple(
+            UnsavedText(place.format(document=keys[id], layer=names[layer]), text)
+            for (id, layer), text in self.unsaved.items()
+            if id in keys and layer in names
+        )
+
     def save_texts(self) -> None:
-        """Store what was written, one undo step for each layer.
+        """Store what was written and show why a text could not be stored."""
+        if (error := self.store_texts()) is not None:
+            self.context.fail(error)
+
+    def store_texts(self) -> WorkbenchError | None:
+        """Store what was written, one undo step for each layer; returns the last error.
 
         What cannot be stored, as on a full disk, is kept and tried again the next time.
         """
+        failed = None
         layers = {row_id(layer): layer for layer in self.layers}
         for place, text in list(self.unsaved.items()):
             document_id, layer_id = place
@@ -146,13 +166,18 @@ class ValueState(ChoiceState):
             here = document_id == self.document_id
             if gone or (here and text == self._stored(layers[layer_id])):
                 del self.unsaved[place]
-            elif self.can_edit and self.context.attempt(self._store, *place, text):
-                self.unsaved.pop(place, None)
+            elif self.can_edit:
+                try:
+                    self._store(*place, text)
+                except WorkbenchError as error:
+                    failed = error
+                else:
+                    self.unsaved.pop(place, None)
+        return failed
 
-    def _store(self, document_id: int, layer_id: int, text: str) -> bool:
+    def _store(self, document_id: int, layer_id: int, text: str) -> None:
         if corpus.documents_of(self.project, [document_id]):  # else it was deleted meanwhile
             values.write_text(self.project, document_id, layer_id, text, origin=self)
-        return True
 
     def open(self, document_id: int, chosen: tuple[str, int] | None = None) -> None:
         if document_id != self.document_id:

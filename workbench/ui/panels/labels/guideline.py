@@ -63,7 +63,8 @@ class Guideline(QFrame):
         layout.addWidget(column((self._stack, 1), margins=(14, 0, 12, 12)), 1)
 
     def _typed(self) -> None:
-        if self._editor.document().isModified():
+        if self._editor.document().isModified() and self._layer_id is not None:
+            self.state.guidelines.written[self._layer_id] = self._editor.toPlainText()
             self._clock.start()
 
     def save(self) -> None:
@@ -87,9 +88,10 @@ class Guideline(QFrame):
         if layer_row.id != self._layer_id:
             self.save()
             self._layer_id = layer_row.id
-            self._fill(layer_row.layer.guideline)
+            self._fill(self.state.guidelines.of(layer_row.id, layer_row.layer.guideline))
         elif (
             not self._editor.document().isModified()
+            and layer_row.id not in self.state.guidelines.written
             and self._editor.toPlainText() != layer_row.layer.guideline
         ):
             self._fill(layer_row.layer.guideline)

@@ -21,6 +21,8 @@ from workbench.text.snap import snap_of
 from workbench.ui import formats
 from workbench.ui.opened import opened
 from workbench.ui.panels.labels.groups import Groups
+from workbench.ui.panels.labels.written import Guidelines
+from workbench.ui.unsaved import UnsavedText
 
 if TYPE_CHECKING:
     from workbench.project.changes import Changes
@@ -88,6 +90,7 @@ class LabelsState(State):
         self.asked = ""  # the number of questions of a layer, in words
         self.kind_text = ""  # what a relation layer connects, number of chains
         self.groups = Groups(self)
+        self.guidelines = Guidelines(self)
         self._counts: Mapping[int, int] = {}  # by label id; the last ones until new ones are known
         self._submitted: Mapping[int, int] = {}  # by layer id
         self._asked = 0
@@ -340,10 +343,17 @@ class LabelsState(State):
         self._delete(self.labels, operations.delete_layer, self.layer.id, message)
 
     def set_guideline(self, layer_id: int, text: str) -> None:
-        """Save the guideline; ignored if the layer was deleted meanwhile."""
-        row = next((layer for layer in self.layers if layer.id == layer_id), None)
-        if row is not None and row.layer.guideline != text:
-            self.attempt(operations.set_guideline, layer_id, text)
+        """Save the guideline and show why it could not be saved; it is then kept."""
+        self.guidelines.written[layer_id] = text
+        if (error := self.store_texts()) is not None:
+            self.context.fail(error)
+
+    def store_texts(self) -> WorkbenchError | None:
+        """See `ui.unsaved`."""
+        return self.guidelines.store()
+
+    def unsaved_texts(self) -> tuple[UnsavedText, ...]:
+        return self.guidelines.unsaved()
 
     # ---------------------------------------------------------------- labels
 
