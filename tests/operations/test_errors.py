@@ -6,6 +6,8 @@ from workbench.base.errors import WorkbenchError
 from workbench.operations import annotate, errors, labels, results
 from workbench.operations.errors import Wanted, arranged
 from workbench.storage import documents, runs
+from workbench.text.document import Document
+from workbench.text.fields import Prediction
 
 
 @pytest.fixture
@@ -123,3 +125,14 @@ def test_accepting_twice_says_that_gold_has_changed(project, spans):
 def test_errors_on_test_stay_hidden_before_its_score_was_viewed(project, trained):
     with pytest.raises(WorkbenchError, match="has not been viewed"):
         errors.check_split(trained, "test")
+
+
+def test_labels_decided_one_by_one_have_their_thresholds_beside_the_probabilities():
+    raw = {"scores": {"a": 0.4, "b": 0.2}, "thresholds": {"a": 0.5, "b": 0.1}, "labels": ["b"]}
+    several = {"label": None, "tokens": [], "spans": [], "cut": False, "fields": ["labels"], **raw}
+    prediction = Prediction.from_json(several)
+    document = Document("d", (("text", "some text"),))
+
+    shown = errors.Detail(document, "submitted", (), (), {}, prediction)
+    assert shown.scores == [("a", 0.4), ("b", 0.2)] and shown.thresholds == {"a": 0.5, "b": 0.1}
+    assert errors.Detail(document, "submitted", (), (), {}, None).thresholds == {}

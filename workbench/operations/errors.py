@@ -15,7 +15,7 @@ from workbench.operations.scoring import Scored
 from workbench.storage import documents
 from workbench.tasks import spec as tasks
 from workbench.text.document import Document
-from workbench.text.fields import Answers, DocumentLabels
+from workbench.text.fields import Answers, DocumentLabels, LabelScores
 from workbench.text.mistakes import KINDS, Mistake
 from workbench.text.rows import row_id
 from workbench.text.spans import Span
@@ -240,6 +240,12 @@ class Detail:
         given = self.prediction.get(DocumentLabels) if self.prediction is not None else None
         rows = given.as_dict().items() if given is not None else ()
         return sorted(rows, key=lambda row: -row[1])
+
+    @property
+    def thresholds(self) -> Mapping[str, float]:
+        """The probability from which each label is predicted; {} unless each has its own."""
+        given = self.prediction.get(LabelScores) if self.prediction is not None else None
+        return dict(zip(given.labels, given.thresholds, strict=True)) if given is not None else {}
 
     def words(self, place: tuple[int, int], asked: str = "") -> list[tuple[str, str, float]]:
         """(word, predicted label or "", probability) of each word in a range.

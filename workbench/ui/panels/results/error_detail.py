@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QTimer
@@ -311,17 +311,31 @@ class ErrorDetail(QFrame):
         else:
             rows = detail.words(place, item.mistake.gold or item.mistake.predicted)
         self._answer_card.setVisible(bool(rows) or place is not None)  # numbers have neither
-        gold = item.mistake.gold
-        marked = [(_("gold") if not place and label == gold else word, label, score)
-                  for word, label, score in rows]  # fmt: skip
-        self._answers.rows_model.set_title(2, _("Word") if place is not None else "")
-        self._answers.set_width(2, WORD if place is not None else MARK)
+        own = detail.thresholds if place is None else {}
+        marked = [(self._mark(word, label, item, own), label, score) for word, label, score in rows]
+        title = _("Threshold") if own else _("Word") if place is not None else ""
+        self._answers.rows_model.set_title(2, title)
+        self._answers.set_width(2, WORD if title else MARK)
         self._answers.set_rows(marked)
         self._answers.fit_height(MOST_ROWS)
+        decided = item.mistake.gold or item.mistake.predicted
+        self._answers.choose({row for row in marked if own and row[1] == decided})
         note = ""
         if place is not None:
             note = ngettext("{n} word", "{n} words", len(rows)).format(n=len(rows))
         self._answer_note.setText(note)
+
+    def _mark(
+        self, word: str, label: str, item: ErrorItem | Suspect, thresholds: Mapping[str, float]
+    ) -> str:
+        """The third cell of a label: the word, or for a document its threshold and "gold"."""
+        if item.mistake.place is not None:
+            return word
+        gold = label == item.mistake.gold
+        if label not in thresholds:
+            return _("gold") if gold else ""
+        value = points(thresholds[label])
+        return _("{threshold} · gold").format(threshold=value) if gold else value
 
 
 def _keys(spans: tuple[Span, ...], field: str) -> set[tuple[int, int, str]]:
