@@ -159,3 +159,25 @@ def test_a_ratio_of_scores_has_no_gain(compared):
 
     assert scored[1].gain(scored[0], "accuracy").relative == pytest.approx(0.8)
     assert scored[1].gain(scored[0], "pronoun_bias") is None
+
+
+def test_a_board_without_intervals_does_not_name_a_method_for_them(compared):
+    from dataclasses import replace
+
+    found = board(compared)
+    bare = replace(
+        found,
+        entries=tuple(
+            replace(
+                entry,
+                scores={
+                    name: replace(score, low=None, high=None)
+                    for name, score in entry.scores.items()
+                },
+            )
+            for entry in found.entries
+        ),
+    )
+
+    assert "bootstrap" in board_export.to_markdown(found)
+    assert "bootstrap" not in board_export.to_markdown(bare)

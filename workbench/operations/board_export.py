@@ -120,7 +120,8 @@ def to_markdown(found: Board, score: str = "", over: Entry | None = None) -> str
     about = message.format(
         layer=found.layer, split=term(found.split), n=found.n, fingerprint=found.fingerprint
     )
-    about = f"{about} {quality.interval_method()}"
+    if any(has_interval(entry, name) for entry in found.entries for name in shown):
+        about = f"{about} {quality.interval_method()}"
     if found.where:
         about = f"{about} {_('Query: {query}.').format(query=found.where)}"
     return "\n".join([*map(line, lines), "", about, "", _(found.definition), ""])
@@ -144,6 +145,12 @@ def cell(text: str) -> str:
 
 def line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
+
+
+def has_interval(entry: Entry, name: str) -> bool:
+    """Whether a score of an entry is known with its 95% interval."""
+    found = entry.scores.get(name)
+    return found is not None and found.low is not None and found.high is not None
 
 
 def _points(entry: Entry, name: str) -> str:

@@ -70,7 +70,7 @@ class BoardTable(Table):
             Column(
                 "",
                 lambda row: state.letter(row),
-                64,
+                48,
                 chip=_badge(state),
                 sort=lambda row: state.letter(row) or None,
             ),
@@ -85,17 +85,16 @@ class BoardTable(Table):
             Column(
                 _("Kind"),
                 lambda row: kind_of(row)[1],
-                124,
+                112,
                 icon=lambda row: (kind_of(row)[0], "muted"),
             ),
             Column(_("Made from"), lambda row: row.made_from, 190, tip=lambda row: row.made_from),
             Column(
                 _("Score"),
                 self._score_text,
-                310,
+                270,
                 tip=_note,
                 sort=lambda row: row.value(state.score),
-                hint=interval_method(),
             ),
             Column(
                 _("Second score"),
@@ -176,8 +175,10 @@ class BoardTable(Table):
 
     def show_state(self) -> None:
         state = self._state
-        title = _("{score} and 95% interval").format(score=score_title(state.score))
-        hint = f"{score_hint(state.score)}\n{interval_method()}".strip()
+        title, hint = score_title(state.score), score_hint(state.score)
+        if state.has_intervals:
+            title = _("{score} and 95% interval").format(score=title)
+            hint = f"{hint}\n{interval_method()}".strip()
         self.rows_model.set_title(SCORE, title, hint)
         second = score_title(self.second) if self.second else ""
         self.rows_model.set_title(SECOND, second, score_hint(self.second))

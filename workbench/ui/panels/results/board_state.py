@@ -205,6 +205,12 @@ class BoardState(State):
         return rows[0].value(self.score) if rows else None
 
     @property
+    def has_intervals(self) -> bool:
+        """Whether the chosen score of any system has an interval."""
+        entries = self.board.entries if self.board is not None else ()
+        return any(board_export.has_interval(entry, self.score) for entry in entries)
+
+    @property
     def over(self) -> Entry | None:
         """The system that was selected first: gains are measured over it."""
         found = self.board.entries if self.board is not None and self.chosen else ()

@@ -13,7 +13,7 @@ from shiboken6 import isValid
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.text.labels import TOKENS
-from workbench.text.mistakes import BOUNDARY, LABEL, MISSED
+from workbench.text.mistakes import BOUNDARY, LABEL, MISSED, Mistake
 from workbench.ui import plain, theme
 from workbench.ui.formats import points
 from workbench.ui.panels.results.error_keys import ERROR_COMMANDS
@@ -44,12 +44,25 @@ UNBOUNDED = 16_777_215  # QWIDGETSIZE_MAX
 
 
 class Titles(NamedTuple):
-    """Titles of the decisions, where {label} stands for the label, and of the prediction."""
+    """Titles of the decisions, where {label} stands for the label, and of the prediction.
+
+    remove, add, without: where the prediction has no label, and where gold has none.
+    """
 
     accept: str = _("Accept prediction")
     keep: str = _("Keep gold")
     next: str = _("Next")
     predicted: str = _("What the model predicted")
+    remove: str = _("Accept prediction")
+    add: str = _("Accept prediction")
+    without: str = _("Keep gold")
+
+    def decisions(self, mistake: Mistake) -> tuple[str, str]:
+        """Titles of accepting the prediction and of keeping gold."""
+        gold, predicted = mistake.gold, mistake.predicted
+        accept = self.accept if gold and predicted else self.add if predicted else self.remove
+        keep = self.keep if gold else self.without
+        return accept.format(label=predicted or gold), keep.format(label=gold)
 
 
 class ErrorDetail(QFrame):
@@ -192,9 +205,9 @@ class ErrorDetail(QFrame):
             return
         split = term(detail.document.split or "")
         self._split.set(split or NONE)
-        gold, predicted = item.mistake.gold or NONE, item.mistake.predicted or NONE
-        self._accept.set_text(self._titles.accept.format(label=predicted))
-        self._keep.set_text(self._titles.keep.format(label=gold))
+        accept, keep = self._titles.decisions(item.mistake)
+        self._accept.set_text(accept)
+        self._keep.set_text(keep)
         self._of.set(term(detail.state), tone=STATE_TONES.get(detail.state, ""))
         self._verdict.setVisible(bool(item.verdict))
         if item.verdict:

@@ -56,7 +56,15 @@ class LabelErrorsView(QFrame):
         self._keys = ErrorKeys(state.context.settings)
         self.table = self._suspect_table(state)
         self.table.keys = self._keys
-        titles = Titles(_("Change to {label}"), _("Keep {label}"), _("Skip"), _("Out of fold"))
+        titles = Titles(
+            _("Change to {label}"),
+            _("Keep {label}"),
+            _("Skip"),
+            _("Out of fold"),
+            remove=_("Remove {label}"),
+            add=_("Add {label}"),
+            without=_("Do not add"),
+        )
         self._detail = ErrorDetail(state, titles)
         self._left = column((self.table, 1))
         self._body = QFrame()
