@@ -70,7 +70,7 @@ class BoardTable(Table):
             Column(
                 "",
                 lambda row: state.letter(row),
-                48,
+                64,
                 chip=_badge(state),
                 sort=lambda row: state.letter(row) or None,
             ),
@@ -88,7 +88,13 @@ class BoardTable(Table):
                 112,
                 icon=lambda row: (kind_of(row)[0], "muted"),
             ),
-            Column(_("Made from"), lambda row: row.made_from, 190, tip=lambda row: row.made_from),
+            Column(
+                _("Made from"),
+                lambda row: row.made_from,
+                190,
+                most=340,
+                tip=lambda row: row.made_from,
+            ),
             Column(
                 _("Score"),
                 self._score_text,
