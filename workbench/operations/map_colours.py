@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import N_, _
 from workbench.operations import corpus_index, labels, missing, predict, results
-from workbench.storage import documents
+from workbench.storage import documents, runs
 from workbench.tasks import spec as tasks
 from workbench.text.document import SPLITS
+from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.storage.runs import Run
-    from workbench.text.fields import Prediction
 
 GOLD, PREDICTION, ERROR, SPLIT, CLUSTER = "gold", "prediction", "error", "split", "cluster"
 RIGHT, WRONG = N_("right"), N_("wrong")
 Place = tuple[int, int, int]  # document, start, end
+PART = 2000  # predictions in memory at once
 
 
 @dataclass(frozen=True)
@@ -113,42 +114,39 @@ def _grouped(key: str, names: Sequence[str], order: Sequence[Any]) -> Colours:
     return Colours(key, tuple(groups), tuple(number[name] for name in names))
 
 
-def _answers(
-    project: Project, run: Run, places: Sequence[Place], layer: str
-) -> tuple[dict[int, Any], dict[int, Prediction]]:
-    """Records with gold of a layer, and stored predictions, by document."""
-    ids = list(dict.fromkeys(id for id, _start, _end in places))
-    records = {
-        int(record.document.id or 0): record
-        for record in documents.records(project.db, layers=(layer,), ids=ids)
-    }
-    return records, predict.stored(project, run, [record.document for record in records.values()])
-
-
 def _predicted(project: Project, run: Run, places: Sequence[Place]) -> list[str]:
     """The predicted label of each point: of spans over it, else of the document."""
-    _records, answers = _answers(project, run, places, run.layer)
-    return [_at(answers.get(id), start, end) for id, start, end in places]
+    texts = dict(documents.text_hashes(project.db))
+    found: list[str] = []
+    for start in range(0, len(places), PART):
+        part = places[start : start + PART]
+        rows = runs.decided_labels(project.db, run.id, {id for id, _start, _end in part})
+        answers = {id: row for id, row in rows.items() if row.text_hash == texts.get(id)}
+        found += [_at(answers.get(id), start, end) for id, start, end in part]
+    return found
 
 
-def _at(found: Prediction | None, start: int, end: int) -> str:
+def _at(found: runs.Decided | None, start: int, end: int) -> str:
     if found is None:
         return ""
     if found.label is not None:
         return found.label
-    spans = [(span.start, span.end, span.label) for span in found.spans]
-    label = corpus_index.label_over(spans, start, end)
-    return label or next(iter(found.labels or ()), "")
+    return corpus_index.label_over(found.spans, start, end) or next(iter(found.labels), "")
 
 
 def _judged(project: Project, run: Run, places: Sequence[Place]) -> list[str]:
     """Whether the prediction for the document equals gold; "" without either."""
     layer = results.layer_of(project, run)
     info = tasks.info(results.task_of(run))
-    records, answers = _answers(project, run, places, layer.name)
-    judged: dict[int, str] = {}
-    for id, prediction in answers.items():
-        gold = info.gold(records[id], layer.name)
-        if gold is not None:
-            judged[id] = _(RIGHT) if info.agrees(gold, prediction) else _(WRONG)
-    return [judged.get(id, "") for id, _start, _end in places]
+    judged = dict.fromkeys((id for id, _start, _end in places), "")
+    ids = list(judged)
+    for start in range(0, len(ids), PART):
+        part = ids[start : start + PART]
+        records = list(documents.records(project.db, layers=(layer.name,), ids=part))
+        answers = predict.stored(project, run, [record.document for record in records])
+        for record in records:
+            id = row_id(record.document)
+            gold = info.gold(record, layer.name)
+            if gold is not None and (answer := answers.get(id)) is not None:
+                judged[id] = _(RIGHT) if info.agrees(gold, answer) else _(WRONG)
+    return [judged[id] for id, _start, _end in places]

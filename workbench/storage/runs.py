@@ -274,6 +274,36 @@ def predicted(
     return dict(db.reader().execute(statement, values).fetchall())
 
 
+@dataclass(frozen=True)
+class Decided:
+    """The labels of one prediction. spans: (start, end, label). text_hash: of the text then."""
+
+    text_hash: str
+    label: str | None
+    labels: tuple[str, ...]
+    spans: tuple[tuple[int, int, str], ...]
+
+
+def decided_labels(db: Database, run_id: int, document_ids: Iterable[int]) -> dict[int, Decided]:
+    """Document id → the labels that a run predicts for it, without probabilities or words.
+
+    Raises ProjectError if a prediction is not JSON: the file is damaged.
+    """
+    statement = (
+        "select document_id, text_hash, case when json_valid(payload) then"
+        " json_extract(payload, '$.label', '$.labels', '$.spans') else payload end"
+        " from prediction where run_id = ? and document_id in (select value from json_each(?))"
+    )
+    found: dict[int, Decided] = {}
+    rows = db.reader().execute(statement, (run_id, ids_in(document_ids))).fetchall()
+    for id, hashed, raw in rows:
+        parts: Any = json_out(raw)
+        label, several, spans = parts
+        ranges = tuple((span["start"], span["end"], span["label"]) for span in spans or ())
+        found[id] = Decided(hashed, label, tuple(several or ()), ranges)
+    return found
+
+
 def payloads(db: Database, run_id: int, document_ids: Iterable[int]) -> dict[int, str]:
     """Document id → its prediction as one line of JSON."""
     statement = (
