@@ -474,3 +474,14 @@ def test_a_query_on_the_board_scores_fewer_documents_there_and_in_the_comparison
 
     state.board.query.set("label:unknown")
     assert state.board.query.problem is not None
+
+
+def test_errors_of_numbers_are_ordered_by_difference_or_document_only(state, monkeypatch):
+    browser = state.browser
+    assert [value for _title, value in browser.orders] == [
+        "confidence", "loss", "kind", "document",
+    ]  # fmt: skip
+    monkeypatch.setattr(type(browser), "by_size", True)
+    assert browser.orders == [
+        ("Difference from gold", "loss"), ("Order of the documents", "document"),
+    ]  # fmt: skip

@@ -94,7 +94,7 @@ class BoardTable(Table):
                 190,
                 most=340,
                 tip=lambda row: row.made_from,
-            ),
+            ),  # fmt: skip
             Column(
                 _("Score"),
                 self._score_text,

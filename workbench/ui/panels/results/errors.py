@@ -19,7 +19,7 @@ from workbench.ui.bare_keys import BareKeys
 from workbench.ui.formats import decimal, points
 from workbench.ui.panels.results.error_detail import ErrorDetail
 from workbench.ui.panels.results.error_keys import ERROR_COMMANDS
-from workbench.ui.panels.results.errors_state import LOSS, NONE, OPEN, REVIEWED, SORTS, VERDICTS
+from workbench.ui.panels.results.errors_state import LOSS, NONE, OPEN, REVIEWED, VERDICTS
 from workbench.ui.panels.results.gold_words import SPLITS
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
@@ -179,8 +179,6 @@ class ErrorsView(QFrame):
         self._reviewed = words("", "small", "muted")
         self._meter = Meter(name=_("Reviewed errors"))
         self._sort = _combo(_("Order"), lambda name: state.narrow(sort=name))
-        for value, title in SORTS.items():
-            self._sort.addItem(_(title), value)
         head = row(self._count, None, self._reviewed)
         return column(head, self._meter, self._sort, (self.table, 1), gap=6)
 
@@ -275,6 +273,7 @@ class ErrorsView(QFrame):
             _set(combo, getattr(wanted, side))
             combo.setVisible(not state.by_size)
         _set(self._state, wanted.state)
+        _fill(self._sort, state.orders)
         _set(self._sort, wanted.sort)
         if not self._wait.isActive() and self._search.text().strip() != wanted.match:
             self._search.setText(wanted.match)

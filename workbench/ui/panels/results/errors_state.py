@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from workbench.text.labels import Layer
     from workbench.ui.panels.results.state import ResultsState
 
-LOSS, OPEN, REVIEWED, SORTS = errors.LOSS, errors.OPEN, errors.REVIEWED, errors.SORTS
+LOSS, DOCUMENT, SORTS = errors.LOSS, errors.DOCUMENT, errors.SORTS
+OPEN, REVIEWED = errors.OPEN, errors.REVIEWED
 VERDICTS, NONE = reviews.TITLES, tasks.NONE
 LABELLED = ("span", "mark", "state", "flag")  # changes of a document that change its errors
 WHOLE = ("label", "layer", "document", "body", "run", "prediction")
@@ -126,6 +127,13 @@ class ErrorsState(State):
     def by_size(self) -> bool:
         """Whether errors have a size, which is their loss, and no confidence: those of numbers."""
         return self.layer is not None and not self.layer.traits.has_labels
+
+    @property
+    def orders(self) -> list[tuple[str, str]]:
+        """(title, value) of the orders of the list: numbers have no confidence and no kinds."""
+        if self.by_size:
+            return [(_("Difference from gold"), LOSS), (_(SORTS[DOCUMENT]), DOCUMENT)]
+        return [(_(title), value) for value, title in SORTS.items()]
 
     @property
     def item(self) -> ErrorItem | None:
