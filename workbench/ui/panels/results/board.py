@@ -15,7 +15,7 @@ from shiboken6 import isValid
 from workbench.base.i18n import N_, _, ngettext
 from workbench.ui import formats, plain, theme
 from workbench.ui.formats import points
-from workbench.ui.interval_words import interval_method, pair_of, score_tip
+from workbench.ui.interval_words import pair_of, score_tip
 from workbench.ui.panels.results.board_state import BoardState, kind_of
 from workbench.ui.panels.results.comparing import score_hint
 from workbench.ui.panels.results.comparison import ComparisonView
@@ -181,11 +181,7 @@ class BoardTable(Table):
 
     def show_state(self) -> None:
         state = self._state
-        title, hint = score_title(state.score), score_hint(state.score)
-        if state.has_intervals:
-            title = _("{score} and 95% interval").format(score=title)
-            hint = f"{hint}\n{interval_method()}".strip()
-        self.rows_model.set_title(SCORE, title, hint)
+        self.rows_model.set_title(SCORE, *state.heading)
         second = score_title(self.second) if self.second else ""
         self.rows_model.set_title(SECOND, second, score_hint(self.second))
         over = state.over

@@ -15,8 +15,10 @@ from workbench.operations import board as boards
 from workbench.operations import board_export, results
 from workbench.operations.outcomes import ENSEMBLE, PROMPT, PUBLISHED, TRAINING
 from workbench.text.query import QueryError
-from workbench.ui.panels.results.comparing import MOST, Comparing
+from workbench.ui.interval_words import interval_method
+from workbench.ui.panels.results.comparing import MOST, Comparing, score_hint
 from workbench.ui.query_text import QueryText
+from workbench.ui.run_words import score_title
 
 if TYPE_CHECKING:
     from workbench.operations.board import Board, Entry, Rankings
@@ -205,10 +207,14 @@ class BoardState(State):
         return rows[0].value(self.score) if rows else None
 
     @property
-    def has_intervals(self) -> bool:
-        """Whether the chosen score of any system has an interval."""
+    def heading(self) -> tuple[str, str]:
+        """Title and definition of the chosen score, with the method of its intervals if any."""
+        title, hint = score_title(self.score), score_hint(self.score)
         entries = self.board.entries if self.board is not None else ()
-        return any(board_export.has_interval(entry, self.score) for entry in entries)
+        if not any(board_export.has_interval(entry, self.score) for entry in entries):
+            return title, hint
+        hint = f"{hint}\n{interval_method()}".strip()
+        return _("{score} and 95% interval").format(score=title), hint
 
     @property
     def over(self) -> Entry | None:

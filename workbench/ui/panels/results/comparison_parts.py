@@ -101,7 +101,7 @@ class TestsPart(_Part):
                 _("On"), lambda row: _on(row.test), 108, most=200, tip=lambda row: _on(row.test)
             ),
             Column(_("p"), lambda row: p_text(row.test.holm), 60, right=True),
-            Column(_("Result"), _result, 132, most=200, icon=_result_icon, tip=_result),
+            Column(_("Result"), _result, 148, most=200, icon=_result_icon, tip=_result),
         )
         self._tests = Table(columns, name=_("Tests"), key=lambda row: row.test.test)
         pair_columns = (
