@@ -138,6 +138,33 @@ def test_the_rest_of_a_truncated_text_is_not_tokenized(bert, monkeypatch):
     assert len(encoded.ids) == 32 and cut and seen == [seen[0]] and seen[0] <= 6400
 
 
+@pytest.mark.parametrize(("first", "second"), [(900, 700), (700, 900), (800, 800), (900, 5)])
+@pytest.mark.parametrize("most", [32, 33])
+def test_a_long_pair_is_truncated_as_by_the_library(bert, first, second, most):
+    pair = ("a tram to Zürich 🚋 " * first, "unbelievable buses " * second)
+    bert.backend.enable_truncation(most)
+    wanted = bert.backend.encode(*pair)
+    bert.backend.no_truncation()
+
+    ((encoded, cut),) = bert.whole([pair], most)
+
+    assert encoded.ids.tolist() == wanted.ids and cut
+    assert encoded.offsets.tolist() == [list(place) for place in wanted.offsets]
+
+
+def test_what_is_cut_off_a_long_pair_is_not_combined(bert, monkeypatch):
+    """The library returns a further encoding of every two pieces: 1,600 of this pair."""
+    found = []
+    encode = bert._encode
+    monkeypatch.setattr(
+        bert, "_encode", lambda *given: (found.append(one) or one for one in encode(*given))
+    )
+
+    list(bert.whole([("a tram " * 300, "a bus " * 300)], 32))
+
+    assert [len(encoding.overflowing) < 30 for encoding in found] == [True]
+
+
 def test_long_texts_go_to_the_library_a_few_at_a_time(bert):
     from workbench.runtime.tokenizer import _bundles
 

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from tokenizers import Encoding, processors
@@ -20,7 +19,7 @@ from tokenizers import Tokenizer as Backend
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.runtime.inputs import EncodedInput, first_room
-from workbench.runtime.tokenizer_files import read_config, read_json
+from workbench.runtime.tokenizer_files import read_config, read_json, special_ids
 from workbench.text.segment import words
 
 CHUNK = 512  # texts per call of the library, so that progress and memory stay bounded
@@ -77,7 +76,7 @@ class Tokenizer:
         numbers = read_config(Path(folder))
         masked = mask_token(folder, backend)
         mask = backend.token_to_id(masked) if masked is not None else None
-        return cls(backend, mask=mask, **_special(names, numbers, backend))
+        return cls(backend, mask=mask, **special_ids(names, numbers, backend))
 
     @property
     def size(self) -> int:
@@ -152,9 +151,10 @@ class Tokenizer:
         ]
 
     def _whole(self, texts: Sequence[Sequence[str]], max_length: int) -> Iterator[Encoding]:
-        beginnings = [
-            tuple(_beginning(item, AMPLE * max_length) for item in pair) for pair in texts
-        ]
+        beginnings = self._shortened(
+            [tuple(_beginning(item, AMPLE * max_length) for item in pair) for pair in texts],
+            max_length,
+        )
         for pair, beginning, encoding in zip(
             texts, beginnings, self._encode(beginnings, max_length, 0), strict=True
         ):
@@ -163,6 +163,25 @@ class Tokenizer:
             ):  # mostly white space, or one long word
                 encoding = next(self._encode([pair], max_length, 0))
             yield encoding
+
+    def _shortened(self, texts: list[tuple[str, ...]], max_length: int) -> list[tuple[str, ...]]:
+        """Both texts of a long pair up to twice `max_length` subwords.
+
+        The library would encode each piece that truncation leaves of the first text with each of
+        the second. The longer text stays the longer one: truncation begins with it.
+        """
+        most, found = 2 * max_length, list(texts)
+        for at, pair in enumerate(texts):
+            if len(pair) < 2 or min(map(len, pair)) <= most:
+                continue
+            encodings = self.backend.encode_batch([*_clean(pair)], add_special_tokens=False)
+            least = min(map(len, encodings))
+            rooms = [most + (len(encoding) > least) for encoding in encodings]
+            found[at] = tuple(
+                text[: encoding.offsets[room - 1][1]] if len(encoding) > room else text
+                for text, encoding, room in zip(pair, encodings, rooms, strict=True)
+            )
+        return found
 
     def windows(
         self, texts: Sequence[str], max_length: int, overlap: int
@@ -397,28 +416,6 @@ def files_of(folder: Path | str) -> Path:
     from workbench.runtime import conversion
 
     return conversion.place(folder)
-
-
-def _special(
-    names: Mapping[str, Any], numbers: Mapping[str, Any], backend: Backend
-) -> dict[str, int]:
-    """Ids of padding and of the fallback for an empty text.
-
-    `names` is the content of tokenizer_config.json, `numbers` that of config.json.
-    """
-
-    def id_of(role: str) -> int | None:
-        given = names.get(f"{role}_token")
-        name = given.get("content") if isinstance(given, dict) else given
-        found = backend.token_to_id(name) if isinstance(name, str) else None
-        return found if found is not None else numbers.get(f"{role}_token_id")
-
-    ends = [
-        number for role in ("eos", "bos", "sep", "unk") if isinstance(number := id_of(role), int)
-    ]
-    pad = id_of("pad")
-    pad = pad if isinstance(pad, int) and pad >= 0 else (ends[0] if ends else 0)
-    return {"pad": pad, "fallback": ends[0] if ends else pad}
 
 
 def mask_token(folder: Path | str, backend: Backend) -> str | None:

@@ -9,10 +9,13 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.base import paths
 from workbench.base.i18n import _
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer as Backend
 
 JSON = "tokenizer.json"
 CONFIG, MODEL_CONFIG = "tokenizer_config.json", "config.json"
@@ -163,3 +166,25 @@ def kept(folder: Path, kind: str, group: tuple[str, ...], config: Mapping[str, A
         content = path.read_bytes() if path.is_file() else b""
         digest.update(f"\n{name} {len(content)}\n".encode() + content)
     return paths.cache_folder() / "tokenizers" / digest.hexdigest()[:32]
+
+
+def special_ids(
+    names: Mapping[str, Any], numbers: Mapping[str, Any], backend: Backend
+) -> dict[str, int]:
+    """Ids of padding and of the fallback for an empty text.
+
+    `names` is the content of tokenizer_config.json, `numbers` that of config.json.
+    """
+
+    def id_of(role: str) -> int | None:
+        given = names.get(f"{role}_token")
+        name = given.get("content") if isinstance(given, dict) else given
+        found = backend.token_to_id(name) if isinstance(name, str) else None
+        return found if found is not None else numbers.get(f"{role}_token_id")
+
+    ends = [
+        number for role in ("eos", "bos", "sep", "unk") if isinstance(number := id_of(role), int)
+    ]
+    pad = id_of("pad")
+    pad = pad if isinstance(pad, int) and pad >= 0 else (ends[0] if ends else 0)
+    return {"pad": pad, "fallback": ends[0] if ends else pad}
