@@ -1,14 +1,20 @@
 """The keyboard focus is seen on chips, primary buttons and rows, whatever their colours."""
 
+import re
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QApplication, QWidget
 
 from workbench.text.labels import Label
 from workbench.ui import theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import ChipButton
 from workbench.ui.widgets.table import Column, Table
+
+ROOT = Path(theme.__file__).parent
 
 
 def colours(widget, points):
@@ -72,3 +78,78 @@ def test_the_current_row_is_marked_while_the_table_has_the_focus(shown):
     accent = QColor(theme.colour("accent")).name().upper()
     assert marks[1] == accent and accent not in (marks[0], *after)
     assert theme.contrast(accent, after[1]) >= 3
+
+
+def painted():
+    """Widgets that paint themselves, and views, by name."""
+    from PySide6.QtWidgets import QListWidget, QTreeWidget, QTreeWidgetItem
+
+    from workbench.ui.panels.inspect.views.attention_heads import HeadsMap
+    from workbench.ui.widgets.chart import Axis, Chart
+    from workbench.ui.widgets.point_map import PointMap
+    from workbench.ui.widgets.signed_bars import SignedBars
+    from workbench.ui.widgets.text_view import TextView
+    from workbench.ui.widgets.token_strip import TokenStrip
+    from workbench.ui.widgets.word_strip import WordStrip
+
+    def list_of_two():
+        view = QListWidget()
+        view.addItems(["Ada", "Bob"])
+        return view
+
+    def tree_of_two():
+        view = QTreeWidget()
+        view.addTopLevelItems([QTreeWidgetItem([name]) for name in ("Ada", "Bob")])
+        return view
+
+    def table_of_two():
+        table = Table([Column("Name", str)], name="Names")
+        table.set_rows(["Ada", "Bob"])
+        return table
+
+    named = (SignedBars, TokenStrip, WordStrip)
+    made = {kind.__name__: lambda kind=kind: kind("x") for kind in named}
+    made |= {"TextView": TextView, "HeadsMap": HeadsMap}
+    made |= {
+        "Chart": lambda: Chart("x", Axis("a"), Axis("b")),
+        "PointMap": lambda: PointMap("x", str),
+    }
+    return made | {"list": list_of_two, "tree": tree_of_two, "table": table_of_two}
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("name", painted())
+def test_a_focused_widget_differs_from_the_same_without_focus_along_its_edge(shown, name, dark):
+    from workbench.base import settings
+    from workbench.ui import style
+
+    style.apply(QApplication.instance(), settings.Settings(theme="dark" if dark else "light"))
+    page = QWidget()
+    widget = painted()[name]()
+    for part in (other := Button("Other"), widget):
+        part.setParent(page)
+    other.move(0, 220)
+    widget.setGeometry(10, 10, 240, 200)
+    page.resize(260, 260)
+    shown(page)
+    edge = [(x, y) for x in range(10, 250) for y in (10, 11, 208, 209)]
+    edge += [(x, y) for y in range(10, 210) for x in (10, 11, 248, 249)]
+
+    other.setFocus()
+    without = colours(page, [QPoint(*place) for place in edge])
+    widget.setFocus()
+    focused = colours(page, [QPoint(*place) for place in edge])
+
+    seen = sum(
+        before != now and theme.contrast(before, now) >= 3
+        for before, now in zip(without, focused, strict=True)
+    )
+    style.apply(QApplication.instance(), settings.Settings(theme="light"))
+    assert seen >= 2 * (240 + 200) - 40  # a line of one pixel around it, but for round corners
+
+
+def test_every_widget_that_takes_the_focus_itself_shows_it():
+    for file in sorted(ROOT.rglob("*.py")):
+        code = file.read_text(encoding="utf-8")
+        if re.search(r"self\.setFocusPolicy\(Qt\.FocusPolicy\.(Strong|Tab)Focus\)", code):
+            assert "FocusRing(self)" in code or "hasFocus()" in code, file

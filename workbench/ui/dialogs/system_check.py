@@ -15,6 +15,7 @@ from workbench.ui.dialogs.system_check_state import SystemCheckState
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog
+from workbench.ui.widgets.focus_ring import FocusRing
 from workbench.ui.widgets.layout import clear, column, fixed, line, row, scrolled
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import IconLabel, call, words
@@ -56,6 +57,7 @@ class SystemCheckDialog(Dialog):
         self._groups = {id: Group(title) for id, title in titles.items()}
         area = scrolled(column(*self._groups.values(), None, gap=0, margins=(0, 0, 8, 0)))
         area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        FocusRing(area)
         self.put(column(self._state, self._meter, gap=6), call(area, _("Results")))
         self._copy = Button(_("Copy"), "copy", "quiet", on=self.copy)
         self._again = Button(_("Check again"), "rotate-ccw", "quiet", on=self.begin)

@@ -28,6 +28,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QSizePolicy, QWidget
 from workbench.base.i18n import _
 from workbench.ui import formats, plain, theme
 from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.focus_ring import FocusRing
 
 CIRCLE, SQUARE, NO_MARK = "circle", "square", ""
 LEFT, BELOW, ABOVE, RIGHT = 44, 36, 30, 10  # room for scales and names, pixels at 100%
@@ -101,6 +102,7 @@ class Chart(QWidget):
         self.setAccessibleName(name)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        FocusRing(self)
         self.setMinimumHeight(theme.px(150))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.ui import plain, theme
 from workbench.ui.widgets.chart import save_drawing
+from workbench.ui.widgets.focus_ring import FocusRing
 
 ROW, GAP = 26, 10  # pixels at 100%
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -46,6 +47,7 @@ class Plot(QWidget):
         self.setAccessibleName(name)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        FocusRing(self)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     # ---------------------------------------------------------------- of each kind of plot

@@ -25,6 +25,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.ui import plain, theme
 from workbench.ui.widgets import point_stamps
+from workbench.ui.widgets.focus_ring import FocusRing
 
 MARGIN = 0.05  # of the size, around all points
 NEAR = 12  # pixels from a point at which the mouse meets it
@@ -77,6 +78,7 @@ class PointMap(QWidget):
         self.setAccessibleName(name)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        FocusRing(self)
         self.setMinimumSize(theme.px(200), theme.px(160))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         drop = theme.changed.connect(self._redraw)
@@ -185,10 +187,6 @@ class PointMap(QWidget):
             painter.setPen(QPen(theme.qcolour("accent"), 1.5, Qt.PenStyle.DashLine))
             painter.setBrush(theme.qcolour("accent", 0.08))
             painter.drawPolygon(QPolygonF(self._lasso))
-        if self.hasFocus():
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(theme.qcolour("accent"), 1))
-            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
 
     @property
     def radius(self) -> float:

@@ -9,6 +9,7 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintE
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.ui import formats, theme
+from workbench.ui.widgets.focus_ring import FocusRing
 
 NAME, NUMBER = 120, 64  # widths of the name and the number, pixels at 100%
 HIGH = 24  # height of a row
@@ -26,6 +27,7 @@ class SignedBars(QWidget):
         super().__init__()
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        FocusRing(self)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         self.rows: tuple[tuple[int, str, float], ...] = ()
         self._number = -1

@@ -25,6 +25,7 @@ from workbench.ui.offsets import DisplayText
 from workbench.ui.widgets import text_access, text_keys
 from workbench.ui.widgets.arc_layout import ArcIndex, TextArc, starts
 from workbench.ui.widgets.arc_painter import rubber_band
+from workbench.ui.widgets.focus_ring import FocusRing
 from workbench.ui.widgets.span_layout import Index, TextSpan, compared
 from workbench.ui.widgets.span_painter import Marked, SpanPainter, reading_font
 from workbench.ui.widgets.text_bounds import Bounds
@@ -61,8 +62,8 @@ class TextView(RepaintArea):
         self.setObjectName("reading")
         self.setAccessibleName(_("Text"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.ring = FocusRing(self)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.setMaximumWidth(theme.READING_WIDTH)
         self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
         self.viewport().setMouseTracking(True)

@@ -27,6 +27,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.ui import formats, plain, theme
+from workbench.ui.widgets.focus_ring import FocusRing
 
 GAP, WORD_GAP, LINE_GAP = 6, 10, 16  # spacing in pixels: between subwords, words and rows
 NARROW, WIDE = 52, 132  # minimum and maximum width of a subword
@@ -106,6 +107,7 @@ class TokenStrip(QWidget):
         super().__init__()
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        FocusRing(self)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         # growing downwards does not repaint the rows above
         self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)

@@ -23,6 +23,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QWidget
 
 from workbench.ui import formats, plain, theme
+from workbench.ui.widgets.focus_ring import FocusRing
 from workbench.ui.widgets.layout import scrolled
 
 GAP, LINE_GAP, PAD = 5, 8, 5  # pixels: between words, between rows, around a word
@@ -106,6 +107,7 @@ class WordStrip(QWidget):
         super().__init__()
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        FocusRing(self)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         self._words: tuple[StripWord, ...] = ()
         self._areas: list[QRectF] = []

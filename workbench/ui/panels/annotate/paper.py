@@ -53,9 +53,8 @@ class DocumentText(TextView):
 
 
 class Paper(QFrame):
-    """`picked(label id)` and `more()` come from the label bars.
-
-    `text_made` is called for each text view, so that its keys can be watched.
+    """`picked(label id)` and `more()` come from the label bars. `text_made` is called for
+    each text view, so that its keys can be watched.
     """
 
     picked = Signal(int)
@@ -147,6 +146,7 @@ class Paper(QFrame):
         self._order_tabs()
         for number, (text, title) in enumerate(zip(self.texts, self._titles, strict=True)):
             text.setVisible(number < count)
+            text.ring.wanted = count > 1  # else the border of the card shows the focus
             title.setVisible(number < count and count > 1)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

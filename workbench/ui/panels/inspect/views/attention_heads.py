@@ -22,6 +22,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from workbench.base.i18n import _
 from workbench.ui import plain, theme
 from workbench.ui.widgets import heat
+from workbench.ui.widgets.focus_ring import FocusRing
 
 if TYPE_CHECKING:
     from workbench.inspection.attention.info import Attention
@@ -39,6 +40,7 @@ class HeadsMap(QWidget):
         super().__init__()
         self.setAccessibleName(_("Heads"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        FocusRing(self)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._result: Attention | None = None
         self._at = (1, 1)

@@ -15,6 +15,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QSizePolicy
 
 from workbench.ui import theme
+from workbench.ui.widgets.focus_ring import FocusRing
 
 if TYPE_CHECKING:
     from workbench.inspection.attention.info import Attention
@@ -46,6 +47,7 @@ class TokenRows(QAbstractScrollArea):
         self.setAccessibleName(name)
         self.setFrameShape(self.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        FocusRing(self)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.viewport().setMouseTracking(True)
         self.result: Attention | None = None
