@@ -165,9 +165,9 @@ def check_folder(
 ) -> Generator[dict[str, Any], None, Verification]:
     """The exported folder, loaded again, against the model in memory.
 
-    A folder that transformers alone can load is loaded by it, and of long tagged texts the first
-    window is compared; one with a head of ours is loaded as `load_model` does. `ask` gives the
-    logits of the first inputs of a document in another way.
+    A folder that transformers alone can load is loaded by it, and of texts and questions in several
+    windows the first one is compared; one with a head of ours is loaded as `load_model` does, and
+    all are. `ask` gives the logits in another way: of the first or all inputs of a document.
     Yields as `check`.
     """
     began = time.monotonic()
@@ -176,13 +176,15 @@ def check_folder(
     if ask is None:
         own_head = predictor.model.head is not None or not predictor.encoder.in_transformers
         ask = (
-            first_window(Predictor.load(folder, "cpu"))
+            every_window(Predictor.load(folder, "cpu"))
             if own_head
             else _library_folder(predictor, folder)
         )
     largest, equal, total = 0.0, 0, 0
     for number, document in enumerate(documents):
-        theirs, items = ask(document), prepared.firsts(number)
+        theirs, items = ask(document), list(prepared.of(number))
+        if len(theirs) < len(items):
+            items = prepared.firsts(number)
         pairs = [(original[item], other) for item, other in zip(items, theirs, strict=False)]
         gaps, sames = zip(*(_compared(*pair) for pair in pairs), strict=True)
         difference, same = max(gaps), np.concatenate(sames)
@@ -277,8 +279,8 @@ def _log_probability(model: Any, inputs: Mapping[str, Any], label: Any) -> float
     return -float(model(**inputs, labels=label).loss) * int(label.shape[1])
 
 
-def first_window(loaded: Predictor) -> Ask:
-    """Logits as another predictor of ours computes them."""
+def every_window(loaded: Predictor) -> Ask:
+    """Logits of all inputs of a document, as another predictor of ours computes them."""
 
     def ask(document: Document) -> Logits:
         features = Features(loaded.prepare([document]), {})

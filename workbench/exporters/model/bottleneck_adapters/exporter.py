@@ -32,7 +32,7 @@ class BottleneckExporter(ModelExporter):
 
     def check(self, export: Export, folder: Path, documents: Sequence[Document]) -> Checking:
         loaded = Predictor.load(folder, "cpu", base=_base(export.source))
-        ask = verify.first_window(loaded)
+        ask = verify.every_window(loaded)
         return verify.check_folder(export.predictor, folder, documents, ask=ask, format=INFO.id)
 
     def finish(self, export: Export, folder: Path) -> None:
