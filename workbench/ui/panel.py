@@ -21,6 +21,7 @@ arguments:
     annotate  document=id
               span=id
               at=(field, start, end): select this text of the document
+              question=text: make this question about the document the current one
               run=id, errors=(document id, …): error review, prediction beside gold
               run=id, suggestions=True: filter the queue to suggestions and open the first
     labels    layer=id

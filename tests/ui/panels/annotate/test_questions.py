@@ -3,13 +3,14 @@
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 
 from tests.ui.tips import read
 from workbench.operations import annotate, labels, questions
-from workbench.storage import documents
+from workbench.storage import documents, runs
 from workbench.text.dataset import Record
 from workbench.text.document import Document
+from workbench.ui.panels.annotate.error_review import ErrorReview
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.words import Elided
 
@@ -202,3 +203,41 @@ def test_what_stands_below_a_single_question_is_not_cut(view, state):
         assert part.height() >= part.minimumSizeHint().height()
         assert part.mapTo(pane, part.rect().bottomLeft()).y() < pane.height()
     assert pane._none.height() >= pane._none.heightForWidth(pane._none.width())
+
+
+def predicted(question, start, end):
+    text = TEXT[start:end]
+    return {
+        **{"question": question, "answer": text, "start": start, "end": end, "text": text},
+        **{"score": 0.9, "null_score": 0.1, "null_gap": -2.0, "candidates": [[start, end, 0.9]]},
+    }
+
+
+def test_an_error_review_names_the_questions_with_other_answers_until_one_is_accepted(
+    asked, view, state
+):
+    id, layer, made = asked
+    questions.answer(state.project, made[0], 0, 3)
+    questions.answer(state.project, made[1], 16, 20)
+    answers = [predicted("Who met Bob?", 0, 3), predicted("Where?", 24, 30)]
+    raw = {"scores": None, "label": None, "answers": answers, "fields": ["answers"], "cut": False}
+    with state.project.write():
+        spec = {"task": "answer", "layer": "answers", "model": "m"}
+        run = runs.add(state.project.db, "qa", "train", layer_id=layer, spec=spec, status="done")
+        asked_hash = next(documents.records(state.project.db, ids=[id])).document.asked_hash
+        runs.save_predictions(state.project.db, run.id, [(id, asked_hash, raw)])
+
+    state.show_errors(run.id, [id], id)
+    assert [question.id for question in state.wrong_questions] == [made[1]]
+    state.choose_question_text("Where?")
+    assert state.question.id == made[1]
+    review = next(iter(view.findChildren(ErrorReview)))
+    assert "1 question has another answer." in shown_text(review)
+
+    state.accept_answer()
+    assert state.wrong_questions == ()
+    assert "now agrees with gold" in shown_text(review)
+
+
+def shown_text(widget):
+    return " ".join(label.text() for label in widget.findChildren(QLabel))

@@ -342,6 +342,7 @@ class AnnotatePanel(Panel):
         at: tuple[str, int, int] | None = None,
         run: int | None = None,
         errors: Sequence[int] = (),
+        question: str = "",
         suggestions: bool = False,
         **_args: Any,
     ) -> None:
@@ -356,6 +357,8 @@ class AnnotatePanel(Panel):
             self.state.open(document, ("gold", span) if span is not None else None)
         else:
             self.state.follow()
+        if question:
+            self.state.choose_question_text(question)
         if at is not None:
             self.view.show_text(*at)
 

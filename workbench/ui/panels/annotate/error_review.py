@@ -55,7 +55,12 @@ class ErrorReview(Callout):
         )
         extra, missed, labels, missed_labels, number = differences = state.differences
         every = len(state.errors)
-        errors = ngettext("{n} of {all} error of {run}.", "{n} of {all} errors of {run}.", every)
+        wrong = state.wrong_questions
+        errors = ngettext(
+            "{n} of {all} document with errors of {run}.",
+            "{n} of {all} documents with errors of {run}.",
+            every,
+        )
         message = [errors.format(n=place, all=every, run=state.shown_run.name)]
         if labels:
             message.append(_("Predicted: {label}.").format(label=", ".join(labels)))
@@ -70,11 +75,19 @@ class ErrorReview(Callout):
         if missed:
             n = len(missed)
             message.append(ngettext("{n} missed span.", "{n} missed spans.", n).format(n=n))
+        if wrong:
+            n = len(wrong)
+            other = ngettext(
+                "{n} question has another answer.", "{n} questions have other answers.", n
+            )
+            message.append(other.format(n=n))
         if state.predicted is None:
             message.append(_("The prediction for this text is no longer stored."))
-        elif differences == Differences():
+        elif differences == Differences() and not wrong:
             message.append(_("The prediction now agrees with gold."))
         self.set(" ".join(message))
         self._accept.setEnabled(
-            state.can_edit and state.predicted is not None and differences != Differences()
+            state.can_edit
+            and state.predicted is not None
+            and (differences != Differences() or state.question in wrong)
         )

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from workbench.metrics.answers import scores
 from workbench.operations import questions
 from workbench.operations.questions import AskedQuestion
 from workbench.text.fields import Answers
@@ -129,6 +130,25 @@ class QuestionState(ChoiceState):
             return None
         return ShownAnswer(row.start or 0, row.end or 0, SUGGESTED, row.id, row.score)
 
+    @property
+    def wrong_questions(self) -> tuple[AskedQuestion, ...]:
+        """In error review, the questions whose predicted answer is none of gold."""
+        if not self.errors or self.predicted is None:
+            return ()
+        return tuple(
+            asked_question
+            for asked_question in self.questions
+            if asked_question.layer_id == self.run_layer
+            and not asked_question.question.is_open
+            and not self._is_right(asked_question)
+        )
+
+    def _is_right(self, asked_question: AskedQuestion) -> bool:
+        proposed = self._proposed(asked_question)
+        predicted = self._words(proposed.start, proposed.end) if proposed is not None else ""
+        gold = [self._words(*offsets) for offsets in asked_question.question.answers]
+        return scores([gold], [predicted])["answer_exact_match"] == 1
+
     def question_number(self, row: object) -> str:
         """ "Q2" for a suggested answer to the second question; "" for other rows."""
         asked = getattr(row, "question", None)
@@ -147,6 +167,12 @@ class QuestionState(ChoiceState):
 
     def choose_question(self, id: int) -> None:
         self.update(asked=id)
+
+    def choose_question_text(self, text: str) -> None:
+        """Make the question with this text the current one, if there is one."""
+        found = next((q.id for q in self.questions if q.question.text == text), None)
+        if found is not None:
+            self.choose_question(found)
 
     def step_question(self, way: int) -> None:
         """Go to the next (+1) or previous (-1) question; after the last comes the first."""

@@ -37,8 +37,9 @@ if TYPE_CHECKING:
     from workbench.ui.panels.results.errors_state import ErrorsState
     from workbench.ui.panels.results.label_errors_state import LabelErrorsState
 
-MOST_ROWS = 5  # of the tables below the text
+MOST_ROWS, FEW_ROWS = 5, 3  # of the tables below the text, and below a passage with questions
 WORD, MARK = 92, 56  # widths of a column with words, and with "gold" alone
+ANSWER = 300  # width of a column with answers
 GREY = theme.NO_LABEL  # other spans, so that the chosen error stands out
 UNBOUNDED = 16_777_215  # QWIDGETSIZE_MAX
 
@@ -80,6 +81,7 @@ class ErrorDetail(QFrame):
             _("Open in Annotate"), "arrow-up-right", "quiet", small=True, on=state.open
         )
         self._title = Elided("", weight=600)
+        self._asked = words("", "small", wrap=True)
         self._legend = words(_("solid: gold · dotted: predicted"), "caption", "muted")
         self._texts = [TextView(), TextView()]
         for number, text in enumerate(self._texts):
@@ -96,6 +98,7 @@ class ErrorDetail(QFrame):
                    self._inspect, self._open, caps[-1])  # fmt: skip
         self._paper = card(
             row((self._title, 1), self._legend),
+            self._asked,
             *((text, 1) for text in self._texts),
         )
         layout = QVBoxLayout(self)
@@ -212,20 +215,28 @@ class ErrorDetail(QFrame):
         self._verdict.setVisible(bool(item.verdict))
         if item.verdict:
             self._verdict.set(_(VERDICTS[item.verdict]), tone="good")
-        layer = self._state.layer
-        asks = layer is not None and layer.traits.asks
-        self._title.setText(_asked(item, detail) if asks else _headline(item))
+        asked = _asked(item, detail) if self._asks() else ""
+        question = item.mistake.gold or item.mistake.predicted
+        self._title.setText(question if asked else _headline(item))
+        self._asked.setText(asked)
+        self._asked.setVisible(bool(asked))
         in_text = item.mistake.place is not None
         self._legend.setVisible(in_text)
         self._show_texts(item, detail)
         self._show_answers(item, detail)
         self._show_others(item)
 
+    def _asks(self) -> bool:
+        """Whether the errors are answers to questions."""
+        layer = self._state.layer
+        return layer is not None and layer.traits.asks
+
     def _show_others(self, item: ErrorItem | Suspect) -> None:
         """Errors of the same confusion, or labelled documents with a similar text."""
         state, similar = self._state, self._state.similar
         layer = state.layer
-        confused = layer is not None and layer.traits.has_labels  # numbers have no confusions
+        # numbers and answers to questions have no confusions
+        confused = layer is not None and layer.traits.has_labels and not layer.traits.asks
         self._other_card.setVisible(confused or similar.fits)
         for which, offered in ((False, confused), (True, similar.fits)):
             self._which.button(which).setVisible(offered)
@@ -307,7 +318,10 @@ class ErrorDetail(QFrame):
                 tint = self._tint(key[2]) if mine else GREY
                 score = scores.get(key) if kind == PREDICTED else None
                 lane = int(kind == PREDICTED)
-                span = TextSpan(*key, tint, number, kind, score, least_lane=lane)
+                caption = key[2]  # of an answer: its question, which is above the text already
+                if self._asks():
+                    caption = _("predicted") if lane else _("gold")
+                span = TextSpan(*key[:2], caption, tint, number, kind, score, least_lane=lane)
                 shown.append(span)
                 chosen = span.name if mine and chosen is None else chosen
         return shown, chosen
@@ -324,17 +338,20 @@ class ErrorDetail(QFrame):
         else:
             rows = detail.words(place, item.mistake.gold or item.mistake.predicted)
         self._answer_card.setVisible(bool(rows) or place is not None)  # numbers have neither
-        own = detail.thresholds if place is None else {}
+        own, asks = detail.thresholds if place is None else {}, self._asks()
         marked = [(self._mark(word, label, item, own), label, score) for word, label, score in rows]
         title = _("Threshold") if own else _("Word") if place is not None else ""
-        self._answers.rows_model.set_title(2, title)
-        self._answers.set_width(2, WORD if title else MARK)
+        self._answers.rows_model.set_title(2, _("Answer") if asks else title)
+        self._answers.set_width(2, ANSWER if asks else WORD if title else MARK)
+        self._answers.setColumnHidden(0, asks)
         self._answers.set_rows(marked)
-        self._answers.fit_height(MOST_ROWS)
+        self._answers.fit_height(FEW_ROWS if asks else MOST_ROWS)
         decided = item.mistake.gold or item.mistake.predicted
         self._answers.choose({row for row in marked if own and row[1] == decided})
         note = ""
-        if place is not None:
+        if asks:
+            note = ngettext("{n} answer", "{n} answers", len(rows)).format(n=len(rows))
+        elif place is not None:
             note = ngettext("{n} word", "{n} words", len(rows)).format(n=len(rows))
         self._answer_note.setText(note)
 
@@ -356,15 +373,13 @@ def _keys(spans: tuple[Span, ...], field: str) -> set[tuple[int, int, str]]:
 
 
 def _asked(item: ErrorItem | Suspect, detail: Detail) -> str:
-    """The label of a mistake is its question."""
+    """The gold answer and the predicted one. The label of a mistake is its question."""
     mistake, text = item.mistake, detail.document.text
     gold, predicted = (
         " ".join(text[slice(*at)].split()) if at is not None else _("no answer in the text")
         for at in (mistake.at, mistake.predicted_at)
     )
-    return _("{question} Gold: {gold}. Predicted: {predicted}.").format(
-        question=mistake.gold or mistake.predicted, gold=gold, predicted=predicted
-    )
+    return _("Gold: {gold} · Predicted: {predicted}").format(gold=gold, predicted=predicted)
 
 
 def _headline(item: ErrorItem | Suspect) -> str:

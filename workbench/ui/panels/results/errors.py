@@ -201,7 +201,11 @@ class ErrorsView(QFrame):
     def _kind_or_outcome(self, item: ErrorItem) -> str:
         if item.verdict:
             return _(VERDICTS[item.verdict])
-        return "" if self._one_kind else _(TITLES[item.mistake.kind])
+        return "" if self._one_kind else self._kind_title(item.mistake.kind)
+
+    def _kind_title(self, kind: str) -> str:
+        """An answer has no label of its own: a wrong one is at another place."""
+        return _("Other place") if self._asks and kind == LABEL else _(TITLES[kind])
 
     def _value(self, item: ErrorItem) -> str:
         if self._by_size or self.state.wanted.sort == LOSS:
@@ -262,7 +266,7 @@ class ErrorsView(QFrame):
         self._kind.setVisible(len(counts) > 1)
         self._kind.set_words("", f"{_('All')}  {sum(counts.values())}")
         for kind in KINDS:
-            self._kind.set_words(kind, f"{_(TITLES[kind])}  {counts[kind]}")
+            self._kind.set_words(kind, f"{self._kind_title(kind)}  {counts[kind]}")
             self._kind.button(kind).setVisible(counts[kind] > 0)
         self._kind.set(wanted.kind)
         for combo, side, every in (
@@ -271,7 +275,7 @@ class ErrorsView(QFrame):
         ):
             _fill(combo, [(every, ""), *((name, name) for name in state.labels(side))])
             _set(combo, getattr(wanted, side))
-            combo.setVisible(not state.by_size)
+            combo.setVisible(not state.by_size and not self._asks)
         _set(self._state, wanted.state)
         _fill(self._sort, state.orders)
         _set(self._sort, wanted.sort)

@@ -312,6 +312,8 @@ class ErrorsState(State):
         if item is None or run is None:
             return
         args = errors.place_in_annotate(shown, item.mistake)
+        if self.layer is not None and self.layer.traits.asks:
+            args["question"] = item.mistake.gold or item.mistake.predicted
         ids = tuple(dict.fromkeys(item.document_id for item in self.shown))
         self.context.go("annotate", document=item.document_id, run=run.id, errors=ids, **args)
 

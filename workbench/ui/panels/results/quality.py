@@ -347,6 +347,7 @@ class CurvesCard(QFrame):
             self._label.clear()
             self._label.addItems(labels)
         self._label.setCurrentText(state.label)
+        self._label.setVisible(len(labels) > 1)
         self._kind.setVisible(found.roc is not None)
         is_roc = self._shows_roc()
         self.pr.setVisible(not is_roc)
