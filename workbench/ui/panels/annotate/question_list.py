@@ -185,7 +185,7 @@ class QuestionPane(QFrame):
         for button in (self._answer, self._null, self._edit, self._delete):
             button.setEnabled(state.can_edit and current is not None)
         null = current is not None and current.question.is_null
-        self._null.set_text(_("Has an answer") if null else _("No answer"))
+        self._null.set_text(_("Has answer") if null else _("No answer"))
         self._say_field()
         self._fit()
         self._show_current()

@@ -237,7 +237,7 @@ class ErrorDetail(QFrame):
         layer = state.layer
         # numbers and answers to questions have no confusions
         confused = layer is not None and layer.traits.has_labels and not layer.traits.asks
-        self._other_card.setVisible(confused or similar.fits)
+        self._other_card.setVisible(confused or (similar.fits and not self._asks()))
         for which, offered in ((False, confused), (True, similar.fits)):
             self._which.button(which).setVisible(offered)
         on = similar.on and similar.fits
