@@ -200,6 +200,33 @@ def test_an_unscored_run_stands_below_with_its_reason(panel, qtbot):
     assert view._score_here.isVisible() and view.state.chosen == ()
 
 
+def test_several_unscored_runs_are_scored_one_after_the_other_and_selected(
+    panel, qtbot, monkeypatch
+):
+    from workbench.operations import results
+    from workbench.storage import runs
+
+    project, scored = panel.state.project, []
+    kept = {id: runs.prediction_rows(project.db, id) for id in (1, 2)}
+    with project.write():
+        project.db.writer.execute("delete from prediction where document_id = 2")
+
+    def score(_project, _queue, run, _split, done, *, background):
+        scored.append(run.id)
+        with project.write():
+            runs.save_predictions(project.db, run.id, kept[run.id])
+        done(None, None)
+
+    monkeypatch.setattr(results, "start_evaluation", score)
+    view = board_of(panel, qtbot)
+    qtbot.waitUntil(lambda: len(view.state.board.others) == 2, timeout=30_000)
+    view.table.selectAll()
+    qtbot.mouseClick(view._score_here, Qt.MouseButton.LeftButton)
+
+    qtbot.waitUntil(lambda: len(view.state.chosen) == 2, timeout=30_000)
+    assert sorted(scored) == [1, 2] and not view._score_here.isVisible()
+
+
 def test_runs_are_organised_filtered_and_the_change_taken_back(panel, qtbot, app):
     from workbench.ui.panels.results.dialogs import OrganiseRuns
 

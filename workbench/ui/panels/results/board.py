@@ -303,7 +303,7 @@ class BoardView(QFrame):
         state, found = self.state, self.state.board
         fill(self._layer, [(name, name) for name in state.layers], state.layer)
         self._several.setVisible(len(state.layers) > 1)
-        names = found.names if found is not None else ()
+        names = (found.names if found is not None else ()) or (state.score,)
         fill(self._score, [(name, score_title(name)) for name in names], state.score)
         plain.set_tip(self._score, score_hint(state.score))
         self._split.set(state.split)
@@ -341,7 +341,7 @@ class BoardView(QFrame):
         if self.state.board is not None and self.state.board.entries:
             self._select.set(_("Select two rows"), _(SELECT))
             return
-        message = _("Select a row to score it. On test, that counts as a view of the test score.")
+        message = _("Select rows to score them. On test, that counts as a view of the test score.")
         self._select.set(_("No run has used this test set yet"), message)
 
     def _fit_table(self) -> None:
@@ -370,20 +370,18 @@ class BoardView(QFrame):
         self.state.choose(tuple(item.run.id for item in self.table.chosen_rows()))
         self._show_score_here()
 
-    def _unscored(self) -> Entry | None:
-        """The one selected row, if it is not scored on this test set."""
-        chosen = self.table.chosen_rows()
-        return chosen[0] if len(chosen) == 1 and chosen[0].problem else None
+    def _unscored(self) -> list[Entry]:
+        """The selected rows that are not scored on this test set."""
+        return [entry for entry in self.table.chosen_rows() if entry.problem]
 
     def _show_score_here(self) -> None:
-        entry = self._unscored()
-        self._score_here.setVisible(entry is not None)
-        self._score_here.setEnabled(self.state.can_score(entry))
+        entries = self._unscored()
+        self._score_here.setVisible(bool(entries))
+        self._score_here.setEnabled(any(map(self.state.can_score, entries)))
 
     def _score_current(self) -> None:
-        entry = self._unscored()
-        if entry is not None:
-            self.state.score_here(entry)
+        if entries := self._unscored():
+            self.state.score_here(*entries)
 
     def _show_average(self) -> None:
         from workbench.ui.panels.results.average import AverageDialog

@@ -58,6 +58,7 @@ class BoardState(State):
         self.comparing = Comparing(page)
         self.query = QueryText(page.context)
         page.listen(self.query.changed, self._query_changed)
+        self._scored: tuple[int, ...] = ()  # scored last, to be selected when the board has them
         self._on, self._stale = False, True
         self._watch: Watch | None = None
 
@@ -150,7 +151,9 @@ class BoardState(State):
         if found is not None and score not in found.names:
             score = found.score
         known = {entry.run.id for entry in found.entries} if found is not None else set()
-        chosen = tuple(id for id in self.chosen if id in known)
+        wanted = dict.fromkeys((*self.chosen, *self._scored))
+        chosen = tuple(id for id in wanted if id in known)[:MOST]
+        self._scored = tuple(id for id in self._scored if id not in known)
         layer = found.layer if found is not None else ""
         self.update(
             layers=layers, layer=layer, board=found, score=score, busy="", problem="", chosen=chosen
@@ -166,6 +169,7 @@ class BoardState(State):
 
     def show_split(self, split: str) -> None:
         if split != self.split:
+            self._scored = ()
             self.update(split=split, chosen=())
             self.load()
 
@@ -243,16 +247,22 @@ class BoardState(State):
             and not self.project.read_only
         )
 
-    def score_here(self, entry: Entry) -> None:
-        """Compute the predictions that a system lacks; on test, this counts as a view."""
+    def score_here(self, entry: Entry, *others: Entry) -> None:
+        """Compute the predictions that systems lack, one after the other; on test, this counts as a
+        view.
+        """
         if not self.can_score(entry):
             return
         self.update(busy=_("Scoring {run}…").format(run=entry.run.name))
+        self._scored = (*self._scored, entry.run.id)
 
         def scored(_found: Any, error: Exception | None) -> None:
             self.update(busy="")
             if error is not None:
                 self.context.fail(error)
+            elif others:
+                self.score_here(*others)
+                return
             self.load()
 
         page = self.page

@@ -23,7 +23,7 @@ class SettingsView(QFrame):
         super().__init__()
         self._state = state
         columns = (
-            Column(_("Setting"), lambda row: row[0], 240),
+            Column(_("Setting"), lambda row: row[0], 240, most=340, tip=lambda row: row[0]),
             Column(_("Value"), lambda row: row[1], tip=lambda row: row[1]),
         )
         self._table = Table(
