@@ -9,6 +9,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
+import contextlib
 import re
 import shutil
 import socket
@@ -25,10 +26,32 @@ from workbench.ui import plain_imports
 
 plain_imports.install()  # before pytest-qt imports PySide6
 
+MEMORY = Path("/dev/shm")  # a file system in memory, on Linux
+ROOM_BYTES = 4 << 30  # a run of all tests writes 0.8 GB
 
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
     gc.disable()  # until the tests are collected, which imports nearly everything
+    _write_to_memory(config)
     config.pluginmanager.register(Deadlines())
+
+
+def _write_to_memory(config):
+    """Keep the folders of the tests in memory where there is room: a run makes 26,000 of them."""
+    with contextlib.suppress(OSError):
+        if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM_BYTES:
+            os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+            config.pluginmanager.register(_DeletedAtTheEnd())
+
+
+class _DeletedAtTheEnd:
+    """Deletes the folders of the tests if all have passed; on a disk that would take a minute."""
+
+    def pytest_sessionfinish(self, session, exitstatus):
+        folders = session.config._tmp_path_factory
+        if exitstatus == 0 and folders._given_basetemp is None:  # not that of a worker
+            shutil.rmtree(folders.getbasetemp(), ignore_errors=True)
 
 
 def pytest_sessionstart(session):
