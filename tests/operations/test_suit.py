@@ -75,8 +75,8 @@ def test_models_for_another_language_do_not_suit():
     assert [row.fit.name for row in rows if row.suits] == ["german", "many", "unknown"]
     words = {row.fit.name: row.words for row in rows if not row.suits}
     assert words == {
-        "english": "Not suitable: the texts are German, the model is for English",
-        "cyrillic": "Not suitable: the texts are in Cyrillic script, the model is for English",
+        "english": "Not suitable: German text, model for English",
+        "cyrillic": "Not suitable: Cyrillic script, model for English",
     }
 
 

@@ -160,9 +160,9 @@ def _objection(fit: ModelFit) -> str:
 def _other_language(fit: ModelFit) -> str:
     models = ", ".join(_(NAMES[item]) if item in NAMES else item for item in fit.languages[:3])
     if fit.language:
-        message = _("Not suitable: the texts are {language}, the model is for {languages}")
+        message = _("Not suitable: {language} text, model for {languages}")
         return message.format(language=_(NAMES[fit.language]), languages=models)
-    message = _("Not suitable: the texts are in {script} script, the model is for {languages}")
+    message = _("Not suitable: {script} script, model for {languages}")
     return message.format(script=fit.script, languages=models)
 
 
