@@ -17,6 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import psutil
 import pytest
 
 import workbench  # noqa: F401  turns telemetry off before a test imports onnxruntime
@@ -27,7 +28,7 @@ from workbench.ui import plain_imports
 plain_imports.install()  # before pytest-qt imports PySide6
 
 MEMORY = Path("/dev/shm")  # a file system in memory, on Linux
-ROOM_BYTES = 4 << 30  # a run of all tests writes 0.8 GB
+ROOM_BYTES = 8 << 30  # a run of all tests writes 0.8 GB, and torch is loaded twice
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -40,7 +41,8 @@ def pytest_configure(config):
 def _write_to_memory(config):
     """Keep the folders of the tests in memory where there is room: a run makes 26,000 of them."""
     with contextlib.suppress(OSError):
-        if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM_BYTES:
+        room = min(shutil.disk_usage(MEMORY).free, psutil.virtual_memory().available)
+        if os.access(MEMORY, os.W_OK) and room > ROOM_BYTES:
             os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
             config.pluginmanager.register(_DeletedAtTheEnd())
 
