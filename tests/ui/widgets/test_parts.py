@@ -566,6 +566,20 @@ def test_columns_of_words_narrow_before_a_number_is_out_of_sight(look, qtbot):
     assert table.columnWidth(0) == 190
 
 
+def test_a_table_for_a_picture_is_wide_enough_for_its_names(look, qtbot):
+    name = "a name that needs more room than a narrow table has beside its numbers"
+    columns = (Column("System", str), Column("Made from", str, 90, most=400), Column("F1", str, 90))
+    table = Table(columns, name="Board")
+    qtbot.addWidget(table)
+    table.set_rows([name])
+
+    table.resize(table.width_for(0, 300), 200)
+    table.show()
+    assert table.columnWidth(0) >= table.fontMetrics().horizontalAdvance(name)
+    table.set_rows(["A"])
+    assert table.width_for(0, 400) == 400
+
+
 def test_columns_of_names_grow_where_there_is_room_and_leave_some_to_the_text(look, qtbot):
     name = "balance_not_updated_after_bank_transfer"
     columns = (

@@ -220,6 +220,19 @@ class Table(SavableTable):
         """Pixels beyond their width that columns with `most` need for their contents."""
         return sum(self._grown.values())
 
+    def width_for(self, index: int, least: int) -> int:
+        """A width of the table in pixels, at least `least`, that leaves a stretching column the
+        room of its texts and lets columns with `most` grow.
+        """
+        self.ensurePolished()
+        needed = 0
+        for at, column in enumerate(self.rows_model.columns):
+            if self.isColumnHidden(at):
+                continue
+            texts = min(theme.px(column.most), self._widest(column)) if column.most else 0
+            needed += self._widest(column) if at == index else max(self._width(at), texts)
+        return max(least, needed + NUMBER_PAD)
+
     def _fit_names(self) -> None:
         """Let columns with `most` grow to their contents."""
         before, self._grown = self._grown, {}

@@ -640,3 +640,23 @@ def test_the_second_text_of_a_pair_begins_below_the_first(panel, qtbot):
     detail._fit_texts()
     qtbot.waitUntil(lambda: first.height() <= max(48, first.content_height() + 2))
     assert second.height() > first.height()
+
+
+def test_in_a_small_window_the_list_of_errors_leaves_the_document_its_room(panel):
+    from workbench.ui.panels.results.errors import MOST_SHARE, ErrorsView
+
+    panel.state.update(part="errors")
+    view = panel.view.findChild(ErrorsView)
+    view.resize(700, 500)
+    view._fit_list()
+
+    assert view._left.maximumWidth() <= 700 * MOST_SHARE
+
+
+def test_in_a_narrow_window_buttons_of_the_header_are_icons_with_their_names(panel):
+    panel.view.resize(700, 600)
+
+    for button, name in ((panel.view._delete, "Delete…"), (panel.view._compare, "Compare with…")):
+        assert button.text().strip() == "" and button.toolTip() == name
+    panel.view.resize(1300, 600)
+    assert panel.view._delete.text().strip() == "Delete…"

@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 
 LETTER, SYSTEM, KIND, MADE_FROM, SCORE, SECOND, GAIN, SECONDS, SIZE, CPU = range(10)
 # pixels at 100% below which columns are hidden
-WIDE, NARROW_WITH_GAIN, NARROW, NARROWER = 1400, 1240, 1040, 900
+WIDE, NARROW_WITH_GAIN, NARROW, NARROWER, SMALL = 1400, 1240, 1040, 900, 800
 SELECT = N_("Space or Ctrl+click adds a system to the comparison; Enter opens a run.")
 MOST_ROWS = 9  # that the table shows before it scrolls
-PICTURE = 1240, 2  # width of a saved picture in pixels at 100%, and its scale
+PICTURE = 1240, 2  # least width of a saved picture in pixels at 100%, and its scale
 
 
 def _badge(state: BoardState) -> Callable[[Entry], tuple[str, None, str] | None]:
@@ -292,7 +292,14 @@ class BoardView(QFrame):
         """Hide the least important columns; that of gains takes the place of another."""
         least = NARROW if self.state.over is None else NARROW_WITH_GAIN
         kind = NARROWER if len({kind_of(row) for row in self.state.rows()}) > 1 else WIDE
-        for column, width in ((MADE_FROM, least), (KIND, kind), (SECONDS, NARROWER)):
+        wanted = (
+            (MADE_FROM, least),
+            (KIND, kind),
+            (SECONDS, NARROWER),
+            (SIZE, SMALL),
+            (CPU, SMALL),
+        )
+        for column, width in wanted:
             self.table.setColumnHidden(column, self.width() < theme.px(width))
 
     def _changed(self, fields: frozenset[str]) -> None:
@@ -410,13 +417,12 @@ class BoardView(QFrame):
 
     def save_picture(self, path: Path) -> None:
         """The whole table, rows below the window's edge too."""
-        width, scale = theme.px(PICTURE[0]), PICTURE[1]
-        table = BoardTable(self.state)
+        table, scale = BoardTable(self.state), PICTURE[1]
         table.setParent(self)  # for its style
         table.show_state()
+        width = table.width_for(SYSTEM, theme.px(PICTURE[0]))
         table.resize(width, 100)
         table.fit_height(max(1, len(table.rows())))
-        table.ensurePolished()
         image = QImage(width * scale, table.height() * scale, QImage.Format.Format_RGB32)
         image.setDevicePixelRatio(scale)
         image.fill(theme.qcolour("surface"))

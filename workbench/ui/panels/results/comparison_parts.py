@@ -21,7 +21,7 @@ from workbench.ui.panels.results.comparing import (
     score_hint,
 )
 from workbench.ui.run_words import score_names, score_text, score_title
-from workbench.ui.widgets.layout import column, row
+from workbench.ui.widgets.layout import column, row, scrolled
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
 
@@ -62,12 +62,10 @@ class _Part(QFrame):
         self._layout.setContentsMargins(0, 4, 0, 0)
         self._layout.setSpacing(6)
 
-    def put(self, *parts: QWidget, stretch: bool = False) -> None:
-        """Add parts; a table among them takes the free height unless there is a stretch."""
+    def put(self, *parts: QWidget) -> None:
+        """Add parts; a table among them takes the free height."""
         for part in parts:
-            self._layout.addWidget(part, int(isinstance(part, Table) and not stretch))
-        if stretch:
-            self._layout.addStretch(1)
+            self._layout.addWidget(part, int(isinstance(part, Table)))
 
     def show_state(self) -> None:
         raise NotImplementedError
@@ -120,7 +118,8 @@ class TestsPart(_Part):
             words("", "caption", "muted", wrap=True),
         )
         head = row((left, 1), (right, 1))
-        self.put(head, self._tests, self._message, self._pairs, self._note, stretch=True)
+        parts = (head, self._tests, self._message, self._pairs, self._note, None)
+        self.put(scrolled(column(*parts, gap=6)))  # with large text there is too little room
 
     def _pair_difference(self, pair: Pair) -> str:
         found = self.state.found

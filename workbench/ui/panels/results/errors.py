@@ -44,6 +44,7 @@ ICONS = {
 }
 LIST = 470  # width of the list in pixels at 100%
 NARROW_LIST, WIDE_LIST = 400, 600
+MOST_SHARE = 0.4  # of the width for the list
 LONG_NAMES = 30  # added to the width for long names of labels
 KIND, ICON_ONLY = 118, 60  # widths of the column of kinds
 CHOSEN = frozenset(("chosen", "detail"))  # fields that change with the chosen row alone
@@ -343,7 +344,8 @@ class ErrorsView(QFrame):
         wide = WIDE_LIST if width > theme.px(1600) else LIST if width > theme.px(1150) else None
         most = 4 * LONG_NAMES if wide == WIDE_LIST else LONG_NAMES if wide else 0
         more = min(theme.px(most), self.table.room_for_names())
-        self._left.setFixedWidth(theme.px(wide or NARROW_LIST) + more)
+        most_of_all = int(width * MOST_SHARE)  # with large text, the document needs its room
+        self._left.setFixedWidth(min(theme.px(wide or NARROW_LIST) + more, most_of_all))
 
 
 def _describe(item: ErrorItem) -> str:

@@ -51,6 +51,7 @@ from workbench.ui.widgets.words import Elided, words
 if TYPE_CHECKING:
     from workbench.storage.runs import Run
 
+NARROW = 900  # pixels at 100% from which buttons in the header have texts
 NARROW_LIST = 260  # minimum width of the run list in pixels
 VIEWS = ("runs", "board", "labels")
 NONE, ONE, MANY = range(3)  # number of runs shown on the right side
@@ -433,6 +434,8 @@ class ResultsView(WatchingView):
         narrow = min(theme.px(280), max(NARROW_LIST, room))
         self._left.setFixedWidth(list_width if wide else narrow)
         self._left.arrange(wide)
+        for button, text in ((self._compare, _("Compare with…")), (self._delete, _("Delete…"))):
+            button.shorten(self.width() < theme.px(NARROW), text)
         self._fit_head()
         super().resizeEvent(event)
 
