@@ -660,3 +660,17 @@ def test_in_a_narrow_window_buttons_of_the_header_are_icons_with_their_names(pan
         assert button.text().strip() == "" and button.toolTip() == name
     panel.view.resize(1300, 600)
     assert panel.view._delete.text().strip() == "Delete…"
+
+
+def test_a_board_without_runs_has_nothing_to_choose_or_export(app, tmp_path, qtbot):
+    from workbench.project.project import Project
+
+    Project.create(tmp_path / "empty.glossbench").close()
+    assert app.open_project(tmp_path / "empty.glossbench", page="results")
+    panel = app.window.panel("results")
+    panel.view._views.button("board").click()
+    view = panel.view._body.widget(1)
+
+    qtbot.waitUntil(lambda: view.isVisible() and not view.state.busy)
+    assert not view._head.isVisible() and not view._bar.isVisible()
+    assert not panel.view._save.isEnabled()

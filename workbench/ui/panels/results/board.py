@@ -292,14 +292,8 @@ class BoardView(QFrame):
         """Hide the least important columns; that of gains takes the place of another."""
         least = NARROW if self.state.over is None else NARROW_WITH_GAIN
         kind = NARROWER if len({kind_of(row) for row in self.state.rows()}) > 1 else WIDE
-        wanted = (
-            (MADE_FROM, least),
-            (KIND, kind),
-            (SECONDS, NARROWER),
-            (SIZE, SMALL),
-            (CPU, SMALL),
-        )
-        for column, width in wanted:
+        widths = dict.fromkeys((SIZE, CPU), SMALL) | {SECONDS: NARROWER, MADE_FROM: least}
+        for column, width in (widths | {KIND: kind}).items():
             self.table.setColumnHidden(column, self.width() < theme.px(width))
 
     def _changed(self, fields: frozenset[str]) -> None:
@@ -310,6 +304,8 @@ class BoardView(QFrame):
         state, found = self.state, self.state.board
         fill(self._layer, [(name, name) for name in state.layers], state.layer)
         self._several.setVisible(len(state.layers) > 1)
+        for part in (self._head, self._bar):  # there is nothing to choose without runs
+            part.setVisible(bool(state.layers))
         names = (found.names if found is not None else ()) or (state.score,)
         fill(self._score, [(name, score_title(name)) for name in names], state.score)
         plain.set_tip(self._score, score_hint(state.score))

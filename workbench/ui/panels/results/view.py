@@ -279,6 +279,7 @@ class ResultsView(WatchingView):
         if state.runs and state.run is None and not several and self._nothing is not None:
             self._nothing.set(_("No run selected"), _("Select a run in the list."))
         self._delete.setEnabled(state.can_delete)
+        self._save.setEnabled(bool(state.runs))
         self._baseline.setEnabled(not state.project.read_only)
         self._compare.setEnabled(bool(state.others()))
         if state.run is not None:
