@@ -14,6 +14,7 @@ from tests import published, sentencepieces
 from workbench.base.errors import ModelError
 from workbench.runtime import conversion
 from workbench.runtime.tokenizer import Tokenizer, files_of
+from workbench.runtime.tokenizer_files import choose
 
 STORED = json.loads((Path(__file__).parents[1] / "data" / "sentencepiece.json").read_text())
 TEXTS = STORED["texts"]
@@ -319,3 +320,15 @@ def test_a_folder_without_a_tokenizer_says_what_is_missing(tmp_path, family, dec
 
     with pytest.raises(ModelError, match=words):
         Tokenizer.load(folder)
+
+
+@pytest.mark.parametrize(
+    ("there", "missing"), [("vocab.json", "merges.txt"), ("merges.txt", "vocab.json")]
+)
+def test_the_missing_one_of_two_files_is_named(there, missing, tmp_path):
+    (tmp_path / there).write_text("{}")
+    problems = []
+
+    assert choose(tmp_path, {"model_type": "roberta"}, problems) == ""
+
+    assert problems == [f"{missing} is missing, which the tokenizer needs beside {there}"]

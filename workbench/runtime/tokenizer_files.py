@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,11 +96,7 @@ def choose(folder: Path, config: Mapping[str, Any], problems: list[str]) -> str:
     if kind in SOURCES:
         if group := present(folder, kind):
             return group[0]
-        problems.append(
-            _("tokenizer.json is missing; alternatively, {files} can be used").format(
-                files=", ".join("+".join(group) for group in SOURCES[kind])
-            )
-        )
+        problems.append(_what_is_missing(folder, SOURCES[kind]))
     elif kind in _GENERIC:
         problems.append(_("tokenizer.json is missing"))
     else:
@@ -110,6 +106,20 @@ def choose(folder: Path, config: Mapping[str, Any], problems: list[str]) -> str:
             )
         )
     return ""
+
+
+def _what_is_missing(folder: Path, groups: Sequence[Sequence[str]]) -> str:
+    """For a folder without a whole group of files that a tokenizer can be converted from."""
+    for group in groups:
+        there = [name for name in group if (folder / name).is_file()]
+        if there:
+            lacking = ", ".join(name for name in group if name not in there)
+            return _("{missing} is missing, which the tokenizer needs beside {files}").format(
+                missing=lacking, files=", ".join(there)
+            )
+    return _("tokenizer.json is missing; alternatively, {files} can be used").format(
+        files=", ".join("+".join(group) for group in groups)
+    )
 
 
 def class_of(folder: Path, config: Mapping[str, Any]) -> str:
