@@ -7,6 +7,7 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication
 
 from workbench.base.ordered_rows import OrderedRows
+from workbench.ui import theme
 from workbench.ui.widgets.table import Column, Table
 
 
@@ -107,3 +108,24 @@ class Paints(QObject):
     def eventFilter(self, _watched, event):
         self.count += event.type() == QEvent.Type.Paint
         return False
+
+
+def test_a_column_that_was_squeezed_and_then_hidden_has_its_width_again(look, qtbot):
+    columns = (
+        Column("Name", str),
+        Column("Paper", str, 150, prose=True),
+        Column("Licence", str, 120, prose=True),
+    )
+    table = Table(columns, name="models", key=str)
+    qtbot.addWidget(table)
+    table.resize(240, 200)
+    with qtbot.waitExposed(table):
+        table.show()
+
+    assert table.columnWidth(2) < theme.px(120)
+    table.setColumnHidden(2, True)
+    table.resize(500, 200)
+    table.setColumnHidden(2, False)
+    table.resize(900, 200)
+
+    assert [table.columnWidth(at) for at in (1, 2)] == [theme.px(150), theme.px(120)]

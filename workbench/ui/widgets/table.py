@@ -120,7 +120,7 @@ class Table(SavableTable):
                 for column in columns
             ]
         self.rows_model, self._most = Rows(columns, key, self), 0
-        self._squeezed = False
+        self._squeezed: set[int] = set()  # columns; also of those that were hidden afterwards
         self._own_widths: dict[int, int] = {}  # column → width set by `set_width`, at 100%
         self._grown: dict[int, int] = {}  # column → pixels beyond its width
         self.setModel(self.rows_model)
@@ -279,11 +279,11 @@ class Table(SavableTable):
                 words[index] = self._width(index)
         wanted = sum(words.values())
         if wanted > room:
-            self._squeezed = True
+            self._squeezed |= words.keys()
             for index, width in words.items():
                 self.setColumnWidth(index, max(theme.px(LEAST_WORDS), width * room // wanted))
-        elif self._squeezed or self._grown:
-            self._squeezed = False
+        elif self._squeezed & words.keys() or self._grown:
+            self._squeezed -= words.keys()
             spare = room - wanted - reserved
             share = min(
                 1.0, max(0, spare) / max(1, sum(self._grown.get(index, 0) for index in words))
