@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -130,6 +131,11 @@ class TokenGrid(QWidget):
     def _sizes(self) -> tuple[float, float]:
         """Heights of a token and of a row of tags."""
         return QFontMetricsF(self._font()).height() + 4, theme.px(22)
+
+    def row_height(self) -> int:
+        """The height of a token with its tags, in pixels."""
+        token, tag = self._sizes()
+        return math.ceil(token + self._rows * tag) + 6
 
     def _place(self) -> None:
         word, line = self._sizes()

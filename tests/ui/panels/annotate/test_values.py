@@ -33,7 +33,7 @@ def view(rated, state, open_view):
 
 
 def editor(view, layer):
-    return view._paper._editors[layer]
+    return view._paper._values.editors[layer]
 
 
 def value(filled, rated, layer=1):

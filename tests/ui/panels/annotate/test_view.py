@@ -787,6 +787,38 @@ def test_label_bars_scroll_before_they_hide_three_lines_of_text(state, open_view
     assert stack.viewport().rect().contains(last.mapTo(stack.viewport(), last.rect().center()))
 
 
+def test_two_lines_of_large_text_stay_beside_layers_of_every_kind(state, open_view):
+    for kind in ("class", "tag", "span", "score", "text"):
+        names = () if kind in ("score", "text") else ("A", "B")
+        labels.add_layer(state.project, f"new {kind}", kind, labels=names)
+    view = open_view(state)
+    view.resize(1100, 560)
+    view._zoomed(300)
+    text, tokens, stack = view.first, view.paper.tokens, view.paper._values
+    text.set_text("many words of a text " * 60, ())
+    text.setFocus()
+    view.paper._fit()
+    QApplication.processEvents()
+
+    captions = text.height_of_lines(3) - text.height_of_lines(2) - text.rect_of(0).height()
+    assert text.viewport().height() >= text.height_of_lines(2) - captions
+    assert stack.height() < sum(e.height_of(low=False) for e in stack.editors.values())
+    field = list(stack.editors.values())[1].field
+    field.setFocus()
+    assert stack.viewport().rect().contains(field.mapTo(stack.viewport(), field.rect().center()))
+    tokens.grid.setFocus()
+    QApplication.processEvents()
+    assert tokens.height() >= min(tokens.grid.row_height(), text.height())
+
+
+def test_values_have_their_usual_height_where_there_is_room(state, open_view):
+    labels.add_layer(state.project, "sum", "text")
+    view = open_view(state, height=1000)
+    (editor,) = view.paper._values.editors.values()
+
+    assert view.paper._values.height() == editor.height_of(low=False) == editor.height()
+
+
 def test_large_text_takes_the_room_of_the_header_and_gives_it_back(state, open_view):
     view = open_view(state)
     text, header, layers = view.first, view._header, view.head.layers

@@ -19,6 +19,7 @@ from PySide6.QtGui import (
     QPen,
 )
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QHBoxLayout,
     QLineEdit,
     QPlainTextEdit,
@@ -63,6 +64,13 @@ class ValueEditor(QWidget):
     def render(self, layer: Layer) -> None:
         """Show the value of the open document."""
         raise NotImplementedError(type(self).__name__)
+
+    def set_low(self, low: bool) -> None:
+        """Use less height, where large text leaves little."""
+
+    def height_of(self, *, low: bool) -> int:
+        """The height in pixels, with the usual layout or the low one."""
+        return self.minimumSizeHint().height()
 
 
 # ---------------------------------------------------------------- numbers
@@ -297,7 +305,8 @@ class TextEditor(ValueEditor):
         self.field.installEventFilter(self)
         self.main, self.controls = self.field, (self.field,)
         self._shown: tuple[object, str] = (None, "")  # document and its stored text
-        layout = QVBoxLayout(self)
+        self._low = False
+        self._column = layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
         layout.addWidget(self._title)
@@ -319,7 +328,24 @@ class TextEditor(ValueEditor):
     def restyle(self) -> None:
         font = theme.font("reading")
         self.field.setFont(font)
-        self.field.setFixedHeight(LINES * self.field.fontMetrics().lineSpacing() + theme.px(18))
+        self.field.setFixedHeight(self._field_height(low=self._low))
+
+    def _field_height(self, *, low: bool) -> int:
+        return (1 if low else LINES) * self.field.fontMetrics().lineSpacing() + theme.px(18)
+
+    def set_low(self, low: bool) -> None:
+        """The title beside one line of text."""
+        if low == self._low:
+            return
+        self._low = low
+        way = QBoxLayout.Direction
+        self._column.setDirection(way.LeftToRight if low else way.TopToBottom)
+        self._column.setSpacing(12 if low else 4)
+        self.restyle()
+
+    def height_of(self, *, low: bool) -> int:
+        above = 0 if low else self._title.sizeHint().height() + 4
+        return self._field_height(low=low) + above
 
     def render(self, layer: Layer) -> None:
         self.layer = layer

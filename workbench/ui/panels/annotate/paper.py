@@ -14,9 +14,10 @@ from workbench.text.labels import QUESTIONS, TEXT
 from workbench.text.rows import row_id
 from workbench.ui import folded_labels, theme
 from workbench.ui.panels.annotate.choice_list import ChoiceList
-from workbench.ui.panels.annotate.editors import EDITORS, ValueEditor
-from workbench.ui.panels.annotate.label_bars import LINE, BarStack, share
+from workbench.ui.panels.annotate.editors import EDITORS
+from workbench.ui.panels.annotate.label_bars import BarStack
 from workbench.ui.panels.annotate.link_line import LinkLine, signed
+from workbench.ui.panels.annotate.room import SIDE, Room
 from workbench.ui.panels.annotate.shown_arcs import ShownArcs
 from workbench.ui.panels.annotate.shown_spans import ShownSpans
 from workbench.ui.panels.annotate.text_words import (
@@ -26,6 +27,7 @@ from workbench.ui.panels.annotate.text_words import (
     without_labels,
 )
 from workbench.ui.panels.annotate.token_pane import TokenPane
+from workbench.ui.panels.annotate.value_stack import ValueStack
 from workbench.ui.widgets.key_cap import CommandCap
 from workbench.ui.widgets.label_bar import LabelBar
 from workbench.ui.widgets.layout import layout_of, line, remove, scrolled
@@ -37,9 +39,6 @@ if TYPE_CHECKING:
     from workbench.ui.panels.annotate.acts import AnnotateActs
 
 FOCUS = QEvent.Type.FocusIn, QEvent.Type.FocusOut
-ABOVE_LABELS = 60  # pixels at 100%: the lines between text and labels, and a line of text
-SIDE = 22  # minimum margin beside the text, in pixels
-LINES_IN_SIGHT = 3  # of a text beside any number of label bars
 UNBOUNDED = 16_777_215  # QWIDGETSIZE_MAX
 
 
@@ -77,19 +76,20 @@ class Paper(QFrame):
         self._classes, self._spans = self._stacks = BarStack(), BarStack()
         for stack in self._stacks:
             stack.widened.connect(self._fit_bars)
-        self._middle, self._values = QVBoxLayout(), QVBoxLayout()
+        self._middle, self._values = QVBoxLayout(), ValueStack(state)
+        self._values.left.connect(self.focus_text)
+        self._room = Room(self, self._stacks, self._values)
         self._upper, self._lower = line(), line()
         self._remark = words("", "small", "muted", wrap=True)
         self._link = LinkLine(state)
         layout = QVBoxLayout(self)
         self.tighten(False)
-        for part in (self._middle, self._values):
-            part.setContentsMargins(0, 0, 0, 0)
-            part.setSpacing(6)
+        self._middle.setContentsMargins(0, 0, 0, 0)
+        self._middle.setSpacing(6)
         layout.addWidget(self._classes)
         layout.addWidget(self._upper)
         layout.addLayout(self._middle, 1)
-        layout.addLayout(self._values)
+        layout.addWidget(self._values)
         layout.addWidget(self._link.words)  # below the text, which keeps its place under the mouse
         layout.addWidget(self._remark)
         layout.addWidget(self._lower)
@@ -103,7 +103,6 @@ class Paper(QFrame):
         self.choices.picked.connect(state.choose_number)
         self._choices = scrolled(self.choices)
         self._middle.addWidget(self._choices, 2)
-        self._editors: dict[int, ValueEditor] = {}
         self._tab_order: list[QWidget] = []
         self._rest = QWidget()  # below the short texts of a pair
         self._rest.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
@@ -141,7 +140,7 @@ class Paper(QFrame):
             self.texts.append(text)
             for part, stretch in ((title, 0), (text, 1)):
                 self._middle.insertWidget(self._middle.count() - 3, part, stretch)
-            text.zoomed.connect(lambda _per_cent: self._fit_texts())
+            text.zoomed.connect(lambda _per_cent: self._fit())
             self.text_made.emit(text)
         self._order_tabs()
         for number, (text, title) in enumerate(zip(self.texts, self._titles, strict=True)):
@@ -153,9 +152,17 @@ class Paper(QFrame):
         if event.type() == QEvent.Type.FocusIn and watched in self.texts:
             self._last = self.texts.index(watched)
             self.update()
+            self._share_room()
         elif event.type() in FOCUS and watched in (*self.texts, self.tokens.grid):
             self.update()
+            if event.type() == QEvent.Type.FocusIn:
+                self._share_room()
         return super().eventFilter(watched, event)
+
+    def _share_room(self) -> None:
+        """The text or its tokens have got the focus."""
+        if not self.tokens.isHidden():
+            self._fit_bars()
 
     def tighten(self, tight: bool) -> None:
         """Leave less room around the text and the labels."""
@@ -219,8 +226,7 @@ class Paper(QFrame):
         self.tokens.render_tokens()
         if tagging and not in_text and not state.units.ranges:
             self.texts[0].hide()
-        self._fit_texts()
-        self._fit_bars()
+        self._fit()
 
     def _show_choices(self) -> int:
         """Returns their number. They are the last texts of a document."""
@@ -242,8 +248,13 @@ class Paper(QFrame):
     def panes(self) -> list[QWidget]:
         """The widgets that take keys, in order."""
         grids = [self.tokens.grid] if self.tokens.isVisible() else []
-        editors = (editor.main for editor in self._editors.values())
+        editors = (editor.main for editor in self._values.editors.values())
         return [*(text for text in self.texts if text.isVisible()), *grids, *editors]
+
+    def _fit(self) -> None:
+        """After a change of what the texts need."""
+        self._fit_texts()
+        self._fit_bars()
 
     def _fit_texts(self) -> None:
         """A single text takes the full height; the texts of a pair, and a part with the text around
@@ -258,40 +269,23 @@ class Paper(QFrame):
         for text in shown:
             text.setMaximumHeight(max(48, text.content_height() + 2) if several else UNBOUNDED)
 
-    def _fit_bars(self) -> None:
-        """Labels get the lines that the text does not need, at most half of the height, and leave
-        some lines of the text in sight.
-        """
-        shown = [text for text in self.texts if not text.isHidden()]
-        needed = sum(text.content_height() for text in shown)
-        if not self.tokens.isHidden():
-            needed = self.height()  # a token grid uses all the height there is
-        text = min(needed + theme.px(ABOVE_LABELS), self.height() // 2)
-        beside = layout_of(self).minimumSize().height()
-        beside -= sum(stack.sizeHint().height() for stack in self._stacks if stack.bars)
-        share(
-            self._stacks,
-            free=self.height() - max(text + 2 * SIDE, beside),
-            room=self.height() - beside - self._for_lines(),
-        )
+    @property
+    def _shown_texts(self) -> list[DocumentText]:
+        return [text for text in self.texts if not text.isHidden()]
 
-    def _for_lines(self) -> int:
-        """Pixels beyond the minimum of the texts that some of their lines need."""
-        shown = [text for text in self.texts if not text.isHidden()]
-        lines = max(1, LINES_IN_SIGHT // len(shown)) if shown else 0
-        least = (text.height_of_lines(lines) - text.minimumSizeHint().height() for text in shown)
-        return max(0, sum(least))
+    def _fit_bars(self) -> None:
+        self._room.fit(self._shown_texts, self.tokens)
 
     def height_with_lines(self) -> int:
         """Height with some lines of the text beside a line of labels in each stack, in pixels."""
-        return self.minimumSizeHint().height() + self._for_lines()
+        return self.minimumSizeHint().height() + self._room.for_lines(self._shown_texts)
 
     def minimumSizeHint(self) -> QSize:
         """With one line of labels in each stack: a window can be lower than many labels need."""
         least = super().minimumSizeHint()
-        shown = (stack.sizeHint().height() for stack in self._stacks if stack.bars)
-        spare = sum(max(0, height - theme.px(LINE)) for height in shown)
-        return QSize(least.width(), least.height() - spare)
+        return QSize(
+            least.width(), least.height() - self._room.spare(self._shown_texts, self.tokens)
+        )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -303,7 +297,7 @@ class Paper(QFrame):
     def _show_bars(self) -> None:
         state = self.state
         listed = state.choice_layer  # its labels are the texts themselves
-        self._show_editors()
+        self._values.show_layers(state.active)
         shown = {
             layer.id: layer
             for layer in state.active
@@ -345,26 +339,12 @@ class Paper(QFrame):
         above, below = (
             [part for bar in stack.bars for part in bar.controls] for stack in self._stacks
         )
-        values = [part for editor in self._editors.values() for part in editor.controls]
+        values = [part for editor in self._values.editors.values() for part in editor.controls]
         wanted = [self._tab_start, *above, self.tokens.grid, *self.texts, *values, *below]
         if wanted != self._tab_order:
             self._tab_order = wanted
             for part, following in pairwise(wanted):
                 QWidget.setTabOrder(part, following)
-
-    def _show_editors(self) -> None:
-        """The editors of numbers and written texts, in order of layers."""
-        wanted = {
-            row_id(layer): layer for layer in self.state.active if layer.traits.editor in EDITORS
-        }
-        for id in [id for id in self._editors if id not in wanted]:
-            remove(self._editors.pop(id))
-        for id, layer in wanted.items():
-            if id not in self._editors:
-                editor = self._editors[id] = EDITORS[layer.traits.editor](self.state, layer)
-                editor.left.connect(self.focus_text)
-                self._values.addWidget(editor)
-            self._editors[id].render(layer)
 
     def _add_bar(self, layer: Layer) -> None:
         cap = CommandCap(self.state.context.settings, "annotate.palette", "/")

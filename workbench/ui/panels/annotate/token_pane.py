@@ -9,6 +9,7 @@ from PySide6.QtCore import QRectF
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
+from workbench.ui import theme
 from workbench.ui.widgets.layout import scrolled
 from workbench.ui.widgets.span_layout import starts_rtl
 from workbench.ui.widgets.token_grid import NONE, PREDICTED, SUGGESTED, Cell, Tag, TokenGrid
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from workbench.storage.suggestions import SuggestionRow
     from workbench.text.labels import Label, Layer
     from workbench.ui.panels.annotate.acts import AnnotateActs
+
+
+STRIP = 14  # pixels at 100%: what is left of the tokens where large text needs the room
 
 
 class TokenPane(QWidget):
@@ -33,6 +37,7 @@ class TokenPane(QWidget):
         self._page = range(0)
         self._message = words("", "caption", "muted")
         self._scroll = scrolled(self.grid)
+        self._scroll.setMinimumHeight(theme.px(STRIP))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)

@@ -1,0 +1,92 @@
+"""How the height of the card is divided: lines of the text first, then labels and values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from workbench.ui import theme
+from workbench.ui.panels.annotate.label_bars import LINE, BarStack, share
+from workbench.ui.widgets.layout import layout_of
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
+    from workbench.ui.panels.annotate.paper import DocumentText
+    from workbench.ui.panels.annotate.token_pane import TokenPane
+    from workbench.ui.panels.annotate.value_stack import ValueStack
+
+ABOVE_LABELS = 60  # pixels at 100%: the lines between text and labels, and a line of text
+SIDE = 22  # minimum margin beside the text, in pixels
+LINES_IN_SIGHT = 3  # of a text beside any number of label bars
+_UNSET = 0
+
+
+class Room:
+    """Divides the height of `card` among its texts, its stacks of labels, and its values."""
+
+    def __init__(self, card: QWidget, stacks: Sequence[BarStack], values: ValueStack) -> None:
+        self._card, self._stacks, self._values = card, stacks, values
+
+    def fit(self, shown: Sequence[DocumentText], tokens: TokenPane) -> None:
+        """Labels get the lines that the text does not need, at most half of the height, and leave
+        some lines of the text in sight; so do values. Of the text and its tokens, the one with the
+        focus gets what is left.
+        """
+        card = self._card
+        needed = sum(text.content_height() for text in shown)
+        if not tokens.isHidden():
+            needed = card.height()  # a token grid uses all the height there is
+        text = min(needed + theme.px(ABOVE_LABELS), card.height() // 2)
+        beside = self._beside(shown, tokens)
+        lines = self.for_lines(shown)
+        filled = sum(1 for stack in self._stacks if stack.bars)
+        self._values.set_room(card.height() - beside - lines - filled * theme.px(LINE))
+        values = self._values.sizeHint().height() if self._values.editors else 0
+        share(
+            self._stacks,
+            free=card.height() - max(text + 2 * SIDE, beside + values),
+            room=card.height() - beside - values - lines,
+        )
+        self._hold(shown, tokens, card.height() - beside - values)
+
+    def _beside(self, shown: Sequence[DocumentText], tokens: TokenPane) -> int:
+        """The minimum height of the card without labels, values, and the lines that are held."""
+        for part in (*shown, tokens):
+            part.setMinimumHeight(_UNSET)
+        layout = layout_of(self._card)
+        layout.activate()
+        parts: list[QWidget] = [stack for stack in self._stacks if stack.bars]
+        if self._values.editors:
+            parts.append(self._values)
+        return layout.minimumSize().height() - sum(part.sizeHint().height() for part in parts)
+
+    def _hold(self, shown: Sequence[DocumentText], tokens: TokenPane, room: int) -> None:
+        """Hold lines of a text beside which there are tokens, or a row of these."""
+        if tokens.isHidden() or len(shown) != 1:
+            return
+        room -= sum(stack.sizeHint().height() for stack in self._stacks if stack.bars)
+        first: QWidget = shown[0]
+        wanted = min(shown[0].content_height() + 2, shown[0].height_of_lines(LINES_IN_SIGHT))
+        if tokens.grid.hasFocus():
+            first, wanted = tokens, tokens.grid.row_height()
+        least = first.minimumSizeHint().height()
+        if room > 0 and wanted > least:
+            first.setMinimumHeight(min(wanted, least + room))
+
+    def for_lines(self, shown: Sequence[DocumentText]) -> int:
+        """Pixels beyond the minimum of the texts that some of their lines need."""
+        lines = max(1, LINES_IN_SIGHT // len(shown)) if shown else 0
+        least = (text.height_of_lines(lines) - text.minimumSizeHint().height() for text in shown)
+        return max(0, sum(least))
+
+    def spare(self, shown: Sequence[DocumentText], tokens: TokenPane) -> int:
+        """Pixels of the minimum of the card that it can do without: further lines of labels and
+        values, and lines of texts that are held.
+        """
+        stacks = (stack.sizeHint().height() for stack in self._stacks if stack.bars)
+        found = sum(max(0, height - theme.px(LINE)) for height in stacks)
+        if self._values.editors:
+            found += max(0, self._values.sizeHint().height() - self._values.least())
+        held = (part.minimumHeight() - part.minimumSizeHint().height() for part in (*shown, tokens))
+        return found + sum(max(0, height) for height in held)
