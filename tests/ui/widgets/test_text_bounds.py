@@ -22,7 +22,7 @@ def words(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("Don’t stop, it’s 12.30 now.", ["Don’t", "stop", ",", "it’s", "12.30", "now", "."]),
+        ("Don’t stop, it’s 12.30 now.", ["Don’t", "stop", ",", "it", "’s", "12.30", "now", "."]),
         ("well-known", ["well", "-", "known"]),
         ("نصف ساعة، ثم", ["نصف", "ساعة", "،", "ثم"]),
         ("公共汽车", ["公", "共", "汽", "车"]),
@@ -31,6 +31,16 @@ def words(text: str) -> list[str]:
 )
 def test_words_are_those_of_unicode(qapp, text, wanted):
     assert words(text) == wanted
+
+
+@pytest.mark.parametrize("name", ["America's", "Kerry’s", "AMERICA'S"])
+def test_a_possessive_is_no_part_of_a_name(qapp, name):
+    it = bounds(f"In {name} south")
+    end = 3 + len(name) - 2
+
+    assert it.word_at(5) == (3, end) and it.snap(4, end - 1) == (3, end)
+    assert it.next_word(3) == end and it.snap(4, end + 1) == (3, 3 + len(name))
+    assert bounds("yes").word_at(0) == (0, 3)
 
 
 def test_a_caret_behind_a_word_still_means_it_and_one_in_space_the_next(qapp):

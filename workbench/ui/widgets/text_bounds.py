@@ -20,6 +20,7 @@ from workbench.ui.offsets import DisplayText, Utf16Map
 
 _WINDOW = 400  # code points on each side
 _SENTENCE_WINDOW = 4000
+_APOSTROPHES = ("'", "\u2019")
 
 Range = tuple[int, int]
 
@@ -150,9 +151,11 @@ class Bounds:
 
     def _divided(self, start: int, end: int) -> list[Range]:
         """A segment; in scripts without spaces, where Qt takes whole clauses for a word, its
-        letters.
+        letters. A possessive 's is a word of its own: names are labelled without it.
         """
         segment = self.text.shown[start:end]
+        if segment[-2:-1] in _APOSTROPHES and segment[-1:] in "sS" and len(segment) > 2:
+            return [*self._divided(start, end - 2), (end - 2, end)]
         if not has_spaceless(segment):
             return [(start, end)]
         return [(start + a, start + b) for a, b in words(segment)]
