@@ -129,6 +129,21 @@ def test_curves_of_labels_and_the_wrong_decisions_at_a_threshold(project, descri
     assert len(stored) == len(runs.prediction_rows(project.db, described.id))
 
 
+def test_the_pooled_curves_are_the_micro_averages_of_scikit_learn(project, described):
+    from sklearn import metrics
+
+    given = quality.evidence(project, results.run(project, described.id), "dev")
+    gold = given.of_task.gold > 0
+
+    (curve,) = quality.pooled_curves(given)
+
+    average = metrics.average_precision_score(gold, given.of_task.scores, average="micro")
+    assert curve.precision_recall.area == pytest.approx(average)
+    area = metrics.roc_auc_score(gold, given.of_task.scores, average="micro")
+    assert curve.roc.area == pytest.approx(area) and curve.threshold is None
+    assert len(quality.wrong_at(given, "", 2.0)) == 4  # every document misses its label
+
+
 def test_spans_are_wrong_at_a_threshold_where_one_is_spurious_or_missed():
     """Documents: right (0.9), spurious (0.4), right and a missed one, none at all."""
     right, other = Span(0, 3, "P"), Span(4, 7, "P")

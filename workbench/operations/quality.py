@@ -256,7 +256,8 @@ def _by_bin(given: Evidence, shown: Reliability, rows: np.ndarray) -> tuple[tupl
 class LabelCurves:
     """Curves of one label; threshold: in use, None where classes are not decided by one.
 
-    average_precision, roc_auc: the areas with their intervals.
+    average_precision, roc_auc: the areas with their intervals. pooled: the curves are those of the
+    decisions of all labels together (micro average).
     """
 
     label: str
@@ -265,6 +266,7 @@ class LabelCurves:
     average_precision: Measured
     roc_auc: Measured
     threshold: float | None = None
+    pooled: bool = False
 
 
 def label_curves(given: Evidence) -> tuple[LabelCurves, ...]:
@@ -315,6 +317,25 @@ def label_curves(given: Evidence) -> tuple[LabelCurves, ...]:
     return (LabelCurves(_("all labels"), curve, None, area, UNKNOWN),)
 
 
+def pooled_curves(given: Evidence) -> tuple[LabelCurves, ...]:
+    """The curves over the decisions of all labels, without intervals; () for a single label.
+
+    As scikit-learn's micro averages of `average_precision_score` and `roc_auc_score`.
+    """
+    from workbench.metrics import curves
+    from workbench.metrics.label_counts import LabelCounts
+    from workbench.metrics.report import UNKNOWN
+
+    found = given.of_task
+    if not isinstance(found, LabelCounts) or found.scores is None or len(found.labels) < 2:
+        return ()
+    scores, gold = found.scores.ravel(), found.gold.ravel() > 0
+    if not gold.any():
+        return ()
+    drawn = curves.precision_recall(scores, gold), curves.roc(scores, gold)
+    return (LabelCurves(_("all labels"), *drawn, UNKNOWN, UNKNOWN, pooled=True),)
+
+
 def thresholds(predictions: Sequence[Prediction]) -> dict[str, float]:
     """The threshold of each label that the predictions decide independently; {} for others."""
     from workbench.text.fields import LabelScores
@@ -333,7 +354,8 @@ def decided_labels(predictions: Sequence[Prediction]) -> tuple[str, ...]:
 def wrong_at(given: Evidence, label: str, threshold: float) -> list[int]:
     """Positions of the documents whose decisions for a label at a threshold differ from gold.
 
-    Of spans, which have one curve for all labels, those with a spurious or a missed one.
+    label: "" for the decisions of all labels. Of spans, which have one curve for all labels, those
+    with a spurious or a missed one.
     """
     from workbench.metrics.label_counts import LabelCounts
     from workbench.text.fields import DocumentLabels
@@ -343,8 +365,10 @@ def wrong_at(given: Evidence, label: str, threshold: float) -> list[int]:
     found = []
     for at, (gold, prediction) in enumerate(zip(given.golds, given.predictions, strict=True)):
         scores = prediction.get(DocumentLabels)
-        score = scores.as_dict().get(label, 0.0) if scores is not None else 0.0
-        if (score >= threshold) != (label in set(gold.labels())):
+        known = scores.as_dict() if scores is not None else {}
+        right = set(gold.labels())
+        asked = {label} if label else known.keys() | right
+        if any((known.get(name, 0.0) >= threshold) != (name in right) for name in asked):
             found.append(at)
     return found
 

@@ -301,7 +301,8 @@ class QualityState(State):
         loaded, curve = self.loaded, self.curve
         if loaded is None or curve is None:
             return
-        rows = quality.wrong_at(loaded.evidence, self.label, threshold)
+        label = "" if curve.pooled else self.label
+        rows = quality.wrong_at(loaded.evidence, label, threshold)
         ids = [row_id(loaded.evidence.documents[at]) for at in rows]
         message = _("{label}, threshold {value:.2f}: wrong decisions")
         what = message.format(label=self.label, value=threshold)
@@ -342,7 +343,7 @@ def _loaded(
         given.info.main,
         given,
         quality.calibrated(given, dev, in_use, can_scale=can),
-        quality.label_curves(given),
+        (*quality.label_curves(given), *quality.pooled_curves(given)),
         training_curves(project, run.id),
         sliced,
         others,
