@@ -26,7 +26,7 @@ from workbench.models.families.transformer.info.architectures import (
     READS_TWICE,
     SEQ2SEQ,
 )
-from workbench.models.families.transformer.library import quiet
+from workbench.models.families.transformer.library import import_models, quiet
 from workbench.models.families.transformer.seq2seq import Seq2SeqEncoder
 from workbench.models.reasons import reason
 from workbench.models.spec import tokenizers
@@ -92,6 +92,7 @@ class TransformerFamily:
         Raises ModelError if the model lacks the head, if the files are inconsistent, or if weights
         other than those of a new head are missing.
         """
+        import_models()
         if options.head and options.head not in self.heads(info):
             raise ModelError(
                 _("{model} is a {family} model, which has no {head} head.").format(
@@ -139,6 +140,7 @@ class TransformerFamily:
         seed: int,
     ) -> Iterator[float]:
         """See CreatesModels.create."""
+        import_models()
         return creating.create(architecture, options, texts, folder, seed=seed)
 
 

@@ -1,8 +1,13 @@
-"""Common settings for the transformers library: no progress output."""
+"""Common settings for the transformers library: no progress output, and a quicker import."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 
 class quiet:
@@ -19,3 +24,49 @@ class quiet:
         from transformers.utils import logging as theirs
 
         theirs.set_verbosity(self.before)
+
+
+@cache
+def import_models() -> None:
+    """Import the base of all models of the library, once for a process.
+
+    Leaves out what takes a seventh of the time (1.2 of 8.3 CPU s from the start of a worker to the
+    first answer) and is of no use here: a second search of all files of the library, whose cache
+    holds 128 of its 550 folders, and scipy, which losses of object detection need. Both are only
+    tried: a version of the library without these names is imported as it is.
+    """
+    from transformers.utils import import_utils as theirs
+
+    import_utils: Any = theirs
+    with suppress(AttributeError, ImportError):
+        import_utils.create_import_structure_from_path = of_its_folder(
+            import_utils.create_import_structure_from_path
+        )
+    with suppress(AttributeError, ImportError):
+        _import_losses(import_utils)
+
+
+def of_its_folder(structure: Callable[[Any], dict[Any, Any]]) -> Callable[[Any], dict[Any, Any]]:
+    """`structure` of a package, asked for by its folder as in transformers/__init__.py, so that
+    the same answer is found in its cache.
+    """
+
+    def found(path: Any) -> dict[Any, Any]:
+        return structure(Path(path).parent if Path(path).name == "__init__.py" else path)
+
+    return found
+
+
+def _import_losses(import_utils: Any) -> None:
+    """With the answer that scipy is not installed, which is forgotten afterwards."""
+    real, has_scipy = import_utils._is_package_available, import_utils.is_scipy_available
+    import_utils._is_package_available = lambda *_args, **_named: (False, "")
+    try:
+        has_scipy.cache_clear()
+        has_scipy()
+    finally:
+        import_utils._is_package_available = real
+    try:
+        import transformers.loss.loss_utils  # noqa: F401
+    finally:
+        has_scipy.cache_clear()
