@@ -33,6 +33,20 @@ def test_words_are_those_of_unicode(qapp, text, wanted):
     assert words(text) == wanted
 
 
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("the U.S. has", ["the", "U.S.", "has"]),
+        ("U.S, e.g. J.K. Rowling", ["U.S", ",", "e.g.", "J.K.", "Rowling"]),
+        ("U.S.A. W. Bush.", ["U.S.A.", "W", ".", "Bush", "."]),
+        ("see a.txt or 1.2.3 and U.S.A", ["see", "a", ".", "txt", "or", "1.2.3", "and", "U.S.A"]),
+        ("Б.Н. Ельцин", ["Б.Н.", "Ельцин"]),
+    ],
+)
+def test_letters_between_full_stops_are_one_word(qapp, text, wanted):
+    assert words(text) == wanted
+
+
 @pytest.mark.parametrize("name", ["America's", "Kerry’s", "AMERICA'S"])
 def test_a_possessive_is_no_part_of_a_name(qapp, name):
     it = bounds(f"In {name} south")

@@ -7,6 +7,7 @@ tokens, these are the words.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from copy import copy
@@ -20,6 +21,10 @@ from workbench.ui.offsets import DisplayText, Utf16Map
 
 _WINDOW = 400  # code points on each side
 _SENTENCE_WINDOW = 4000
+_ABBREVIATION = re.compile(
+    r"(?<![^\W_])(?:[^\W\d_]\.){2,}(?![^\W_])|"
+    r"(?<![^\W_])(?:[^\W\d_]\.)+[^\W\d_](?![^\W_])"
+)
 _APOSTROPHES = ("'", "\u2019")
 
 Range = tuple[int, int]
@@ -146,7 +151,7 @@ class Bounds:
         if self._last is None or self._last[0] != window:
             found = self._segments(*window, QTextBoundaryFinder.BoundaryType.Word)
             words = [word for segment in found for word in self._divided(*segment)]
-            self._last = window, words
+            self._last = window, self._abbreviated(words)
         return self._last[1]
 
     def _divided(self, start: int, end: int) -> list[Range]:
@@ -159,6 +164,26 @@ class Bounds:
         if not has_spaceless(segment):
             return [(start, end)]
         return [(start + a, start + b) for a, b in words(segment)]
+
+    def _abbreviated(self, words: list[Range]) -> list[Range]:
+        """The words, with letters between full stops, such as U.S. or e.g., as one, which Qt
+        divides.
+        """
+        if not words:
+            return words
+        low, high = words[0][0], words[-1][1]
+        whole = {
+            low + match.start(): low + match.end()
+            for match in _ABBREVIATION.finditer(self.text.shown[low:high])
+        }
+        found, until = [], low
+        for start, end in words if whole else ():
+            if start in whole:
+                until = whole[start]
+                found.append((start, until))
+            elif start >= until:
+                found.append((start, end))
+        return found or words
 
     def _window(self, place: int, low: int, high: int, size: int) -> Range:
         """[low, high) cut to about `size` on each side, at a space if possible."""
