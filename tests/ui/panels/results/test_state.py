@@ -485,3 +485,14 @@ def test_errors_of_numbers_are_ordered_by_difference_or_document_only(state, mon
     assert browser.orders == [
         ("Difference from gold", "loss"), ("Order of the documents", "document"),
     ]  # fmt: skip
+
+
+def test_an_archived_run_is_not_the_one_that_is_shown_first(state):
+    from workbench.operations import run_list
+
+    newest, other = state.runs[0].id, state.runs[1].id
+    assert state.chosen == (newest,)
+    run_list.archive(state.project, (newest,), True)
+    state.choose(())
+    state.refresh()
+    assert state.chosen == (other,)

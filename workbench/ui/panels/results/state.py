@@ -78,11 +78,12 @@ class ResultsState(State):
     # ---------------------------------------------------------------- the list
 
     def refresh(self) -> None:
-        """Read the runs again; if none is selected, select the newest."""
+        """Read the runs again; if none is selected, select the newest that is listed."""
         runs = results.all_runs(self.project)
         self._stale |= differ(self.runs, runs)  # in more than names and groups
         chosen = tuple(number for number in self.chosen if number in {run.id for run in runs})
-        finished = [run.id for run in runs if run.status in FINISHED] or [run.id for run in runs]
+        found = self.filter.of(runs) or runs
+        finished = [run.id for run in found if run.status in FINISHED] or [run.id for run in found]
         self.update(runs=runs)
         self._add_up_sizes()
         if not chosen and finished:
