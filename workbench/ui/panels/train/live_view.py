@@ -18,13 +18,14 @@ from PySide6.QtWidgets import (
 
 from workbench.base.events import concerns
 from workbench.base.i18n import N_, _
-from workbench.ui import formats
+from workbench.ui import formats, plain
 from workbench.ui.panels.train.live import (
     MESSAGE_TONES,
     TONES,
     Live,
     shown_scores,
 )
+from workbench.ui.run_words import score_hint, score_title
 from workbench.ui.waits import Waits
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
@@ -186,6 +187,8 @@ class LiveRun(QFrame):
         self._loss = LivePlot(_("Loss"))
         percent = self._texts.percent
         self._score = LivePlot(self._texts.score, percent=percent, logarithmic=not percent)
+        if not percent:
+            plain.set_tip(self._score, perplexity_tip())
         self._plots = row((self._loss, 1), (self._score, 1), gap=12)
         self._perplexity: LivePlot | None = None  # of an adaptation
         self._layers = LayerMixes()
@@ -291,6 +294,7 @@ class LiveRun(QFrame):
             from workbench.ui.widgets.live_plot import LivePlot
 
             self._perplexity = LivePlot(_("Perplexity on dev"), logarithmic=True)
+            plain.set_tip(self._perplexity, perplexity_tip())
             layout_of(self._plots).addWidget(self._perplexity, 1)
         if self._perplexity is not None:
             self._perplexity.setVisible(is_first)
@@ -328,6 +332,12 @@ class LiveRun(QFrame):
         )
         if shown and live.best in live.seen:
             self._score.mark_best(live.best, live.scores[shown[0]][live.seen.index(live.best)])
+
+
+def perplexity_tip() -> str:
+    """The definitions of the curves of a language model."""
+    names = "perplexity", "perplexity_per_word"
+    return "\n".join(f"{score_title(name)}: {score_hint(name)}" for name in names)
 
 
 def _show(
