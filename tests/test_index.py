@@ -20,6 +20,7 @@ def test_the_module_of_every_entry_is_there(entry):
     targets = [
         entry.object,
         *(entry.options[key] for key in manifest.TARGETS if key in entry.options),
+        *entry.options.get("imports", ()),
     ]
 
     for target in targets:

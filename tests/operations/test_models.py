@@ -30,6 +30,12 @@ def test_the_starters_are_always_there():
     assert models.find("starter-bert").origin == "starter"
 
 
+def test_a_worker_in_waiting_imports_what_transformers_need(registry):
+    entry = registry.entry("family", "transformer")
+
+    assert models.imports() == tuple(entry.options["imports"]) != ()
+
+
 def test_a_folder_is_added_once_and_remembered(mine):
     card = models.add(mine)
     models.add(mine)

@@ -16,7 +16,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {  # kind → keys of its entries besides 
     "importer": ("patterns",),
     "segmenter": ("languages", "package"),
     "task": ("info",),
-    "family": ("info",),
+    "family": ("info", "imports"),
     "method": ("info",),
     "objective": ("info",),
     "baseline": ("info",),

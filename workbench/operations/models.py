@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base import settings as settings_file
 from workbench.base.errors import ModelError
 from workbench.base.i18n import N_, _, ngettext
+from workbench.base.registry import registry
 from workbench.base.settings import Settings
 from workbench.jobs.spec import JobSpec
 from workbench.models import spec
@@ -28,6 +29,12 @@ def list(settings: Settings | None = None) -> tuple[ModelInfo, ...]:  # noqa: A0
     added = [_card(folder, chosen) for folder in chosen.model_folders]
     cached = [_allowed(info, chosen) for info in spec.cached()]
     return _unique([*spec.starters(), *added, *cached])
+
+
+def imports() -> tuple[str, ...]:
+    """Modules that a worker can import before it knows its model: those that take long to."""
+    families = registry().all("family")
+    return tuple(name for entry in families for name in entry.options.get("imports", ()))
 
 
 def _card(folder: str, settings: Settings, *, name: str = "", origin: str = "folder") -> ModelInfo:

@@ -74,11 +74,11 @@ class App:
         """The job queue, created on first use."""
         from workbench.jobs.queue import Queue
         from workbench.jobs.spare import Warm
-        from workbench.operations import precision
+        from workbench.operations import models, precision
 
         self._queue_used = True
         warm = (
-            Warm(("torch", "transformers"), "workbench.models.device:describe")
+            Warm(("torch", *models.imports()), "workbench.models.device:describe")
             if self.settings.warm_worker
             else None
         )

@@ -124,7 +124,10 @@ ASKED = (
         "warm_worker",
         "bool",
         N_("Keep a worker process running"),
-        N_("Keeps a process with torch loaded, so that runs start immediately. Uses about 300 MB."),
+        N_(
+            "Keeps a process with torch and transformers loaded, so that runs and Inspect start "
+            "sooner. Uses about 350 MB."
+        ),
         "network",
     ),
 )

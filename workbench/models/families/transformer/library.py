@@ -44,6 +44,7 @@ def import_models() -> None:
         )
     with suppress(AttributeError, ImportError):
         _import_losses(import_utils)
+    import transformers.modeling_utils  # noqa: F401
 
 
 def of_its_folder(structure: Callable[[Any], dict[Any, Any]]) -> Callable[[Any], dict[Any, Any]]:
