@@ -88,7 +88,7 @@ ALLOWED = (
     (r"unexpected '\}'|\bOSError\b", "what Jinja and Python say"),
     (r"(?<![A-Za-z])(score|text)$", "names of layers of numbers and texts, in the same way"),
     (
-        r"(?<![A-Za-z])(class|spans|pairs)$",
+        r"(?<![A-Za-z])(class|spans|pairs|coreference)$",
         "names that a new layer gets, stored with it",
     ),
     (r"^(unsure|discuss)$", "standard flags: names that queries and the project file hold"),

@@ -317,3 +317,9 @@ def test_the_roles_of_a_table_with_choices_and_other_documents_can_be_chosen(cho
     assert all(role in offered[column] for column, role in state.roles.items())
     assert offered["labels:themes"]["labels:themes"] == "Several classes: themes"
     assert state.roles["answer:pick"] == "answer:pick" and state.can_start
+
+
+def test_a_colon_in_the_name_of_another_column_stays_in_the_name_of_its_layer(choose):
+    state = choose("t.csv", "text,was: this\na,b\n")
+
+    assert ("label:was: this", "Class: was: this") in state.role_choices("was: this")

@@ -122,7 +122,7 @@ class Roles:
         found += self._named("spans", _("Spans: {layer}"), column, "spans", SPANS, 1)
         if self.format in TABULAR:
             chains = _("Chains: {layer}")
-            found += self._named(CHAINS, chains, column, "chains", SPANS, 1, in_chains=True)
+            found += self._named(CHAINS, chains, column, "coreference", SPANS, 1, in_chains=True)
         found += self._named(NUMBER, _("Number: {layer}"), column, "score", NUMBERS, texts)
         found += self._named(TEXT, _("Text: {layer}"), column, "text", WRITTEN, texts)
         found.append((CHOICE, self._numbered(column)))
@@ -154,7 +154,8 @@ class Roles:
             and layer.traits.in_chains == in_chains
             and (layer.traits.several or not several)
         ]
-        own = " ".join(column.partition(":")[2].split() or column.split())
+        its, _colon, rest = column.partition(":")
+        own = " ".join((rest if its in (*_BESIDE, ANSWERS) else column).split())
         if self.format in TOKENS and column.isdigit():
             own = f"column {column}"
         names += [*self._now(kind, column), default, own]
