@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 LOSSES = {  # parts of a loss that are drawn; those of plugins have their own names
     "task": N_("task"),
-    "lm": N_("language model"),
+    "lm": N_("language model, weighted"),
     "mlm": N_("masked tokens"),
     "sbo": N_("span boundaries"),
     "nsp": N_("next sentence"),
