@@ -31,6 +31,16 @@ def filled(ask, file, tmp_path):
     return file
 
 
+def test_a_folder_of_brat_comes_back_from_its_export(ask, call, filled, file, tmp_path):
+    assert call("export-data", filled, tmp_path / "brat", "--format", "brat")[0] == 0
+    again = tmp_path / "again.glossbench"
+    assert call("project", "new", again)[0] == 0
+
+    answer = ask("import", "import", again, tmp_path / "brat")
+
+    assert (answer["documents"], answer["spans"], answer["skipped"]) == (2, 3, [])
+
+
 def test_labels_are_listed_with_counts(ask, call, filled):
     layers = {
         item["layer"]: {label["name"]: label["count"] for label in item["labels"]}

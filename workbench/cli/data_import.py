@@ -132,9 +132,13 @@ def import_data(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Import DATA files into project FILE. Imports are all-or-nothing and can be undone."""
+    """Import DATA files into project FILE. A folder stands for the data files in it. Imports are
+    all-or-nothing and can be undone.
+    """
     from workbench.operations import corpus
+    from workbench.operations.import_choice import chosen
 
+    data = chosen(data)
     read_as: dict[str, Any] = {
         "format": format,
         "encoding": encoding,

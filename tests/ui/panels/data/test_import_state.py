@@ -233,6 +233,19 @@ def test_a_file_of_another_program_is_named(choose):
     assert "brat" in state.error and state.phase == "choosing"
 
 
+def test_a_folder_stands_for_its_data_files(context, tmp_path):
+    (tmp_path / "some").mkdir()
+    state = ImportState(context, [tmp_path / "some"])
+    try:
+        assert "no data files" in state.error and state.phase == "choosing" and not state.files
+        (tmp_path / "some" / "t.csv").write_text("text\none\n")
+        state.choose([tmp_path / "some"])
+        assert state.files == (tmp_path / "some" / "t.csv",) and state.phase == "ready"
+        assert not state.error
+    finally:
+        state.close()
+
+
 def test_splits_that_file_names_suggest_are_preselected_and_can_be_switched_off(context, tmp_path):
     paths = [tmp_path / "train.csv", tmp_path / "test.csv"]
     for path in paths:
@@ -247,7 +260,7 @@ def test_splits_that_file_names_suggest_are_preselected_and_can_be_switched_off(
             "train": 1,
             "test": 1,
         }
-        state.set_files(paths[:1])
+        state.choose(paths[:1])
         assert state.split == "" and not state.offered_splits
     finally:
         state.close()

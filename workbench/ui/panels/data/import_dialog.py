@@ -115,7 +115,7 @@ class ImportDialog(Dialog):
         if found:
             # the next file is usually in the same folder
             kept["import.folder"] = str(Path(found[0]).parent)
-            self.state.set_files(found)
+            self.state.choose(found)
 
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
@@ -150,7 +150,7 @@ class ImportDialog(Dialog):
 
     def dropEvent(self, event: QDropEvent) -> None:
         event.acceptProposedAction()
-        self.state.set_files(
+        self.state.choose(
             [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
         )
 

@@ -11,7 +11,7 @@ from workbench.base.errors import Cancelled, ImportFailed, SpecError, WorkbenchE
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.base.options import Option
-from workbench.operations import corpus
+from workbench.operations import corpus, import_choice
 from workbench.operations import labels as schema
 from workbench.text.segmenters import base as segmenters
 from workbench.ui.opened import opened
@@ -55,7 +55,7 @@ class ImportState(State):
         self.layers = schema.layers(self.project)
         self._asked = 0
         if files:
-            self.set_files(files)
+            self.choose(files)
 
     # ------------------------------------------------------------ choosing
 
@@ -69,13 +69,7 @@ class ImportState(State):
     @property
     def patterns(self) -> tuple[str, ...]:
         """File name patterns of the file dialog."""
-        return tuple(
-            dict.fromkeys(
-                item
-                for entry in registry.registry().all("importer")
-                for item in entry.options.get("patterns", ())
-            )
-        )
+        return import_choice.patterns()
 
     @property
     def used_format(self) -> str:
@@ -152,10 +146,31 @@ class ImportState(State):
         """The splits that the names of the files suggest."""
         return corpus.suggested_splits(self.files)
 
-    def set_files(self, files: Sequence[Path | str]) -> None:
+    def choose(self, paths: Sequence[Path | str]) -> None:
+        """Set the files that were chosen; folders, which stand for their data files, are read off
+        the main thread.
+        """
+        if not any(Path(path).is_dir() for path in paths):
+            self._set_files(import_choice.chosen(paths))
+            return
+        self._asked += 1
+        asked = self._asked
+
+        def done(files: tuple[Path, ...]) -> None:
+            if asked == self._asked:
+                self._set_files(files)
+
+        def failed(error: Exception) -> None:
+            if asked == self._asked:
+                self.update(phase="choosing", error=_words(error))
+
+        self.update(phase="looking", error="")
+        self.context.run(lambda: import_choice.chosen(paths), done, failed)
+
+    def _set_files(self, files: Sequence[Path]) -> None:
         """Set the files and preselect the splits that their names suggest."""
         self.update(
-            files=tuple(Path(file) for file in files),
+            files=tuple(files),
             format=GUESS,
             encoding=GUESS,
             delimiter=GUESS,

@@ -1,0 +1,63 @@
+"""The files that an import reads: of those that were chosen, folders stand for their files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatch
+from pathlib import Path
+
+from workbench.base.errors import ImportFailed
+from workbench.base.i18n import _
+from workbench.base.registry import registry
+
+ANNOTATIONS, TEXT, SETTINGS = ".ann", ".txt", ".conf"  # of brat
+
+
+def patterns() -> tuple[str, ...]:
+    """File name patterns of all import formats, such as `*.jsonl`."""
+    entries = registry().all("importer")
+    return tuple(
+        dict.fromkeys(item for entry in entries for item in entry.options.get("patterns", ()))
+    )
+
+
+def chosen(paths: Sequence[Path | str]) -> tuple[Path, ...]:
+    """`paths` with the data files of each folder in its place, in alphabetical order.
+
+    Texts and settings of brat are left out beside its annotations, which are read with their text.
+    Raises ImportFailed for a folder without data files, or one that cannot be read.
+    """
+    found = [file for path in paths for file in _files(Path(path))]
+    annotated = {file.with_suffix("") for file in found if file.suffix == ANNOTATIONS}
+    if not annotated:
+        return tuple(found)
+    folders = {file.parent for file in annotated}
+    return tuple(
+        file
+        for file in found
+        if not (file.suffix == TEXT and file.with_suffix("") in annotated)
+        and not (file.suffix == SETTINGS and file.parent in folders)
+    )
+
+
+def _files(path: Path) -> Iterable[Path]:
+    if not path.is_dir():
+        return (path,)
+    try:
+        with os.scandir(path) as entries:
+            names = sorted(entry.name for entry in entries if entry.is_file())
+    except OSError as error:
+        raise ImportFailed(
+            _("{path} cannot be read: {strerror}.").format(
+                path=path, strerror=error.strerror or error
+            ),
+            hint=_("Check the path."),
+        ) from error
+    wanted = patterns()
+    if data := [name for name in names if any(fnmatch(name, item) for item in wanted)]:
+        return [path / name for name in data]
+    raise ImportFailed(
+        _("The folder {path} has no data files.").format(path=path),
+        hint=_("Choose files in its subfolders, or files with another suffix by their names."),
+    )
