@@ -50,6 +50,14 @@ def test_an_empty_list_of_classes_is_no_answer(read):
     records = read(lines({"text": "a", "label": ["pos"]}, {"text": "b", "label": []}), "doccano")
 
     assert records.records[1].states == {}
+    [remark] = records.remarks
+    assert "1 document has an empty list of classes" in remark
+
+
+def test_empty_lists_of_spans_are_not_mentioned(read):
+    rows = lines({"text": "a b", "label": [[0, 1, "X"]]}, {"text": "b", "label": []})
+
+    assert not read(rows, "doccano").remarks
 
 
 def test_relations_connect_the_entities_with_their_ids(read):

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from workbench.base.errors import ImportFailed
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.importers import jsonl, roles
 from workbench.importers.base import (
     Fault,
@@ -20,6 +20,7 @@ from workbench.importers.base import (
     Hint,
     Item,
     Options,
+    Remark,
     Row,
     Skipped,
     Table,
@@ -123,6 +124,7 @@ class DoccanoImporter:
             mapped, _guess(sample, options) or (("text", "text"),), source.name
         )
         yield from (Hint(*pair) for pair in roles.hinted(mapped))
+        lists = _Lists({role.column for role in mapped if role.kind == "label"})
         for line, value in jsonl.values(source):
             try:
                 record = _record(value, mapped, options)
@@ -130,9 +132,11 @@ class DoccanoImporter:
                     record = of_single_text(record, options)
                 record = with_relations(record, value, options)
                 check(record)
+                lists.add(value)
                 yield Row(line, record)
             except Fault as fault:
                 yield Skipped(line, str(fault))
+        yield from lists.remarks(source.name)
 
 
 def _cell(value: object) -> str:
@@ -250,6 +254,34 @@ def _kind(values: list[object]) -> str:
 
 
 # ---------------------------------------------------------------- one record
+
+
+@dataclass
+class _Lists:
+    """Lists of classes: an empty one may mean "none of them" or "not labelled yet"."""
+
+    columns: set[str]
+    some: bool = False
+    empty: int = 0
+
+    def add(self, value: Mapping[str, Any]) -> None:
+        for column in self.columns:
+            if isinstance(found := value.get(column), list):
+                self.some = self.some or bool(found)
+                self.empty += not found
+
+    def remarks(self, file: str) -> Iterator[Remark]:
+        if self.some and self.empty:
+            message = ngettext(
+                "{file}: {n:,} document has an empty list of classes and counts as not labelled. "
+                "If none of the classes applies to it, set its state to submitted on the Data "
+                "page.",
+                "{file}: {n:,} documents have an empty list of classes and count as not labelled. "
+                "If none of the classes applies to them, set their state to submitted on the Data "
+                "page.",
+                self.empty,
+            )
+            yield Remark(message.format(file=file, n=self.empty))
 
 
 @dataclass
