@@ -76,6 +76,14 @@ def test_a_job_with_an_environment_of_its_own_starts_afresh(queue, tmp_path):
     assert job.result == {"colorsys": False}
 
 
+def test_a_module_that_cannot_be_imported_is_left_to_the_job_that_needs_it():
+    queue = Queue(warm=Warm(("no_such_module", "colorsys"), "job_targets:report"))
+    try:
+        assert stand(queue) == {"best": "cpu"} and queue.spare.standing
+    finally:
+        queue.close(keep=False)
+
+
 def test_there_is_no_spare_where_memory_is_short(monkeypatch):
     monkeypatch.setattr(module, "LEAST_MEMORY", 100)
     spare = Spare(Warm(("colorsys",)), free_memory=lambda: 99)

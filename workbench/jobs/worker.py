@@ -241,9 +241,10 @@ def write_result(folder: Path, finished: events.Finished) -> None:
 
 def _spare(arguments: list[str], outgoing: int, commands: Commands) -> int:
     channel = Channel(outgoing)
-    try:
-        for module in filter(None, arguments[0].split(",") if arguments else ()):
+    for module in filter(None, arguments[0].split(",") if arguments else ()):
+        with suppress(Exception):  # reported by the job that needs it
             importlib.import_module(module)
+    try:
         report = (
             resolve(arguments[2])() if len(arguments) > 2 and arguments[1] == "--report" else {}
         )
