@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from workbench.exporters.model import verify
 from workbench.importers import base as importers
 from workbench.metrics import differences
 from workbench.pretraining import results
@@ -22,6 +23,7 @@ OFFSETS = ((0, 3), (4, 7))
         (lambda: importers.span_borders(1, 2), (1, 2)),
         (lambda: differences.BORDER, "border"),
         (lambda: results.ShownUnit, results.ShownToken),
+        (lambda: verify.first_window, verify.every_window),
         (lambda: scores(borders=OFFSETS).offsets, OFFSETS),
         (lambda: scores(offsets=OFFSETS).borders, OFFSETS),
     ],

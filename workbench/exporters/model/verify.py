@@ -9,11 +9,12 @@ import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
+from workbench.base import deprecation
 from workbench.exporters.model.results import Speed, Verification
 from workbench.runtime.inputs import EncodedInput, Prepared
 from workbench.runtime.onnx_predictor import Logits, OnnxPredictor
@@ -293,6 +294,10 @@ def every_window(loaded: Predictor) -> Ask:
                 return found
 
     return ask
+
+
+if not TYPE_CHECKING:
+    __getattr__ = deprecation.former(__name__, {"first_window": ("every_window", every_window)})
 
 
 def _decided(
