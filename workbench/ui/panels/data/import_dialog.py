@@ -65,7 +65,7 @@ class ImportDialog(Dialog):
         side.setFixedWidth(theme.px(SIDE))
         self._empty = EmptyState(
             "download",
-            _("Drop files here"),
+            _("Drop files or a folder here"),
             _(
                 "The format is guessed from the content of a file. A preview shows what will be "
                 "imported before anything changes."
@@ -202,7 +202,7 @@ class _File(QFrame):
         running = state.phase in ("importing", "done")
         if concerns(fields, "files"):
             names = ", ".join(file.name for file in state.files)
-            self._name.setText(names or _("Drag files here or choose them"))
+            self._name.setText(names or _("Drag files or a folder here, or choose files"))
         if concerns(
             fields, "preview", "format", "encoding", "delimiter", "phase", "error", "errors"
         ):
