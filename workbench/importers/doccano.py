@@ -132,7 +132,7 @@ class DoccanoImporter:
                     record = of_single_text(record, options)
                 record = with_relations(record, value, options)
                 check(record)
-                lists.add(value)
+                lists.add(value if isinstance(value, dict) else {})
                 yield Row(line, record)
             except Fault as fault:
                 yield Skipped(line, str(fault))
