@@ -1,9 +1,17 @@
 import csv
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import QImage, QPainter
 
 from workbench.ui.widgets.chart import Axis, Chart, Series, files, scale_text, ticks
+from workbench.ui.widgets.markers import (
+    MARKERS,
+    TONES,
+    distinct,
+    draw_marker,
+    draw_names,
+)
 
 
 @pytest.fixture
@@ -122,3 +130,41 @@ def test_scales_of_counts_have_whole_numbers(low, high):
 )
 def test_small_numbers_fit_beside_a_scale(value, text):
     assert scale_text(value) == text
+
+
+def test_a_saved_picture_names_its_curves_where_there_are_several(chart, tmp_path):
+    curves = [Series(f"run {name}", (0.0, 1.0), (0.2, 0.6)) for name in "AB"]
+    texts = []
+    for drawn in (curves[:1], curves):
+        chart.set_series(drawn)
+        chart.save_picture(tmp_path / "a.svg")
+        texts.append((tmp_path / "a.svg").read_text(encoding="utf-8"))
+
+    assert ["run A" in text and "run B" in text for text in texts] == [False, True]
+
+
+def test_many_long_names_wrap_below_the_chart(chart, tmp_path):
+    curves = [Series(f"{number} {'long ' * 30}", (0.0,), (0.0,)) for number in range(3)]
+    picture = QImage(400, 300, QImage.Format.Format_RGB32)
+    painter = QPainter(picture)
+
+    one = draw_names(painter, QRectF(0, 0, 400, 300), curves[:1])
+    three = draw_names(painter, QRectF(0, 0, 400, 300), curves)
+    painter.end()
+
+    assert three == 3 * one
+
+
+def test_each_marker_has_a_shape_of_its_own_and_pairs_differ(qtbot):
+    shapes = set()
+    for marker in MARKERS:
+        picture = QImage(16, 16, QImage.Format.Format_RGB32)
+        picture.fill(0)
+        painter = QPainter(picture)
+        draw_marker(painter, marker, "accent", QPointF(8, 8))
+        painter.end()
+        shapes.add(bytes(picture.constBits()))
+    count = len(TONES) * len(MARKERS)
+
+    assert len(shapes) == len(MARKERS)
+    assert len({distinct(number) for number in range(count)}) == count

@@ -29,8 +29,8 @@ from workbench.base.i18n import _
 from workbench.ui import formats, plain, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.focus_ring import FocusRing
+from workbench.ui.widgets.markers import NO_MARK, draw_marker, draw_names
 
-CIRCLE, SQUARE, NO_MARK = "circle", "square", ""
 LEFT, BELOW, ABOVE, RIGHT = 44, 36, 30, 10  # room for scales and names, pixels at 100%
 NEAR = 14  # pixels from a point at which a click or the mouse meets it
 MOST_MARKS = 60  # points of a curve up to which each has a marker
@@ -107,6 +107,10 @@ class Chart(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     # ---------------------------------------------------------------- data
+
+    @property
+    def series(self) -> tuple[Series, ...]:
+        return self._series
 
     def set_series(self, series: Sequence[Series], bars: Sequence[Bar] = ()) -> None:
         """Replace all curves; the chosen point stays if it still exists."""
@@ -201,14 +205,8 @@ class Chart(QWidget):
             ends = self._place(area, x, low), self._place(area, x, high)
             self._draw_line(painter, ends, series.tone, 1.0, False)
         if series.marker and (len(points) <= MOST_MARKS or not series.line):
-            tone = theme.qcolour(series.tone)
-            painter.setPen(QPen(theme.qcolour("surface"), 1))
-            painter.setBrush(tone)
             for point in points:
-                box = QRectF(point.x() - 3.5, point.y() - 3.5, 7, 7)
-                draw = painter.drawEllipse if series.marker == CIRCLE else painter.drawRect
-                draw(box)
-            painter.setBrush(Qt.BrushStyle.NoBrush)
+                draw_marker(painter, series.marker, series.tone, point)
 
     def _draw_line(
         self, painter: QPainter, points: Sequence[QPointF], tone: str, width: float, dashed: bool
@@ -323,7 +321,12 @@ class Chart(QWidget):
 
     def save_picture(self, path: Path) -> None:
         """Save as SVG, or as PNG at twice the size, by the suffix."""
-        save_drawing(path, QSize(max(self.width(), 480), max(self.height(), 320)), self.draw)
+        save_drawing(path, QSize(max(self.width(), 480), max(self.height(), 320)), self.draw_named)
+
+    def draw_named(self, painter: QPainter, whole: QRectF) -> None:
+        """Paint the chart, with the names of its curves below it if there are several."""
+        high = draw_names(painter, whole, self._series) if len(self._series) > 1 else 0
+        self.draw(painter, whole.adjusted(0, 0, 0, -high))
 
     def save_numbers(self, path: Path) -> None:
         """Save all points as CSV: curve, x, y, note."""

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QRectF, QSize
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from workbench.ui import theme
-from workbench.ui.widgets.chart import CIRCLE, Series
+from workbench.ui.widgets.chart import Series
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import clear, row
+from workbench.ui.widgets.markers import SAMPLE, draw_sample
 from workbench.ui.widgets.words import words
 
-WIDE, HIGH = 26, 14  # pixels of a sample at 100%
+HIGH = 14  # pixels of a sample at 100%
 
 
 class ChartLegend(QFrame):
@@ -35,18 +36,7 @@ class _Sample(QWidget):
     def __init__(self, series: Series):
         super().__init__()
         self._series = series
-        self.setFixedSize(QSize(theme.px(WIDE), theme.px(HIGH)))
+        self.setFixedSize(QSize(theme.px(SAMPLE), theme.px(HIGH)))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter, series = QPainter(self), self._series
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        style = Qt.PenStyle.DashLine if series.dashed else Qt.PenStyle.SolidLine
-        painter.setPen(QPen(theme.qcolour(series.tone), series.width, style))
-        middle = self.height() / 2
-        painter.drawLine(QPointF(0, middle), QPointF(self.width(), middle))
-        if series.marker:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(theme.qcolour(series.tone))
-            box = QRectF(self.width() / 2 - 3.5, middle - 3.5, 7, 7)
-            draw = painter.drawEllipse if series.marker == CIRCLE else painter.drawRect
-            draw(box)
+        draw_sample(QPainter(self), QRectF(self.rect()), self._series)

@@ -364,6 +364,23 @@ def test_quality_follows_the_run_while_it_is_visible(state):
     assert state.browser.wanted.label == ""  # an error of one class is one of another
 
 
+def test_of_two_loads_the_later_one_is_shown_whichever_ends_first(state, monkeypatch):
+    from workbench.ui.panels.results.quality_state import QualityState
+
+    waiting = []
+    monkeypatch.setattr(
+        state.context, "run", lambda work, done, failed=None: waiting.append((work, done))
+    )
+    quality = QualityState(state)
+    quality.watch(True)
+    quality.add_slice("fine")
+    for work, done in reversed(waiting):
+        done(work())
+
+    assert len(waiting) == 2
+    assert "fine" in quality.problem  # too few documents match for a slice
+
+
 def test_a_point_of_a_label_with_a_threshold_leads_to_errors_of_that_label(state):
     from dataclasses import replace
 

@@ -2,19 +2,25 @@
 
 from types import SimpleNamespace
 
+from PySide6.QtWidgets import QLabel
+
 from workbench.operations.training_curves import TrainingCurves
 from workbench.ui.panels.results.training_card import TrainingCard
 
 
-def card(qtbot, **curves):
+def card(qtbot, others=None, **curves):
     found = TrainingCurves(**curves)
-    loaded = SimpleNamespace(training=found, others={}, score="accuracy")
-    page = SimpleNamespace(run=None)
+    loaded = SimpleNamespace(training=found, others=others or {}, score="accuracy")
+    page = SimpleNamespace(run=SimpleNamespace(name="first") if others else None)
     state = SimpleNamespace(loaded=loaded, page=page, others=lambda: (), overlaid=())
     made = TrainingCard(state)
     qtbot.addWidget(made)
     made.show_state()
     return made
+
+
+def legend(made):
+    return [label.text() for label in made._legend.findChildren(QLabel)]
 
 
 def test_each_part_of_a_loss_is_a_curve_besides_their_sum(qtbot):
@@ -29,10 +35,23 @@ def test_each_part_of_a_loss_is_a_curve_besides_their_sum(qtbot):
     assert [*drawn] == ["sum", "task", "lm"]
     assert drawn["sum"].y == (3.0, 2.0) and drawn["lm"].y == (1.0, 0.5)
     assert len({(item.tone, item.dashed) for item in drawn.values()}) == 3
-    assert made._legend.text() == "— sum   ■ task   ● lm" and not made._legend.isHidden()
+    assert legend(made) == ["sum", "task", "lm"] and not made._legend.isHidden()
 
 
 def test_a_single_loss_is_one_curve_without_a_legend(qtbot):
     made = card(qtbot, loss=((1, 2), (3.0, 2.0)))
 
     assert [item.name for item in made.loss._series] == ["loss"] and made._legend.isHidden()
+
+
+def test_runs_laid_over_each_other_differ_in_colour_and_marker(qtbot):
+    scores = {"accuracy": ((10, 20), (0.5, 0.75))}
+    others = {f"run {number}": TrainingCurves(scores=scores) for number in range(2, 7)}
+    made = card(qtbot, others, scores=scores)
+    made._kind.button("score").click()
+
+    drawn = made.score.series
+    assert legend(made) == [item.name for item in drawn] == ["first", *others]
+    assert len({item.tone for item in drawn[:5]}) == 5
+    assert len({item.marker for item in drawn[:5]}) == 5
+    assert len({(item.tone, item.marker) for item in drawn}) == 6

@@ -64,6 +64,7 @@ class QualityState(State):
         self.problem = ""
         self.overlaid: tuple[int, ...] = ()  # further runs of the training chart
         self._on = False
+        self._asked = 0  # loads so far
         self._run_id = 0
         self._shown: object = None  # the details that `loaded` was computed with
 
@@ -99,11 +100,17 @@ class QualityState(State):
             self.update(loaded=None)
             return
         project, split, overlaid, patterns = self.project, self.split, self.overlaid, self.patterns
+        self._asked += 1
+        asked = self._asked
+
+        def take(found: tuple[Loaded, str, tuple[str, ...]]) -> None:
+            if asked == self._asked:  # an older answer may arrive after a newer one
+                self._take(found)
 
         def work() -> tuple[Loaded, str, tuple[str, ...]]:
             return _loaded(project, run, split, overlaid, patterns, added)
 
-        self._run(work, self._take)
+        self._run(work, take)
 
     def _take(self, found: tuple[Loaded, str, tuple[str, ...]]) -> None:
         loaded, problem, patterns = found

@@ -14,8 +14,9 @@ from workbench.ui.formats import points
 from workbench.ui.interval_words import interval_method, named_interval, pair_of
 from workbench.ui.panels.results.quality_state import QualityState
 from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.chart import CIRCLE, SQUARE, Axis, Bar, Chart, Series, save_menu
+from workbench.ui.widgets.chart import Axis, Bar, Chart, Series, save_menu
 from workbench.ui.widgets.layout import card, column, row
+from workbench.ui.widgets.markers import CIRCLE, SQUARE
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:

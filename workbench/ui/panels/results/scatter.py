@@ -8,8 +8,9 @@ from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, theme
 from workbench.ui.panels.results.quality_state import QualityState
 from workbench.ui.run_words import score_text, score_title
-from workbench.ui.widgets.chart import CIRCLE, Axis, Chart, Series, save_menu
+from workbench.ui.widgets.chart import Axis, Chart, Series, save_menu
 from workbench.ui.widgets.layout import card, row
+from workbench.ui.widgets.markers import CIRCLE
 from workbench.ui.widgets.words import words
 
 HIGHEST = 320  # of the chart, pixels at 100%

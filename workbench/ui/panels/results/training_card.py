@@ -10,16 +10,14 @@ from workbench.base.i18n import _
 from workbench.ui import plain
 from workbench.ui.panels.results.quality_state import QualityState
 from workbench.ui.widgets.button import Button, Segments
-from workbench.ui.widgets.chart import CIRCLE, NO_MARK, SQUARE, Axis, Chart, Series, save_menu
+from workbench.ui.widgets.chart import Axis, Chart, Series, save_menu
+from workbench.ui.widgets.chart_legend import ChartLegend
 from workbench.ui.widgets.layout import card, row
+from workbench.ui.widgets.markers import NO_MARK, distinct
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.operations.training_curves import TrainingCurves
-
-TONES = ("accent", "warn", "good", "bad", "muted")
-MARKS = (CIRCLE, SQUARE)
-MARK_TEXTS = ("●", "■")  # of the legend
 
 
 class TrainingCard(QFrame):
@@ -38,7 +36,7 @@ class TrainingCard(QFrame):
         self._menu = QMenu(self)
         self._menu.aboutToShow.connect(self._fill_menu)
         self._overlay = Button(_("Overlay run"), "", "quiet", small=True, menu=self._menu)
-        self._legend = words("", "caption", "muted", wrap=True)
+        self._legend = ChartLegend()
         head = row(
             words(_("Training"), weight=600),
             self._kind,
@@ -85,6 +83,17 @@ class TrainingCard(QFrame):
         self._legend.setVisible(False)
         if loaded is None or found is None:
             return
+        self._show_steps(found)
+        run = self._state.page.run
+        scores = _scores(
+            {run.name if run is not None else "": found, **loaded.others}, loaded.score
+        )
+        self.score.set_series(scores)
+        named = scores if is_score else self.loss.series
+        self._legend.setVisible(len(named) > 1)
+        self._legend.set(named if len(named) > 1 else ())
+
+    def _show_steps(self, found: TrainingCurves) -> None:
         for chart, name, values in (
             (self.loss, _("loss"), found.loss),
             (self.norm, _("gradient norm"), found.gradient_norm),
@@ -97,34 +106,29 @@ class TrainingCard(QFrame):
             chart.set_series(drawn)
             if not numbers:
                 chart.hide()
-        run = self._state.page.run
-        named = {run.name if run is not None else "": found, **loaded.others}
-        series = []
-        for number, (name, curves) in enumerate(named.items()):
-            steps, numbers = curves.scores.get(loaded.score, ((), ()))
-            tone, mark = TONES[number % len(TONES)], MARKS[number % len(MARKS)]
-            xs = tuple(map(float, steps))
-            series.append(Series(name, xs, numbers, tone, bool(number), mark))
-        self.score.set_series(series)
-        shown = [*named] if is_score else [_("sum"), *found.parts] if found.parts else []
-        self._legend.setVisible(len(shown) > 1)
-        marks = [f"{MARK_TEXTS[number % 2]} {name}" for number, name in enumerate(shown)]
-        if not is_score and shown:
-            marks[0] = f"— {shown[0]}"  # the sum has no markers
-        self._legend.setText("   ".join(marks))
+
+
+def _scores(runs: dict[str, TrainingCurves], score: str) -> list[Series]:
+    """The score of each run on dev, told apart by tone and marker; all but the first dashed."""
+    drawn = []
+    for number, (name, curves) in enumerate(runs.items()):
+        steps, values = curves.scores.get(score, ((), ()))
+        tone, marker = distinct(number)
+        drawn.append(Series(name, tuple(map(float, steps)), values, tone, bool(number), marker))
+    return drawn
 
 
 def _parts(whole: Series, found: TrainingCurves) -> list[Series]:
-    """The sum of the losses, and each of them, told apart by tone, dashes and marks."""
+    """The sum of the losses, and each of them, told apart by tone, dashes and markers."""
     every = [(_("sum"), (found.loss[0], whole.y)), *found.parts.items()]
     return [
         Series(
             name,
             tuple(map(float, steps)),
             tuple(values),
-            TONES[number % len(TONES)],
+            distinct(number)[0],
             bool(number),
-            MARKS[number % len(MARKS)] if number else NO_MARK,
+            distinct(number)[1] if number else NO_MARK,
             width=1.4,
         )
         for number, (name, (steps, values)) in enumerate(every)
