@@ -35,3 +35,18 @@ def test_a_correlation_without_variance_is_not_defined():
     assert regression.pearson([1.0, 2.0, 3.0], [2.0, 4.0, 6.0]) == 1.0
     with pytest.raises(ValueError, match="2 gold numbers, but 1"):
         regression.pearson([1.0, 2.0], [1.0])
+
+
+def test_resampled_correlations_of_equal_numbers_count_as_zero_at_any_scale():
+    draw = np.random.default_rng(3)
+    for scale in (1e-8, 1.0, 1e8):
+        gold = draw.integers(0, 6, 40) * scale
+        predicted = gold + draw.normal(0, 2, 40) * scale
+        once, none = np.ones((1, 40)), np.zeros((1, 40))
+        found = regression.Numbers.of(gold.tolist(), predicted.tolist())(once)
+        constant = regression.Numbers.of(gold.tolist(), [0.1 * scale] * 40)
+
+        assert found["pearson"][0] == pytest.approx(stats.pearsonr(gold, predicted).statistic)
+        assert found["spearman"][0] == pytest.approx(stats.spearmanr(gold, predicted).statistic)
+        assert constant(once)["pearson"][0] == constant(once)["spearman"][0] == 0.0
+        assert np.isnan(constant(none)["pearson"][0])

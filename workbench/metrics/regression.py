@@ -9,6 +9,8 @@ import numpy as np
 
 from workbench.metrics.resampling import Arrays
 
+ROUNDING = 1e-28  # of squares of float64, relative
+
 
 def pearson(gold: Sequence[float], predicted: Sequence[float]) -> float | None:
     """Correlation from -1 to 1; None if either side is constant, or there are fewer than two.
@@ -72,7 +74,7 @@ def ranks(values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Numbers:
-    """gold, predicted float (N,). A `Statistic`; correlations that are not defined are NaN."""
+    """gold, predicted float (N,). A `Statistic`; correlations of equal numbers are 0."""
 
     gold: np.ndarray
     predicted: np.ndarray
@@ -102,16 +104,20 @@ class Numbers:
 
 
 def _correlations(weights: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Pearson correlation of each row of weights (R, N); sides are (N,) or (R, N). Returns (R,)."""
+    """Pearson correlation of each row of weights (R, N); sides are (N,) or (R, N).
+
+    Returns (R,): 0 where all numbers of either side are equal, NaN without documents.
+    """
     totals = weights.sum(axis=1, keepdims=True)
-    left, right = (
-        side - (weights * side).sum(axis=1, keepdims=True) / totals for side in (left, right)
-    )
-    products = (weights * left * right).sum(axis=1)
-    spread = (weights * left**2).sum(axis=1) * (weights * right**2).sum(axis=1)
-    defined = np.sqrt(np.where(spread > 1e-20, spread, np.nan))
-    found: np.ndarray = np.clip(products / defined, -1.0, 1.0)
-    return found
+    sides = [side - (weights * side).sum(axis=1, keepdims=True) / totals for side in (left, right)]
+    products = (weights * sides[0] * sides[1]).sum(axis=1)
+    spreads = [(weights * side**2).sum(axis=1) for side in sides]
+    sizes = [(weights * side**2).sum(axis=1) for side in (left, right)]
+    # equal numbers differ from their mean by rounding
+    equal = (spreads[0] <= ROUNDING * sizes[0]) | (spreads[1] <= ROUNDING * sizes[1])
+    spread = np.where(equal, 1.0, np.sqrt(spreads[0]) * np.sqrt(spreads[1]))
+    found = np.where(equal, 0.0, np.clip(products / spread, -1.0, 1.0))
+    return np.where(totals[:, 0] > 0, found, np.nan)
 
 
 def _weighted_ranks(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
