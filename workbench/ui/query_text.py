@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.events import State
 from workbench.base.i18n import _
+from workbench.base.latest import Latest
 from workbench.operations import queries
 from workbench.operations.queries import Offer, Vocabulary
 from workbench.text import query_edit
@@ -36,6 +37,7 @@ class QueryText(State):
         self.problem: QueryError | None = None
         self.known = Vocabulary()
         self._stale = True  # whether `known` must be read again
+        self._reading = Latest()
         self.saved: tuple[SavedFilter, ...] = queries.filters(self.project)
         self.listen(self.project.changed, self._project_changed)
 
@@ -72,8 +74,14 @@ class QueryText(State):
         if self._stale:
             self._stale = False
             project = self.project
+
+            def failed(error: Exception) -> None:
+                self._stale = True  # read with the next word
+                self.context.fail(error)
+
             self.context.run(
-                lambda: queries.vocabulary(project), lambda known: self.update(known=known)
+                lambda: queries.vocabulary(project),
+                *self._reading.newest(lambda known: self.update(known=known), failed),
             )
 
     def offers(self, text: str, caret: int) -> tuple[Offer, ...]:

@@ -140,3 +140,22 @@ def test_without_a_document_nothing_is_listed(view, state):
     view.occurrences.open()
 
     assert view.occurrences.isHidden()
+
+
+def test_places_of_the_document_are_those_of_the_one_that_is_open(state, listed):
+    listed.set(where=DOCUMENT)
+    assert keys(listed) == []
+
+    state.open(2)
+    assert keys(listed) == ["k1"]
+
+
+def test_places_of_the_queue_follow_its_filter(state, listed):
+    state.narrow(split="none")
+    listed.set(where=QUEUE)
+    assert keys(listed) == ["k1", "k3"]
+
+    state.narrow(split="dev")
+    assert keys(listed) == []
+    state.clear_filters()
+    assert not listed.shown

@@ -1,6 +1,7 @@
 """Orders of the queue in Annotate: computed, followed, kept, and left again."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -8,6 +9,7 @@ from tests.inline import InlineQueue
 from tests.ui.panels.annotate.test_queue import keys
 from tests.ui.panels.annotate.test_state import key_of, label_id, layer_id
 from workbench.operations import queue_orders
+from workbench.ui.panels.annotate.instant import INSTANT
 from workbench.ui.panels.annotate.ordering import FILES
 
 
@@ -105,3 +107,19 @@ def test_the_end_of_an_order_that_another_one_has_replaced_is_not_shown(state, c
     choose(state, mail, "random", share=0.5)
 
     assert not state.computing and state.queue_order.share == 0.5
+
+
+def test_an_order_that_is_still_computed_does_not_replace_that_of_the_instant_model(state, mail):
+    used = []
+    assert state.choose_order("random", layer_id(state, "mood"), [], "", 0.0)
+    assert state.computing
+    model = SimpleNamespace(use=lambda *how: used.append(how), order=None)
+
+    state.instant = model
+    state.choose_order("margin", layer_id(state, "mood"), [INSTANT], "", 0.1)
+    while mail:
+        mail.pop(0)()
+    state.instant = None
+
+    assert used == [("margin", 0.1)] and not state.computing
+    assert state.queue_order is None and state.context.message == []

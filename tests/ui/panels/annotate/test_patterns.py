@@ -3,6 +3,7 @@
 import pytest
 from PySide6.QtCore import Qt
 
+from tests.held import Held
 from workbench.operations import patterns
 from workbench.text.patterns import REGEX, WORDS, Pattern
 from workbench.ui.panels.annotate.patterns import PatternsState
@@ -117,3 +118,37 @@ def test_choosing_a_row_edits_it_and_space_turns_it_off(dialog, state, qtbot):
     qtbot.keyClick(dialog.table, Qt.Key.Key_Space)
     stored = patterns.all_patterns(state.project)[1]
     assert (stored.body, stored.active) == (r"\d\d", False)
+
+
+def test_a_count_of_other_documents_or_of_another_pattern_is_not_shown(state, table):
+    table.save(body="42", label_id=label_id(state, "TIME"))
+    table.save(body="Ada", label_id=label_id(state, "PER"))
+    state.narrow(split="train")
+    held = Held(state.context)
+
+    table.count()
+    table.set_queue(True)
+    held.answer(0)
+    assert [row.hits for row in table.rows] == [None, None] and table.searched is None
+    assert table.share is None
+
+    table.set_queue(False)
+    table.count()
+    table.choose(table.rows[0].id)
+    table.save(body="tram")
+    held.answer(1)
+    assert table.rows[0].hits is None and table.rows[1].hits.places == 1
+
+
+def test_hits_of_a_pattern_that_is_switched_off_are_kept_and_come_back_with_undo(state, table):
+    table.save(body="42", label_id=label_id(state, "TIME"))
+    table.count()
+    table.toggle([table.rows[0].id])
+    assert table.rows[0].hits.places == 2
+
+    table.choose(table.rows[0].id)
+    table.save(body="tram")
+    assert table.rows[0].hits is None
+    state.project.undo()
+
+    assert table.rows[0].hits.places == 2

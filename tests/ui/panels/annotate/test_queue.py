@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.held import Held
 from tests.ui.panels.annotate.test_state import key_of, label_id, layer_id
 from workbench.operations import annotate, suggestion_edits
 from workbench.operations.annotate import TO_DO, NewSuggestion
@@ -232,3 +233,78 @@ def test_the_only_document_of_the_queue_cannot_be_skipped(state, noted):
 
     assert key_of(state) == "k1" and noted[-1][0] == "This is the only document in the queue."
     assert state.skipped == ()
+
+
+@pytest.fixture
+def large(state, monkeypatch):
+    """The state, as if its queue were too long to be read at once, and its held back work."""
+    monkeypatch.setattr("workbench.ui.panels.annotate.queue.MANY", 3)
+    return state, Held(state.context)
+
+
+def test_the_queue_of_an_earlier_filter_does_not_replace_the_present_one(large):
+    state, held = large
+    state.narrow(split="dev")
+    state.narrow(split=None)
+    read = held.asking("read")
+
+    held.answer(*reversed(read))
+
+    assert keys(state) == ["k0", "k1", "k2", "k3", "k4", "pair"]
+
+
+def test_a_queue_that_is_read_for_other_layers_replaces_that_of_the_former_ones(large):
+    state, held = large
+    state.switch_layer(layer_id(state, "pairs"), False)
+    state.switch_layer(layer_id(state, "mood"), False)
+    state.switch_layer(layer_id(state, "names"), False)
+    state.switch_layer(layer_id(state, "pairs"), True)
+    read = held.asking("read")
+
+    held.answer(*reversed(read))
+
+    assert keys(state) == ["pair"]
+
+
+def test_a_document_that_is_finished_while_the_queue_is_read_falls_out(large):
+    state, held = large
+    state.narrow(state=TO_DO)
+    (read,) = held.asking("read")
+    held.compute(read)
+    ids = [layer.id for layer in state.layers if layer.texts == 1]
+    annotate.discard(state.project, 4, ids, origin="another page")
+
+    held.answer(read)
+
+    assert "k3" not in keys(state) and "k2" in keys(state)
+
+
+def test_the_number_of_documents_left_is_that_of_the_last_count(large):
+    state, held = large
+    ids = [layer.id for layer in state.layers]
+    state._count()
+    (counted,) = held.asking("open_count")
+    held.compute(counted)
+    annotate.discard(state.project, 2, ids)
+    annotate.discard(state.project, 3, ids)
+    counts = held.asking("open_count")
+
+    held.answer(*reversed(counts))
+
+    assert state.left == annotate.open_count(state.project, tuple(ids))
+
+
+def test_the_progress_of_other_layers_is_measured_at_once(large):
+    state, held = large
+    state._measure()  # a minute has not passed
+    assert len(held) == 0
+
+    state.switch_layer(layer_id(state, "names"), False)
+    state._measure()
+    state.switch_layer(layer_id(state, "pairs"), False)
+    state._measure()
+    measured = held.asking("progress")
+    held.answer(*reversed(measured))
+
+    assert len(measured) == 2
+    assert [of.name for of in state.progress.layers] == ["mood"]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.held import Held
 from workbench.operations import annotate, parts
 from workbench.storage import documents
 from workbench.text.dataset import Record
@@ -154,3 +155,14 @@ def test_a_part_of_a_document_is_shown_between_its_neighbours(book):
 
 def key(state, id: int) -> str:
     return annotate.view(state.project, id).document.key
+
+
+def test_a_large_text_that_is_opened_again_while_it_is_divided_has_its_units(book, monkeypatch):
+    monkeypatch.setattr("workbench.ui.panels.annotate.units.LARGE", 10)
+    held = Held(book.context)
+    book.units.choose_kind("paragraph")
+
+    book.open(book.document_id)
+    held.answer(0)
+
+    assert book.units.message == "Paragraph 1 of 2"

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _, ngettext
+from workbench.base.latest import Latest
 from workbench.operations import again, instant, live_suggestions, queue_orders, rounds
 from workbench.operations.annotate import DocumentRow, SuggestionRow
 from workbench.operations.instant import FAILED, INDEXING, LEAST, READY, Instant
@@ -46,6 +47,7 @@ class InstantState(AheadState):
         self.chosen: tuple[str, int] | None = None
         self.live: Mapping[int, SuggestionRow] = {}
         self._counted: Mapping[int, Sequence[Sequence[Any]]] = {}
+        self._repeats = Latest()
         super().__init__(context)
         self.instant_line = self._instant_text()
 
@@ -87,6 +89,8 @@ class InstantState(AheadState):
             self._turn_on(layer, models[0], follows=True)
 
     def _turn_on(self, layer: Layer, vectors: Choice, *, follows: bool) -> None:
+        if follows:
+            self._stop_computing()
         model = Instant(self.project, self.context.queue, layer, self._in_background)
         model.changed.connect(self._instant_changed)
         self.update(instant=model, follows=follows, instant_line="")
@@ -211,9 +215,15 @@ class InstantState(AheadState):
         if run is None:
             done(found)
             return
+
+        def failed(error: Exception) -> None:
+            done(found)
+            self.context.fail(error)
+
         self.context.run(
             lambda: rounds.rounds(self.project, run),
             lambda known: done((*found, learning.of_rounds(known))),
+            failed,
         )
 
     @property
@@ -281,6 +291,7 @@ class InstantState(AheadState):
         follows = self.instant is not None and INSTANT in runs and strategy != FILES
         self.update(follows=follows)
         if follows and self.instant is not None:
+            self._stop_computing()
             self.instant.use(strategy, share)
             return True
         return super().choose_order(strategy, layer_id, runs, model, share)
@@ -314,7 +325,7 @@ class InstantState(AheadState):
     def train_again(self) -> None:
         """Train with the settings of the newest run on what is labelled now."""
         old, context, project = self.last_run, self.context, self.project
-        if old is None:
+        if old is None or self._repeats.waiting:  # a second click, before the run is listed
             return
         repeated = old
 
@@ -324,7 +335,10 @@ class InstantState(AheadState):
                 message = _("{name} was started with the settings of {old}.")
                 context.note(message.format(name=run.name, old=repeated.name))
 
-        context.run(lambda: again.prepare(project, repeated), prepared)
+        context.run(
+            lambda: again.prepare(project, repeated),
+            *self._repeats.newest(prepared, context.fail),
+        )
 
     # ------------------------------------------------------------ suggestions that are not stored
 

@@ -56,6 +56,7 @@ class OccurrencesState(State):
         self._watch = Watch()
         self._free: Free = _NOTHING
         state.listen(self._project.changed, self._on_changed)
+        state.listen(state.changed, self._moved)
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -143,6 +144,15 @@ class OccurrencesState(State):
         if watch is self._watch and not isinstance(error, Cancelled):
             self.leave()
             self._page.context.fail(error)
+
+    def _moved(self, fields: frozenset[str]) -> None:
+        """Another document was opened, or the queue was filtered."""
+        other = {DOCUMENT: {"document_id"}, QUEUE: {"narrowed", "off"}}.get(self.where, set())
+        if self.shown and fields & other:
+            if self._page.document_id is None or self.where == QUEUE and not self.filtered:
+                self.leave()
+            else:
+                self.search()
 
     def _on_changed(self, changes: Changes) -> None:
         """Labels were added or removed, so what is there already has changed."""

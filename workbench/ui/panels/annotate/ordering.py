@@ -140,10 +140,7 @@ class OrderState(QueueState):
         self, strategy: str, layer_id: int, runs: Sequence[int], model: str, share: float
     ) -> bool:
         """Compute an order in the background; False, with a message, if something is missing."""
-        if self._computation is not None:
-            before, self._computation = self._computation, None  # its end is not shown
-            before.cancel()
-            self.update(computing=False)
+        self._stop_computing()
         if strategy == FILES:
             for layer in self.layers:
                 queue_orders.forget(self.project, row_id(layer))
@@ -174,6 +171,13 @@ class OrderState(QueueState):
             self._ordered(None, error)
             return False
         return True
+
+    def _stop_computing(self) -> None:
+        """Another order is chosen instead of the one that is computed."""
+        if self._computation is not None:
+            before, self._computation = self._computation, None  # its end is not shown
+            before.cancel()
+            self.update(computing=False)
 
     def _in_background(self, work: Callable[[], Any], done: Done) -> None:
         self.context.run(work, lambda found: done(found, None), lambda error: done(None, error))

@@ -54,7 +54,8 @@ class PatternsState(State):
         self.share: float | None = None
         self.searched: int | None = None
         self.fault = ""
-        self._hits: Mapping[int, Hits] = {}
+        # of what was counted last; switching a pattern on or off does not change them
+        self._hits: Mapping[Pattern, Hits] = {}
         self._watch = Watch()
         self.choices = patterns.label_choices(self._project)
         self.listen(self._project.changed, self._on_changed)
@@ -89,7 +90,7 @@ class PatternsState(State):
         rows = []
         for pattern in patterns.all_patterns(self._project):
             layer, label = known.get(pattern.label_id, ("", None))
-            rows.append(PatternRow(pattern, layer, label, self._hits.get(row_id(pattern))))
+            rows.append(PatternRow(pattern, layer, label, self._hits.get(_switched_on(pattern))))
         chosen = self.chosen if any(row.id == self.chosen for row in rows) else None
         self.update(rows=tuple(rows), chosen=chosen)
 
@@ -113,7 +114,6 @@ class PatternsState(State):
             if ids is not None:
                 self.update(chosen=None)
             return ids is not None
-        self._forget([pattern.id])
         return self._try(patterns.change, pattern) is not None
 
     def toggle(self, ids: Iterable[int]) -> None:
@@ -146,14 +146,11 @@ class PatternsState(State):
             self.update(fault=str(error))
             return None
 
-    def _forget(self, ids: Iterable[int]) -> None:
-        gone = set(ids)
-        self._hits = {id: hits for id, hits in self._hits.items() if id not in gone}
-
     # ------------------------------------------------------------ counting and applying
 
     def set_queue(self, queue: bool) -> None:
         """Count and search the filtered queue only, or all documents."""
+        self.cancel()
         self._hits = {}
         self.update(queue=queue, searched=None)
         self._load()
@@ -171,7 +168,7 @@ class PatternsState(State):
         self.update(share=0.0, fault="")
         context.run(
             lambda: patterns.count(project, chosen, where=where, watch=watch),
-            lambda counted: self._counted(watch, counted),
+            lambda counted: self._counted(watch, chosen, counted),
             lambda error: self._failed(watch, error),
         )
 
@@ -184,9 +181,13 @@ class PatternsState(State):
         if watch is self._watch and self.share is not None:
             self.update(share=share)
 
-    def _counted(self, watch: Watch, counted: Counted) -> None:
+    def _counted(self, watch: Watch, chosen: Sequence[Pattern], counted: Counted) -> None:
         if watch is self._watch and not watch.cancelled:
-            self._hits = counted.of
+            self._hits = {
+                _switched_on(pattern): counted.of[row_id(pattern)]
+                for pattern in chosen
+                if row_id(pattern) in counted.of
+            }
             self.update(share=None, searched=counted.documents)
             self._load()
 
@@ -212,3 +213,7 @@ class PatternsState(State):
             lambda watch: patterns.apply(project, where=where, watch=watch),
             done,
         )
+
+
+def _switched_on(pattern: Pattern) -> Pattern:
+    return replace(pattern, active=True)

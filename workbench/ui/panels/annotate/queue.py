@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.events import State
 from workbench.base.i18n import N_, _
+from workbench.base.latest import Latest
 from workbench.base.terms import term
 from workbench.operations import annotate, progress, provenance, queries
 from workbench.operations.annotate import TO_DO, DocumentRow, Filter, SourceFile
@@ -95,7 +96,10 @@ class QueueState(State):
         self.total = 0
         self.left: int | None = None
         self.progress: progress.Progress | None = None
-        self._measured = -MINUTE  # when, as of `monotonic`
+        self._measured, self._measured_of = -MINUTE, tuple[int, ...]()  # `monotonic`, layers
+        self._loads, self._counts, self._measures = Latest(), Latest(), Latest()
+        # while the queue is read: documents that have changed, and whether the order has
+        self._meanwhile, self._reordered = set[int](), False
         self.query = QueryText(context)
         self.query_changes = 0  # a number that changes with each change of `query`
         self.narrowed = Narrowed()
@@ -272,15 +276,21 @@ class QueueState(State):
             return self._in_order(ids), total, annotate.source_files(project)
 
         def take(found: tuple[Any, ...]) -> None:
-            if narrowed == self.narrowed and not self.errors:
-                self._take_queue(*found)
+            if narrowed != self.narrowed or self.errors:
+                return
+            self._take_queue(*found)
+            if self._reordered:
+                self._reorder(self.skipped)
+            self._check(self._meanwhile)
 
+        self._meanwhile, self._reordered = set(), False
         many = max(len(self.ids), self.total) > MANY
         if many or (not self.ids and is_large(self.project)):
             if self.document_id is None:
                 self.next_unlabelled(start=True)
-            self.context.run(read, take)
+            self.context.run(read, *self._loads.newest(take, self.context.fail))
         else:
+            self._loads.drop()
             take(read())
 
     def _take_queue(
@@ -295,14 +305,16 @@ class QueueState(State):
 
     def _measure(self) -> None:
         """Measure progress and pace off the main thread, in large projects once a minute."""
-        now = monotonic()
-        if self.total > MANY and now < self._measured + MINUTE:
+        now, ids = monotonic(), self.active_ids
+        recent = now < self._measured + MINUTE and ids == self._measured_of
+        if self.total > MANY and recent:
             return
-        self._measured = now
+        self._measured, self._measured_of = now, ids
         layers = [layer for layer in self.layers if layer.id not in self.off]
         project = self.project
         self.context.run(
-            lambda: progress.progress(project, layers), lambda found: self.update(progress=found)
+            lambda: progress.progress(project, layers),
+            *self._measures.newest(lambda found: self.update(progress=found), self.context.fail),
         )
 
     def _count(self) -> None:
@@ -310,9 +322,11 @@ class QueueState(State):
         self._measure()
         if self.total > MANY:
             self.context.run(
-                lambda: annotate.open_count(self.project, ids), lambda left: self.update(left=left)
+                lambda: annotate.open_count(self.project, ids),
+                *self._counts.newest(lambda left: self.update(left=left), self.context.fail),
             )
         else:
+            self._counts.drop()
             self.update(left=annotate.open_count(self.project, ids))
 
     def _open_first(self) -> None:
@@ -333,6 +347,8 @@ class QueueState(State):
         asked = set(ids)
         if not asked:
             return
+        if self._loads.waiting:
+            self._meanwhile |= asked
         passing = set(annotate.queue(self.project, replace(self.shown_filter(), ids=sorted(asked))))
         if self.document_id is not None and self.document_id in asked:
             passing.add(self.document_id)
@@ -403,6 +419,7 @@ class QueueState(State):
         self.open(document_id)
 
     def _reorder(self, skipped: tuple[int, ...]) -> None:
+        self._reordered = self._loads.waiting
         ids = _with_last(self._in_order(sorted(self.ids)), skipped)
         if ids != self.ids:
             self.update(ids=ids, skipped=skipped)

@@ -64,7 +64,7 @@ class UnitState(State):
 
     def show(self, document: Document | None) -> None:
         """Divide the text of a document; it opens at the unit where it was left."""
-        if document is not None and self._document is not None and document.id == self._document.id:
+        if document is not None and _same_text(document, self._document):
             self._document = document
             return
         self._remember()
@@ -87,7 +87,7 @@ class UnitState(State):
             self._take(document, kind, units_of(document, kind))
 
     def _take(self, document: Document, kind: str, ranges: tuple[Range, ...]) -> None:
-        if document is self._document and kind == self.kind:
+        if _same_text(document, self._document) and kind == self.kind:
             self.update(ranges=ranges, at=unit_at(ranges, self._wanted or 0))
 
     @property
@@ -167,3 +167,10 @@ class UnitState(State):
     def close(self) -> None:
         self._remember()
         super().close()
+
+
+def _same_text(document: Document, other: Document | None) -> bool:
+    """Whether a document is the other one, perhaps read again."""
+    if other is None or document.id != other.id:
+        return False
+    return document is other or document.texts == other.texts
