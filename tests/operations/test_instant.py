@@ -135,3 +135,69 @@ def points(*pairs):
 )
 def test_advice_follows_the_last_three_points(given, words):
     assert words in advice(given)
+
+
+@pytest.fixture
+def reading(project, topics, tiny_model, started):
+    """A model whose next readings of all labels are held back, as (work, done)."""
+    model, held = started(topics[0]), []
+    model._background = lambda work, done: held.append((work, done))
+    model.held = held
+    return model
+
+
+def test_labels_that_were_read_before_a_change_do_not_replace_it(project, topics, reading):
+    layer, ids = topics
+    reading.labels_changed(None)
+    work, done = reading.held[0]
+    before = work()
+    annotate.discard(project, ids[0], [layer.id])
+    annotate.set_class(project, ids[-1], layer.labels[0].id)
+    annotate.submit(project, ids[-1], [layer.id])
+    reading.labels_changed([ids[0], ids[-1]])
+    assert reading.labelled == 12
+
+    done(before, None)
+
+    assert reading.labelled == 12 and ids[-1] not in reading.order.ids
+
+
+def test_an_earlier_reading_of_all_labels_does_not_replace_a_later_one(project, topics, reading):
+    layer, ids = topics
+    reading.labels_changed(None)
+    before = reading.held[0][0]()
+    annotate.discard(project, ids[0], [layer.id])
+    reading.labels_changed(None)
+
+    reading.held[1][1](reading.held[1][0](), None)
+    reading.held[0][1](before, None)
+
+    assert reading.labelled == 11
+
+
+def test_labels_that_a_large_change_has_removed_are_no_longer_learned(project, topics, started):
+    layer, ids = topics
+    model = started(layer)
+    annotate.set_class(project, ids[-1], layer.labels[0].id)
+    annotate.submit(project, ids[-1], [layer.id])
+    model.labels_changed([ids[-1]])
+    project.undo(2)
+
+    model.labels_changed(None)
+
+    assert model.labelled == 12 and ids[-1] in model.order.ids
+
+
+def test_documents_that_come_while_the_vectors_are_looked_up_are_looked_up_too(
+    project, topics, reading, add_texts
+):
+    reading.documents_changed()
+    work, done = reading.held[0]
+    before = work()
+    add_texts(["late again"])
+    reading.documents_changed()
+    assert len(reading.held) == 1
+
+    done(before, None)
+
+    assert len(reading.held) == 2

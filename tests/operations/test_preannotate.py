@@ -104,3 +104,19 @@ def test_the_newest_run_of_a_layer_is_one_of_the_choices(project, topics, traine
 
     assert preannotate.resolved(project, {layer.id: preannotate.NEWEST}) == (trained,)
     assert preannotate.resolved(project, {layer.id: trained.id + 1}) == ()
+
+
+def test_the_end_of_a_job_for_runs_chosen_before_does_not_stop_the_present_ones(
+    project, queue, topics, trained, answer_job, made
+):
+    made.follow(place(project, topics[1][0]))
+    before = queue.jobs[-1]
+
+    made.use(())
+    made.use((trained,))
+    assert made.status == RUNNING and queue.jobs[-1] is not before
+    before.end("cancelled")
+
+    assert made.status == RUNNING and made.message == ""
+    answer_job(queue.jobs[-1], "praise")
+    assert (made.status, made.ready) == (IDLE, 4)

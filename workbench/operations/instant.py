@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.events import Signal
 from workbench.base.i18n import _
+from workbench.base.latest import Latest
 from workbench.jobs.spec import JobSpec
 from workbench.operations import corpus_index, instant_curve, queue_orders
 from workbench.operations.instant_curve import Point
@@ -78,6 +79,7 @@ class Instant:
         self._host: Host | None = None
         self._job: Job | None = None
         self._unsent: dict[int, Any] = {}
+        self._told: frozenset[int] = frozenset()  # documents whose labels the process has
         self._dev: list[int] = []
         self._open = -1
         self._then: Callable[[], None] | None = None  # after an answer for all documents
@@ -86,6 +88,8 @@ class Instant:
         self._choice: Choice | None = None
         self._known: frozenset[tuple[int, str]] = frozenset()  # documents with vectors
         self._looking = self._look_again = False
+        self._reading = Latest()  # of the labels of all documents
+        self._meanwhile: dict[int, Any] = {}  # labels that have changed while they are read
 
     # ------------------------------------------------------------ starting
 
@@ -98,7 +102,7 @@ class Instant:
 
     def documents_changed(self) -> None:
         """Compute vectors again if there are new documents or texts; it continues meanwhile."""
-        if self._host is not None:
+        if self._host is not None or self._looking or self._job is not None:
             self._look()
 
     def _look(self) -> None:
@@ -128,6 +132,8 @@ class Instant:
                 else:
                     self._job = corpus_index.start(self._queue, wanted, self._indexed)
                     self.changed.emit()
+            elif self._look_again:
+                self._look()
 
         self._background(prepare, prepared)
 
@@ -155,11 +161,12 @@ class Instant:
         }
         spec = JobSpec(TARGET, params, title=_("Instant model"))
         self._host, self._asking = Host(spec, dispatch=self._queue.dispatch), False
+        self._told = frozenset()
         if before is None:
             self._become(STARTING)
         else:
             before.close()
-        self._background(self._every_label, self._labels_read)
+        self._read_labels()
         if self._look_again:
             self._look()
 
@@ -174,13 +181,28 @@ class Instant:
         known = {row_id(record.document): gold_of(self.layer, record) for record in found}
         return {**dict.fromkeys(others, False), **known}, dev
 
+    def _read_labels(self) -> None:
+        """Learn from the labels of all documents as they are now."""
+        ticket, self._meanwhile = self._reading.begin(), {}
+        self._background(
+            self._every_label, lambda found, error: self._labels_read(ticket, found, error)
+        )
+
     def _labels_read(
-        self, found: tuple[dict[int, Any], list[int]] | None, error: Exception | None
+        self,
+        ticket: object,
+        found: tuple[dict[int, Any], list[int]] | None,
+        error: Exception | None,
     ) -> None:
+        if not self._reading.ends(ticket):
+            return  # they are read again
         if error is not None or found is None or self.status == OFF:
             self._failed(error)
             return
-        self._unsent, self._dev = {**found[0], **self._unsent}, found[1]
+        dev = set(self._dev) & self._meanwhile.keys()
+        lost = dict.fromkeys(self._told - found[0].keys())
+        self._unsent = {**lost, **found[0], **self._meanwhile}
+        self._dev = [*found[1], *sorted(dev.difference(found[1]))]
         self._ask()
 
     def _failed(self, error: Exception | None) -> None:
@@ -211,7 +233,7 @@ class Instant:
         if self._host is None:
             return
         if ids is None:
-            self._background(self._every_label, self._labels_read)
+            self._read_labels()
             return
         name = self.layer.name
         changed = set(ids)
@@ -222,6 +244,8 @@ class Instant:
             is_gold = state == "submitted" and self._unsent[id]
             if is_gold and record.document.split == "dev" and id not in self._dev:
                 self._dev.append(id)
+        if self._reading.waiting:
+            self._meanwhile |= {id: self._unsent[id] for id in changed & self._unsent.keys()}
         if changed & self._unsent.keys():
             self._ask()
 
@@ -249,6 +273,8 @@ class Instant:
             return
         self._asking, self._again = True, False
         sent, self._unsent = self._unsent, {}
+        gone = {id for id, labels in sent.items() if labels is None}
+        self._told = (self._told | sent.keys()) - gone
         request = {
             "gold": {str(id): labels for id, labels in sent.items()},
             "dev": self._dev,
@@ -266,6 +292,7 @@ class Instant:
             return  # it has been replaced by one with the new documents
         self._asking = False
         if error is not None:
+            self._then = None
             self._failed(error)
             return
         self.labelled = int(found["labelled"])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import Cancelled
 from workbench.base.events import Signal
+from workbench.base.latest import Latest
 from workbench.operations import predict, queue_orders, suggest, train
 from workbench.storage import documents, labels, listing, runs, unfinished
 from workbench.text.rows import row_id
@@ -142,6 +143,7 @@ class Preannotation:
         self.changed = Signal("preannotation.changed")
         self._place: Place | None = None
         self._job: Job | None = None
+        self._predicting = Latest()
         self._reading = self._again = self._closed = False
         self._listening: Callable[[], None] | None = None
 
@@ -174,6 +176,7 @@ class Preannotation:
         self._cancel()
 
     def _cancel(self) -> None:
+        self._predicting.drop()
         if self._job is not None and not self._job.over:
             self._job.cancel()
         self._job = None
@@ -238,25 +241,29 @@ class Preannotation:
             return
         self.status = RUNNING
         missing = [document for document in read.documents if document.id in read.missing]
+        ticket = self._predicting.begin()
         predict.ensure(
             self.project,
             self._queue,
             run,
             missing,
-            lambda _answers, error: self._predicted(run, error),
+            lambda _answers, error: self._predicted(ticket, error),
             background=self._background,
-            begun=self._started,
+            begun=lambda job: self._started(ticket, job),
         )
 
-    def _started(self, job: Job) -> None:
-        self._job = job
+    def _started(self, ticket: object, job: Job) -> None:
+        if self._predicting.is_newest(ticket):
+            self._job = job
+        else:  # other runs were chosen, while its documents were written
+            job.cancel()
 
-    def _predicted(self, run: Run, error: Exception | None) -> None:
+    def _predicted(self, ticket: object, error: Exception | None) -> None:
+        if not self._predicting.ends(ticket):
+            return
         job, self._job = self._job, None
         if job is not None and job.over and error is None:
             job.forget()  # the list of jobs would grow with every few documents
-        if self._closed or run not in self.runs:
-            return
         if error is not None:
             self._fail(error)
             return
