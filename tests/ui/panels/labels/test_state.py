@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.held import Held
 from workbench.base.errors import WorkbenchError
 from workbench.base.watch import Watch
 from workbench.operations import annotate
@@ -190,3 +191,58 @@ def test_an_answer_for_labels_selected_before_is_dropped(state, monkeypatch):
         large.context.waiting.pop(0)()
     assert large.will_go == "Deleting bad does not affect any annotations."
     large.close()
+
+
+@pytest.fixture
+def large(state, monkeypatch):
+    """The state, as if counting took long, and its held back work."""
+    monkeypatch.setattr("workbench.ui.panels.labels.state.is_large", lambda _project: True)
+    return state, Held(state.context)
+
+
+def layer_named(state, name):
+    return next(row.id for row in state.layers if row.layer.name == name)
+
+
+def test_what_is_known_of_one_layer_is_not_shown_for_another(large):
+    state, held = large
+    state.add_layer("mark", "score", 1, (), ("0", "1", "0.5"))
+    state.add_layer("size", "score", 1, (), ("0", "9", "1"))
+    state.choose_layer(layer_named(state, "mark"))
+    held.rest()
+    assert state.values.scale == (0.0, 1.0, 0.5)
+
+    state.choose_layer(layer_named(state, "size"))
+    assert state.values is None and state.layer_will_go == ""
+    held.rest()
+
+    assert state.values.scale == (0.0, 9.0, 1.0)
+
+
+def test_the_questions_of_an_earlier_layer_are_not_shown_for_another(large):
+    state, held = large
+    for name in ("first", "second"):
+        state.add_layer(name, "answer", 1, ())
+    held.rest()
+    state.choose_layer(layer_named(state, "first"))
+    state.choose_layer(layer_named(state, "second"))
+    *_before, first, second = held.asking("counts")
+
+    held.answer(first)
+    assert state.asked == ""
+    held.answer(second)
+
+    assert state.asked.startswith("Questions: 0")
+
+
+def test_an_earlier_count_does_not_replace_a_later_one(large):
+    state, held = large
+    state.refresh()
+    held.compute(held.asking("counts")[0])
+    annotate.set_class(state.project, 1, state.labels[0].id)
+    state.refresh()
+    first, second = held.asking("counts")
+
+    held.answer(second, first)
+
+    assert [row.count for row in state.labels] == [1, 0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
@@ -147,12 +148,11 @@ class LabelsState(State):
         """Show these layers, with the labels of the layer `wanted`, by default of the first."""
         rows = tuple(LayerRow(layer, self._submitted.get(row_id(layer))) for layer in layers)
         row = next((row for row in rows if row.id == wanted), rows[0] if rows else None)
-        found = (
-            tuple(LabelRow(label, self._counts.get(row_id(label))) for label in row.layer.labels)
-            if row
-            else ()
-        )
+        labels = row.layer.labels if row else ()
+        found = tuple(LabelRow(label, self._counts.get(row_id(label))) for label in labels)
         chosen = tuple(id for id in self.chosen if any(label.id == id for label in found))
+        if (row and row.id) != (self.layer and self.layer.id):
+            self.update(values=None, asked="", kind_text="", layer_will_go="")  # of another layer
         self.update(layers=rows, layer=row, labels=found, chosen=chosen)
         self._summarise()
         self._describe_layer()
@@ -166,7 +166,8 @@ class LabelsState(State):
         if layer is None or layer.layer.traits.has_labels:
             self.update(values=None, asked="")
             if layer is not None and layer.layer.traits.asks:
-                self.read(lambda: questions.counts(project, layer.id), self._show_asked)
+                count = partial(questions.counts, project, layer.id)
+                self.read(count, partial(self._show_asked, layer))
             return
         scale = Scale.of(layer.layer.options)
 
@@ -177,8 +178,8 @@ class LabelsState(State):
 
         self.read(lambda: values.summary(project, layer.id), found)
 
-    def _show_asked(self, counts: questions.AskedCounts) -> None:
-        if self.layer is not None and self.layer.layer.traits.asks:
+    def _show_asked(self, layer: LayerRow, counts: questions.AskedCounts) -> None:
+        if layer is self.layer:
             self.update(asked=questions.in_words(counts))
 
     def set_scale(self, minimum: str, maximum: str, step: str) -> None:
@@ -253,7 +254,7 @@ class LabelsState(State):
 
     def choose_layer(self, layer_id: int) -> None:
         if self.layer is None or self.layer.id != layer_id:
-            self.update(chosen=(), will_go="", layer_will_go="")
+            self.update(chosen=(), will_go="")
             known = any(layer.id == layer_id for layer in self.layers)
             wanted = layer_id if known or self.layer is None else self.layer.id
             self._show([layer.layer for layer in self.layers], wanted)
