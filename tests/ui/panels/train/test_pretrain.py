@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.held import Held
 from tests.ui.panels.train.test_state import context  # noqa: F401 (a fixture)
 from workbench.base.events import Signal
 from workbench.jobs.events import Finished, Output, Started
@@ -206,3 +207,41 @@ def test_the_focus_returns_to_the_button_of_the_batch(state, look, qtbot):
 
         state.update(preparing=False)
         assert view.focusWidget() is button
+
+
+def test_the_text_of_a_run_is_still_written_after_another_one_was(state, context):  # noqa: F811
+    held, begun = Held(context), []
+    for _text in range(2):
+        state.with_text(begun.append, lambda _job: None)
+
+    held.answer(1)
+    assert len(begun) == 1 and state.preparing and not state.ready
+    held.answer(0)
+
+    assert len(begun) == 2 and not state.preparing
+    for written in begun:
+        written.close()
+
+
+def test_the_size_of_an_earlier_choice_does_not_replace_that_of_the_present_one(
+    state,
+    context,  # noqa: F811
+):
+    held = Held(context)
+    state.set_words("no such words")
+    state.set_words("")
+
+    held.answer(1, 0)
+
+    assert state.size.documents > 0 and not state.problem
+
+
+def test_closing_ends_all_texts_that_are_written(state, context):  # noqa: F811
+    held, begun = Held(context), []
+    for _text in range(2):
+        state.with_text(begun.append, lambda _job: None)
+
+    state.close()
+    held.answer(0, 1)
+
+    assert context.faults == [] and begun == [] and not state.preparing

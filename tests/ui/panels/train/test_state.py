@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.held import Held
 from workbench.base.events import Signal
 from workbench.base.settings import Settings
 from workbench.jobs.events import Finished, Output, Started
@@ -448,3 +449,41 @@ def test_a_start_that_comes_while_the_plan_is_worked_out_waits_for_it(state, con
     for work, done in held:
         done(work())
     assert [job.spec.params["run"]["purpose"] for job in context.queue.jobs] == ["train"]
+
+
+def test_the_plan_of_another_layer_is_not_shown_while_documents_are_counted(state, context):
+    before, held = state.plan.layer.name, Held(context)
+
+    state.choose_task("tag")
+    assert state.plan is None and not state.ready
+    held.answer(0)
+
+    assert state.plan.layer.name == state.layer != before
+
+
+def test_an_error_of_an_earlier_count_is_not_shown_and_that_of_the_last_leaves_no_plan(
+    state, context
+):
+    held = Held(context)
+    state.refresh()
+    state.refresh()
+
+    held.fail(0, ValueError("earlier"))
+    assert context.faults == [] and state.plan is not None
+    held.fail(1, error := ValueError("last"))
+
+    assert context.faults == [error] and state.plan is None and not state.working_out
+
+
+def test_texts_counted_for_an_earlier_choice_add_no_warning_to_a_later_one(state, context):
+    state.set_values({"max_length": "16"})
+    held = Held(context)
+    state.set_values({"max_length": "12"})
+    held.answer(0)  # the plan; the texts are counted next
+    held.compute(1)
+    state.set_values({})
+    before = state.warnings
+
+    held.answer(1)
+
+    assert state.warnings == before

@@ -274,7 +274,9 @@ class Choices(QFrame):
         elif state.preparing:
             self._used.set(_("Preparing training data…"), "accent")
         elif plan is None:
-            self._used.set(_("Counting documents…"), "accent")
+            counting = _("Counting documents…"), "accent"
+            failed = _("The documents could not be counted."), "warn"
+            self._used.set(*(counting if state.working_out else failed))
         elif plan.problem:
             self._used.set(plan.problem, "warn")
         else:

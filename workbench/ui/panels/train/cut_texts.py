@@ -42,7 +42,7 @@ class CutTexts:
 
         def done(exact: train.CutCount | None) -> None:
             self._known[key] = exact
-            if watch is self._watch:
+            if watch is self._watch and not watch.cancelled:
                 show(train.text_warnings(plan.task, check, card.name, exact))
 
         watch = self._watch = Watch()

@@ -43,7 +43,7 @@ class TextState(State):
         self.problem = ""
         self.preparing = False
         self._asked = 0
-        self._watch = Watch()  # of the text that is being written
+        self._writing: tuple[Watch, ...] = ()  # of the texts that are being written
         self.listen(self.project.changed, self._project_changed)
 
     @property
@@ -117,7 +117,8 @@ class TextState(State):
         """
         report = failed or self.context.fail
         source = self.text_source
-        watch = self._watch = Watch()
+        watch = Watch()
+        self._writing = (*self._writing, watch)
         self.update(preparing=True)
 
         def work() -> Written:
@@ -126,8 +127,12 @@ class TextState(State):
             written = operations.write(self.project, source, watch)
             return operations.joined(written) if joined else written
 
+        def ended() -> None:
+            self._writing = tuple(other for other in self._writing if other is not watch)
+            self.update(preparing=bool(self._writing))
+
         def done(written: Written) -> None:
-            self.update(preparing=False)
+            ended()
             try:
                 job = begin(written)
             except WorkbenchError as error:
@@ -137,12 +142,13 @@ class TextState(State):
                 then(job)
 
         def not_written(error: Exception) -> None:
-            self.update(preparing=False)
+            ended()
             if not isinstance(error, Cancelled):
                 report(error)
 
         self.context.run(work, done, not_written)
 
     def close(self) -> None:
-        self._watch.cancel()
+        for watch in self._writing:
+            watch.cancel()
         super().close()

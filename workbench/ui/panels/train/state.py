@@ -55,7 +55,7 @@ class TrainState(State):
         self.live: Live | None = None
         self.waiting = 0
         self._lives: dict[int, Live] = {}
-        self._asked = 0
+        self._asked, self._plan_of = 0, ("", "")  # task and layer of `plan`
         self._cuts = CutTexts(context, self.project)
         self._watched, self._stale = True, False
         self.preparing = False  # the training data is being prepared
@@ -232,8 +232,9 @@ class TrainState(State):
             self.update(plan=None, warnings=(), words=None)
             return
         self.working_out = True
+        if self.plan is not None and self._plan_of != (task, layer):
+            self.update(plan=None, warnings=(), words=None)  # of other data
         length, limit = self._number("max_length"), self._number("train_limit")
-
         spec = None if self.errors else self.spec()
 
         def work() -> Any:
@@ -243,7 +244,7 @@ class TrainState(State):
         def done(found: Any) -> None:
             if asked == self._asked:
                 plan, check, warnings = found
-                self.working_out = False
+                self.working_out, self._plan_of = False, (task, layer)
                 self.update(plan=plan, warnings=warnings, words=check and check.words)
                 self._start_if_wanted()
                 if check is not None and card is not None:
@@ -253,7 +254,8 @@ class TrainState(State):
         def failed(error: Exception) -> None:
             if asked == self._asked:
                 self.working_out = self._start_wanted = False
-            self.context.fail(error)
+                self.update(plan=None, warnings=(), words=None)
+                self.context.fail(error)
 
         self.context.run(work, done, failed)
 
