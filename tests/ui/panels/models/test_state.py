@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests import tiny_models
+from tests.held import Held
 from tests.starters import SHIPPED
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import Signal
@@ -438,3 +439,31 @@ def test_the_first_batch_of_a_pretraining_is_shown_from_the_folder_of_the_model(
 
     (mine / FIRST_BATCH).write_bytes(b"x")
     assert FIRST_BATCH in state.batch(card).error
+
+
+def test_a_measurement_that_is_cancelled_while_the_sample_is_drawn_is_not_started(
+    context, tmp_path
+):
+    suit, held = SuitState(context), Held(context)
+    (tmp_path / "own.txt").write_text("a tram", encoding="utf-8")
+    suit.read_files([tmp_path / "own.txt"])
+    suit.measure()
+
+    suit.cancel()
+    assert not suit.busy and suit.message == "Cancelled."
+    held.answer(0)
+
+    assert context.queue.jobs == [] and not suit.busy
+
+
+def test_the_list_that_changed_while_it_could_not_be_read_is_read_again(context):
+    held = Held(context)
+    state = ModelsState(context)
+    state.refresh()
+    state.refresh()
+    held.fail(0, WorkbenchError("no disk"))
+
+    held.answer(1)
+
+    assert state.cards and not state.busy
+    state.close()

@@ -70,3 +70,34 @@ def test_texts_that_are_written_while_the_dialog_is_closed_are_deleted(
     start(spec)
 
     assert not Path(spec.folder).exists()
+
+
+@pytest.fixture
+def texts(state, monkeypatch):
+    """A project for the state."""
+    module = "workbench.ui.panels.models.tokenizers_state"
+    monkeypatch.setattr(f"{module}.texts_of", lambda _project: ["a tram"])
+    state.context.project = object()
+    return state
+
+
+def test_learning_that_is_cancelled_before_its_job_starts_starts_none(texts, asked, tmp_path):
+    texts.learn(tmp_path / "new", kind="bpe", size=40, lowercase=True)
+    work, start, _fail = asked.pop()
+    spec = work()
+
+    texts.cancel()
+    assert not texts.learning
+    start(spec)
+
+    assert not Path(spec.folder).exists() and not texts.learning
+
+
+def test_an_error_of_the_merges_does_not_end_a_comparison(texts, asked):
+    texts.compare("bert", "own")
+    texts.learn_merges()
+    asked[1][2](ValueError("no words"))
+
+    assert texts.busy and not texts.merging and texts.error == "no words"
+    texts.compare("bert", "own")
+    assert len(asked) == 2

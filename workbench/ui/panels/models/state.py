@@ -120,6 +120,8 @@ class ModelsState(State):
     def _failed(self, error: Exception) -> None:
         self._set_cards(self.cards or ())
         self.context.fail(error)
+        if self._again:
+            self.refresh()
 
     def tokenizers(self) -> TokenizersState:
         """The state of the dialog on tokenizers, with those of the usable models."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
+from workbench.base.latest import Latest
 from workbench.jobs.events import Event, Output
 from workbench.operations import lm_evaluation, suit
 from workbench.operations import models as operations
@@ -55,6 +56,7 @@ class SuitState(State):
         self.files: tuple[Path, ...] = ()
         self.busy, self.share = False, 0.0
         self._job: Job | None = None
+        self._drawing = Latest()  # of the sample
 
     @property
     def can_measure(self) -> bool:
@@ -111,6 +113,9 @@ class SuitState(State):
         def texts() -> Iterable[str]:
             return texts_of(project) if project and not files else lm_evaluation.pieces(files)
 
+        def drawn(found: tuple[list[str], list[ModelInfo]]) -> None:
+            self._start(*found)
+
         settings = self.context.settings
         self.update(busy=True, share=None, error="", message=_("Drawing a sample…"))
         self.context.run(
@@ -118,8 +123,7 @@ class SuitState(State):
                 suit.sample(texts(), count, SEED),
                 [card for card in operations.list(settings) if card.usable],
             ),
-            lambda found: self._start(*found),
-            self._failed,
+            *self._drawing.newest(drawn, self._failed),
         )
 
     def _start(self, texts: list[str], cards: list[ModelInfo]) -> None:
@@ -165,7 +169,10 @@ class SuitState(State):
         return message.format(n=len(rows), texts=texts, seconds=round(seconds))
 
     def cancel(self) -> None:
-        if self._job is not None and not self._job.over:
+        if self._drawing.waiting:
+            self._drawing.drop()
+            self.update(busy=False, message=_("Cancelled."))
+        elif self._job is not None and not self._job.over:
             self._job.cancel()
 
     def close(self) -> None:

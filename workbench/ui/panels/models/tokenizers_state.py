@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.base import scratch
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
+from workbench.base.latest import Latest
 from workbench.operations import suit
 from workbench.operations import tokenizers as operations
 from workbench.operations.tokenizers import Division
@@ -48,7 +49,7 @@ class TokenizersState(State):
         self._running = ("", "")  # of the one that is computed
         self._preparers: dict[str, Preparer] = {}  # of tokenizers that divided a word
         self._job: Job | None = None
-        self._closed = False
+        self._drafting = Latest()
 
     @property
     def titles(self) -> list[tuple[str, str]]:
@@ -78,7 +79,7 @@ class TokenizersState(State):
                 dict.fromkeys((first, second)), suit.sample(texts_of(project), seed=SEED)
             ),
             lambda fits: self.update(busy=False, fits=fits),
-            self._failed,
+            lambda error: self.update(busy=False, error=str(error)),
         )
 
     def divide(self, name: str, word: str) -> None:
@@ -127,11 +128,10 @@ class TokenizersState(State):
             return {rule: operations.merges(counts, rule, STEPS) for rule in (SCORE, COUNT)}
 
         self.context.run(
-            work, lambda merges: self.update(merging=False, merges=merges), self._failed
+            work,
+            lambda merges: self.update(merging=False, merges=merges),
+            lambda error: self.update(merging=False, error=str(error)),
         )
-
-    def _failed(self, error: Exception) -> None:
-        self.update(busy=False, merging=False, error=str(error))
 
     # ---------------------------------------------------------------- learning
 
@@ -141,23 +141,25 @@ class TokenizersState(State):
         if project is None or self.learning:
             return
         self.update(learning=True, error="", message="")
+        ticket = self._drafting.begin()
         self.context.run(
             lambda: operations.draft(
                 texts_of(project), folder, kind=kind, size=size, lowercase=lowercase, min_count=2
             ),
-            self._learn,
-            self._not_learned,
+            lambda spec: self._learn(ticket, spec),
+            lambda error: self._not_learned(ticket, error),
         )
 
-    def _learn(self, spec: JobSpec) -> None:
-        if self._closed:
+    def _learn(self, ticket: object, spec: JobSpec) -> None:
+        if not self._drafting.ends(ticket):
             scratch.remove(Path(spec.folder))
             return
         job = self._job = operations.start(self.context.queue, spec)
         self.listen(job.changed, lambda _event: self._heard(job))
 
-    def _not_learned(self, error: Exception) -> None:
-        self.update(learning=False, error=str(error))
+    def _not_learned(self, ticket: object, error: Exception) -> None:
+        if self._drafting.ends(ticket):
+            self.update(learning=False, error=str(error))
 
     def _heard(self, job: Job) -> None:
         if job is not self._job or not job.over:
@@ -177,10 +179,12 @@ class TokenizersState(State):
             self.update(learning=False, error=problem)
 
     def cancel(self) -> None:
-        if self._job is not None and not self._job.over:
+        if self._drafting.waiting:
+            self._drafting.drop()
+            self.update(learning=False)
+        elif self._job is not None and not self._job.over:
             self._job.cancel()
 
     def close(self) -> None:
-        self._closed = True
         self.cancel()
         super().close()
