@@ -21,10 +21,15 @@ SEPARATOR = -1  # word number of tokens between documents
 
 @dataclass(frozen=True)
 class Tokens:
-    """ids int32 (T,) without special tokens; groups int32 (T,): the number of each token's word."""
+    """ids int32 (T,) without special tokens; groups int32 (T,): the number of each token's word.
+
+    begins int32 (T,): how many words begin in each token, or before it and after the one before
+    it; None if they are not counted. A token may be longer than a word: "``" is two symbols.
+    """
 
     ids: np.ndarray
     groups: np.ndarray
+    begins: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -64,8 +69,16 @@ def tokens_of(preparer: Preparer, paragraphs: Sequence[str]) -> list[Tokens]:
         starts = np.array([start for start, _end in words_of(text)], dtype=np.int64)
         offsets = encoded.offsets[inside][:, 0]
         groups = np.searchsorted(starts, offsets, side="right") - 1
-        found.append(Tokens(encoded.ids[inside], groups.astype(np.int32)))
+        begins = _begins(starts, offsets)
+        found.append(Tokens(encoded.ids[inside], groups.astype(np.int32), begins))
     return found
+
+
+def _begins(starts: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """(T,) of the words at `starts`, how many belong to each token, which begins at `offsets`."""
+    edges = np.searchsorted(starts, offsets[1:], side="left")
+    ends = [len(starts)] if len(offsets) else []
+    return np.diff(np.concatenate([edges, ends]), prepend=0).astype(np.int32)
 
 
 def blocks(
@@ -77,36 +90,48 @@ def blocks(
     numbers are unique within the block.
     """
     room = length - frame.length
-    ids, groups, size, last = [], [], 0, 0
+    ids, groups, begins, size, last = [], [], [], 0, 0
+    none = np.zeros(1, dtype=np.int32)
     for document in texts:
         for tokens in tokens_of(preparer, document):
             ids.append(tokens.ids)
             groups.append(tokens.groups + last)
+            begins.append(none if tokens.begins is None else tokens.begins)
             last += int(tokens.groups.max(initial=-1)) + 1
             size += len(tokens)
         ids.append(frame.between)
         groups.append(np.full(1, SEPARATOR, dtype=np.int32))
+        begins.append(none)
         size += 1
         if size >= room:
-            all_ids, all_groups = np.concatenate(ids), np.concatenate(groups)
+            joined = [np.concatenate(parts) for parts in (ids, groups, begins)]
             for start in range(0, size - size % room, room):
-                yield _framed(all_ids, all_groups, slice(start, start + room), frame)
+                yield _framed(joined, slice(start, start + room), frame)
             rest = slice(size - size % room, size)
-            ids, groups, size, last = [all_ids[rest]], [all_groups[rest]], size % room, last
+            ids, groups, begins = ([part[rest]] for part in joined)
+            size %= room
     if size > 1:
-        yield _framed(np.concatenate(ids), np.concatenate(groups), slice(0, size), frame)
+        joined = [np.concatenate(parts) for parts in (ids, groups, begins)]
+        yield _framed(joined, slice(0, size), frame)
 
 
-def _framed(ids: np.ndarray, groups: np.ndarray, part: slice, frame: Frame) -> Tokens:
+def _framed(joined: Sequence[np.ndarray], part: slice, frame: Frame) -> Tokens:
+    """joined: ids, groups and begins, (T,) each."""
+    ids, groups, begins = (each[part] for each in joined)
     outside = [np.full(len(some), SEPARATOR, np.int32) for some in (frame.before, frame.after)]
+    around = len(frame.before), len(frame.after)
     return Tokens(
-        np.concatenate([frame.before, ids[part], frame.after]).astype(np.int32),
-        np.concatenate([outside[0], groups[part], outside[1]]),
+        np.concatenate([frame.before, ids, frame.after]).astype(np.int32),
+        np.concatenate([outside[0], groups, outside[1]]),
+        np.pad(begins, around),
     )
 
 
-def word_count(groups: np.ndarray) -> int:
-    """Words that begin in a block. groups int (T,): of each token its word, or SEPARATOR."""
+def word_count(tokens: Tokens) -> int:
+    """Words that begin in a block: those of the text, however the tokenizer divides it."""
+    if tokens.begins is not None:
+        return int(tokens.begins.sum())
+    groups = tokens.groups
     return int(np.count_nonzero(np.diff(groups, prepend=SEPARATOR)[groups != SEPARATOR]))
 
 

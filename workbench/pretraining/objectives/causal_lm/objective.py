@@ -68,7 +68,7 @@ class BlockLm(Objective):
             labels = np.full((len(rows), max(map(len, rows))), IGNORED, np.int64)
             for number, row in enumerate(rows):
                 labels[number, : len(row) - 1] = row[1:]
-            words = sum(blocks.word_count(tokens.groups) for tokens in batch)
+            words = sum(map(blocks.word_count, batch))
             yield TextBatch(inputs, {"labels": labels}, words, done)
 
     def shown(self, batch: TextBatch) -> list[ShownRow]:

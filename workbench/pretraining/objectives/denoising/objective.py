@@ -78,7 +78,7 @@ class Denoising(Objective):
         fill = self.encoder.preparer.fill.get("input_ids", 0)
         inputs = blocks.arrays(rows, self.encoder.input_names, fill)
         labels = pad([row.astype(np.int64) for row in targets], IGNORED)
-        words = sum(blocks.word_count(tokens.groups) for tokens in batch)
+        words = sum(map(blocks.word_count, batch))
         return TextBatch(inputs, {"labels": labels}, words, done)
 
     def changed(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -80,7 +80,7 @@ class MaskedLm(Objective):
         """positions, labels (B, K): the tokens to predict, padded with 0 and IGNORED."""
         found = [self.hidden(tokens) for tokens in batch]
         rows, places = [ids for ids, _where in found], [where for _ids, where in found]
-        words = sum(blocks.word_count(tokens.groups) for tokens in batch)
+        words = sum(map(blocks.word_count, batch))
         most = max(1, *map(len, places))
         positions = np.zeros((len(rows), most), np.int64)
         labels = np.full((len(rows), most), IGNORED, np.int64)
