@@ -328,6 +328,21 @@ def test_a_prompt_run_is_described_with_its_calibration_and_prior(project):
     assert (result["Prior of praise"], result["Prior of delay"]) == ("61.0%", "39.0%")
 
 
+def test_the_settings_tell_how_the_language_model_was_adapted(project):
+    adapted = {"objective": "masked_lm", "path": "adapted", "documents": 600, "held_out": 150}
+    adapted |= {"steps": 2, "before": {"perplexity": 161.93}, "after": {"perplexity": 142.67}}
+    with project.write():
+        run = runs.add(project.db, "a", "train", spec={"task": "classify"})
+        runs.update(project.db, run.id, result={"adaptation": adapted})
+
+    rows = dict(describe(runs.get(project.db, run.id)))
+
+    assert rows["Adapted with"] == "Masked language model"
+    assert rows["Documents of the adaptation"] == "600, and 150 to measure perplexity"
+    assert rows["Perplexity on dev"] == "161.9 before the adaptation, 142.7 after"
+    assert "Perplexity per word on dev" not in rows
+
+
 def test_the_settings_of_a_run_have_its_group_tags_and_note(state):
     rows = dict(describe(state.run))
     assert not {"Group", "Tags", "Note"} & set(rows)

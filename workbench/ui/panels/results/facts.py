@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.operations import ensemble, inspect, outcomes
+from workbench.pretraining.spec import objectives
 from workbench.prompting.results import PromptResult
-from workbench.training.results import TrainResult
+from workbench.training.results import Adaptation, TrainResult
 from workbench.training.spec import all_options
 from workbench.ui import formats
 from workbench.ui.panels.results.details import again_text
@@ -81,10 +82,39 @@ def _numbers(result: TrainResult | PromptResult) -> Iterator[tuple[str, object]]
         yield _("Steps"), result.steps
         yield _("Best step"), result.best_step
         yield _("Loss of the last epoch"), result.loss
+        if result.adaptation is not None:
+            yield from _adaptation(result.adaptation)
         for mix in layer_mixes(result.layer_weights):
             yield _("Layer weights"), mix.text()
             yield _("Factor γ of the layer mix"), mix.gamma
     yield _("Texts truncated to the maximum length"), result.cut
+
+
+def _adaptation(found: Adaptation) -> Iterator[tuple[str, object]]:
+    """What the language model learned before the task, and from how much text."""
+    known = {info.id: _(info.title) for info in objectives()}
+    yield _("Adapted with"), known.get(found.objective, found.objective)
+    documents = _("{n:,}, and {held_out:,} to measure perplexity")
+    yield (
+        _("Documents of the adaptation"),
+        documents.format(n=found.documents, held_out=found.held_out),
+    )
+    yield _("Steps of the adaptation"), found.steps
+    yield _("Duration of the adaptation, s"), found.seconds
+    for name, title in (
+        ("perplexity", _("Perplexity on dev")),
+        ("perplexity_per_word", _("Perplexity per word on dev")),
+    ):
+        if name in found.before and name in found.after:
+            before, after = (
+                formats.significant(side[name], 4) for side in (found.before, found.after)
+            )
+            yield (
+                title,
+                _("{before} before the adaptation, {after} after").format(
+                    before=before, after=after
+                ),
+            )
 
 
 def _describe_prompt(spec: Mapping[str, Any], result: PromptResult) -> Iterator[tuple[str, str]]:
