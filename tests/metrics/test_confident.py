@@ -47,3 +47,13 @@ def test_a_label_that_never_occurs_or_is_never_confident_is_taken_as_it_is():
     assert found.thresholds[1] == np.inf and not found.suspect.any() and found.share == 0
     joint = joint_of(np.array([0, 1]), np.array([0, -1]), np.ones(2), 2)
     assert joint == pytest.approx(np.array([[0.5, 0], [0, 0.5]]))
+
+
+def test_labels_that_no_other_item_has_share_one_threshold():
+    probabilities = np.array([[0.9, 0.1], [0.6, 0.2], [0.0, 0.8], [0.1, 0.3]])
+
+    found = confident(np.zeros(4, int), probabilities, common=True)
+
+    assert found.thresholds == pytest.approx([0.4, 0.4])  # (0.9 + 0.6 + 0.0 + 0.1) / 4
+    assert found.suspect.tolist() == [False, False, True, False]
+    assert found.share == pytest.approx(1 / 3)  # the last is confidently neither

@@ -50,3 +50,12 @@ def test_resampled_correlations_of_equal_numbers_count_as_zero_at_any_scale():
         assert found["spearman"][0] == pytest.approx(stats.spearmanr(gold, predicted).statistic)
         assert constant(once)["pearson"][0] == constant(once)["spearman"][0] == 0.0
         assert np.isnan(constant(none)["pearson"][0])
+
+
+def test_distances_are_in_robust_deviations_from_the_median_difference():
+    found = regression.distances([1.0, 2.0, 3.0, 4.0, 9.0], [1.1, 2.0, 3.1, 3.9, 5.0])
+
+    off = np.array([0.1, 0.0, 0.1, 0.1, 4.0])  # of the differences −0.1 0 −0.1 0.1 4; median 0
+    assert found == pytest.approx(off / (1.4826 * 0.1))
+    assert regression.distances([1, 1, 1, 2], [1, 1, 1, 1]).tolist() == [0, 0, 0, np.inf]
+    assert len(regression.distances([], [])) == 0

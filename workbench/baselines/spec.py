@@ -32,6 +32,7 @@ class BaselineInfo(ABC):  # noqa: B024 (a plugin sets the attributes)
     label whole documents, "token" for those that label words, as `TaskInfo.logits`.
     output: name of the field that the task must predict; "" for baselines that learn labels, which
     do not fit tasks that predict numbers.
+    constant: whether it predicts the same for every text.
     fits_decoder: whether decoding parameters (thresholds) are fitted on dev, as for trained models.
     gives: what inspectors can show besides predictions, of GIVES: `base.WeighsFeatures`,
     `base.CountsTags`, `base.WeighsTagFeatures`.
@@ -42,6 +43,7 @@ class BaselineInfo(ABC):  # noqa: B024 (a plugin sets the attributes)
     learns: str
     unit: str = "item"
     output: str = ""
+    constant: bool = False
     fits_decoder: bool = True
     gives: tuple[str, ...] = ()
 

@@ -12,6 +12,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.cli.output import Progress, as_json, emit, plain, say, table
 from workbench.cli.session import layer_option, project_argument, session
+from workbench.tasks import spec as tasks
 
 if TYPE_CHECKING:
     from workbench.operations.label_errors import Ranking, Suspect
@@ -92,29 +93,48 @@ def _report(layer: str, found: Ranking, suspects: Sequence[Suspect]) -> dict[str
         "interval": [found.low, found.high],
         "changed": found.changed,
         "agreement": found.agreement,
+        "correlation": found.correlation,
         "suspects": [suspect.to_json() for suspect in suspects],
     }
 
 
 def _show(layer: str, found: Ranking, suspects: Sequence[Suspect]) -> None:
-    message = _(
-        "{layer}, {folds}-fold cross-validation with {model}: suspected label errors: "
-        "{n:,}, expected share of wrong labels: {share:.1%} ({low:.1%} – {high:.1%})"
-    )
-    about: dict[str, object] = {"share": found.share, "low": found.low, "high": found.high}
-    about |= {"layer": layer, "n": len(found.suspects)}
-    say(message.format(folds=found.measured.folds, model=found.measured.model, **about))
-    head = (_("Key"), _("Text"), _("Gold"), _("Out of fold"), _("Confidence"), _("Margin"))
+    say(_summary(layer, found))
+    value = _("Confidence") if found.share is not None else _("Error")
+    head = (_("Key"), _("Text"), _("Gold"), _("Out of fold"), value, _("Margin"))
     rows = [
         (
             suspect.key,
             plain(suspect.quote[:50]),
-            suspect.mistake.gold or "–",
-            suspect.mistake.predicted or "–",
-            suspect.mistake.confidence,
+            *_sides(found, suspect),
+            suspect.mistake.confidence if found.share is not None else suspect.mistake.loss,
             suspect.margin,
         )
         for suspect in suspects
     ]
     if rows:
         table(head, rows)
+
+
+def _summary(layer: str, found: Ranking) -> str:
+    about: dict[str, object] = {"layer": layer, "n": len(found.suspects)}
+    about |= {"folds": found.measured.folds, "model": found.measured.model}
+    if found.share is None or found.low is None or found.high is None:
+        message = _(
+            "{layer}, {folds}-fold cross-validation with {model}: suspected label errors: {n:,}"
+        )
+        return message.format(**about)
+    message = _(
+        "{layer}, {folds}-fold cross-validation with {model}: suspected label errors: "
+        "{n:,}, expected share of wrong labels: {share:.1%} ({low:.1%} – {high:.1%})"
+    )
+    return message.format(share=found.share, low=found.low, high=found.high, **about)
+
+
+def _sides(found: Ranking, suspect: Suspect) -> tuple[str, str]:
+    """Gold and prediction; those of an answer, whose label is its question, are in the text."""
+    mistake = suspect.mistake
+    gold, predicted = mistake.gold, mistake.predicted
+    if tasks.info(found.measured.task).asks:
+        gold, predicted = suspect.words(mistake.at), suspect.words(mistake.predicted_at)
+    return plain(gold) or "–", plain(predicted) or "–"

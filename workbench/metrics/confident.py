@@ -35,14 +35,19 @@ class Confident:
         return float(1 - np.trace(self.joint)) if self.joint.size else 0.0
 
 
-def confident(given: np.ndarray, probabilities: np.ndarray) -> Confident:
-    """given int (N,): the labels; probabilities float (N, K), out-of-fold."""
+def confident(given: np.ndarray, probabilities: np.ndarray, *, common: bool = False) -> Confident:
+    """given int (N,): the labels; probabilities float (N, K), out-of-fold.
+
+    common: all labels share one threshold, the mean probability of the given ones.
+    """
     n, k = probabilities.shape
     rows = np.arange(n)
     own = probabilities[rows, given]
     counts = np.bincount(given, minlength=k)
     sums = np.bincount(given, weights=own, minlength=k)
     thresholds = np.where(counts > 0, sums / np.maximum(counts, 1), np.inf)
+    if common:
+        thresholds = np.full(k, own.mean() if n else np.inf)
     above = probabilities >= thresholds - 1e-12
     # where several labels reach their threshold, the most probable of them counts (section 3.1)
     guess = np.where(above, probabilities, -1.0).argmax(axis=1)

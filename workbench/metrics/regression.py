@@ -51,6 +51,20 @@ def mean_absolute_error(gold: Sequence[float], predicted: Sequence[float]) -> fl
     return float(np.mean(np.abs(left - right))) if len(left) else None
 
 
+def distances(gold: Sequence[float], predicted: Sequence[float]) -> np.ndarray:
+    """(N,) how far each difference is from the median one, in robust standard deviations.
+
+    The deviation is 1.4826 times the median absolute one; inf where that is 0. Source: Leys et al.
+    2013, Detecting outliers: Do not use standard deviation around the mean, use absolute
+    deviation around the median.
+    """
+    left, right = _sides(gold, predicted)
+    off = np.abs((left - right) - np.median(left - right)) if len(left) else left - right
+    deviation = 1.4826 * float(np.median(off)) if len(off) else 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(off > 0, off / deviation, 0.0)
+
+
 def scores(gold: Sequence[float], predicted: Sequence[float]) -> dict[str, float | None]:
     """`pearson`, `spearman`, `mse` and `mae`."""
     return {

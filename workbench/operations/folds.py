@@ -66,17 +66,30 @@ class Prepared:
 
 
 def models(project: Project, layer: Layer) -> tuple[tuple[str, str], ...]:
-    """(value, title) of what can predict the folds: baselines, then the settings of runs."""
+    """(value, title) of what can predict the folds: baselines, then the settings of runs.
+
+    A baseline that predicts the same for every text finds no label errors.
+    """
     found = []
     for task in tasks.fitting(layer):
-        found += [(PREFIX + baseline.id, _(baseline.title)) for baseline in baselines.fitting(task)]
+        found += [
+            (PREFIX + baseline.id, _(baseline.title))
+            for baseline in baselines.fitting(task)
+            if not baseline.constant
+        ]
         fitting = [
             run
             for run in runs.all(project.db)
             if run.kind == "train" and run.layer_id == layer.id and results.task_of(run) == task.id
         ]
         found += [(run.name, _("Settings of {run}").format(run=run.name)) for run in fitting]
-    return tuple(dict.fromkeys(pair for pair in found if pair[0] != f"{PREFIX}majority"))
+    return tuple(dict.fromkeys(found))
+
+
+def no_model(layer: Layer) -> str:
+    """Says that `models` has none for a layer."""
+    message = _("No baseline can predict layer {layer!r}, and no run has been trained on it.")
+    return message.format(layer=layer.name)
 
 
 def measurable(project: Project) -> tuple[Layer, ...]:
@@ -122,7 +135,12 @@ def prepare(
         message = _("The number of folds is {folds}, expected {low} to {high}.")
         raise WorkbenchError(message.format(folds=folds, low=LEAST_FOLDS, high=MOST_FOLDS))
     known = dict(models(project, layer))
-    model = model or next(iter(known), "")
+    if not known:
+        raise WorkbenchError(
+            no_model(layer),
+            hint=_("Train a model on the layer: its settings are then used for every fold."),
+        )
+    model = model or next(iter(known))
     if model not in known:
         raise WorkbenchError(
             _("{model!r} cannot predict layer {layer!r}.").format(model=model, layer=layer_name),

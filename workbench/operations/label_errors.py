@@ -6,19 +6,21 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from workbench.base.i18n import _
 from workbench.metrics import confident as learning
+from workbench.metrics import regression
 from workbench.operations import folds, reviews
 from workbench.operations.folds import Measured
+from workbench.operations.label_units import Units, units_of
 from workbench.operations.reviews import Review
 from workbench.operations.scoring import Scored
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
-from workbench.text.fields import DocumentLabels, Prediction
+from workbench.text.fields import Prediction
 from workbench.text.mistakes import LABEL, MISSED, SPURIOUS, Mistake, loss_of
 from workbench.text.rows import row_id
 
@@ -26,12 +28,17 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.text.labels import Layer
 
-NO_LABEL = ""  # of a word outside of every span
+FAR = 2.5  # robust standard deviations from which a number is doubtful (Leys et al. 2013)
+FARTHEST = 1e3  # distance above which the order no longer matters
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """A gold label that is probably wrong. margin: see `metrics.confident`; low ones first."""
+    """A gold label that is probably wrong.
+
+    margin: the order, low ones first; see `metrics.confident`. Of a number, 1 minus its distance
+    from the prediction as a multiple of FAR.
+    """
 
     document_id: int
     key: str
@@ -54,6 +61,10 @@ class Suspect:
         place = self.mistake.place
         return self.text[slice(*place) if place else slice(160)]
 
+    def words(self, at: tuple[int, int] | None) -> str:
+        """The text of one side, "" where it does not exist."""
+        return " ".join(self.text[slice(*at)].split()) if at is not None else ""
+
     def to_json(self) -> dict[str, object]:
         return {
             "key": self.key,
@@ -70,31 +81,35 @@ class Ranking:
     """Suspects of a layer, most doubtful first, those already reviewed included.
 
     share: estimated share of wrong labels; low, high: its 95% interval over documents; units:
-    labels that it is a share of (documents, decisions or words). changed: documents whose gold has
-    changed since the measurement. agreement: share of labels that equal their out-of-fold
-    predictions; the lower it is, the less the other numbers say.
+    labels that it is a share of (documents, decisions, words or questions). changed: documents
+    whose gold has changed since the measurement. agreement: share of labels that equal their
+    out-of-fold predictions; the lower it is, the less the other numbers say.
+    Numbers have no share, interval and agreement (None), but a correlation (Pearson), which only
+    they have; None where it is not defined.
     """
 
     measured: Measured
     suspects: tuple[Suspect, ...]
-    share: float
-    low: float
-    high: float
+    share: float | None
+    low: float | None
+    high: float | None
     units: int
     documents: int
     changed: int
-    agreement: float
+    agreement: float | None
+    correlation: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class _Units:
-    """Labels as units of confident learning: given (N,), probabilities (N, K), document (N,)."""
+@dataclass(frozen=True)
+class _Found:
+    """The doubtful labels, and the numbers of `Ranking` about all labels."""
 
-    names: tuple[str, ...]
-    given: np.ndarray
-    probabilities: np.ndarray
-    document: np.ndarray
-    word: tuple[tuple[int, int] | None, ...]
+    suspects: Sequence[Suspect] = ()
+    share: float | None = 0.0
+    interval: tuple[float | None, float | None] = (0.0, 0.0)
+    units: int = 0
+    agreement: float | None = 0.0
+    correlation: float | None = None
 
 
 def ranking(project: Project, layer: Layer) -> Ranking | None:
@@ -113,14 +128,25 @@ def ranking(project: Project, layer: Layer) -> Ranking | None:
     ]
     answers = [kept.predictions[row_id(scored.document)][1] for scored in given]
     known = {review.identity: review for review in reviews.reviews(project, row_id(layer))}
-    suspects, share, spread, units, agreement = _suspects(info, layer, given, answers, kept.fold)
-    rows = [_reviewed(suspect, known) for suspect in suspects]
+    judge = _labels if layer.traits.has_labels else _numbers
+    found = judge(info, layer, given, answers, kept.fold)
+    rows = [_reviewed(suspect, known) for suspect in found.suspects]
     rows += _decided(given, known, {row.identity for row in rows}, kept)
     changed = sum(
         kept.given.get(row_id(scored.document)) != _plain(scored.gold.to_json()) for scored in given
     )
     rows.sort(key=lambda row: (row.margin, row.document_id, row.mistake.place or (0, 0)))
-    return Ranking(kept, tuple(rows), share, *spread, units, len(given), changed, agreement)
+    return Ranking(
+        kept,
+        tuple(rows),
+        found.share,
+        *found.interval,
+        units=found.units,
+        documents=len(given),
+        changed=changed,
+        agreement=found.agreement,
+        correlation=found.correlation,
+    )
 
 
 def _plain(value: object) -> object:
@@ -147,43 +173,75 @@ def _decided(
         if review.verdict != reviews.CHANGED or document is None or identity in shown:
             continue
         mistake, id = review.mistake, review.document_id
-        text = document.text
         margin = 1 - 2 * mistake.confidence
-        yield Suspect(id, document.key, text, mistake, margin, kept.fold.get(id, 0), review)
+        yield Suspect(
+            id, document.key, document.text, mistake, margin, kept.fold.get(id, 0), review
+        )
 
 
-def _suspects(
+def _labels(
     info: TaskInfo,
     layer: Layer,
     given: Sequence[Scored],
     answers: Sequence[Prediction],
     fold: Mapping[int, int],
-) -> tuple[list[Suspect], float, tuple[float, float], int, float]:
-    """(suspects, share of wrong labels, its interval, number of labels, agreement)."""
+) -> _Found:
+    """By confident learning."""
     found: list[Suspect] = []
     judged_units = []
-    for units in _units(info, layer, given, answers):
+    for units in units_of(layer, given, answers):
         if not len(units.given):
             continue
-        judged = learning.confident(units.given, units.probabilities)
+        judged = learning.confident(units.given, units.probabilities, common=units.common)
         judged_units.append((units, judged))
-        if units.word[0] is None:
-            found += _of_documents(info, layer, given, units, judged, fold)
+        if units.place[0] is None:
+            found += _of_documents(given, units, judged, fold)
+        elif layer.traits.asks:
+            found += _of_answers(info, given, answers, units, judged, fold)
         else:
             found += _of_words(info, given, answers, units, judged, fold)
     total = sum(len(units.given) for units, _judged in judged_units)
     if not total:
-        return [], 0.0, (0.0, 0.0), 0, 0.0
+        return _Found()
     share = sum(judged_unit.share * len(units.given) for units, judged_unit in judged_units) / total
     same = sum(
         int((units.probabilities.argmax(axis=1) == units.given).sum())
         for units, _one in judged_units
     )
-    return found, share, _interval(judged_units, len(given)), total, same / total
+    return _Found(found, share, _interval(judged_units, len(given)), total, same / total)
+
+
+def _numbers(
+    info: TaskInfo,
+    layer: Layer,
+    given: Sequence[Scored],
+    answers: Sequence[Prediction],
+    fold: Mapping[int, int],
+) -> _Found:
+    """Numbers that are unusually far from their predictions."""
+    pairs = [
+        (scored, answer, answer.number)
+        for scored, answer in zip(given, answers, strict=True)
+        if answer.number is not None
+    ]
+    golds = [cast(Any, scored.gold).value for scored, _answer, _number in pairs]
+    predicted = [number for _scored, _answer, number in pairs]
+    found = []
+    for far, (scored, answer, _number) in zip(
+        regression.distances(golds, predicted), pairs, strict=True
+    ):
+        if far <= FAR:
+            continue
+        document, id = scored.document, row_id(scored.document)
+        for mistake in info.mistakes(document, scored.gold, answer):
+            margin = 1 - min(float(far), FARTHEST) / FAR
+            found.append(Suspect(id, document.key, document.text, mistake, margin, fold.get(id, 0)))
+    correlation = regression.pearson(golds, predicted)
+    return _Found(found, None, (None, None), len(pairs), None, correlation)
 
 
 def _interval(
-    judged: Sequence[tuple[_Units, learning.Confident]], n: int, resamples: int = 200
+    judged: Sequence[tuple[Units, learning.Confident]], n: int, resamples: int = 200
 ) -> tuple[float, float]:
     """95% bootstrap interval over documents of the share of wrong labels."""
     rng = np.random.default_rng(1)
@@ -196,89 +254,16 @@ def _interval(
     return float(low), float(high)
 
 
-def _share(units: _Units, judged: learning.Confident, weights: np.ndarray) -> tuple[float, float]:
+def _share(units: Units, judged: learning.Confident, weights: np.ndarray) -> tuple[float, float]:
     """(share of wrong labels, number of labels) with weights of the documents."""
     mine = weights[units.document]
     joint = learning.joint_of(units.given, judged.guess, mine, len(units.names))
     return float(1 - np.trace(joint)), float(mine.sum())
 
 
-def _units(
-    info: TaskInfo, layer: Layer, given: Sequence[Scored], answers: Sequence[Prediction]
-) -> Iterator[_Units]:
-    if layer.traits.on_document and layer.traits.several:
-        yield from _binary(layer, given, answers)
-    elif layer.traits.on_document:
-        yield _classes(layer, given, answers)
-    else:
-        yield _words(info, layer, given, answers)
-
-
-def _scores(names: Sequence[str], answer: Prediction) -> list[float]:
-    found = answer.get(DocumentLabels)
-    scores = found.as_dict() if found is not None else {}
-    return [scores.get(name, 0.0) for name in names]
-
-
-def _classes(layer: Layer, given: Sequence[Scored], answers: Sequence[Prediction]) -> _Units:
-    names = layer.names
-    rows = [names.index(next(iter(scored.gold.labels()))) for scored in given]
-    scores = np.array([_scores(names, answer) for answer in answers]).reshape(-1, len(names))
-    return _Units(names, np.array(rows, int), scores, np.arange(len(given)), (None,) * len(given))
-
-
-def _binary(
-    layer: Layer, given: Sequence[Scored], answers: Sequence[Prediction]
-) -> Iterator[_Units]:
-    """Every label on its own: absent (0) or present (1)."""
-    scores = np.array([_scores(layer.names, answer) for answer in answers]).reshape(len(given), -1)
-    for at, name in enumerate(layer.names):
-        has = np.array([name in set(scored.gold.labels()) for scored in given], int)
-        both = np.stack([1 - scores[:, at], scores[:, at]], axis=1)
-        yield _Units((NO_LABEL, name), has, both, np.arange(len(given)), (None,) * len(given))
-
-
-def _words(
-    info: TaskInfo, layer: Layer, given: Sequence[Scored], answers: Sequence[Prediction]
-) -> _Units:
-    """Every word with its label. The probability of a label that is given but not predicted is at
-    most the rest; that is what it gets, so that thresholds are cautious.
-    """
-    names = (NO_LABEL, *layer.names)
-    number = {name: at for at, name in enumerate(names)}
-    rows, scores, documents, places = [], [], [], []
-    for at, (scored, answer) in enumerate(zip(given, answers, strict=True)):
-        gold = _gold_words(scored.gold, [(word.start, word.end) for word in answer.words])
-        for word, label in zip(answer.words, gold, strict=True):
-            if label is None and not layer.traits.several:
-                continue  # a token without a tag is not labelled, rather than labelled as none
-            row = np.zeros(len(names))
-            mine, theirs = number[label or NO_LABEL], number.get(word.label or NO_LABEL, 0)
-            row[mine] = min(1 - word.score, word.score)
-            row[theirs] = word.score
-            rows.append(mine)
-            scores.append(row)
-            documents.append(at)
-            places.append((word.start, word.end))
-    table = np.array(scores).reshape(-1, len(names))
-    return _Units(names, np.array(rows, int), table, np.array(documents, int), tuple(places))
-
-
-def _gold_words(gold: Any, words: Sequence[tuple[int, int]]) -> list[str | None]:
-    """The label of the gold span that covers each word."""
-    found: list[str | None] = [None] * len(words)
-    for span in gold.spans:
-        for at, (start, end) in enumerate(words):
-            if start < span.end and span.start < end:
-                found[at] = span.label
-    return found
-
-
 def _of_documents(
-    info: TaskInfo,
-    layer: Layer,
     given: Sequence[Scored],
-    units: _Units,
+    units: Units,
     judged: learning.Confident,
     fold: Mapping[int, int],
 ) -> Iterator[Suspect]:
@@ -297,14 +282,14 @@ def _of_words(
     info: TaskInfo,
     given: Sequence[Scored],
     answers: Sequence[Prediction],
-    units: _Units,
+    units: Units,
     judged: learning.Confident,
     fold: Mapping[int, int],
 ) -> Iterator[Suspect]:
     """Mistakes with a suspect word, by their worst word (Wang and Mueller 2022)."""
     doubtful: dict[int, list[tuple[int, int, float]]] = defaultdict(list)
     for at in np.flatnonzero(judged.suspect):
-        start, end = units.word[at] or (0, 0)
+        start, end = _range(units.place[at])
         doubtful[int(units.document[at])].append((start, end, float(judged.margin[at])))
     for number, words in doubtful.items():
         document, gold = given[number].document, given[number].gold
@@ -315,6 +300,30 @@ def _of_words(
                 id = row_id(document)
                 worst = min(inside)
                 yield Suspect(id, document.key, document.text, mistake, worst, fold.get(id, 0))
+
+
+def _range(place: tuple[int, int] | str | None) -> tuple[int, int]:
+    return place if isinstance(place, tuple) else (0, 0)
+
+
+def _of_answers(
+    info: TaskInfo,
+    given: Sequence[Scored],
+    answers: Sequence[Prediction],
+    units: Units,
+    judged: learning.Confident,
+    fold: Mapping[int, int],
+) -> Iterator[Suspect]:
+    """Wrong answers to doubtful questions, which are the labels of their mistakes."""
+    doubtful: dict[int, dict[object, float]] = defaultdict(dict)
+    for at in np.flatnonzero(judged.suspect):
+        doubtful[int(units.document[at])][units.place[at]] = float(judged.margin[at])
+    for number, questions in doubtful.items():
+        document, id = given[number].document, row_id(given[number].document)
+        for mistake in info.mistakes(document, given[number].gold, answers[number]):
+            margin = questions.get(mistake.gold or mistake.predicted)
+            if margin is not None:
+                yield Suspect(id, document.key, document.text, mistake, margin, fold.get(id, 0))
 
 
 # ---------------------------------------------------------------- decisions

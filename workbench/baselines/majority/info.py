@@ -8,6 +8,7 @@ class MajorityInfo(BaselineInfo):
     id = "majority"
     title = N_("Majority class")
     learns = N_("Predicts the class distribution of the training documents for every text.")
+    constant = True
     fits_decoder = False
 
 

@@ -8,6 +8,7 @@ class MeanInfo(BaselineInfo):
     id = "mean_number"
     title = N_("Mean")
     learns = N_("Predicts the mean of the numbers of the training documents for every text.")
+    constant = True
     fits_decoder = False
     output = "Number"
 

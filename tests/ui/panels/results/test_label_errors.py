@@ -4,9 +4,13 @@ import json
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QTableView
+from PySide6.QtWidgets import QLabel, QTableView
 
 from workbench.operations import folds
+from workbench.operations.label_errors import Suspect
+from workbench.storage import labels
+from workbench.text.labels import Layer
+from workbench.text.mistakes import LABEL, Mistake
 from workbench.ui.keys import remap
 from workbench.ui.panels.results.error_keys import ERROR_COMMANDS
 
@@ -85,3 +89,28 @@ def test_without_a_measurement_the_page_says_what_measuring_does(panel):
     doubts.update(ranking=None, suspects=())
 
     assert panel.view._body.widget(2)._none.isVisible()
+
+
+def test_a_layer_without_a_model_for_the_folds_says_what_is_needed(panel, qtbot):
+    doubts, project = panel.state.doubts, panel.state.project
+    with project.edit("add"):
+        labels.add_layer(project.db, "qa", "answer")
+    qtbot.waitUntil(lambda: len(doubts.layers) == 2)
+
+    doubts.choose_layer("qa")
+    qtbot.waitUntil(lambda: doubts.loaded)
+
+    empty = panel.view._body.widget(2)._none
+    shown = " ".join(label.text() for label in empty.findChildren(QLabel))
+    assert "No baseline can predict layer 'qa'" in shown and "Train a model" in shown
+    assert empty.isVisible() and not doubts.can_measure and doubts.asks
+
+
+def test_the_list_of_a_number_layer_shows_the_difference(panel):
+    doubts, view = panel.state.doubts, panel.view._body.widget(2)
+    doubts.layer = Layer("rating", "score")
+    mistake = Mistake(LABEL, "0.6", "3.874", 0.0, 3.274)
+    suspect = Suspect(1, "k1", "text", mistake, -1.0, 0)
+
+    assert doubts.by_size and not doubts.asks
+    assert (view._value(suspect), view._chip(suspect, gold=True)[0]) == ("3.27", "0.6")

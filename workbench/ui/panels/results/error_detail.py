@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QTimer
@@ -14,6 +15,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.text.labels import TOKENS
 from workbench.text.mistakes import BOUNDARY, LABEL, MISSED, Mistake
+from workbench.text.scale import Scale, shortest
 from workbench.ui import plain, theme
 from workbench.ui.formats import points
 from workbench.ui.panels.results.error_keys import ERROR_COMMANDS
@@ -32,7 +34,7 @@ from workbench.ui.widgets.words import Elided, words
 if TYPE_CHECKING:
     from workbench.operations.errors import Detail, ErrorItem
     from workbench.operations.label_errors import Suspect
-    from workbench.text.labels import Label
+    from workbench.text.labels import Label, Layer
     from workbench.text.spans import Span
     from workbench.ui.panels.results.errors_state import ErrorsState
     from workbench.ui.panels.results.label_errors_state import LabelErrorsState
@@ -57,6 +59,17 @@ class Titles(NamedTuple):
     remove: str = _("Accept prediction")
     add: str = _("Accept prediction")
     without: str = _("Keep gold")
+
+    def of_layer(self, mistake: Mistake, layer: Layer | None) -> tuple[str, str]:
+        """As `decisions`; the label of an answer is its question, which has no place in a title,
+        and a number that is accepted is rounded to its scale.
+        """
+        if layer is not None and layer.traits.asks:
+            return Titles().decisions(mistake)
+        if layer is not None and not layer.traits.has_labels and mistake.predicted != NONE:
+            nearest = Scale.of(layer.options).nearest(float(mistake.predicted))
+            mistake = replace(mistake, predicted=shortest(nearest))
+        return self.decisions(mistake)
 
     def decisions(self, mistake: Mistake) -> tuple[str, str]:
         """Titles of accepting the prediction and of keeping gold."""
@@ -208,7 +221,7 @@ class ErrorDetail(QFrame):
             return
         split = term(detail.document.split or "")
         self._split.set(split or NONE)
-        accept, keep = self._titles.decisions(item.mistake)
+        accept, keep = self._titles.of_layer(item.mistake, state.layer)
         self._accept.set_text(accept)
         self._keep.set_text(keep)
         self._of.set(term(detail.state), tone=STATE_TONES.get(detail.state, ""))

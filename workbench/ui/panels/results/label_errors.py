@@ -10,7 +10,7 @@ from shiboken6 import isValid
 
 from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, theme
-from workbench.ui.formats import points, when_iso
+from workbench.ui.formats import decimal, points, when_iso
 from workbench.ui.panels.results.error_detail import ErrorDetail, Titles
 from workbench.ui.panels.results.errors import CHOSEN, ErrorKeys, ErrorTable
 from workbench.ui.panels.results.errors_state import NONE, VERDICTS
@@ -25,12 +25,12 @@ from workbench.ui.widgets.table import Column
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.operations.label_errors import Suspect
+    from workbench.operations.label_errors import Ranking, Suspect
     from workbench.text.labels import Label
     from workbench.ui.panels.results.state import ResultsState
 
 LIST, NARROW_LIST = 560, 430  # widths of the list in pixels at 100%
-KEY, STATE = 1, 5  # columns
+VALUE = 4  # column of the confidence, or of the difference of numbers
 
 
 class LabelErrorsView(QFrame):
@@ -109,21 +109,22 @@ class LabelErrorsView(QFrame):
         columns = (
             Column("#", self._rank, 30, right=True),
             Column(_("Key"), lambda row: row.key, 90, tip=lambda row: row.quote),
-            Column(
-                _("Gold"), chip=lambda row: self._chip(row, row.mistake.gold), width=118, most=200
-            ),
+            Column(_("Gold"), chip=lambda row: self._chip(row, gold=True), width=118, most=200),
             Column(
                 _("Out of fold"),
-                chip=lambda row: self._chip(row, row.mistake.predicted),
+                chip=lambda row: self._chip(row, gold=False),
                 width=118,
                 most=200,
             ),
             Column(
                 _("Conf."),
-                lambda row: points(row.mistake.confidence),
+                self._value,
                 62,
                 right=True,
-                hint=_("Confidence of the model that did not see the document, in %"),
+                hint=_(
+                    "Confidence of the model that did not see the document, in %; of a number, "
+                    "its difference from the prediction"
+                ),
             ),
             Column(
                 _("State"),
@@ -139,8 +140,16 @@ class LabelErrorsView(QFrame):
     def _rank(self, suspect: Suspect) -> str:
         return formats.count(self._ranks.get(suspect.identity, 0))
 
-    def _chip(self, suspect: Suspect, name: str) -> tuple[str, Any, str]:
+    def _chip(self, suspect: Suspect, *, gold: bool) -> tuple[str, Any, str]:
+        mistake = suspect.mistake
+        if self.state.asks:  # the label of a mistake is its question
+            return suspect.words(mistake.at if gold else mistake.predicted_at) or NONE, None, ""
+        name = mistake.gold if gold else mistake.predicted
         return name or NONE, None if suspect.verdict else self._looks.get(name), ""
+
+    def _value(self, suspect: Suspect) -> str:
+        mistake = suspect.mistake
+        return decimal(mistake.loss, 2) if self.state.by_size else points(mistake.confidence)
 
     def _row_chosen(self) -> None:
         found = self.table.chosen_rows()
@@ -173,6 +182,7 @@ class LabelErrorsView(QFrame):
         self._show_empty()
         if state.ranking is not None:
             self._show_tiles()
+        self.table.rows_model.set_title(VALUE, _("Error") if state.by_size else _("Conf."))
         self.table.set_rows(state.suspects)
 
     def _show_controls(self) -> None:
@@ -197,8 +207,7 @@ class LabelErrorsView(QFrame):
                 "{n} fold of {model}, {when}.", "{n} folds of {model}, {when}.",
                 found.measured.folds,
             ).format(n=found.measured.folds, **about)  # fmt: skip
-            agree = _("{share}% of the labels equal their out-of-fold predictions.")
-            message = f"{message} {agree.format(share=points(found.agreement))}"
+            message = f"{message} {_agreement(found)}".rstrip()
             if found.changed:
                 more = ngettext(
                     "Gold has changed since in {n:,} document.",
@@ -213,6 +222,11 @@ class LabelErrorsView(QFrame):
         state = self.state
         if not state.layers:
             self._none.set(_("No layer to measure"), _("Create a layer with labels first."))
+        elif state.no_model:
+            self._none.set(
+                state.no_model,
+                _("Train a model on the layer: its settings are then used for every fold."),
+            )
         elif state.ranking is None:
             self._none.set(
                 _("Not measured yet"),
@@ -223,19 +237,16 @@ class LabelErrorsView(QFrame):
                 ),
             )
         else:
-            self._none.set(_("No doubtful labels"), _("The models of the folds agree with gold."))
+            self._none.set(
+                _("No doubtful labels"), _("No model of a fold contradicts gold with confidence.")
+            )
 
     def _show_tiles(self) -> None:
         state, found = self.state, self.state.ranking
         if found is None:
             return
         share, doubtful, reviewed, sofar = self._tiles
-        message = ngettext(
-            "95%: {low} – {high} of {n:,} label", "95%: {low} – {high} of {n:,} labels",
-            found.units,
-        )  # fmt: skip
-        interval = message.format(low=points(found.low), high=points(found.high), n=found.units)
-        share.set(_("{share}%").format(share=points(found.share)), interval)
+        share.set(*_share(found))
         n = len(state.suspects)
         doubtful.set(formats.count(n), _("most doubtful first"))
         done = _("{done} of {n}").format(done=formats.count(state.count()), n=formats.count(n))
@@ -269,6 +280,33 @@ class LabelErrorsView(QFrame):
         self._left.setFixedWidth(theme.px(LIST if wide else NARROW_LIST))
         self.table.setColumnHidden(0, not wide)
         super().resizeEvent(event)
+
+
+def _agreement(found: Ranking) -> str:
+    """How well the models of the folds predict gold."""
+    if found.agreement is not None:
+        message = _("{share}% of the labels equal their out-of-fold predictions.")
+        return message.format(share=points(found.agreement))
+    if found.correlation is None:
+        return ""
+    message = _("Gold and out-of-fold predictions have a Pearson correlation of {value}.")
+    return message.format(value=decimal(found.correlation, 2))
+
+
+def _share(found: Ranking) -> tuple[str, str]:
+    """The estimated share of wrong labels, and its interval."""
+    if found.share is None or found.low is None or found.high is None:
+        message = ngettext(
+            "not estimated for numbers ({n:,} label)",
+            "not estimated for numbers ({n:,} labels)",
+            found.units,
+        )
+        return NONE, message.format(n=found.units)
+    message = ngettext(
+        "95%: {low} – {high} of {n:,} label", "95%: {low} – {high} of {n:,} labels", found.units
+    )
+    interval = message.format(low=points(found.low), high=points(found.high), n=found.units)
+    return _("{share}%").format(share=points(found.share)), interval
 
 
 def _combo(name: str) -> QComboBox:

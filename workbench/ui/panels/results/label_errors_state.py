@@ -110,6 +110,11 @@ class LabelErrorsState(State):
     def can_measure(self) -> bool:
         return self.layer is not None and bool(self.models) and self.share is None
 
+    @property
+    def no_model(self) -> str:
+        """Why nothing can predict the folds of the chosen layer, "" if something can."""
+        return folds.no_model(self.layer) if self.layer is not None and not self.models else ""
+
     def measure(self, model: str, count: int) -> None:
         """Compute out-of-fold predictions for every document, in the background."""
         layer = self.layer
@@ -171,6 +176,16 @@ class LabelErrorsState(State):
     @property
     def kept(self) -> int:
         return self.count(reviews.KEPT)
+
+    @property
+    def asks(self) -> bool:
+        """Whether the labels are answers to questions."""
+        return self.layer is not None and self.layer.traits.asks
+
+    @property
+    def by_size(self) -> bool:
+        """Whether the labels are numbers, which have no confidence but a size of the error."""
+        return self.layer is not None and not self.layer.traits.has_labels
 
     def same_confusion(self) -> list[Suspect]:
         item = self.item
