@@ -1,12 +1,17 @@
 """The short library face, as its docstring shows it."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 import workbench
+from tests.inline import InlineHost
 from workbench.base.errors import ProjectError
 from workbench.text.dataset import read
 from workbench.training.spec import TrainSpec
 
+ROOT = Path(__file__).parents[1]
 LINES = (
     '{"glossbench": 1, "layers": [{"name": "topic", "kind": "class", '
     '"labels": [{"name": "late"}, {"name": "good"}]}]}',
@@ -42,3 +47,28 @@ def test_a_file_that_is_no_project_is_refused(tmp_path):
 
     with pytest.raises(ProjectError, match=r"x\.glossbench"):
         workbench.open_project(tmp_path / "x.glossbench")
+
+
+def blocks():
+    text = (ROOT / "resources" / "help" / "library.md").read_text(encoding="utf-8")
+    return re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
+
+
+def test_the_guide_runs_from_top_to_bottom(
+    tmp_path, monkeypatch, capsys, tiny_model, jobs_in_process
+):
+    monkeypatch.setattr("workbench.jobs.host.Host", InlineHost)
+    monkeypatch.chdir(tmp_path)
+    names = {"starter-bert": tiny_model.as_posix(), "epochs=3": "epochs=1, device='cpu'"}
+    code = "\n".join(blocks())
+    for name, other in names.items():
+        assert name in code
+        code = code.replace(name, other)
+    exec(compile(code, "library.md", "exec"), {})
+    printed = capsys.readouterr().out
+
+    assert "m-0001" in printed and "('[CLS]'," in printed
+    assert (tmp_path / "exported" / "hf" / "model.safetensors").is_file()
+    data = read(tmp_path / "labelled.jsonl")
+    assert {layer.name for layer in data.layers} == {"class", "spans", "pairs"}
+    assert data.by_split("train")

@@ -3,7 +3,20 @@
 The library interface. Heavy modules are imported on first use. Importing this package turns off the
 telemetry of onnxruntime and huggingface_hub for the process; import it before those libraries.
 
+A project, with the same runs and results as in the window:
+
     import workbench
+
+    with workbench.create_workspace("messages.glossbench") as work:
+        work.import_files("messages.csv")
+        work.make_splits()
+        run = work.train("starter-bert", "classify", "topic", epochs=3)
+        print(work.evaluate(run).scores)
+        print(work.predict(run, ["The tram was late again."])[0].label)
+        work.export_model(run, "exported")
+
+`resources/help/library.md` shows all of it. Training without a project:
+
     from workbench.text.dataset import read
     from workbench.training.spec import TrainSpec
 
@@ -22,9 +35,11 @@ from typing import TYPE_CHECKING
 from workbench.base.privacy import disable_telemetry
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
     from pathlib import Path
+    from typing import Any
 
+    from workbench.operations.workspace import Workspace
     from workbench.project.project import Project
     from workbench.tasks.predictor import Predictor
     from workbench.text.dataset import Dataset
@@ -46,6 +61,33 @@ def open_project(path: Path | str, *, read_only: bool = False) -> Project:
     from workbench.project.project import Project
 
     return Project.open(path, read_only=read_only)
+
+
+def workspace(
+    path: Path | str,
+    *,
+    read_only: bool = False,
+    heard: Callable[[Mapping[str, Any]], None] | None = None,
+) -> Workspace:
+    """Open a project with its jobs: import, label, train, evaluate, predict, inspect, export.
+
+    heard: called with each object that a running job reports, such as the steps of a training. Use
+    it in a `with` statement. Raises ProjectLocked if another process has the project open for
+    writing (`read_only=True` works anyway), ProjectError if there is none.
+    """
+    from workbench.operations.workspace import Workspace
+
+    return Workspace(path, read_only=read_only, heard=heard)
+
+
+def create_workspace(
+    path: Path | str, *, heard: Callable[[Mapping[str, Any]], None] | None = None
+) -> Workspace:
+    """As `workspace`, for a new project. Raises ProjectError if there is a file of this name."""
+    from workbench.project.project import Project
+
+    Project.create(path).close()
+    return workspace(path, heard=heard)
 
 
 def load_model(

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import shlex
 import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from workbench.base import settings
-from workbench.base.errors import Cancelled, JobFailed, ProjectError, ProjectLocked, WorkbenchError
+from workbench.base.errors import Cancelled, JobFailed, ProjectLocked, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.terms import term
+from workbench.operations import session as operations
 
 if TYPE_CHECKING:
     from workbench.base.watch import Watch
-    from workbench.jobs.dispatch import Mailbox
-    from workbench.jobs.queue import Job, Queue
-    from workbench.operations.wire import Wiring
+    from workbench.jobs.queue import Job
     from workbench.project.project import Project
-
-    Heard = Callable[[Mapping[str, Any], Job], None]
 
 PROJECT = click.Path(path_type=Path)
 project_argument = click.argument("file", type=PROJECT, metavar="FILE")
@@ -48,94 +43,17 @@ def reading(file: Path) -> Iterator[Project]:
         project.close()
 
 
-class Session:
-    """`project` (if a command needs one), `queue`, and `wait`."""
+class Session(operations.Session):
+    """The session of a command: Ctrl+C cancels the job that it waits for."""
 
-    def __init__(self, file: Path | None, *, read_only: bool = False):
-        from workbench.jobs.dispatch import Mailbox
-        from workbench.jobs.queue import Queue
-        from workbench.operations import precision
-
-        self.mailbox = Mailbox()
-        self._project: Project | None = None
-        self.wiring: Wiring | None = None
-        if file is not None:
-            self._project = _open(file, read_only, self.mailbox)
-        self.queue: Queue = Queue(dispatch=self.mailbox)
-        precision.remember(self.queue, settings.load)
-        if self._project is not None:
-            from workbench.operations.wire import wire
-
-            self.wiring = wire(self._project, self.queue)
-
-    @property
-    def project(self) -> Project:
-        """Raises RuntimeError for a session without a project."""
-        if self._project is None:
-            raise RuntimeError("the session has no project")
-        return self._project
-
-    def close(self) -> None:
-        self.queue.close()
-        if self.wiring is not None:
-            self.wiring.close()
-        if self._project is not None:
-            self._project.close()
-
-    def ask(
-        self,
-        start: Callable[[Callable[[Any, Exception | None], None]], Job | None],
-        *,
-        heard: Heard | None = None,
-    ) -> Any:
-        """Run `start(then)`, which returns a job or None, until it ends.
-
-        Returns the argument of `then` or raises its error.
-        """
-        found: list[tuple[Any, Exception | None]] = []
-        job = start(lambda value, error: found.append((value, error)))
-        if job is not None:
-            self.wait(job, heard)
-        if not found:
-            message, hint = (job.message, job.hint) if job is not None else ("", "")
-            raise JobFailed(message or _("The job ended without a result."), hint=hint)
-        value, error = found[0]
-        if error is not None:
-            raise error
-        return value
-
-    def wait(self, job: Job, heard: Heard | None = None, *, watch: Watch | None = None) -> None:
-        """Wait until the job has ended. `heard(payload, job)` is called with each object it yields.
-
-        Ctrl+C cancels the job and `watch`, which follows work of this thread for the job.
-        """
-        from workbench.jobs.events import Output
-
-        drop = job.changed.connect(
-            lambda event: heard(event.payload, job) if heard and isinstance(event, Output) else None
-        )
-        try:
-            with interrupts(
-                lambda _count: job.cancel(),
-                post=self.mailbox,
-                at_once=watch.cancel if watch is not None else None,
-            ):
-                self.queue.wait(job)
-        finally:
-            drop()
-
-
-def _open(file: Path, read_only: bool, mailbox: Mailbox) -> Project:
-    from workbench.project.project import Project
-
-    if not file.exists():
-        raise ProjectError(
-            _("{path} does not exist.").format(path=file),
-            hint=_("Check the name, or create it with: glossbench project new {path}").format(
-                path=shlex.quote(str(file))
-            ),
-        )
-    return Project.open(file, read_only=read_only, dispatch=mailbox)
+    @contextmanager
+    def waiting(self, job: Job, watch: Watch | None) -> Iterator[None]:
+        with interrupts(
+            lambda _count: job.cancel(),
+            post=self.mailbox,
+            at_once=watch.cancel if watch is not None else None,
+        ):
+            yield
 
 
 @contextmanager
