@@ -3,7 +3,7 @@
 import pytest
 
 import workbench
-from workbench.base.errors import ProjectError, ProjectLocked, WorkbenchError
+from workbench.base.errors import Cancelled, ProjectError, ProjectLocked, WorkbenchError
 from workbench.text.query import QueryError
 
 TEXTS = "text,label:topic\nthe tram is late,late\nthe tram is full,full\nwhere is it,\n"
@@ -87,6 +87,20 @@ def test_what_a_job_reports_is_heard(tmp_path, work, tiny_model):
     assert heard
 
 
+def test_a_cancelled_training_is_an_error_and_leaves_no_run(work, tiny_model, monkeypatch):
+    more = work.project.path.with_name("more.csv")
+    rows = [f"the tram {n} is {'late' if n % 2 else 'full'}" for n in range(20)]
+    more.write_text("text,label:topic\n" + "".join(f"{row},{row[-4:]}\n" for row in rows))
+    work.import_files(more)
+    wait = work.queue.wait
+    monkeypatch.setattr(work.queue, "wait", lambda job: (job.cancel(), wait(job)))
+
+    with pytest.raises(Cancelled):
+        work.train(str(tiny_model), "classify", device="cpu")
+
+    assert work.runs == ()
+
+
 def test_one_program_writes_to_a_project_at_a_time(work, tmp_path):
     with pytest.raises(ProjectLocked):
         workbench.workspace(tmp_path / "p.glossbench")
@@ -99,3 +113,20 @@ def test_files_are_neither_overwritten_nor_created_by_opening(work, tmp_path):
         workbench.create_workspace(tmp_path / "p.glossbench")
     with pytest.raises(ProjectError, match=r"new\.glossbench"):
         workbench.workspace(tmp_path / "new.glossbench")
+
+
+def test_the_answers_of_an_ensemble_are_the_mean_of_its_members(work, monkeypatch):
+    from types import SimpleNamespace
+
+    from workbench.operations import ensemble, predict_files, train
+
+    run = SimpleNamespace(name="both")
+    members = [SimpleNamespace(name=name) for name in "ab"]
+    monkeypatch.setattr(ensemble, "is_one", lambda run: run.name == "both")
+    monkeypatch.setattr(ensemble, "members_of", lambda _project, _run: members)
+    monkeypatch.setattr(ensemble, "mean", list)
+    monkeypatch.setattr(train, "model_folder", lambda _project, run: run.name)
+    monkeypatch.setattr(predict_files, "form_of", lambda _folder: 1)
+    monkeypatch.setattr(work, "_answers", lambda run, asked, _device: [run.name for _ in asked])
+
+    assert work.predict(run, ["one", "two"]) == [["a", "b"], ["a", "b"]]

@@ -253,9 +253,9 @@ class Workspace:
         job = train.job_of(self.queue, self.project, run.id)
         if job is not None:
             self._session.wait(job, self._heard)
+            if job.status == "cancelled":  # its row is gone
+                raise Cancelled()
         ended = train.run(self.project, run.id)
-        if ended.status == "cancelled":
-            raise Cancelled()
         if ended.status not in ("done", "stopped"):
             message = ended.failure.message or term(ended.status)
             raise JobFailed(message, hint=ended.failure.hint)
@@ -291,19 +291,29 @@ class Workspace:
     def predict(
         self, run: Run | str, texts: Sequence[str | tuple[str, str]], *, device: str = "auto"
     ) -> list[Prediction]:
-        """Predictions for texts, or for pairs of texts, in order."""
-        from workbench.operations import predict, predict_files, train
+        """Predictions for texts, or for pairs of texts, in order; of an ensemble, their mean."""
+        from workbench.operations import ensemble, predict_files, train
 
         chosen = self._run(run)
-        folder = train.model_folder(self.project, chosen)
-        asked = predict_files.texts_to_documents(texts, form=predict_files.form_of(folder))
+        is_one = ensemble.is_one(chosen)
+        members = ensemble.members_of(self.project, chosen) if is_one else (chosen,)
+        form = predict_files.form_of(train.model_folder(self.project, members[0]))
+        asked = predict_files.texts_to_documents(texts, form=form)
+        tables = [self._answers(member, asked, device) for member in members]
+        if not is_one:
+            return tables[0]
+        return [ensemble.mean(answers) for answers in zip(*tables, strict=True)]
+
+    def _answers(self, run: Run, asked: Sequence[Document], device: str) -> list[Prediction]:
+        from workbench.operations import predict, predict_files, train
+
+        folder, pickled = train.model_folder(self.project, run), predict.allows_pickle(run)
         rows = self._session.ask(
             lambda then: predict_files.ask(
-                self.queue, folder, asked, then,
-                device=device, allow_pickle=predict.allows_pickle(chosen),
+                self.queue, folder, asked, then, device=device, allow_pickle=pickled
             ),
             heard=self._heard,
-        )  # fmt: skip
+        )
         return [answer for _document, answer in rows]
 
     def suggest(self, run: Run | str, query: str = "") -> Suggested:
