@@ -11,6 +11,9 @@ the medians. Without --flair only our own seconds are printed.
 
 On CPUs where that is faster, we train in bf16 (`precision` auto), the features of the training
 texts included; predictions are always in fp32. --precision fp32 turns it off.
+
+Also printed: the CPU seconds that the matrix products of our training take at the rate of this
+machine in fp32 (one thread, large matrices). No training in fp32 can be faster.
 """
 
 from __future__ import annotations
@@ -27,8 +30,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from char_lm import BATCH, DATA, ROOT, cpu, write_models
+from elmo_features import gemm_rate
 
 WIDTH = 256
+EMBEDDING = 100  # of the characters, as in char_lm.py
 
 
 def sentences(split: str, n: int) -> list[tuple[list[str], list[str]]]:
@@ -101,6 +106,19 @@ def ours(
     return {"training": trained, "prediction": cpu() - began}
 
 
+def least_operations(rows: list, hidden: int, epochs: int) -> float:
+    """Multiplications and additions of the matrix products of a training.
+
+    The language models read every character once; the BiLSTM reads every word in each epoch,
+    backwards without the gradients of its inputs, which are frozen.
+    """
+    characters = sum(len(" ".join(words)) + 2 for words, _tags in rows)
+    models = characters * 2 * 8 * hidden * (hidden + EMBEDDING)
+    inputs, recurrent = 8 * WIDTH * 2 * hidden, 8 * WIDTH * WIDTH  # of a word, in one direction
+    words = sum(len(words) for words, _tags in rows)
+    return models + epochs * words * 2 * (2 * inputs + 3 * recurrent)
+
+
 # ---------------------------------------------------------------- flair
 
 
@@ -163,6 +181,8 @@ def main() -> None:
     sys.path.insert(0, str(ROOT))
     rounds = [measured(chosen) for _round in range(chosen.rounds)]
     print(f"2 x {chosen.n} sentences, 2 x {chosen.hidden}, {chosen.epochs} epochs")
+    work = least_operations(sentences("train", chosen.n), chosen.hidden, chosen.epochs)
+    print(f"matrix products of the training: {work / gemm_rate():.1f} CPU s at the GEMM rate")
     for part in ("training", "prediction"):
         own = statistics.median(round_["ours"][part] for round_ in rounds)
         print(f"ours, {part}: {own:.1f} CPU s")
