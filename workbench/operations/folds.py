@@ -240,6 +240,11 @@ def _split(parts: Sequence[Sequence[int]], number: int) -> dict[str, list[int]]:
     }
 
 
+def discard(prepared: Prepared) -> None:
+    """Delete the data of a measurement that is not started."""
+    scratch.remove(Path(prepared.job.folder))
+
+
 def start(
     project: Project,
     queue: Queue,
@@ -257,7 +262,7 @@ def start(
         else:
             then(found, None)
         finally:
-            scratch.remove(Path(prepared.job.folder))
+            discard(prepared)
 
     return predict.follow(queue, prepared.job, ended)
 

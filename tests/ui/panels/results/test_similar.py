@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.held import Held
 from tests.ui.panels.results.test_state import Context
 from workbench.base.settings import Settings
 from workbench.operations import corpus_index, similar
@@ -87,3 +88,41 @@ def test_without_a_model_it_says_so(made, monkeypatch):
     made.state.follow(LAYER, "classify", None, 3)
 
     assert made.state.message == "No model is installed that gives vectors."
+
+
+def test_documents_found_before_labels_changed_do_not_replace_those_found_after(made, monkeypatch):
+    state = made.state
+    state.show(True)
+    state.follow(LAYER, "classify", None, 3)
+    held, found = Held(state.context), iter(("old", "new"))
+    monkeypatch.setattr(similar, "nearest", lambda *_given: next(found))
+    state.project_changed(Changes("Label", None, {"mark": frozenset({1})}, frozenset()))
+    held.compute(0)
+    state.project_changed(Changes("Label", None, {"mark": frozenset({1})}, frozenset()))
+
+    held.answer(1, 0)
+
+    assert state.rows == "new"
+
+
+def test_an_error_about_another_document_is_not_shown(made):
+    state = made.state
+    state.show(True)
+    state.follow(LAYER, "classify", None, 3)
+    held = Held(state.context)
+    state.follow(LAYER, "classify", None, 4)
+    state.follow(LAYER, "classify", None, 5)
+
+    held.answer(1)
+    held.fail(0, ValueError("deleted"))
+
+    assert state.rows == (ROW,) and state.message == ""
+
+
+def test_the_index_that_is_computed_is_that_of_every_document_of_the_run(made):
+    made.ready = False
+    made.state.show(True)
+    for document in (3, 4, 5):
+        made.state.follow(LAYER, "classify", None, document)
+
+    assert made.indexed == 1 and made.state.build.waits

@@ -60,8 +60,12 @@ def show_test(state: ResultsState) -> None:
             state.context.fail(error)
             return
         state.update(tests={**state.tests, run.id: found})
-        if state.run is not None and state.run.id == run.id:
-            state.show_by_label("test", "today")
+        if state.run is None or state.run.id != run.id:
+            return
+        state.show_by_label("test", "today")
+        if state.details is not None and state.details.test_set != found.fingerprint:
+            state.reload()  # documents or labels have changed while it was scored
+        else:
             state.measure("test")
 
     state.attempt(
@@ -93,6 +97,8 @@ def add_baselines(state: ResultsState, chosen: Sequence[Offer]) -> None:
 def train_again(state: ResultsState) -> None:
     """Train with the same settings on the current labels."""
     old, context = state.shown_run, state.context
+    if state.repeats.waiting:  # a second click, before the run is listed
+        return
 
     def prepared(found: again.Prepared) -> None:
         started = context.attempt(again.begin, state.project, context.queue, found, old)
@@ -105,7 +111,8 @@ def train_again(state: ResultsState) -> None:
             else:
                 context.go("train")
 
-    context.run(lambda: again.prepare(state.project, old), prepared)
+    answers = state.repeats.newest(prepared, context.fail)
+    context.run(lambda: again.prepare(state.project, old), *answers)
 
 
 def _tell_difference(state: ResultsState, run_id: int) -> None:

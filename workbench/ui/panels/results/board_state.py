@@ -58,6 +58,7 @@ class BoardState(State):
         self.comparing = Comparing(page)
         self.query = QueryText(page.context)
         page.listen(self.query.changed, self._query_changed)
+        self._scoring = ""  # what of `busy` is about predictions that are computed
         self._scored: tuple[int, ...] = ()  # scored last, to be selected when the board has them
         self._on, self._stale = False, True
         self._watch: Watch | None = None
@@ -117,17 +118,20 @@ class BoardState(State):
                 self._resample(rankings, watch)
 
         def failed(error: Exception) -> None:
-            if watch is not self._watch or isinstance(error, Cancelled | KeyError):
+            if watch is not self._watch or isinstance(error, Cancelled):
                 return
-            if isinstance(error, QueryError):
+            self.update(busy=self._scoring)
+            if isinstance(error, KeyError):  # a run was deleted meanwhile
+                self._stale = True
+            elif isinstance(error, QueryError):
                 self.query.refuse(error)
-                self.update(busy="")
-                return
-            self.update(busy="", problem=str(error) if isinstance(error, WorkbenchError) else "")
-            if not isinstance(error, WorkbenchError):
+            elif isinstance(error, WorkbenchError):
+                self.update(problem=str(error))
+            else:
+                self.update(problem="")
                 self.context.fail(error)
 
-        self.update(busy=_("Scoring…"))
+        self.update(busy=self._scoring or _("Scoring…"))
         self.context.run(work, done, failed)
 
     def _resample(self, rankings: Rankings, watch: Watch) -> None:
@@ -155,22 +159,22 @@ class BoardState(State):
         chosen = tuple(id for id in wanted if id in known)[:MOST]
         self._scored = tuple(id for id in self._scored if id not in known)
         layer = found.layer if found is not None else ""
-        self.update(
-            layers=layers, layer=layer, board=found, score=score, busy="", problem="", chosen=chosen
-        )
+        self.busy, self.problem = self._scoring, ""
+        self.update(layers=layers, layer=layer, board=found, score=score, chosen=chosen)
+        self.changed.emit(frozenset({"busy", "problem"}))
         self._compare(again=True)
 
     # ---------------------------------------------------------------- choices
 
     def show_layer(self, layer: str) -> None:
         if layer != self.layer:
-            self.update(layer=layer, chosen=(), score="")
+            self.update(layer=layer, chosen=(), score="", board=None)
             self.load()
 
     def show_split(self, split: str) -> None:
         if split != self.split:
             self._scored = ()
-            self.update(split=split, chosen=())
+            self.update(split=split, chosen=(), board=None)
             self.load()
 
     def show_score(self, score: str) -> None:
@@ -253,28 +257,36 @@ class BoardState(State):
         """
         if not self.can_score(entry):
             return
-        self.update(busy=_("Scoring {run}…").format(run=entry.run.name))
-        self._scored = (*self._scored, entry.run.id)
+        waiting, split, page = [other for other in others if other.problem], self.split, self.page
 
         def scored(_found: Any, error: Exception | None) -> None:
-            self.update(busy="")
+            if error is None and waiting:
+                ask(waiting.pop(0))
+                return
+            self._scoring = ""
             if error is not None:
                 self.context.fail(error)
-            elif others:
-                self.score_here(*others)
-                return
             self.load()
 
-        page = self.page
-        page.attempt(
-            results.start_evaluation,
-            self.project,
-            self.context.queue,
-            entry.run,
-            self.split,
-            scored,
-            background=page.background,
-        )
+        def ask(entry: Entry) -> None:
+            self._scoring = _("Scoring {run}…").format(run=entry.run.name)
+            self.update(busy=self._scoring)
+            if split == self.split:
+                self._scored = (*self._scored, entry.run.id)
+            started = page.attempt(
+                results.start_evaluation,
+                self.project,
+                self.context.queue,
+                entry.run,
+                split,
+                scored,
+                background=page.background,
+            )
+            if not started:
+                self._scoring = ""
+                self.load()
+
+        ask(entry)
 
     def average(self) -> AverageState:
         """The board of all layers with runs."""

@@ -42,6 +42,7 @@ class Comparing(State):
         self.shown: tuple[int, int] | None = None  # A and B, by run id
         self.problem = ""  # why the runs cannot be compared
         self.busy = ""
+        self._scoring = ""  # what of `busy` is about predictions that are computed
         self.share: float | None = None  # of a comparison that is running
         self.cancelled = False
         self.where = ""  # a query: only the documents that match it
@@ -53,7 +54,8 @@ class Comparing(State):
     ) -> None:
         """Compare these runs, in this order; fewer than two clear the comparison."""
         if (ids, split, score, where) != (self.ids, self.split, self.score, self.where):
-            kept = self.found if set(ids) == set(self.ids) else None
+            same = (set(ids), split, where) == (set(self.ids), self.split, self.where)
+            kept = self.found if same else None
             self.update(ids=ids, split=split, score=score, where=where)
             self.update(found=kept, shown=None, problem="")
             self.load()
@@ -63,19 +65,21 @@ class Comparing(State):
         if self._watch is not None and self.share is not None:
             self._watch.cancel()
             self._watch = None
-            self.update(busy="", share=None, found=None, cancelled=True)
+            self.update(busy=self._scoring, share=None, found=None, cancelled=True)
             self.update(problem=_("The comparison was cancelled."))
 
     def load(self) -> None:
         if self._watch is not None:
             self._watch.cancel()
         if len(self.ids) < 2:
-            self.update(found=None, problem="", busy="", share=None)
+            self._watch = None
+            self.update(found=None, problem="", busy=self._scoring, share=None)
             return
         context, where = self.context, self.where
         watch = self._watch = Watch(lambda at: context.dispatch(lambda: self._at(watch, at)))
         project, ids, split, score = self.project, self.ids, self.split, self.score
-        self.update(busy=_("Comparing…"), share=0.0, problem="", cancelled=False)
+        busy = self._scoring or _("Comparing…")
+        self.update(busy=busy, share=0.0, problem="", cancelled=False)
 
         def work() -> tuple[Comparison, dict[str, Label]]:
             found = compare.compare(project, ids, split, score=score, where=where, watch=watch)
@@ -84,12 +88,13 @@ class Comparing(State):
 
         def done(made: tuple[Comparison, dict[str, Label]]) -> None:
             if watch is self._watch:
-                self.update(found=made[0], labels=made[1], problem="", busy="", share=None)
+                found, labels = made
+                self.update(found=found, labels=labels, problem="", busy=self._scoring, share=None)
 
         def failed(error: Exception) -> None:
             if watch is not self._watch or isinstance(error, Cancelled):
                 return
-            self.update(busy="", found=None, share=None)
+            self.update(busy=self._scoring, found=None, share=None)
             if isinstance(error, WorkbenchError):
                 self.update(problem=str(error))
             elif not isinstance(error, KeyError):  # a run was deleted meanwhile
@@ -148,31 +153,37 @@ class Comparing(State):
 
     def score_all(self) -> None:
         """Compute the predictions that are missing, one run after another, then compare."""
-        waiting = list(self.unscored)
+        waiting, split, page = list(self.unscored), self.split, self.page
         if self.project.read_only or self.busy:
             return
 
         def then(_found: Any, error: Exception | None) -> None:
-            if error is not None:
-                self.update(busy="")
-                self.context.fail(error)
-            elif waiting:
+            if error is None and waiting:
                 ask(waiting.pop(0))
-            else:
-                self.update(busy="")
+                return
+            ended()
+            if error is None:
                 self.load()
+            else:
+                self.context.fail(error)
+
+        def ended() -> None:
+            self._scoring = ""
+            self.update(busy=_("Comparing…") if self.share is not None else "")
 
         def ask(run: Run) -> None:
-            self.update(busy=_("Scoring {run}…").format(run=run.name))
-            page = self.page
-            page.attempt(
+            self._scoring = _("Scoring {run}…").format(run=run.name)
+            self.update(busy=self._scoring)
+            started = page.attempt(
                 results.start_evaluation,
                 self.project,
                 self.context.queue,
                 run,
-                self.split,
+                split,
                 then,
                 background=page.background,
             )
+            if not started:
+                ended()
 
         then(None, None)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
+from workbench.base.latest import Latest
 from workbench.operations import errors, results, reviews
 from workbench.operations.errors import Detail, ErrorItem, Wanted
 from workbench.tasks import spec as tasks
@@ -48,6 +49,7 @@ class ErrorsState(State):
         self.similar = SimilarState(page)
         self._on = False
         self._read: tuple[int, str] | None = None  # run and split of `items`
+        self._reading = Latest()
 
     def watch(self, on: bool) -> None:
         self._on = on
@@ -65,6 +67,8 @@ class ErrorsState(State):
         if self._read is not None and self._read[0] != run.id:
             self.update(items=None, shown=(), chosen=None, detail=None)
             self.update(wanted=Wanted(sort=self.wanted.sort), caption="")
+        elif self._read is not None:
+            self.update(items=None, shown=(), detail=None)  # of the other split
         self.update(split=split)
         self._load()
 
@@ -74,27 +78,34 @@ class ErrorsState(State):
             return
         self._read = run.id, split
 
-        def done(found: tuple[ErrorItem, ...]) -> None:
-            if self._read == (run.id, split):
-                self._take(found)
-
         def failed(error: Exception) -> None:
-            if self._read == (run.id, split):
-                self.update(items=(), shown=(), problem=str(error))
+            self.update(items=(), shown=(), problem=str(error))
 
-        self.context.run(lambda: errors.items(self.project, run, split), done, failed)
+        self.context.run(
+            lambda: errors.items(self.project, run, split),
+            *self._reading.newest(self._take, failed),
+        )
 
     def project_changed(self, changes: Changes) -> None:
         """Called by the page: read changed documents again, or all of them when next shown."""
         self.similar.project_changed(changes)
-        if self._read is None or self.items is None:
+        if self._read is None:
             return
         documents = changes.documents
         whole = changes.rows is None or any(map(changes.touches, WHOLE))
         if not whole and not any(map(changes.touches, LABELLED)):
             return
         run = self.page.run
-        if whole or documents is None or len(documents) > FEW or run is None or not self._on:
+        if (
+            whole
+            or documents is None
+            or len(documents) > FEW
+            or run is None
+            or not self._on
+            or self.items is None
+            or self._reading.waiting  # what is read may be that before the change
+        ):
+            self._reading.drop()
             self._read = None
             self.follow()
             return
@@ -217,6 +228,7 @@ class ErrorsState(State):
     def _show(self, split: str, wanted: Wanted, caption: str, chosen: Identity | None) -> None:
         run = self.page.shown_run
         if self._read is not None and self._read != (run.id, split):
+            self._reading.drop()
             self._read = None
             self.update(items=None, shown=())
         self.update(wanted=wanted, caption=caption, split=split, chosen=chosen)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
+from workbench.base.latest import Latest
 from workbench.jobs.events import Output
 from workbench.operations import errors, folds, label_errors, reviews
 from workbench.operations.errors import Detail
@@ -50,6 +51,7 @@ class LabelErrorsState(State):
         self.similar = SimilarState(page)
         self._on, self._stale = False, True
         self._job: Job | None = None
+        self._reading, self._preparing = Latest(), Latest()
 
     def watch(self, on: bool) -> None:
         self._on = on
@@ -60,7 +62,8 @@ class LabelErrorsState(State):
         """Called by the page. Own decisions are shown at once, without another ranking."""
         self.similar.project_changed(changes)
         relevant = changes.rows is None or any(map(changes.touches, (*LABELLED, *WHOLE)))
-        if changes.origin is self or not relevant:
+        own = changes.origin is self and not self._reading.waiting
+        if own or not relevant:
             return
         self._stale = True
         if self._on:
@@ -75,20 +78,26 @@ class LabelErrorsState(State):
         before = self.layer.name if self.layer is not None else ""
         layer = names.get(before) or next(iter(self.layers), None)
         self.update(layer=layer)
+        self._reading.drop()
         if layer is None:
             self.update(ranking=None, suspects=(), loaded=True, models=())
             return
         self.update(models=folds.models(self.project, layer))
 
         def done(found: Ranking | None) -> None:
-            if self.layer is layer:
-                self.update(ranking=found, suspects=found.suspects if found else (), loaded=True)
-                opened = [item.identity for item in self.suspects if not item.verdict]
-                again = [identity for identity in opened if undone and identity in closed]
-                self.chosen = again[0] if again else self.chosen
-                self._choose_open()
+            self.update(ranking=found, suspects=found.suspects if found else (), loaded=True)
+            opened = [item.identity for item in self.suspects if not item.verdict]
+            again = [identity for identity in opened if undone and identity in closed]
+            self.chosen = again[0] if again else self.chosen
+            self._choose_open()
 
-        self.context.run(lambda: label_errors.ranking(self.project, layer), done)
+        def failed(error: Exception) -> None:
+            self.update(ranking=None, suspects=(), loaded=True)
+            self.context.fail(error)
+
+        self.context.run(
+            lambda: label_errors.ranking(self.project, layer), *self._reading.newest(done, failed)
+        )
 
     def _choose_open(self) -> None:
         known = {suspect.identity for suspect in self.suspects}
@@ -122,16 +131,29 @@ class LabelErrorsState(State):
             return
         self.update(share=0.0, problem="")
 
+        ticket = self._preparing.begin()
+
         def prepared(found: folds.Prepared) -> None:
+            if not self._preparing.ends(ticket):
+                folds.discard(found)
+                return
             job = folds.start(self.project, self.context.queue, found, self._measured)
             self._job = job
             job.changed.connect(self._heard)
 
         work = lambda: folds.prepare(self.project, layer.name, model=model, folds=count)  # noqa: E731
-        self.context.run(work, prepared, self._failed)
+
+        def failed(error: Exception) -> None:
+            if self._preparing.ends(ticket):
+                self._failed(error)
+
+        self.context.run(work, prepared, failed)
 
     def cancel(self) -> None:
-        if self._job is not None:
+        if self._preparing.waiting:
+            self._preparing.drop()
+            self._failed(Cancelled())
+        elif self._job is not None:
             self._job.cancel()
 
     def _heard(self, event: object) -> None:

@@ -33,8 +33,10 @@ class Measures:
 
     reports: Mapping[str, Report] = field(default_factory=dict)
 
-    def with_report(self, split: str, report: Report) -> Measures:
-        return Measures({**self.reports, split: report})
+    def with_report(self, split: str, report: Report | None) -> Measures:
+        """With this report of a split; None: without one."""
+        others = {name: known for name, known in self.reports.items() if name != split}
+        return Measures({**others, split: report} if report is not None else others)
 
     def interval(self, split: str, name: str) -> tuple[float, float] | None:
         """The 95% interval of a score against current gold; None if unknown."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.events import State
 from workbench.base.i18n import _
+from workbench.base.latest import Latest
 from workbench.inspection import spec as inspectors
 from workbench.operations import similar
 from workbench.operations.similar import SimilarDocument
@@ -40,6 +41,8 @@ class SimilarState(State):
         self._asked: tuple[Layer, str, Run | None, int] | None = None
         self._index: tuple[int | None, dict[str, Any]] | None = None  # run, and what names it
         self._read: Subject | None = None
+        self._reading = Latest()  # of the model, then of the documents
+        self._awaited: tuple[int | None] | None = None  # the run whose index is computed
 
     def show(self, on: bool) -> None:
         """Show the list, or do not read it."""
@@ -57,11 +60,14 @@ class SimilarState(State):
     def project_changed(self, changes: Changes) -> None:
         """Called by the page: labels make another list, texts another index."""
         if changes.rows is None or any(map(changes.touches, INDEXED)):
-            self._index = None
+            self._index = self._awaited = None
         self._read = None
         self._follow()
 
     def _follow(self) -> None:
+        if self._asked is None:
+            self._reading.drop()
+            self._read = None
         if not self.on or self._asked is None:
             return
         layer, task, run, document = self._asked
@@ -73,15 +79,19 @@ class SimilarState(State):
             self._find(self._index[1], layer, task, subject)
             return
         self.update(rows=(), message="")
+        if self._awaited == (subject[0],):
+            self._reading.drop()
+            return
         project, settings = self.project, self.context.settings
         self.context.run(
             lambda: similar.model_for(project, run, settings),
-            lambda choice: self._ensure(choice, layer, task, subject),
+            *self._reading.newest(
+                lambda choice: self._ensure(choice, subject),
+                lambda error: self._failed(str(error)),
+            ),
         )
 
-    def _ensure(self, choice: Any, layer: Layer, task: str, subject: Subject) -> None:
-        if self._read != subject:
-            return
+    def _ensure(self, choice: Any, subject: Subject) -> None:
         info = inspectors.light(similar.INSPECTOR)
         if choice is None or info is None:
             self.update(message=_("No model is installed that gives vectors."))
@@ -89,30 +99,29 @@ class SimilarState(State):
         self.update(model=choice.title)
 
         def ready(options: dict[str, Any]) -> None:
-            self._index = subject[0], options
-            if self._asked is not None and self._read is not None:
+            self._index, self._awaited = (subject[0], options), None
+            if self._asked is not None and self._read is not None and self._read[0] == subject[0]:
                 layer, task, _run, _document = self._asked
                 self._find(options, layer, task, self._read)
 
         options = inspectors.options(similar.INSPECTOR, {})
+        self._awaited = (subject[0],)
         self._indexing.ensure(choice, info, options, ready, self._failed)
 
     def _find(self, options: dict[str, Any], layer: Layer, task: str, subject: Subject) -> None:
         project, index = self.project, str(options["index"])
 
         def done(found: tuple[SimilarDocument, ...]) -> None:
-            if self._read == subject:
-                message = "" if found else _("No other labelled document was compared.")
-                self.update(rows=found, message=message)
+            message = "" if found else _("No other labelled document was compared.")
+            self.update(rows=found, message=message)
 
         self.context.run(
             lambda: similar.nearest(project, layer, task, subject[2], index),
-            done,
-            lambda error: self._failed(str(error)),
+            *self._reading.newest(done, lambda error: self._failed(str(error))),
         )
 
     def _failed(self, message: str) -> None:
-        self._read = self._index = None  # the next error asks again
+        self._read = self._index = self._awaited = None  # the next error asks again
         self.update(rows=(), message=message)
 
     def compute(self) -> None:

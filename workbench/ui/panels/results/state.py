@@ -10,6 +10,7 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
+from workbench.base.latest import Latest
 from workbench.operations import again, baselines, block_states, quality, results, run_folders, wire
 from workbench.operations.missing import of_run as missing_task
 from workbench.operations.run_list import Shown, differ
@@ -64,8 +65,8 @@ class ResultsState(State):
         self.view = "runs"  # or "board", "labels"
         self.filter = Shown()  # which runs are listed
         self.listing = Organising(self)
-        self._stale = True
-        self._watched = False
+        self._stale, self._watched = True, False
+        self._loads, self.repeats = Latest(), Latest()
         self.listen(self.project.changed, self._project_changed)
         self.refresh()
 
@@ -132,28 +133,25 @@ class ResultsState(State):
 
     def _load(self) -> None:
         self._stale = False
+        self._loads.drop()
         ids = self.chosen
         if len(ids) == 1 and (run := self.run) is not None:
             if run.status in ("waiting", "running"):
                 self.update(details=None, problem="")
                 return
-            self.context.run(
-                lambda: details(self.project, ids[0]),
-                lambda found: self._loaded(ids, details=found),
-                lambda e: self._failed(ids, e),
-            )
+            answers = self._loads.newest(self._loaded, self._failed)
+            self.context.run(lambda: details(self.project, ids[0]), *answers)
         elif ids == self.comparing.ids:
             self.comparing.load()
         else:
             self.comparing.show(ids)
 
-    def _loaded(self, ids: tuple[int, ...], **found: Any) -> None:
-        if ids == self.chosen:
-            self.update(problem="", **found)
-            self._drop_old_test_score()
-            for split in self.splits_shown:
-                self.measure(split)
-            self.context.commands_changed()
+    def _loaded(self, found: Details) -> None:
+        self.update(problem="", details=found)
+        self._drop_old_test_score()
+        for split in self.splits_shown:
+            self.measure(split)
+        self.context.commands_changed()
 
     def measure(self, split: str) -> None:
         """Compute the intervals of every score on a split: a second for thousands of documents."""
@@ -163,7 +161,7 @@ class ResultsState(State):
         project, shown = self.project, self.details
 
         def measured(found: Report | None) -> None:
-            if shown is self.details and found is not None:
+            if shown is self.details:
                 self.update(measures=self.measures.with_report(split, found))
 
         work = lambda: quality.report(quality.evidence(project, run, split))  # noqa: E731
@@ -173,16 +171,15 @@ class ResultsState(State):
         """Hide the test score after the test documents or their gold labels have changed."""
         run, details = self.run, self.details
         shown = self.tests.get(run.id) if run is not None else None
-        if shown is not None and details is not None and shown.fingerprint != details.test_set:
-            run_id = self.shown_run.id
-            self.update(tests={id: test for id, test in self.tests.items() if id != run_id})
+        if run and shown and details and shown.fingerprint != details.test_set:
+            self.update(tests={id: test for id, test in self.tests.items() if id != run.id})
             if self.by_label[0] == "test":
                 self.show_by_label(*DEV_TODAY)
 
-    def _failed(self, ids: tuple[int, ...], error: Exception) -> None:
+    def _failed(self, error: Exception) -> None:
         if not isinstance(error, WorkbenchError | KeyError):
             self.context.fail(error)
-        elif ids == self.chosen:
+        else:
             self.update(problem=str(error))
 
     @property
@@ -442,9 +439,12 @@ class ResultsState(State):
         """Run off the main thread, as many documents are read and written."""
         self.context.run(work, lambda result: done(result, None), lambda error: done(None, error))
 
-    def attempt(self, act: Callable[..., Any], *args: Any, **named: Any) -> None:
+    def attempt(self, act: Callable[..., Any], *args: Any, **named: Any) -> bool:
+        """Returns whether it was done; the error is shown."""
         try:
             act(*args, **named)
         except WorkbenchError as error:
             self.update(busy="")
             self.context.fail(error)
+            return False
+        return True
