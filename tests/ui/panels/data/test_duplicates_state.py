@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.held import Held
 from workbench.operations import corpus
 from workbench.storage import documents
 from workbench.text.dataset import Record
@@ -125,3 +126,45 @@ def test_a_hidden_selection_cannot_be_deleted(state):
     assert not delete.enabled(panel)
     state.data.show_view(DOCUMENTS)
     assert delete.enabled(panel)
+
+
+def set_split(state, id, split):
+    corpus.set_split(state.project, [id], split)
+
+
+def test_groups_that_were_read_before_a_change_do_not_replace_those_read_after_it(state, context):
+    held = Held(context)
+    leak = state.groups[0]
+    set_split(state, leak.ids[0], "dev")
+    held.compute(0)
+    set_split(state, leak.ids[1], "dev")
+
+    held.answer(0, 1)
+
+    assert not state.groups[0].leak
+
+
+def test_a_change_during_a_search_is_in_its_groups(state, context):
+    held = Held(context)
+    state.search()
+    held.compute(0)
+    set_split(state, state.groups[0].ids[1], "train")
+
+    held.answer(0)
+    held.rest()
+
+    assert [group.leak for group in state.groups] == [False, False]
+
+
+def test_documents_that_come_during_the_first_search_make_its_result_outdated(context):
+    data = DataState(context)
+    found, held = data.duplicates, Held(context)
+    found.search()
+    with context.project.edit("Add"):
+        records = [Record(Document("late", (("text", "same"),)))]
+        documents.add(context.project.db, records, source_id=context.project.source("import"))
+
+    held.rest()
+
+    assert found.found is not None and found.outdated
+    data.close()

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.held import Held
 from workbench.base import registry
 from workbench.base.options import Option
 from workbench.importers.plain import PlainImporter
@@ -336,3 +337,13 @@ def test_a_colon_in_the_name_of_another_column_stays_in_the_name_of_its_layer(ch
     state = choose("t.csv", "text,was: this\na,b\n")
 
     assert ("label:was: this", "Class: was: this") in state.role_choices("was: this")
+
+
+def test_a_preview_does_not_come_back_after_the_files_were_removed(choose, context):
+    state, held = choose("t.csv", "text,label\none,good\n"), Held(context)
+    state.refresh()
+
+    state.choose([])
+    held.answer(0)
+
+    assert (state.phase, state.preview, state.files) == ("choosing", None, ())

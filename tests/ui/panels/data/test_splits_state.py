@@ -101,3 +101,15 @@ def test_closed_while_it_computes_it_ends_and_says_nothing(context):
         work()
     failed(raised.value)
     assert context.failures == []
+
+
+def test_an_error_of_an_older_computation_is_not_shown(state, context):
+    context.held = []
+    state.set_seed(2)
+    state.set_seed(3)
+    (_first, _done, failed), (second, done, _failed) = context.held
+
+    failed(ValueError("damaged"))
+    done(second())
+
+    assert context.failures == [] and state.preview is not None and not state.busy

@@ -1,9 +1,13 @@
 """Statistics of the Data page: counted for the filtered documents, and back to them."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from tests.held import Held
 from workbench.base.errors import Cancelled
 from workbench.operations import labels as schema
+from workbench.operations import statistics
 from workbench.storage import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
@@ -122,3 +126,36 @@ def test_a_model_that_cannot_be_read_is_a_sentence(state):
     state.choose_tokenizer("/no/model")
 
     assert "/no/model" in state.problem and state.measured is None
+
+
+def test_lengths_of_an_earlier_filter_are_not_shown_under_another(state, context, monkeypatch):
+    held = Held(context)
+    state.measure()
+    held.compute(0)
+    monkeypatch.setattr("workbench.ui.panels.data.statistics_state.AUTOMATIC", 0)
+    state.count()
+
+    held.answer(0)
+    assert state.lengths is None and state.measured is None
+    held.answer(1)
+
+    assert state.lengths is None and state.found is not None
+
+
+def test_documents_of_a_source_that_was_asked_for_before_are_not_shown(state, context, monkeypatch):
+    monkeypatch.setattr(statistics, "documents_of", lambda _project, of: of.ids)
+    first = SimpleNamespace(title="first", ids=state.data.ids[:1])
+    second = SimpleNamespace(title="second", ids=state.data.ids[:2])
+    held, shown = Held(context), []
+    monkeypatch.setattr(state.data, "show_only", lambda _ids, caption: shown.append(caption))
+    state.find_decided(first)
+    state.find_decided(second)
+    held.answer(0, 1)
+    assert shown == ["second"]
+
+    state.data.show_view(STATISTICS)
+    state.find_decided(first)
+    state.data.show_view(DOCUMENTS)
+    held.answer(len(held) - 1)
+
+    assert shown == ["second"]

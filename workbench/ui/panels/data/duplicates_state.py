@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
+from workbench.base.latest import Latest
 from workbench.base.watch import Watch
 from workbench.operations import corpus, duplicates, label_alike
 from workbench.operations.duplicates import RULES, SIZE, TRAIN, Duplicates, Group
@@ -60,6 +61,8 @@ class DuplicatesState(State):
         self.ignored = False  # whether ignored groups are listed
         self.outdated = self.closed = False
         self._watch = Watch()
+        self._refreshing = Latest()
+        self._changed = False  # whether documents have changed during the search
         self._previews: dict[str, str] = {}  # group → beginning of its first text
         self.listen(self.project.changed, self._project_changed)
         self.listen(data.changed, self._data_changed)
@@ -78,12 +81,16 @@ class DuplicatesState(State):
         watch = self._watch = Watch(
             lambda share: self.context.dispatch(lambda: self._report(watch, share))
         )
+        self._changed = False
+        self._refreshing.drop()
         self.update(share=0.0, problem="", outdated=False)
 
         def done(found: Duplicates) -> None:
             if watch is self._watch and not self.closed:
                 self.update(found=found, share=None)
                 self._choose_first()
+                if self._changed:
+                    self._refresh(found)
 
         def failed(error: Exception) -> None:
             if watch is self._watch and not self.closed:
@@ -112,24 +119,32 @@ class DuplicatesState(State):
         super().close()
 
     def _data_changed(self, fields: frozenset[str]) -> None:
-        if "query_changes" in fields and self.found is not None:
+        if "query_changes" in fields and self._searched:
             self.update(outdated=True)
 
     def _project_changed(self, changes: Changes) -> None:
-        if self.found is None:
+        if not self._searched:
             return
         if changes.touches("body") and changes.origin is not self:
             self.update(outdated=True)
         if any(map(changes.touches, ("document", "flag", "mark", "span", "state"))):
-            self._refresh(self.found)
+            self._changed = True  # for a search that is running
+            if self.found is not None:
+                self._refresh(self.found)
+
+    @property
+    def _searched(self) -> bool:
+        """Whether a search has ended or is running."""
+        return self.found is not None or self.share is not None
 
     def _refresh(self, before: Duplicates) -> None:
         def done(found: Duplicates) -> None:
-            if self.found is before and not self.closed:
+            if not self.closed:
                 self.update(found=found)
                 self._choose_first()
 
-        self.context.run(lambda: duplicates.refreshed(self.project, before), done)
+        answers = self._refreshing.newest(done, self.context.fail)
+        self.context.run(lambda: duplicates.refreshed(self.project, before), *answers)
 
     # ------------------------------------------------------------ groups
 

@@ -231,10 +231,10 @@ class ImportState(State):
 
     def refresh(self) -> None:
         """Read the first records of the files off the main thread."""
+        self._asked += 1
         if not self.files:
             self.update(phase="choosing", preview=None, refused=())
             return
-        self._asked += 1
         if errors := self._wrong_settings():
             self.update(phase="choosing", error="", errors=errors)
             return

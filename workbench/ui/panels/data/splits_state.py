@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.base.errors import Cancelled, SpecError
+from workbench.base.errors import SpecError
 from workbench.base.events import State
 from workbench.base.watch import Watch
 from workbench.operations import splits
@@ -113,8 +113,6 @@ class SplitsState(State):
             if watch is self._watch:
                 self._watch = None
                 self.update(preview=None, busy=False)
-                self.context.fail(error)
-            elif not isinstance(error, Cancelled):
                 self.context.fail(error)
 
         self.context.run(work, done, failed)

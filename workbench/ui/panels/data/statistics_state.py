@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
+from workbench.base.latest import Latest
 from workbench.base.registry import registry
 from workbench.base.watch import Watch
 from workbench.operations import models, statistics, text_lengths
@@ -45,12 +46,14 @@ class StatisticsState(State):
         self.active = self.closed = False
         self._watch, self._measuring = Watch(), Watch()
         self._counted: Sequence[int] | None = None
+        self._listing, self._finding = Latest(), Latest()
         self.listen(data.changed, self._data_changed)
         self.listen(registry().changed, self._read_models)
         self._read_models()
 
     def _read_models(self) -> None:
-        self.context.run(lambda: models.list(self.context.settings), self._take_models)
+        answers = self._listing.newest(self._take_models, self.context.fail)
+        self.context.run(lambda: models.list(self.context.settings), *answers)
 
     def _take_models(self, found: Sequence[Any]) -> None:
         names = tuple(card.name for card in found if not card.problems)
@@ -70,6 +73,7 @@ class StatisticsState(State):
 
     def hide(self) -> None:
         self.active = False
+        self._finding.drop()
 
     def _data_changed(self, fields: frozenset[str]) -> None:
         if self.active and not self.data.searching and fields & {"ids", "searching"}:
@@ -80,7 +84,8 @@ class StatisticsState(State):
         self.cancel()
         ids = self._counted = self.data.ids
         watch = self._watch = self._new_watch("share")
-        self.update(share=0.0, lengths=None, problem="")
+        self._measuring = Watch()  # texts are measured once labels are counted
+        self.update(share=0.0, measured=None, lengths=None, problem="")
 
         def done(found: Statistics) -> None:
             if watch is self._watch and not self.closed:
@@ -218,4 +223,5 @@ class StatisticsState(State):
             self.data.show_view("documents")
             self.data.show_only(ids, agreement.title)
 
-        self.context.run(lambda: statistics.documents_of(self.project, agreement), done)
+        answers = self._finding.newest(done, self.context.fail)
+        self.context.run(lambda: statistics.documents_of(self.project, agreement), *answers)
