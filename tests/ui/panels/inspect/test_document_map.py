@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from shiboken6 import delete, isValid
 
 from workbench.base.events import ALL, State
 from workbench.inspection.document_map.info import DocumentMap
@@ -126,3 +127,18 @@ def test_another_projection_asks_again(view, monkeypatch):
     view._method.button("tsne").click()
 
     assert view.state.option("method") == "tsne"
+
+
+def test_colours_that_come_after_the_pane_was_closed_change_nothing(qtbot):
+    page, late = Page(), []
+    page.corpus.colour = lambda key, _places, _clusters, then: late.append((key, then))
+    state = Shown(page, "document_map")
+    state.result = RESULT
+    view = DocumentMapView(state)
+    view.show_state(ALL)
+    delete(view)
+
+    for key, then in late:
+        then(Colours(key, (Group("praise", None, 3),), (0, 0, 0)))
+
+    assert late and not isValid(view)

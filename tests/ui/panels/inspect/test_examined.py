@@ -76,7 +76,7 @@ def page(monkeypatch):
         page.jobs[-1].then = then
         return page.jobs[-1]
 
-    prepared = SimpleNamespace(documents=1234)
+    prepared = SimpleNamespace(documents=1234, output="before")
     monkeypatch.setattr(examine, "prepare", lambda *given: prepared)
     monkeypatch.setattr(examine, "kept", lambda given: page.kept)
     monkeypatch.setattr(examine, "layers", lambda project, model: ("class", "spans"))
@@ -249,3 +249,29 @@ def test_an_examining_inspector_without_a_view_has_its_options_and_a_button_to_s
 
     assert view._cancel.isHidden() and not view._result.isHidden()
     assert ("words", "11") in view._result._table.rows()
+
+
+def test_labels_that_change_while_a_job_is_running_make_its_result_outdated(
+    qtbot, page, monkeypatch
+):
+    state, _view = shown(qtbot, page, "layer_similarity", LayerSimilarityView)
+    state.ask()
+    state.start()
+    changed = SimpleNamespace(documents=1235, output="after")
+    monkeypatch.setattr(examine, "prepare", lambda *given: changed)
+
+    state.labels_changed()
+    page.jobs[0].then(SIMILARITY, None)
+
+    assert state.prepared is changed and state.result is SIMILARITY and not state.current
+    assert state.note == "The documents or the settings have changed."
+
+
+def test_the_end_of_the_process_with_the_model_is_no_error_of_a_view_that_has_a_job(qtbot, page):
+    page.kept = SIMILARITY
+    state, _view = shown(qtbot, page, "layer_similarity", LayerSimilarityView)
+    state.ask()
+
+    state.failed("The model process ended unexpectedly.")
+
+    assert state.error == "" and state.current

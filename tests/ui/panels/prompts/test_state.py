@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.held import Held
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.settings import Settings
@@ -369,3 +370,46 @@ def test_the_run_stays_when_the_page_is_left_and_shown_again(state, context):
     context.queue.tell(job, Output({"kind": "progress", "done": 45, "total": 60}))
 
     assert state.running and state.live.share == 0.75
+
+
+def test_a_request_to_one_model_is_not_awaited_from_another(state, host):
+    other = next(
+        model.key
+        for model in state.models
+        if model.key != state.model and model.backend == state.choice.backend
+    )
+    before = state.model
+
+    state.choose_model(other)
+    assert not state.asking
+
+    state.choose_model(before)
+    assert state.asking
+
+
+def test_after_a_change_of_plugins_no_answer_is_awaited(state, host):
+    state._plugins_changed()
+
+    assert not state.asking
+
+
+def test_a_run_that_is_cancelled_after_its_last_prompt_is_not_started(state, context):
+    held = Held(context)
+    state.run_on_dev()
+    held.compute(0)
+
+    state.cancel()
+    held.answer(0)
+
+    assert context.queue.jobs == () and not state.preparing and context.faults == []
+
+
+def test_the_preview_of_an_earlier_choice_does_not_replace_a_later_one(state, context):
+    held = Held(context)
+    state.set(shots=2)
+    held.compute(0)
+    state.set(shots=4)
+
+    held.answer(1, 0)
+
+    assert state.preview.examples == 4

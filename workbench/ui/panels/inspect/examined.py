@@ -54,8 +54,11 @@ class Examined(Shown):
             super().forget(model=True)
 
     def labels_changed(self) -> None:
-        if self.result is not None:
+        if self.result is not None or self.share is not None:
             self.ask()
+
+    def failed(self, message: str) -> None:
+        """The process with the model has ended: nothing here is asked of it."""
 
     def close(self) -> None:
         self.cancel()
@@ -79,7 +82,7 @@ class Examined(Shown):
             if self._asked is asked:
                 prepared, result, layers = answer
                 self.update(prepared=prepared, layers=layers, error="")
-                self._show(result)
+                self._show(result, current=True)
 
         def failed(error: Exception) -> None:
             if self._asked is asked:
@@ -87,11 +90,11 @@ class Examined(Shown):
 
         page.context.run(look, found, failed)
 
-    def _show(self, result: Any) -> None:
+    def _show(self, result: Any, *, current: bool) -> None:
         if result is None:
             self.update(current=False)
         else:
-            self.update(result=result, answer=Answer(self.id, result), current=True)
+            self.update(result=result, answer=Answer(self.id, result), current=current)
 
     # ---------------------------------------------------------------- the job
 
@@ -130,8 +133,9 @@ class Examined(Shown):
                 return
             self._job = None
             self.update(share=None, waiting=False)
-            if error is None:
-                self._show(result)
+            if error is None:  # unless documents or labels have changed meanwhile
+                now = self.prepared
+                self._show(result, current=now is not None and now.output == prepared.output)
             elif not isinstance(error, Cancelled):
                 self.update(error=str(error), details=details_of(error))
 

@@ -65,7 +65,7 @@ class PromptsState(State):
         self._token = Token()  # of the preview being computed
         self._preparing: Watch | None = None
         self._scorer = Scorer(context)
-        self._pending: Preview | None = None  # request sent to the model
+        self._pending: tuple[str, Preview] | None = None  # model, and request sent to it
         self.listen(self.queue.changed, self._heard)
         self.listen(self.project.changed, self._project_changed)
         self.listen(registry().changed, self._plugins_changed)
@@ -279,10 +279,10 @@ class PromptsState(State):
             self._ask(self.preview)
 
     def _ask(self, asked: Preview) -> None:
-        self._pending = asked
+        pending = self._pending = self.model, asked
 
         def answered(error: WorkbenchError | None) -> None:
-            if self._pending is asked:
+            if self._pending is pending:
                 self._pending = None
             self._show_answers()
             if error is not None:
@@ -296,7 +296,8 @@ class PromptsState(State):
         preview, pending = self.preview, self._pending
         found = self._scorer.logprobs(self.spec, preview) if preview and self.choice else None
         rows = prompt.ranked(found[0], self.calibration, found[1]) if found else ()
-        waits = pending is not None and preview is not None and pending.prompts == preview.prompts
+        wanted = (self.model, preview.prompts) if preview is not None else None
+        waits = pending is not None and (pending[0], pending[1].prompts) == wanted
         answers = self.answers if tuple(rows) == self.answers else tuple(rows)
         self.update(answers=answers, asking=waits and not answers)
 
@@ -316,6 +317,9 @@ class PromptsState(State):
         self.update(preparing=True, prepared=0.0)
 
         def started(prepared: Any) -> None:
+            if watch.cancelled:  # after the last prompt was rendered
+                failed(Cancelled())
+                return
             self.update(preparing=False)
             run = self.context.attempt(prompt.start, project, self.queue, prepared)
             if run is not None:
@@ -430,6 +434,7 @@ class PromptsState(State):
         """Backends may have been added, removed or changed."""
         self._fillers.forget_models()
         self._scorer.forget()
+        self._pending = None  # it has no answer any more
         self.refresh()
 
     def _project_changed(self, changes: Changes) -> None:

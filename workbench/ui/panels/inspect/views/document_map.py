@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QLineEdit, QMenu, QWidget
+from shiboken6 import isValid
 
 from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, plain, theme
@@ -170,6 +171,8 @@ class DocumentMapView(InspectorView):
         places = numpy.stack([result.documents, result.starts, result.ends], 1)
 
         def coloured(found: Colours) -> None:
+            if not isValid(self):  # the pane was closed
+                return
             if self.state.result is result and self._by.currentData() == key:
                 self._show_colours(found)
 
