@@ -1,10 +1,13 @@
 """The alignment audit: findings, snapping by key, opening the place."""
 
+from types import SimpleNamespace
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
+from tests.held import Held
 from workbench.operations import alignment_audit, annotate, labels
 from workbench.storage import documents
 from workbench.text.dataset import Record
@@ -103,3 +106,52 @@ def test_the_audit_closes_with_its_project(dialog, app):
     app.close_project()
 
     assert dialog.state.closed
+
+
+@pytest.fixture
+def audited(project, monkeypatch):
+    """The state of a check of two layers without a window, and the held back work."""
+    for name in ("one", "two"):
+        labels.add_layer(project, name, "span", labels=("PLACE",))
+    context = SimpleNamespace(faults=[], run=lambda work, done, failed: None)
+    context.fail = context.faults.append
+    monkeypatch.setattr(
+        audit_state.AuditState, "_run", lambda _state, *request: context.run(*request)
+    )
+    held = Held(context)
+    app = SimpleNamespace(settings=None, dispatch=lambda act: act(), fail=context.fail)
+    state = audit_state.AuditState(app, project, "one")
+    held.answer(0)  # the models
+    yield state, held, context
+    state.close()
+
+
+def test_an_error_about_changed_documents_does_not_end_the_check_of_another_layer(
+    audited, monkeypatch
+):
+    state, held, context = audited
+    monkeypatch.setattr(alignment_audit, "audit", lambda *_given, **_named: found)
+    found = SimpleNamespace(findings=(), updated=lambda _ids, _found: found)
+    held.answer(1)
+    state._changed_ids = {1}
+    state._check_changed()
+    state.choose(layer="two")
+    assert state.share == 0.0
+
+    held.fail(2, ValueError("of layer one"))
+
+    assert state.share == 0.0 and context.faults == []
+    held.answer(3)
+    assert state.found is found and state.share is None
+
+
+def test_documents_that_could_not_be_checked_again_are_outdated(audited):
+    state, held, context = audited
+    held.answer(1)
+    found = state.found
+    state._changed_ids = {1}
+    state._check_changed()
+
+    held.fail(2, error := ValueError("damaged"))
+
+    assert state.outdated and context.faults == [error] and state.found is found

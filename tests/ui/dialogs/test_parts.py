@@ -4,6 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.held import Held
+from workbench.base.errors import WorkbenchError
 from workbench.base.watch import QUIET
 from workbench.storage import documents
 from workbench.text.dataset import Record
@@ -68,4 +70,20 @@ def test_the_button_waits_for_something_to_split(qtbot, context, ids):
 
     assert not dialog._split.isEnabled()
     assert "a single part" in dialog._message.text()
+    state.close()
+
+
+def test_parts_that_cannot_be_counted_leave_no_message_that_they_are(context, ids):
+    held, context.fail = Held(context), lambda _error: None
+    state = PartsState(context, ids)
+    state.set_unit("paragraph")
+
+    held.fail(0, WorkbenchError("earlier"))
+    assert state.message == "Counting the parts…"
+    held.fail(1, WorkbenchError("The project is busy."))
+
+    assert state.message == "The project is busy."
+    state.set_unit("sentence")
+    held.answer(2)
+    assert state.message.startswith("1 document becomes 3 parts.")
     state.close()

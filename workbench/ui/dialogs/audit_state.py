@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
+from workbench.base.latest import Latest
 from workbench.base.watch import QUIET, Watch
 from workbench.operations import alignment_audit, folds, models
 from workbench.operations.alignment_audit import Audit, Finding
@@ -49,7 +50,7 @@ class AuditState(State):
         self.closed = False
         self._watch = Watch()
         self._changed_ids: set[int] = set()  # of documents to check again
-        self._again: object = None  # the check of changed documents that is running
+        self._again = Latest()  # the check of changed documents
         self.listen(project.changed, self._changed)
         self._run(lambda: models.list(app.settings), self._take_cards, self._failed)
 
@@ -87,28 +88,24 @@ class AuditState(State):
 
     def _check_changed(self) -> None:
         """Check the documents that have changed since, unless a check is still running."""
-        if self.share is not None or self._again is not None or not self._changed_ids:
+        if self.share is not None or self._again.waiting or not self._changed_ids:
             return
         ids, before = frozenset(self._changed_ids), self.found
         self._changed_ids.clear()
         work = self._auditing(only=ids)
         if work is None or before is None:
             return
-        ticket = self._again = object()
 
-        def ended(found: Audit | None) -> None:
-            if self._again is not ticket:
-                return  # everything is checked anew
-            self._again = None
-            if found is not None:
-                self.update(found=before.updated(ids, found))
+        def done(found: Audit) -> None:
+            self.update(found=before.updated(ids, found))
             self._check_changed()
 
         def failed(error: Exception) -> None:
-            ended(None)
-            self._failed(error)
+            self.update(outdated=True)
+            self._show_error(error)
+            self._check_changed()
 
-        self._run(work, ended, failed)
+        self._run(work, *self._again.newest(done, failed))
 
     def choose(
         self, *, layer: str | None = None, model: str | None = None, task: str | None = None
@@ -139,11 +136,13 @@ class AuditState(State):
         dispatch = self.app.dispatch
         watch = Watch(lambda share: dispatch(lambda: self._report(watch, share)))
         work = self._auditing(watch=watch)
-        if work is None:
-            return
         self._watch.cancel()
-        self._watch, self._again = watch, None
+        self._watch = watch
+        self._again.drop()
         self._changed_ids.clear()
+        if work is None:
+            self.update(share=None)
+            return
         self.update(share=0.0, problem="", outdated=False)
 
         def done(found: Audit) -> None:
@@ -182,6 +181,9 @@ class AuditState(State):
 
     def _failed(self, error: Exception) -> None:
         self.update(share=None)
+        self._show_error(error)
+
+    def _show_error(self, error: Exception) -> None:
         if isinstance(error, WorkbenchError) and not isinstance(error, Cancelled):
             self.update(problem=str(error))
         elif not isinstance(error, Cancelled):
@@ -229,7 +231,7 @@ class AuditState(State):
             if self.outdated:  # too many to be checked one by one
                 self.check()
 
-        self._run(lambda: alignment_audit.snap(self.project, given), done, self._failed)
+        self._run(lambda: alignment_audit.snap(self.project, given), done, self._show_error)
 
     def describe(self) -> str:
         """What was checked, in a sentence."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from workbench.base.errors import Cancelled
+from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import Watch
@@ -31,6 +31,7 @@ class PartsState(State):
         self.ids = list(ids)
         self.unit = SENTENCE
         self.preview: Divided | None = None
+        self.problem = ""  # why nothing could be counted
         self._watch = Watch()
         self._count()
 
@@ -38,7 +39,7 @@ class PartsState(State):
     def message(self) -> str:
         """The preview as sentences."""
         if self.preview is None:
-            return _("Counting the parts…")
+            return self.problem or _("Counting the parts…")
         return "\n".join(
             part for part in (_numbers(self.preview), parts.describe(self.preview)) if part
         )
@@ -49,7 +50,7 @@ class PartsState(State):
 
     def set_unit(self, unit: str) -> None:
         if unit != self.unit:
-            self.update(unit=unit, preview=None)
+            self.update(unit=unit, preview=None, problem="")
             self._count()
 
     def _count(self) -> None:
@@ -62,7 +63,10 @@ class PartsState(State):
                 self.update(preview=found)
 
         def failed(error: Exception) -> None:
-            if not isinstance(error, Cancelled):
+            if watch is not self._watch or isinstance(error, Cancelled):
+                return
+            self.update(problem=str(error))
+            if not isinstance(error, WorkbenchError):
                 self.context.fail(error)
 
         self.context.run(lambda: parts.preview(project, ids, unit, watch=watch), counted, failed)
