@@ -129,3 +129,27 @@ def test_an_empty_text_and_empty_paragraphs_have_a_line_each(qapp):
     assert len(make("").ensure(0).lines) == 1
     pieces = make("a\n\n")
     assert [len(pieces.ensure(i).lines) for i in range(3)] == [1, 1, 1]
+
+
+def test_a_new_span_places_its_line_alone_and_those_that_it_moves():
+    first = TextSpan(100, 110, "PER", 0, 1)
+    pieces = make(long_line(900), spans=[first])
+    before = list(pieces.ensure(0).placed)
+    at = next(i for i, line in enumerate(before) if line.items)
+
+    other = TextSpan(before[at + 2].first, before[at + 2].first + 5, "LOC", 1, 2)
+    pieces.respan(Index([first, other]), [(other.start, other.end)])
+    after = pieces.ensure(0).placed
+    assert [new is old for new, old in zip(after, before, strict=True)] == [
+        number != at + 2 for number in range(len(before))
+    ]
+
+    below = TextSpan(102, 105, "ORG", 2, 3)  # in a second lane, which moves the lines that follow
+    pieces.respan(Index([first, other, below]), [(below.start, below.end)])
+    moved = pieces.ensure(0).placed
+    assert [new is old for new, old in zip(moved, after, strict=True)] == [
+        number < at for number in range(len(before))
+    ]
+    fresh = make(long_line(900), spans=[first, other, below]).ensure(0).placed
+    assert [(line.top, line.pitch) for line in moved] == [(line.top, line.pitch) for line in fresh]
+    assert [len(line.items) for line in moved] == [len(line.items) for line in fresh]

@@ -397,6 +397,19 @@ def test_a_caret_step_paints_its_lines_only(make, monkeypatch):
     assert painted[0].height() < 80
 
 
+def test_a_new_span_paints_its_line_only(make, monkeypatch):
+    view = make("one two three four " * 60, size=(600, 500))  # a paragraph of many lines
+    QApplication.processEvents()
+    painted = []
+    monkeypatch.setattr(view, "_paint_part", lambda _painter, clip, _marked: painted.append(clip))
+
+    view.exchange_spans((), [TextSpan(200, 205, "PER", 1, 1)])
+    QApplication.processEvents()
+
+    assert len(painted) == 1
+    assert painted[0].height() < 80
+
+
 def test_zoom_goes_to_300_per_cent_and_keeps_the_place(make):
     view = make("word " * 4000)
     view.verticalScrollBar().setValue(4000)

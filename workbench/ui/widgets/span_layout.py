@@ -244,15 +244,9 @@ def assign_lanes(ranges: Sequence[tuple[int, int]], least: Sequence[int] = ()) -
     return lanes
 
 
-def line_items(
-    line: QTextLine, spans: Sequence[Units], *, mixed: bool, width: float, last: bool
-) -> list[Item]:
-    """The spans on one line, in reading order, with lanes and positions.
-
-    `last`: the paragraph ends with this line.
-    """
-    first, after = line.textStart(), line.textStart() + line.textLength()
-    here = [
+def units_on(spans: Sequence[Units], first: int, after: int, *, last: bool) -> list[Units]:
+    """The spans on a line of UTF-16 units [first, after). `last`: the paragraph ends with it."""
+    return [
         span
         for span in spans
         if (span.start < after and span.end > first)
@@ -261,8 +255,13 @@ def line_items(
             and (first <= span.start < after or (last and span.start == after))
         )
     ]
+
+
+def line_items(line: QTextLine, here: Sequence[Units], *, mixed: bool, width: float) -> list[Item]:
+    """The spans on one line (`units_on`), in reading order, with lanes and positions."""
     if not here:
         return []
+    first, after = line.textStart(), line.textStart() + line.textLength()
     parts = [(max(units.start, first), min(units.end, after)) for units in here]
     letters = line.naturalTextRect()  # without the trailing space at a wrap
     edges = letters.left() - TICK / 2, letters.right() + TICK / 2

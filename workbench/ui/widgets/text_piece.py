@@ -8,7 +8,7 @@ from PySide6.QtGui import QFont, QTextLayout, QTextLine
 
 from workbench.ui.offsets import Utf16Map
 from workbench.ui.widgets.arc_layout import LineArc
-from workbench.ui.widgets.span_layout import Item
+from workbench.ui.widgets.span_layout import Item, TextSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,10 @@ class Line:
     items: list[Item] = field(default_factory=list)
     arcs: list[LineArc] = field(default_factory=list)
     head: float = 0.0
+
+    def shows(self, spans: list[TextSpan]) -> bool:
+        """Whether these are its spans, in this order."""
+        return [item.span for item in self.items] == spans
 
     @property
     def above(self) -> float:

@@ -24,6 +24,7 @@ from workbench.ui.widgets.span_layout import (
     line_items,
     reading_order,
     starts_rtl,
+    units_on,
     visual_runs,
 )
 from workbench.ui.widgets.text_piece import Line, Measures, Piece
@@ -225,48 +226,60 @@ class Pieces:
     # ------------------------------------------------------------ lines and lanes
 
     def _place(self, index: int) -> None:
-        """Assign lanes and positions to each line of a shaped piece, without shaping."""
+        """Assign lanes and positions to each line of a shaped piece, without shaping.
+
+        Lines with the same spans at the same height stay the same objects.
+        """
         piece, measures = self.pieces[index], self.measures
-        spans = self._units(piece)
+        spans, before = self._units(piece), piece.lines or []
         y, lines = 0.0, []
         count = piece.shaped.lineCount()
         for number in range(count):
-            line = piece.shaped.lineAt(number)
-            if piece.start + piece.point_map.to_point(line.textStart()) >= piece.end and number:
+            known = before[number] if number < len(before) else None
+            line = known.line if known is not None else piece.shaped.lineAt(number)
+            first = known.first if known is not None else line.textStart()
+            if piece.start + piece.point_map.to_point(first) >= piece.end and number:
                 break  # the line behind the cut
             last = number == count - 1 and self._closes(piece)
-            items = (
-                line_items(line, spans, mixed=piece.mixed, width=measures.width, last=last)
-                if spans
-                else []
-            )
-            lanes = max(measures.least_lanes, 1 + max((item.lane for item in items), default=-1))
-            arcs = self._arcs(piece, line, last=last)
-            head = levels(arcs) * measures.level + (_OVER_TEXT if arcs else 0)
-            y += head
-            line.setPosition(QPointF(0, y))
-            height = line.height()
-            pitch = height + measures.lead + lanes * measures.lane
-            lines.append(
-                Line(
-                    line,
-                    y,
-                    height,
-                    pitch,
-                    line.textStart(),
-                    line.textStart() + line.textLength(),
-                    items,
-                    arcs,
-                    head,
-                )
-            )
-            y += pitch
+            lines.append(self._line(piece, line, known, spans, y, last=last))
+            y = lines[-1].top + lines[-1].pitch
         piece.lines, piece.stale = lines, False
         piece.true_height = y + (measures.paragraph if self._closes(piece) else 0)
         self._set_height(index, piece.true_height)
 
+    def _line(
+        self,
+        piece: Piece,
+        line: QTextLine,
+        known: Line | None,
+        spans: list[Units],
+        y: float,
+        *,
+        last: bool,
+    ) -> Line:
+        """A line at `y`. `known`: as it was placed before; `last`: the paragraph ends with it."""
+        measures = self.measures
+        first = known.first if known is not None else line.textStart()
+        after = known.after if known is not None else first + line.textLength()
+        here = units_on(spans, first, after, last=last)
+        arcs = self._arcs(piece, line, last=last)
+        if known is not None and known.shows([units.span for units in here]):
+            if known.top == y and not arcs and not known.arcs:
+                return known
+            items = known.items
+        else:
+            items = line_items(line, here, mixed=piece.mixed, width=measures.width)
+        lanes = max(measures.least_lanes, 1 + max((item.lane for item in items), default=-1))
+        head = levels(arcs) * measures.level + (_OVER_TEXT if arcs else 0)
+        line.setPosition(QPointF(0, y + head))
+        height = line.height()
+        pitch = height + measures.lead + lanes * measures.lane
+        return Line(line, y + head, height, pitch, first, after, items, arcs, head)
+
     def _arcs(self, piece: Piece, line: QTextLine, *, last: bool) -> list[LineArc]:
         """The relations of spans that start on a line. `last`: the paragraph ends with it."""
+        if not self.arcs:
+            return []
         to_point = piece.point_map.to_point
         first = piece.start + to_point(line.textStart())
         after = piece.start + to_point(line.textStart() + line.textLength()) + int(last)

@@ -10,6 +10,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF
 from PySide6.QtGui import QPainter, QPaintEvent, QRegion
 
 from workbench.ui.widgets.span_painter import Marked, SpanPainter
+from workbench.ui.widgets.text_piece import Line, Piece
 from workbench.ui.widgets.text_scroll import LEFT, PiecesArea
 
 EDGE = 4  # pixels that outlines and grounds may exceed their line by
@@ -70,8 +71,8 @@ class RepaintArea(PiecesArea):
         else:
             self._paint_ranges(ranges)
 
-    def _paint_ranges(self, ranges: Iterable[Range], *, whole: bool = False) -> None:
-        """Paint the visible lines of these ranges again; with `whole`, their paragraphs."""
+    def _paint_ranges(self, ranges: Iterable[Range]) -> None:
+        """Paint the visible lines of these ranges again."""
         pieces, offset, height = self._pieces, self.offset, self.viewport().height()
         tops = pieces.tops
         first = pieces.index_at_y(offset)
@@ -82,20 +83,16 @@ class RepaintArea(PiecesArea):
                 and pieces.pieces[index].start <= end
                 and tops[index] - offset < height
             ):
-                for top, bottom in self._heights(index, start, end, whole):
-                    y = floor(tops[index] - offset + top) - EDGE
-                    below = ceil(tops[index] - offset + bottom) + EDGE
-                    self.viewport().update(0, y, self.viewport().width(), below - y)
+                for top, bottom in self._heights(index, start, end):
+                    self._update(tops[index] - offset, top, bottom)
                 index += 1
 
-    def _heights(
-        self, index: int, start: int, end: int, whole: bool
-    ) -> Iterator[tuple[float, float]]:
+    def _heights(self, index: int, start: int, end: int) -> Iterator[tuple[float, float]]:
         """Top and bottom, within the piece, of its lines that [start, end] touches."""
         piece = self._pieces.pieces[index]
         if piece.end < start:
             return
-        if whole or piece.lines is None or piece.stale:
+        if piece.lines is None or piece.stale:
             yield 0.0, self._pieces.height_of(index)
             return
         low, high = (
@@ -105,6 +102,35 @@ class RepaintArea(PiecesArea):
         for line in piece.lines:
             if line.first <= high and line.after >= low:
                 yield line.above, line.top + line.pitch
+
+    def _update(self, y: float, top: float, bottom: float) -> None:
+        """Paint a part of a piece again; `y`: where the piece is in the viewport."""
+        above, below = floor(y + top) - EDGE, ceil(y + bottom) + EDGE
+        self.viewport().update(0, above, self.viewport().width(), below - above)
+
+    def _visible(self) -> range:
+        """The indices of the pieces that are visible."""
+        pieces, y = self._pieces, self.offset
+        first = pieces.index_at_y(y)
+        return range(first, pieces.index_at_y(y + self.viewport().height()) + 1)
+
+    def _lines_shown(self) -> dict[Piece, list[Line]]:
+        """The lines of the visible pieces."""
+        pieces = self._pieces.pieces
+        return {pieces[index]: pieces[index].lines or [] for index in self._visible()}
+
+    def _paint_other_lines(self, before: dict[Piece, list[Line]]) -> None:
+        """Paint the visible lines again that were not shown `before`."""
+        pieces, offset = self._pieces, self.offset
+        for index in self._visible():
+            piece = pieces.pieces[index]
+            shown = before.get(piece, [])
+            if piece.lines is shown:
+                continue
+            known, y = set(map(id, shown)), pieces.tops[index] - offset
+            for line in pieces.ensure(index).placed:
+                if id(line) not in known:
+                    self._update(y, line.above, line.top + line.pitch)
 
 
 def differing(

@@ -145,13 +145,13 @@ class TextView(RepaintArea):
             self._respan([(at, at) for arc in gone | come for at in starts(arc)], place)
 
     def _respan(self, changed: list[Range], place: Place | None) -> None:
-        """Only the changed paragraphs are painted again, unless others have moved."""
-        frame = self._frame()
+        """Only the changed lines are painted again, unless others have moved."""
+        frame, before = self._frame(), self._lines_shown()
         self._pieces.respan(self._spans, changed)
         self._restore(place)
         if self.isVisible():
             self._prepare()
-            self._paint_ranges(changed, whole=True)
+            self._paint_other_lines(before)
         self._after_change(frame)
 
     def set_lanes(self, least: int) -> None:
