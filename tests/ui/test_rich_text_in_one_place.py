@@ -33,7 +33,7 @@ PLACES = {  # file → the names that may be used there
     "widgets/word_plot.py": {"TextItem"},
     "panels/prompts/boxes.py": {"QTextEdit"},  # only its ExtraSelection, for a QPlainTextEdit
     "plain.py": TIPS,
-    "widgets/document_delegates.py": {"QStaticText"},  # its format is plain text
+    "widgets/document_cells.py": {"QStaticText"},  # its format is plain text
     "widgets/markdown.py": RICH,
     "widgets/words.py": LABELS,
 }

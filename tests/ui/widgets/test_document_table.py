@@ -1,8 +1,18 @@
 import pytest
 
+from workbench.storage.listing import DocumentRow
 from workbench.text.find import marks
-from workbench.ui.widgets.document_delegates import FoundText, _elided, _laid_out
-from workbench.ui.widgets.document_table import DocumentRows, DocumentTable
+from workbench.ui.widgets.document_cells import FoundText, _elided, _laid_out
+from workbench.ui.widgets.document_rows import (
+    KEY,
+    LENGTH,
+    SPLIT,
+    STATE,
+    TEXT,
+    DocumentRows,
+    Extra,
+)
+from workbench.ui.widgets.document_table import DocumentTable
 
 
 def test_choosing_all_of_a_long_table_does_not_ask_for_every_row(look, qtbot, monkeypatch):
@@ -65,13 +75,11 @@ def test_of_a_key_cut_in_the_middle_what_is_in_sight_is_marked(look):
 
 
 @pytest.mark.parametrize("text", ["נסענו ב-42 הביתה!", "Line 42"])
-def test_text_from_right_to_left_is_read_and_aligned_so_with_and_without_a_search(
-    look, qtbot, text
-):
+def test_text_from_right_to_left_is_read_and_aligned_so_with_and_without_a_search(look, text):
     rtl = not text.isascii()
     layout = _laid_out(text, marks(text, "42"), 600)
     line = layout.lineAt(0)
-    shown, name = _ink(qtbot, text), _ink(qtbot, text, middle=True)
+    shown, name = _ink(text), _ink(text, middle=True)
 
     assert (line.naturalTextRect().right() > 590) == rtl
     assert (line.naturalTextRect().left() == 0) != rtl
@@ -92,20 +100,68 @@ def test_a_long_text_is_cut_where_qt_cuts_it(look):
         assert _elided(text, mode, 300, metrics) == metrics.elidedText(text, mode, 300)
 
 
-def _ink(qtbot, text, *, middle=False):
+def _ink(text, *, middle=False):
     """The first and last column of 600 that a cell with the text paints in the text's colour."""
     from PySide6.QtCore import QRect
-    from PySide6.QtGui import QImage, QPainter, QStandardItem, QStandardItemModel
-    from PySide6.QtWidgets import QStyleOptionViewItem, QTableView
+    from PySide6.QtGui import QImage, QPainter
 
-    model, view = QStandardItemModel(), QTableView()
-    model.appendRow(item := QStandardItem(text))
-    qtbot.addWidget(view)
-    option, image = QStyleOptionViewItem(), QImage(600, 30, QImage.Format.Format_RGB32)
-    option.rect = QRect(0, 0, 600, 30)
+    image = QImage(600, 30, QImage.Format.Format_RGB32)
     image.fill(0xFFFFFF)
     painter = QPainter(image)
-    FoundText(view, marks, middle=middle).paint(painter, option, item.index())
+    FoundText(lambda _row: text, marks, middle=middle).draw(painter, QRect(0, 0, 600, 30), None)
     painter.end()
     dark = [x for x in range(600) for y in range(29) if image.pixelColor(x, y).lightness() < 90]
     return min(dark), max(dark)
+
+
+def test_the_table_paints_each_column_selected_rows_and_further_columns(look, qtbot):
+    table = DocumentTable(_rows, dict, "Documents")
+    qtbot.addWidget(table)
+    table.resize(1000, 400)
+    table.show_ids(range(100))
+    table.show_extras((Extra("meta.n", "N", str),))
+    with qtbot.waitExposed(table):
+        table.show()
+    empty, full = table.grab().toImage(), []
+    for column in (KEY, TEXT, LENGTH, SPLIT, STATE, STATE + 1):
+        box = table.visualRect(table.documents.index(3, column))
+        full.append(_colours(empty, box, table))
+
+    assert all(len(colours) > 1 for colours in full)
+    table.choose_rows(3, 3)
+    chosen = table.grab().toImage()
+    box = table.visualRect(table.documents.index(3, KEY))
+    assert _colours(chosen, box, table) != full[0]
+    box = table.visualRect(table.documents.index(4, KEY))
+    assert _colours(chosen, box, table) == _colours(empty, box, table)
+
+
+def test_a_small_part_of_the_table_paints_its_rows_only(look, qtbot, monkeypatch):
+    table = DocumentTable(_rows, dict, "Documents")
+    qtbot.addWidget(table)
+    table.resize(1000, 400)
+    table.show_ids(range(100))
+    with qtbot.waitExposed(table):
+        table.show()
+    asked = []
+    row = table.documents.row
+    monkeypatch.setattr(table.documents, "row", lambda number: asked.append(number) or row(number))
+
+    table.viewport().repaint(table.visualRect(table.documents.index(5, TEXT)))
+    assert asked == [5]
+
+
+def _rows(ids):
+    return [
+        DocumentRow(id, f"key-{id}", f"text {id}", "train", "draft", (), 2, 0, 7, (), "", (id,))
+        for id in ids
+    ]
+
+
+def _colours(image, box, table):
+    top = table.viewport().y()
+    return {
+        image.pixel(x, top + y)
+        for x in range(box.left(), box.right(), 1)
+        for y in range(box.top() + 2, box.bottom() - 2)
+    }

@@ -7,15 +7,8 @@ from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QSpinBo
 from workbench.base.options import Option
 from workbench.operations import annotate, corpus
 from workbench.ui.widgets.button import Segments
-from workbench.ui.widgets.document_table import (
-    CLASSES,
-    KEY,
-    LENGTH,
-    SPANS,
-    STATE,
-    TEXT,
-    DocumentTable,
-)
+from workbench.ui.widgets.document_rows import CLASSES, KEY, LENGTH, SPANS, STATE, TEXT
+from workbench.ui.widgets.document_table import DocumentTable
 from workbench.ui.widgets.table import Table
 
 

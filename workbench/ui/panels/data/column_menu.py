@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from workbench.base.i18n import N_, _
 from workbench.ui import formats, plain
 from workbench.ui.panels.data.state import DataState
-from workbench.ui.widgets.document_table import Extra
+from workbench.ui.widgets.document_rows import Extra
 
 TITLES = {
     "flags": N_("Flags"),
