@@ -119,6 +119,10 @@ class Project:
         self.db.close()
 
     @property
+    def closed(self) -> bool:
+        return self.db.closed
+
+    @property
     def name(self) -> str:
         return self.path.stem
 

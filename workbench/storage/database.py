@@ -314,6 +314,10 @@ class Database:
         return self._owner == threading.get_ident()
 
     @property
+    def closed(self) -> bool:
+        return self._closed
+
+    @property
     def busy(self) -> bool:
         """Whether another thread is writing."""
         return self._owner is not None and self._owner != threading.get_ident()

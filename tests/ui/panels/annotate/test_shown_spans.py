@@ -175,3 +175,22 @@ def test_a_text_that_missed_an_edit_is_given_all_spans_later(view):
     assert {span.id for span in other.spans} == {
         row.id for row in state.spans if row.field == "text_b"
     }
+
+
+def test_an_edit_of_spans_leaves_the_other_parts_of_the_page_alone(view, monkeypatch):
+    state = view.state
+    draw, rendered = random.Random(0), []
+    for part in (view.paper, view.right, view.head):
+        monkeypatch.setattr(part, "render", lambda part=part, **_named: rendered.append(part))
+    add(state, draw)  # the document becomes a draft, which all parts show
+    assert len(rendered) == 3
+
+    rendered.clear()
+    for label in span_labels(state)[:1] * 3:
+        annotate.add_span(state.project, state.document_id, len(state.spans), 150, label)
+    before = len(state.spans)
+    rendered.clear()
+    annotate.add_span(state.project, state.document_id, 90, 95, span_labels(state)[0])
+    assert rendered == []
+    assert len(state.spans) == before + 1 == len(view.right.spans.rows())
+    assert len(view.paper.texts[0].spans) + len(view.paper.texts[1].spans) == before + 1

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QRect, QRectF, Qt
-from PySide6.QtGui import QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPixmap
+from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QRect, QRectF, Qt, QTimer
+from PySide6.QtGui import (
+    QFontMetrics,
+    QHelpEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPixmap,
+)
 from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from workbench.base.i18n import _
 from workbench.ui import formats, icons, plain, theme
 from workbench.ui.widgets.chip import chip_width, paint_chip
 from workbench.ui.widgets.delegates import ground
-from workbench.ui.widgets.table import Rows, Table
+from workbench.ui.widgets.marked_table import mark_current
+from workbench.ui.widgets.table import Column, Rows, Table
 
 if TYPE_CHECKING:
     from workbench.text.labels import Label
 
 CROSS = 30  # width at the end of a span's row, pixels at 100%, where a click deletes the span
 PICTURES = 300  # of rows that are kept: some screens full
+AT_ONCE, FRAME = 8, 16  # pictures made in a frame of a paint in steps; milliseconds
 _VERBATIM = (
     Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute
 )
@@ -54,6 +64,14 @@ class Sign(QStyledItemDelegate):
         )
 
 
+def _blank(width: int, height: int, scale: float) -> QPixmap:
+    """A transparent picture of this size in pixels at `scale`."""
+    picture = QPixmap(round(width * scale), round(height * scale))
+    picture.setDevicePixelRatio(scale)
+    picture.fill(Qt.GlobalColor.transparent)
+    return picture
+
+
 class LabelAndText(QStyledItemDelegate):
     """A label chip and the text, then the score of a suggestion or a cross that calls
     `on_cross(row)`. `below_of(row)` is a second line.
@@ -85,7 +103,9 @@ class LabelAndText(QStyledItemDelegate):
         self._chips: dict[tuple[object, ...], QPixmap] = {}
         self._cuts: dict[tuple[str, int], str] = {}
         self._widths: dict[str, int] = {}
+        self._below: dict[tuple[object, ...], QPixmap] = {}
         self._pictures: dict[tuple[object, ...], QPixmap] = {}
+        self.made = 0  # number of pictures of rows so far
         self.restyle()
 
     def restyle(self) -> None:
@@ -97,6 +117,7 @@ class LabelAndText(QStyledItemDelegate):
         self._cross = icons.pixmap("x", "muted", self._side)
         self._cuts.clear()
         self._widths.clear()
+        self._below.clear()
         self._pictures.clear()
 
     def _cut(self, text: str, width: int) -> str:
@@ -114,40 +135,77 @@ class LabelAndText(QStyledItemDelegate):
         if key not in self._chips:
             if len(self._chips) > 500:
                 self._chips.clear()
-            picture = QPixmap(round(width * scale), round(height * scale))
-            picture.setDevicePixelRatio(scale)
-            picture.fill(Qt.GlobalColor.transparent)
+            picture = _blank(width, height, scale)
             inner = QPainter(picture)
             paint_chip(inner, QRectF(0, 0, width, height), name, label)
             inner.end()
             self._chips[key] = picture
         return self._chips[key]
 
+    def _line_below(self, text: str, width: int, height: int, scale: float) -> QPixmap:
+        """Second lines are drawn once: most rows come from a few sources."""
+        key = text, width, height, scale
+        if key not in self._below:
+            if len(self._below) > 500:
+                self._below.clear()
+            picture = _blank(width, height, scale)
+            inner = QPainter(picture)
+            inner.setFont(self._font)
+            inner.setPen(theme.qcolour("muted"))
+            inner.drawText(QRect(0, 0, width, height), _VERBATIM, self._cut(text, width))
+            inner.end()
+            self._below[key] = picture
+        return self._below[key]
+
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
-        """Draw a picture of the row, which is kept: an edit moves many rows and changes few."""
         box, scale = option.rect, painter.device().devicePixelRatioF()
-        shown = self._shown(cast(Rows, index.model()).rows[index.row()])
+        row = cast(Rows, index.model()).rows[index.row()]
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
-        key = shown, chosen, box.width(), box.height(), scale
+        picture = self.picture(row, box.width(), box.height(), scale, chosen=chosen)
+        if picture is not None:
+            painter.drawPixmap(box.topLeft(), picture)
+
+    def picture(
+        self,
+        item: Any,
+        width: int,
+        height: int,
+        scale: float,
+        *,
+        chosen: bool,
+        most: int | None = None,
+    ) -> QPixmap | None:
+        """A picture of the row, which is kept: an edit moves many rows and changes few.
+
+        Sizes in pixels, of which the device has `scale` by `scale` each. None if the picture is to
+        be made and `most` have been made (`made`).
+        """
+        known = self._known.get(id(item))
+        if most is not None and self.made >= most and (known is None or known[0] is not item):
+            return None
+        shown = self._shown(item)
+        key = shown, chosen, width, height, scale
         picture = self._pictures.get(key)
         if picture is None:
-            if len(self._pictures) > PICTURES:
-                self._pictures.clear()
-            picture = QPixmap(round(box.width() * scale), round(box.height() * scale))
-            picture.setDevicePixelRatio(scale)
-            picture.fill(Qt.GlobalColor.transparent)
-            inner, here = QPainter(picture), QStyleOptionViewItem(option)
-            here.rect = QRect(0, 0, box.width(), box.height())
-            self._draw(inner, here, shown)
+            if most is not None and self.made >= most:
+                return None
+            self.made += 1
+            if len(self._pictures) > PICTURES:  # most rows that are visible are among the latest
+                for old in list(islice(self._pictures, PICTURES // 3)):
+                    del self._pictures[old]
+            picture = self._pictures[key] = _blank(width, height, scale)
+            inner, box = QPainter(picture), QRect(0, 0, width, height)
+            if chosen:
+                inner.fillRect(box, theme.qcolour("accent_soft"))
+            self._draw(inner, box, scale, shown)
             inner.end()
-            self._pictures[key] = picture
-        painter.drawPixmap(box.topLeft(), picture)
+        return picture
 
     def _shown(self, item: Any) -> Shown:
         if self._depends_on is None:
             return self._made(item)
         basis = self._depends_on()
-        if basis != self._basis or len(self._known) > PICTURES:
+        if basis != self._basis or len(self._known) > 10 * PICTURES:
             self._known.clear()
         self._basis = basis
         known = self._known.get(id(item))
@@ -161,15 +219,14 @@ class LabelAndText(QStyledItemDelegate):
         below = self._below_of(item) if self._below_of is not None else ""
         return Shown(name, label, self._text_of(item), below, score)
 
-    def _draw(self, painter: QPainter, option: QStyleOptionViewItem, shown: Shown) -> None:
-        ground(painter, option, last_line=False)
-        box, height, name = option.rect, self._height, shown.name
+    def _draw(self, painter: QPainter, box: QRect, scale: float, shown: Shown) -> None:
+        height, name = self._height, shown.name
         if self._below_of is not None:
             under = box.adjusted(14, box.height() // 2, -4, -2)
             box = box.adjusted(0, 2, 0, -(box.height() // 2 - 4))
-            painter.setFont(self._font)
-            painter.setPen(theme.qcolour("muted"))
-            painter.drawText(under, _VERBATIM, self._cut(shown.below, under.width()))
+            if under.isValid():
+                below = self._line_below(shown.below, under.width(), under.height(), scale)
+                painter.drawPixmap(under.topLeft(), below)
         if name not in self._widths:
             self._widths[name] = chip_width(name)
         width = min(self._widths[name], int(box.width() * 0.6))
@@ -226,3 +283,52 @@ class LabelAndText(QStyledItemDelegate):
 
     def _at_cross(self, x: float, option: QStyleOptionViewItem) -> bool:
         return x > option.rect.right() - self._end
+
+
+class LabelTable(Table):
+    """A table whose only visible column is one of `LabelAndText`.
+
+    Draws the pictures of its rows itself: Qt asks model and delegate so much about each row that a
+    paint of the page takes five times as long, and it paints all rows after each edit.
+
+    After a scroll to a selected row it draws that row at once, and the others in several frames: an
+    edit elsewhere in a long list shows a screen full of rows that have no picture.
+    """
+
+    def __init__(self, columns: Sequence[Column], *, name: str, key: Callable[[Any], Hashable]):
+        super().__init__(columns, name=name, key=key)
+        self._in_steps = False
+        self._next_step = QTimer(self, singleShot=True, interval=FRAME)
+        self._next_step.timeout.connect(self.viewport().update)
+
+    def _show_row(self, index: QModelIndex) -> None:
+        before = self.verticalScrollBar().value()
+        super()._show_row(index)
+        self._in_steps |= self.verticalScrollBar().value() != before
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        rows, box = self.rows(), event.rect()
+        height, width = self.verticalHeader().defaultSectionSize(), self.columnWidth(0)
+        x, top = self.columnViewportPosition(0), self.rowViewportPosition(0) if rows else 0
+        delegate, scale = (
+            cast(LabelAndText, self.itemDelegateForColumn(0)),
+            self.devicePixelRatioF(),
+        )
+        chosen = {index.row() for index in self.selectionModel().selectedRows()}
+        first = max(0, (box.top() - top) // height)
+        after = min(len(rows), (box.bottom() - top) // height + 1)
+        most = delegate.made + AT_ONCE if self._in_steps else None
+        painter = QPainter(self.viewport())
+        left = False
+        for number in sorted(range(first, after), key=lambda number: number not in chosen):
+            picture = delegate.picture(
+                rows[number], width, height, scale, chosen=number in chosen, most=most
+            )
+            if picture is not None:
+                painter.drawPixmap(x, top + number * height, picture)
+            left |= picture is None
+        painter.end()
+        mark_current(self)
+        self._in_steps &= left
+        if left:
+            self._next_step.start()

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from workbench.ui.panels.annotate.acts import AnnotateActs
 
 FOCUS = QEvent.Type.FocusIn, QEvent.Type.FocusOut
+# from the edges of the card: beyond them are its border and its corners
+INSIDE = 2, theme.RADIUS, -2, -theme.RADIUS
 UNBOUNDED = 16_777_215  # QWIDGETSIZE_MAX
 
 
@@ -179,9 +181,14 @@ class Paper(QFrame):
         if side != margins.left():
             layout_of(self).setContentsMargins(side, margins.top(), side, margins.bottom())
 
-    def paintEvent(self, _event: QPaintEvent) -> None:
+    def paintEvent(self, event: QPaintEvent) -> None:
         """A card; its border is the focus ring while a text in it has the focus."""
         painter = QPainter(self)
+        if (
+            self.rect().adjusted(*INSIDE).contains(event.rect())
+        ):  # most paints are of some lines of text
+            painter.fillRect(event.rect(), theme.qcolour("surface"))
+            return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         focused = any(part.hasFocus() for part in (*self.texts, self.tokens.grid))
         width = 2.0 if focused else 1.0
@@ -227,6 +234,11 @@ class Paper(QFrame):
         if tagging and not in_text and not state.units.ranges:
             self.texts[0].hide()
         self._fit()
+
+    def show_spans(self) -> None:
+        """Show the spans of the document, of which nothing else has changed."""
+        doc = self.state.doc
+        self._shown_spans.show_in(self.texts[: len(doc.document.texts) if doc else 1])
 
     def _show_choices(self) -> int:
         """Returns their number. They are the last texts of a document."""

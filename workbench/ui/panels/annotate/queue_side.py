@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QActionGroup, QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -45,6 +45,7 @@ ORDER = 120  # least width of the name of the order, pixels at 100%
 FILTER = 150  # width of a filter's name, pixels at 100%
 ONLY_ROWS = frozenset({"stale_rows", "doc", "chosen", "linking"})  # as after each label
 STATES = ("pending", "draft", "submitted", "discarded")
+FRAME = 16  # milliseconds
 LOW = 420  # height at 100% below which the instant model is shown without its explanation
 _CLEARED = {
     "state": None, "suggested": False, "label_id": None, "split": None, "source": None,
@@ -59,6 +60,9 @@ class QueueSide(QFrame):
         super().__init__()
         self.state = state
         self.setProperty("part", "side")
+        self._stale: set[int] = set()  # ids of rows that are shown as they were
+        self._refresh = QTimer(self, singleShot=True, interval=FRAME)
+        self._refresh.timeout.connect(self._read_stale)
         self._size()
         self.setMaximumWidth(480)
         self._title = words(_("Queue"), "ui", weight=600)
@@ -145,7 +149,7 @@ class QueueSide(QFrame):
             self._stack.setCurrentIndex(0 if state.ids or state.narrowed.empty else 1)
         else:
             if concerns(fields, "stale_rows"):
-                self.list.documents.forget(state.stale_rows)
+                self._forget(state.stale_rows)
             if concerns(fields, "document_id"):
                 self.list.show_row(state.place)
         if concerns(fields, "narrowed", "errors", "layers"):
@@ -164,6 +168,20 @@ class QueueSide(QFrame):
         self._show_count()
         if concerns(fields, "progress", "left", "errors"):
             self._show_pace()
+
+    def _forget(self, ids: Iterable[int] | None) -> None:
+        """Read these rows again (None: all), some in the frame that follows that of the text."""
+        if ids is None:
+            self._stale.clear()
+            self.list.documents.forget(None)
+        else:
+            self._stale.update(ids)
+            self._refresh.start()
+
+    def _read_stale(self) -> None:
+        stale, self._stale = self._stale, set()
+        if not self.state.project.closed:
+            self.list.documents.forget(stale)
 
     def _show_order(self) -> None:
         state = self.state

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QDoubleSpinBox, QFrame, QMenu, QSizePolicy, QVBoxL
 from workbench.base.i18n import _
 from workbench.text.labels import Label
 from workbench.ui import formats, theme
-from workbench.ui.panels.annotate.label_rows import LabelAndText, Sign
+from workbench.ui.panels.annotate.label_rows import LabelAndText, LabelTable, Sign
 from workbench.ui.panels.annotate.metadata import MetadataPane
 from workbench.ui.panels.annotate.question_list import QuestionPane
 from workbench.ui.panels.annotate.relation_list import RelationList
@@ -115,11 +115,8 @@ class RightSide(QFrame):
         self._source.currentIndexChanged.connect(
             lambda _index: state.show_source(self._source.currentData())
         )
-        orders = (
-            (IN_TEXT, _("By place")),
-            (BY_SCORE, _("By score")),
-            (BY_SOURCE, _("By source")),
-        )
+        named = (_("By place"), _("By score"), _("By source"))
+        orders = tuple(zip((IN_TEXT, BY_SCORE, BY_SOURCE), named, strict=True))
         self._order = combo(orders, name=_("Order of the suggestions"))
         self._order.currentIndexChanged.connect(
             lambda _index: state.sort_suggestions(self._order.currentData())
@@ -196,7 +193,7 @@ class RightSide(QFrame):
 
     def _build_spans(self) -> None:
         columns = (Column(_("Label and text"), self._words_of, tip=self._span_tip),)
-        self.spans = Table(columns, name=_("Spans"), key=lambda r: r.id)
+        self.spans = LabelTable(columns, name=_("Spans"), key=lambda r: r.id)
         delete = self._delete if self.state.can_write else None
         self._plain(self.spans, delete, self.state.briefly_made, self._span_text)
         self.spans.chosen.connect(lambda: self._choose(GOLD, self.spans))
@@ -325,17 +322,11 @@ class RightSide(QFrame):
         names = [(origin, f"{title} ({formats.count(n)})") for origin, title, n in state.origins]
         fill(self._source, [(None, _("All sources")), *names], state.source)
         self._fill_scores()
-        spans = state.spans
         self.token.render()
         self.relations.render()
         self.metadata.render()
-        self.spans.set_rows(spans)
-        self.spans.setVisible(bool(spans))
-        self._no_spans_part.setVisible(not spans)
         self._title.setText(_("Tags") if state.only_tags else _("Spans"))
-        self._share_height()
-        has_layer = any(layer.traits.in_text for layer in state.active)
-        self._number.setText(formats.count(len(spans)) if has_layer else "")
+        has_layer = self.show_spans()
         self._no_spans.setText(
             _("No tags yet. Select a token and press the key of a label.")
             if state.only_tags
@@ -354,6 +345,17 @@ class RightSide(QFrame):
             self._fill_guideline()
         self._fit_suggestions()
         QTimer.singleShot(0, self, self._fit_suggestions)  # with the new heights of the others
+
+    def show_spans(self) -> bool:
+        """Show the spans of the document in the list; returns whether a layer may have any."""
+        spans = self.state.spans
+        self.spans.set_rows(spans)
+        self.spans.setVisible(bool(spans))
+        self._no_spans_part.setVisible(not spans)
+        self._share_height()
+        has_layer = any(layer.traits.in_text for layer in self.state.active)
+        self._number.setText(formats.count(len(spans)) if has_layer else "")
+        return has_layer
 
     def _share_height(self) -> None:
         """The guideline gets what the spans do not need, at least half of the height."""

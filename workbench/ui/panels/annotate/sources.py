@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -41,6 +42,7 @@ class SourceState(TokenState):
         self.order = IN_TEXT
         self._arranged: tuple[Any, ...] = ()
         self._named: tuple[object, object, int, provenance.Names] | None = None
+        self._brief: tuple[object, float, dict[object, str]] = (None, 0.0, {})
         super().__init__(context)
 
     @property
@@ -106,7 +108,16 @@ class SourceState(TokenState):
         return message.format(source=source, score=formats.decimal(score, 2), time=at)
 
     def briefly_made(self, row: Made) -> str:
-        return self.made(row, brief=True)
+        """As `made`, brief. Rows that were made together are told of once a minute."""
+        names, minute = self.names, time.time() // 60
+        if self._brief[0] is not names or self._brief[1] != minute:
+            self._brief = names, minute, {}
+        known = self._brief[2]
+        score = None if hasattr(row, "status") else getattr(row, "score", None)
+        key = row.source_kind, row.source_ref, row.made_by, row.made_at, score
+        if key not in known:
+            known[key] = self.made(row, brief=True)
+        return known[key]
 
     def made_here(self, layer: Layer) -> dict[int | None, str]:
         """Who or what made what the document has in a layer: label id → source and time.

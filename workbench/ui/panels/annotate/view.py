@@ -36,6 +36,7 @@ from workbench.ui.panels.annotate.remarks_view import RemarkParts
 from workbench.ui.panels.annotate.selection_bar import SelectionBar
 from workbench.ui.panels.annotate.sides import RightSide
 from workbench.ui.panels.annotate.sources import EVERY
+from workbench.ui.panels.annotate.spans_only import SpansOnly
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.key_cap import follow_tip, with_key
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
 
 BELOW = 16  # pixels between the card with the text and the acts
 SPARED = 60  # pixels, more than what tighter margins save
+# fields that change neither the page nor the height of its parts
+FITS_AS_BEFORE = frozenset({"stale_rows", "chosen", "progress", "left"})
 AGAIN = "annotate.again"  # the command that trains the newest run again
 
 
@@ -91,6 +94,7 @@ class AnnotateView(View):
             self._watch_text(text)
         self._paper.text_made.connect(self._watch_text)
         self._shown_document: int | None = None
+        self._spans_only = SpansOnly(state)
         self._shown_layers: tuple[object, ...] | None = None
         self._sides = Sides(self._splitter, self._kept, lambda: self._paper.focus_text())
         self.right.show_guideline(bool(self._kept.get("annotate.guideline")))
@@ -188,7 +192,13 @@ class AnnotateView(View):
         ):
             self.queue.render(fields)
         listed = ("source", "order", "scores", *(("sure",) if state.scores != EVERY else ()))
+        few = False  # whether only spans have changed
         if concerns(fields, "doc", "off", "predicted", "layers", "errors", *listed):
+            few = self._spans_only.follow(fields)
+        if few:
+            self._paper.show_spans()
+            self.right.show_spans()
+        elif concerns(fields, "doc", "off", "predicted", "layers", "errors", *listed):
             new = state.document_id != self._shown_document
             self._shown_document = state.document_id
             self._paper.render(new=new)
@@ -213,7 +223,8 @@ class AnnotateView(View):
             self._beside.hide()
             self._paper.show_chosen()
             self.right.show_chosen()
-        self._show_page()
+        if not (few or fields <= FITS_AS_BEFORE):
+            self._show_page()
 
     def _show_page(self) -> None:
         state = self.state
