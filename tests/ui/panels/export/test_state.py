@@ -172,3 +172,18 @@ def test_from_the_click_on_cancel_the_page_says_so_and_nothing_of_a_killed_worke
     assert state.stage.startswith("Cancelling")
     job.tell(Finished("cancelled"))
     assert not draft.exists() and state.stage == ""
+
+
+def test_the_code_is_that_of_the_exported_run_after_another_one_was_chosen(
+    state, context, finished
+):
+    state.start()
+    folder, other = state.folder, state.runs[1]
+    with context.project.write():
+        runs.update(context.project.db, other.id, spec={**other.spec, "task": "tag"})
+    state.refresh()
+
+    state.choose(other.id)
+    context.queue.jobs[0].tell(finished(folder))
+
+    assert state.where == folder and "text-classification" in state.code()

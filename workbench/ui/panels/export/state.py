@@ -50,6 +50,7 @@ class ExportState(State):
         self.offers: tuple[export.FormatOffer, ...] = ()  # all formats, for the selected run
         self.formats = export.default_formats()  # those selected
         self.job: Job | None = None
+        self._task = ""  # of what was exported last
         self.stage = ""  # title of the running operation
         self.share: float | None = None  # progress of the check, in [0, 1]
         self.rows: tuple[Checked, ...] = ()
@@ -188,8 +189,15 @@ class ExportState(State):
             self.update(stage="", problem=str(error))
             return
         self._drop = job.changed.connect(self._heard)
+        self._task = self._task_of_chosen
         self.update(job=job)
         self.context.commands_changed()
+
+    @property
+    def _task_of_chosen(self) -> str:
+        if self.card is not None:
+            return self.card.task
+        return str(self.run.spec.get("task", "")) if self.run is not None else ""
 
     def _job(self, folder: Path) -> Job:
         if self.card is not None:
@@ -292,11 +300,10 @@ class ExportState(State):
 
     def code(self) -> str:
         """Python code that loads the export, including the ONNX model if exported."""
-        task = self.card.task if self.card else self.run.spec.get("task") if self.run else ""
-        if self.result is None or not task:
+        if self.result is None or not self._task:
             return ""
         return "\n".join(
-            export.loading_code(name, folder, task, own_head=self.result.own_head)
+            export.loading_code(name, folder, self._task, own_head=self.result.own_head)
             for name, folder in self.result.folders.items()
         )
 
