@@ -63,6 +63,24 @@ def test_the_first_rows_are_rows_of_the_search(filled, monkeypatch):
     )
 
 
+def test_the_first_texts_are_indexed_once_until_they_change(filled, monkeypatch):
+    sample, filled_with = text_search._Sample(), []
+    fill = sample._fill
+    monkeypatch.setattr(sample, "_fill", lambda rows: filled_with.append(rows) or fill(rows))
+    monkeypatch.setattr(text_search, "_sample", sample)
+    monkeypatch.setattr(text_search, "SCREEN", 1)
+
+    for text in ("a", "ab", "abc"):
+        listing.first_ids(filled.db, Filter(text=text))
+    assert len(filled_with) == 1
+
+    first = by_condition(filled.db, Filter(text="abcd"))[0]
+    corpus.delete_documents(filled, [first])
+    found = listing.first_ids(filled.db, Filter(text="abcd"))
+    assert len(filled_with) == 2
+    assert len(found) > 0 and first not in found
+
+
 def test_a_search_typed_on_is_looked_up_in_what_was_found(filled):
     for text in ("abcd", "ab b", "中文", "document 11", "x-y"):
         for end in range(1, len(text)):

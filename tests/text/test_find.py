@@ -1,8 +1,11 @@
 """Find in a text: expected places are counted by hand."""
 
+import random
+import unicodedata
+
 import pytest
 
-from workbench.text.find import find, marks
+from workbench.text.find import _without_marks, find, marks
 
 
 def places(text: str, wanted: str, **options) -> list[str]:
@@ -103,3 +106,21 @@ def test_a_long_search_pauses_between_its_blocks():
 )
 def test_the_words_of_a_search_are_marked_as_it_found_them(text, query, expected):
     assert [text[start:end] for start, end in marks(text, query)] == expected
+
+
+def test_letters_without_marks_are_those_of_each_code_point():
+    """Against the definition, code point by code point."""
+    draw = random.Random(1)
+    ranges = (range(128), range(128), range(0x80, 0x3000), range(0xAC00, 0x11000))
+    for _ in range(3000):
+        text = "".join(chr(draw.choice(draw.choice(ranges))) for _ in range(draw.randrange(12)))
+        expected = [
+            (part.lower(), place)
+            for place, char in enumerate(text)
+            for part in unicodedata.normalize("NFD", char)
+            if unicodedata.category(part) not in ("Mn", "Cf")
+        ]
+
+        letters, places = _without_marks(text)
+        assert letters == "".join(part for part, _place in expected)
+        assert list(places) == [place for _part, place in expected] + [len(text)]

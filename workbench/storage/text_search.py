@@ -7,8 +7,8 @@ import re
 import sqlite3
 from array import array
 from collections.abc import Callable
-from contextlib import closing
-from typing import TYPE_CHECKING
+from threading import Lock
+from typing import TYPE_CHECKING, Any, cast
 
 from workbench.storage import migrations, search
 
@@ -19,6 +19,8 @@ SAMPLED = 400  # texts, from the first on, in which the first rows are searched 
 SAMPLED_CHARACTERS = 1_000  # of each of them
 SCREEN = 40  # matches in the sample that fill a table
 FIRST = 200  # matches that are read from the index if the sample has fewer
+
+Row = tuple[int, str]
 
 _BY_INDEX = (
     "select b.document_id as id from search s cross join body b on b.id = s.rowid"
@@ -68,6 +70,39 @@ def matches(db: Database, text: str) -> array[int] | None:
     return array("q", dict.fromkeys(sorted(found)))
 
 
+class _Sample:
+    """An index in memory of the texts in which the last search looked for its first rows.
+
+    While one types, the texts are the same; to index them takes longer than the search.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._rows: list[Row] = []
+        self._index: sqlite3.Connection | None = None
+
+    def places(self, rows: list[Row], query: str) -> list[int]:
+        """The places in `rows`, of (id, text), of the texts that match a query."""
+        with self._lock:
+            if self._index is None or rows != self._rows:
+                self._fill(rows)
+            found = "select rowid from sample where sample match ?"
+            return [place for (place,) in cast(Any, self._index).execute(found, (query,))]
+
+    def _fill(self, rows: list[Row]) -> None:
+        if self._index is not None:
+            self._index.close()
+        # searches run in any of the threads of the pool, one after another here
+        self._index = conn = sqlite3.connect(":memory:", check_same_thread=False)
+        conn.execute(migrations.SEARCH.format(name="sample"))
+        texts = ((place, search.seg(text)) for place, (_id, text) in enumerate(rows))
+        conn.executemany("insert into sample(rowid, content) values(?, ?)", texts)
+        self._rows = rows
+
+
+_sample = _Sample()
+
+
 def first_matches(db: Database, text: str) -> array[int]:
     """Ids of some documents in whose texts the words occur, usually the first ones, in order.
 
@@ -78,13 +113,9 @@ def first_matches(db: Database, text: str) -> array[int]:
     if query is None:
         return array("q")
     rows = db.reader().execute(_BEGINNINGS, (SAMPLED,)).fetchall()
-    with closing(sqlite3.connect(":memory:")) as conn:
-        conn.execute(migrations.SEARCH.format(name="sample"))
-        texts = ((place, search.seg(text)) for place, (_id, text) in enumerate(rows))
-        conn.executemany("insert into sample(rowid, content) values(?, ?)", texts)
-        places = conn.execute("select rowid from sample where sample match ?", (query,)).fetchall()
+    places = _sample.places(rows, query)
     if len(places) >= SCREEN:
-        return array("q", dict.fromkeys(rows[place][0] for (place,) in places))
+        return array("q", dict.fromkeys(rows[place][0] for place in places))
     return array("q", dict.fromkeys(numbers(db, f"{_BY_INDEX} limit {FIRST}", [query])))
 
 

@@ -16,6 +16,7 @@ MOST = 100_000  # matches after which the search ends
 BLOCK = 50_000  # code points searched at a time
 # Letters, digits and marks that join a word; those of scripts without spaces do not.
 _JOINS = regex.compile(rf"[[\p{{L}}\p{{N}}\p{{M}}_]--[{SPACELESS}]]", regex.V1)
+_RUNS = regex.compile(r"[\x00-\x7F]+|[^\x00-\x7F]", regex.DOTALL)
 _SPACES = ("\u00a0", "\u202f", "\n", "\t")  # matched by a space
 
 
@@ -138,13 +139,26 @@ def _without_marks(text: str) -> tuple[str, Sequence[int]]:
     """Lower-case letters without diacritics, and their positions in `text`, with its end last."""
     if text.isascii():
         return text.lower(), range(len(text) + 1)
-    letters, places = [], []
-    for place, char in enumerate(text):
-        for part in unicodedata.normalize("NFD", char):
-            if unicodedata.category(part) not in ("Mn", "Cf"):
-                letters.append(part.lower())
-                places.append(place)
+    letters: list[str] = []
+    places: list[int] = []
+    for part in _RUNS.finditer(text):
+        start, run = part.start(), part.group()
+        if run.isascii():
+            letters.append(run.lower())
+            places.extend(range(start, part.end()))
+        else:
+            plain = _plain(run)
+            letters.append(plain)
+            places.extend([start] * len(plain))
     return "".join(letters), [*places, len(text)]
+
+
+@lru_cache(maxsize=4096)
+def _plain(char: str) -> str:
+    """The letters of a code point in lower case, without diacritics."""
+    parts = unicodedata.normalize("NFD", char)
+    kept = (part for part in parts if unicodedata.category(part) not in ("Mn", "Cf"))
+    return "".join(part.lower() for part in kept)
 
 
 def _is_word(text: str, start: int, end: int, *, begins: bool) -> bool:
