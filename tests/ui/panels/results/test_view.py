@@ -188,6 +188,21 @@ def test_the_board_lists_the_runs_of_a_layer_best_first(panel, qtbot, tmp_path):
     assert panel.state.view == "runs" and panel.state.run.name == "second"
 
 
+def test_a_board_that_is_being_scored_is_not_exported(panel, qtbot, monkeypatch):
+    view, asked = board_of(panel, qtbot), []
+    monkeypatch.setattr(view, "export", lambda: asked.append(view.state.board))
+    button = named(panel, "Export board")
+
+    view.state.show_split("test")
+    assert view.state.board is None
+    button.click()
+    assert asked == []
+
+    qtbot.waitUntil(lambda: view.state.board is not None, timeout=30_000)
+    button.click()
+    assert asked == [view.state.board]
+
+
 def test_an_unscored_run_stands_below_with_its_reason(panel, qtbot):
     project = panel.state.project
     with project.write():

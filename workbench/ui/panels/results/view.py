@@ -388,7 +388,7 @@ class ResultsView(WatchingView):
 
     def _export_board(self) -> None:
         board = self._body.widget(1)
-        if isinstance(board, BoardView):
+        if isinstance(board, BoardView) and self.state.board.board is not None:
             board.export()
 
     def apply_to_files(self) -> None:
