@@ -265,6 +265,20 @@ def test_it_is_converted_once_for_each_content(tmp_path, monkeypatch):
     assert first == again == copied != other and len(calls) == 2
 
 
+def test_models_with_one_vocabulary_get_their_own_inputs_in_any_order(tmp_path):
+    """DistilBERT has the words of BERT, but no token types."""
+    first = small_vocabulary(tmp_path / "a", ["ada"], model_type="distilbert")
+    second = small_vocabulary(tmp_path / "b", ["ada"], model_type="electra")
+
+    without, with_types = (
+        json.loads((files_of(folder) / "tokenizer_config.json").read_text())["model_input_names"]
+        for folder in (first, second)
+    )
+
+    assert without == ["input_ids", "attention_mask"]
+    assert with_types == ["input_ids", "token_type_ids", "attention_mask"]
+
+
 def test_a_cache_that_cannot_be_written_is_told(tmp_path, user_dir):
     folder = small_vocabulary(tmp_path / "m", ["ada"])
     (user_dir / "cache" / "glossbench").mkdir(parents=True)

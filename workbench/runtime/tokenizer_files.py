@@ -170,7 +170,8 @@ def _is_of_first_bert(folder: Path, config: Mapping[str, Any]) -> bool:
 
 def kept(folder: Path, kind: str, group: tuple[str, ...], config: Mapping[str, Any]) -> Path:
     """The cache folder for the result of a conversion, named by a hash of all its inputs."""
-    digest = hashlib.sha256(f"{VERSION} {kind} {config.get('vocab_size')!r}".encode())
+    numbers = f"{config.get('vocab_size')!r} {config.get('model_type')!r}"  # token types, sentinels
+    digest = hashlib.sha256(f"{VERSION} {kind} {numbers}".encode())
     for name in (*group, CONFIG, SPECIAL, ADDED):
         path = folder / name
         content = path.read_bytes() if path.is_file() else b""
