@@ -177,6 +177,51 @@ def test_every_architecture_is_divided_as_its_library_builds_it(kind):
     assert max(layer.layers[1] for layer in layers) == (1 if kind == "albert" else 2)
 
 
+def named(shapes, **about):
+    """The map of weights with these names, by the titles of its blocks."""
+    parameters = sum(map(prod, shapes.values()))
+    info = ModelInfo("x", "/x", "transformer", "bert", parameters=parameters, **about)
+    return {block.title: block for block in of_shapes(shapes, info).blocks}
+
+
+@pytest.mark.parametrize("head", ["SequenceClassification", "TokenClassification"])
+@pytest.mark.parametrize("kind", sorted(SMALL.keys() - {"bart", "t5", "olmo2", "openai-gpt"}))
+def test_the_head_of_a_fine_tuned_model_is_not_counted_with_its_encoder(kind, head):
+    """The count without heads is that of the model's own encoder in transformers."""
+    import torch
+    import transformers
+
+    common = {} if kind in ("xlnet", "xlm", "distilbert") else COMMON
+    config = transformers.CONFIG_MAPPING[kind](**{**common, "vocab_size": 100, **SMALL[kind][1]})
+    with torch.device("meta"):
+        whole = getattr(transformers, f"AutoModelFor{head}").from_config(config)
+    shapes = {name: tuple(value.shape) for name, value in whole.named_parameters()}
+    numbers = {"parameters": whole.num_parameters(), "layers": 2, "vocabulary": 100}
+
+    result = of_shapes(shapes, ModelInfo("x", "/x", "transformer", kind, **numbers))
+
+    assert result.total == sum(value.numel() for value in whole.base_model.parameters())
+    assert [block.title for block in result.blocks if block.head] == ["Task head"]
+    assert sum(block.parameters for block in result.blocks) == whole.num_parameters()
+
+
+def test_heads_have_the_names_of_what_they_were_trained_for():
+    """ALBERT predicts the order of two texts, not whether one follows; ELECTRA and DeBERTa v3 find
+    replaced words.
+    """
+    layer = {"x.layer.0.dense.weight": (4, 4), "x.layer.1.dense.weight": (4, 4)}
+    heads = {
+        "predictions.sop_classifier.classifier.weight": (2, 4),
+        "mask_predictions.dense.weight": (4, 4),
+        "cls.seq_relationship.weight": (2, 8),
+    }
+
+    blocks = named({**layer, **heads}, layers=2)
+
+    assert blocks["Sentence-order head"].parameters == 8
+    assert blocks["Replaced-word head"].parameters == blocks["Next-sentence head"].parameters == 16
+
+
 @pytest.mark.parametrize(
     ("path", "titles"),
     [

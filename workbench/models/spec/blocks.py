@@ -52,10 +52,14 @@ _FEED_FORWARD = N_("Feed-forward")
 _LM_HEAD = N_("Language model head")
 _EMBEDDINGS = N_("Embeddings")
 _NEXT_SENTENCE = N_("Next-sentence head")
+_SENTENCE_ORDER = N_("Sentence-order head")
+_REPLACED = N_("Replaced-word head")
+_TASK_HEAD = N_("Task head")
 # Blocks outside the layers, the first pattern that matches.
 _BLOCKS = (
-    (re.compile(r"^cls\.seq_relationship|sop_classifier"), _NEXT_SENTENCE),
-    (re.compile(r"^discriminator_predictions"), N_("Replaced-word head")),
+    (re.compile(r"^cls\.seq_relationship"), _NEXT_SENTENCE),
+    (re.compile(r"sop_classifier"), _SENTENCE_ORDER),
+    (re.compile(r"^(discriminator|mask)_predictions"), _REPLACED),
     (
         re.compile(
             r"^(cls\.predictions|lm_head|vocab_|generator_|lm_predictions|predictions|embed_out"
@@ -63,7 +67,7 @@ _BLOCKS = (
         ),
         _LM_HEAD,
     ),
-    (re.compile(r"^(classifier|score|qa_outputs|pre_classifier|linear|crf)\b"), N_("Task head")),
+    (re.compile(r"^(classifier|score|qa_outputs|pre_classifier|linear|crf)\b"), _TASK_HEAD),
     (re.compile(r"^cnn_high"), N_("Highway layers")),
     (re.compile(r"^(cnn_proj|proj|embeddings_project|embedding2nn)\b"), N_("Projection")),
     (re.compile(r"^cnn\b"), N_("Character CNN")),
@@ -77,9 +81,9 @@ _BLOCKS = (
     (re.compile(r"norm|ln_f"), N_("Final layer norm")),
 )
 _OTHER = N_("Other weights")
-_ABOVE = (N_("Final layer norm"), N_("Pooler"), _OTHER)
+_ABOVE = (N_("Final layer norm"), N_("Pooler"), _OTHER)  # a head's own if outside the base model
 _BELOW = (_EMBEDDINGS, N_("Character CNN"), N_("Highway layers"), N_("Projection"))
-_HEADS = (_LM_HEAD, _NEXT_SENTENCE, N_("Replaced-word head"), N_("Task head"))
+_HEADS = (_LM_HEAD, _NEXT_SENTENCE, _SENTENCE_ORDER, _REPLACED, _TASK_HEAD)
 _ORDER = (*_BELOW, *_ABOVE, *_HEADS)
 _PART_ORDER = (
     _ATTENTION,
@@ -97,6 +101,7 @@ _STACKS = {
     "rnn_0": "forward",
     "rnn_1": "backward",
 }
+_LANGUAGE = frozenset(("masked_lm", "next_lm", "previous_lm", "text_to_text"))
 _DIRECTION = re.compile(r"^(next|previous)\.")
 
 
@@ -181,13 +186,14 @@ def of_shapes(shapes: Shapes, info: ModelInfo) -> ModelMap:
     """The map of weights with these names and shapes."""
     prefix = _prefix(shapes)
     names = {name: _short(name, prefix) for name in shapes if is_learned(name)}
+    titles = _titles(names, prefix, shapes, info)
     layers: dict[tuple[str, int], list[str]] = {}
     outside: dict[str, list[str]] = {}
     for name, short in names.items():
         if (at := _layer(short)) is not None:
             layers.setdefault(at, []).append(name)
         else:
-            outside.setdefault(_title(short), []).append(name)
+            outside.setdefault(titles[name], []).append(name)
     found = [_outside(title, outside[title], shapes) for title in sorted(outside, key=_ORDER.index)]
     heads = [block for block in found if block.head]
     below = [block for block in found if not block.head and block.title not in _ABOVE]
@@ -221,6 +227,26 @@ def _title(name: str) -> str:
     """The block of a weight outside the layers."""
     lower = _DIRECTION.sub("", name.lower())
     return next((title for pattern, title in _BLOCKS if pattern.search(lower)), _OTHER)
+
+
+def _titles(
+    names: Mapping[str, str], prefix: str, shapes: Shapes, info: ModelInfo
+) -> dict[str, str]:
+    """Name of a weight → its block, as if it were outside the layers.
+
+    names: as in the file → without the name of the base model, `prefix`.
+    """
+    found = {name: _title(short) for name, short in names.items()}
+    scored = any(
+        title == _LM_HEAD and info.vocabulary in shapes[name] for name, title in found.items()
+    )
+    if not scored and not _LANGUAGE.intersection(info.gives):
+        # ModernBERT's classifiers have the layer that is below the scores of words, too
+        found = {name: _TASK_HEAD if found[name] == _LM_HEAD else found[name] for name in found}
+    return {
+        name: _TASK_HEAD if title in _ABOVE and not name.startswith(prefix) else title
+        for name, title in found.items()
+    }
 
 
 def _part(name: str) -> str:
@@ -297,7 +323,7 @@ def _with_tied(blocks: list[Block], info: ModelInfo) -> tuple[Block, ...]:
             blocks[at] = replace(block, state="tied")
         elif surplus in matrices:
             blocks[at] = replace(block, parameters=block.parameters - surplus, state="tied")
-    gives = {"masked_lm", "next_lm", "previous_lm", "text_to_text"} & {*info.gives}
+    gives = _LANGUAGE.intersection(info.gives)
     if gives and info.vocabulary and all(block.title != _LM_HEAD for block in blocks):
         blocks.append(Block(_LM_HEAD, 0, head=True, state="tied"))
     return tuple(blocks)
