@@ -276,6 +276,26 @@ def test_the_tokenizer_of_a_run_is_copied_and_made_anew_for_another_length(
         assert (copied / name).read_bytes() == (run / name).read_bytes()
 
 
+@pytest.mark.parametrize(("family", "types"), [("distilbert", False), ("electra", True)])
+def test_a_saved_tokenizer_gives_the_inputs_that_the_model_reads(folders, tmp_path, family, types):
+    """Folders may say otherwise: pairs need token types, and a model without them may refuse any.
+
+    That of DistilBERT may name the tokenizer of BERT.
+    """
+    from transformers import AutoTokenizer
+
+    shutil.copytree(folders[family], tmp_path / "model")
+    config = tmp_path / "model" / "tokenizer_config.json"
+    wrong = ["input_ids", "attention_mask", *([] if types else ["token_type_ids"])]
+    content = {**json.loads(config.read_text()), "model_input_names": wrong}
+    config.write_text(json.dumps(content))
+
+    FAMILY.save(classifier(tmp_path / "model"), tmp_path)
+
+    given = AutoTokenizer.from_pretrained(tmp_path)("the tram", "is late")
+    assert ("token_type_ids" in given) == types
+
+
 def test_a_tokenizer_of_another_model_is_refused(folders, tmp_path):
     shutil.copytree(folders["bert"], tmp_path / "mixed")
     shutil.copy(folders["roberta"] / "tokenizer.json", tmp_path / "mixed" / "tokenizer.json")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from workbench.models.families.transformer.encoder import TransformerEncoder
 
 VOCABULARY, CONFIG = "tokenizer.json", "tokenizer_config.json"
+_INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 GENERIC = "PreTrainedTokenizerFast"  # the class that uses tokenizer.json unchanged
 
 
@@ -78,7 +79,11 @@ def _make(encoder: TransformerEncoder, folder: Path) -> None:
             )
         ) from error
     if not _alike(again.backend_tokenizer, encoder.tokenizer.backend):
-        _name_class(folder / CONFIG, GENERIC)
+        _change(folder / CONFIG, "tokenizer_class", GENERIC)
+    # DistilBERT's folders may name BERT's class, which gives token types; XLNet's gives none
+    read = [name for name in _INPUTS if name in encoder.input_names]
+    if {*again.model_input_names} != {*read}:
+        _change(folder / CONFIG, "model_input_names", read)
 
 
 def _theirs(source: Path, config: Any) -> Any:
@@ -114,7 +119,7 @@ def _state(part: Any) -> object:
     return json.loads(part.__getstate__()) if part is not None else None
 
 
-def _name_class(path: Path, name: str) -> None:
+def _change(path: Path, name: str, value: object) -> None:
     raw = json.loads(path.read_text(encoding="utf-8"))
-    raw["tokenizer_class"] = name
+    raw[name] = value
     path.write_text(json.dumps(raw, indent=2, ensure_ascii=False), encoding="utf-8")
