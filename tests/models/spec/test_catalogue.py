@@ -89,6 +89,15 @@ def test_a_backward_model_has_the_direction_of_a_backward_entry():
     assert found == ["left", "right", "right"]
 
 
+def test_the_generator_of_electra_was_trained_on_masked_words():
+    finder = ModelInfo("a", "", "transformer", "electra", gives=("states",))
+    generator = ModelInfo("b", "", "transformer", "electra", gives=("states", "masked_lm"))
+
+    found = [catalogue().original(item).objective for item in (finder, generator)]
+
+    assert found == [("Replaced words",), ("Masked words",)]
+
+
 def test_search_covers_paper_objective_corpus_and_hub_id(known):
     bert = known["BERT base"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -97,8 +97,11 @@ class Published:
 
 @dataclass(frozen=True)
 class Catalogue:
+    """objectives: key → title, in English."""
+
     groups: tuple[Group, ...]
     models: tuple[Published, ...]
+    objectives: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def group_of(self, info: ModelInfo) -> str:
         """The id of the first group that an installed model fits, "" for none."""
@@ -113,7 +116,7 @@ class Catalogue:
         by_id = (model for model in self.models if model.hub and model.hub == info.name)
         group = self.group_of(info)
         like = [
-            model
+            _as_generator(model, self.objectives) if "masked_lm" in info.gives else model
             for model in self.models
             if model.group == group and model.architecture in ("", info.architecture)
         ]
@@ -124,6 +127,15 @@ class Catalogue:
         """All entries, each with the name of its installed model."""
         known = {card.name: card.name for card in cards}
         return tuple(replace(model, installed=known.get(model.hub, "")) for model in self.models)
+
+
+def _as_generator(model: Published, objectives: Mapping[str, str]) -> Published:
+    """ELECTRA's models that find replaced words are not trained on masked ones: a model of its
+    architecture that predicts these is the generator.
+    """
+    if model.objective != (objectives.get("replaced_tokens"),):
+        return model
+    return replace(model, objective=(objectives["masked_lm"],))
 
 
 def _direction(info: ModelInfo) -> str:
@@ -177,7 +189,7 @@ def read(path: Path) -> Catalogue:
         seen.add(entry["name"])
         titles = tuple(objectives[item] for item in entry["objective"])
         models.append(Published(**{**entry, "objective": titles}))
-    return Catalogue(groups, tuple(models))
+    return Catalogue(groups, tuple(models), objectives)
 
 
 def _check(

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 import torch
+import transformers
 
 from tests import tiny_models
 from workbench.base.errors import ModelError
@@ -215,6 +216,21 @@ def test_the_body_comes_from_the_folder_and_the_head_from_the_seed(folders):
         item.bert.encoder.layer[0].output.dense.weight,
         other.bert.encoder.layer[0].output.dense.weight,
     )
+
+
+def test_the_layers_within_the_groups_of_albert_are_counted(tmp_path):
+    """Source: config.json of ALBERT, whose published models have one layer in each group."""
+    config = transformers.AlbertConfig(
+        vocab_size=106, hidden_size=16, embedding_size=8, num_attention_heads=2, inner_group_num=3,
+        intermediate_size=32, num_hidden_layers=2, max_position_embeddings=64,
+    )  # fmt: skip
+    folder = tiny_models.make(tmp_path / "albert", "albert")
+    transformers.AlbertModel(config).save_pretrained(folder)
+
+    encoder = load(folder, LoadOptions())
+    states = encoder(batch_of(Classify(), encoder).inputs)
+
+    assert encoder.info.layers == 6 and len(states.layers) == len(encoder.widths) == 7
 
 
 def test_half_precision_weights_are_loaded_as_float32():

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.models.spec import folders
 from workbench.models import spec
 from workbench.models.families.transformer.info import architectures
 
@@ -48,3 +49,20 @@ def test_what_is_rejected_is_not_in_the_library():
     from transformers import CONFIG_MAPPING
 
     assert not architectures.REJECTED.keys() & {*CONFIG_MAPPING, *architectures.ARCHITECTURES}
+
+
+@pytest.mark.parametrize("name", ["causal", "is_decoder"])
+def test_an_encoder_that_reads_from_left_to_right_predicts_no_masked_words(tmp_path, name):
+    """XLM was also trained on next words; the library masks what follows if config.json says so."""
+    both = spec.card(folders.make(tmp_path / "both"))
+    left = spec.card(folders.make(tmp_path / "left", **{name: True}))
+
+    assert "masked_lm" in both.gives and not both.notes
+    assert "masked_lm" not in left.gives and "left to right" in left.notes[0]
+
+
+def test_language_embeddings_that_are_not_used_are_mentioned(tmp_path):
+    many = spec.card(folders.make(tmp_path / "many", use_lang_emb=True, n_langs=15))
+    one = spec.card(folders.make(tmp_path / "one", use_lang_emb=True, n_langs=1))
+
+    assert "language embeddings" in many.notes[0] and not one.notes

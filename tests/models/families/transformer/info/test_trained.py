@@ -66,6 +66,13 @@ def test_heads_are_found_from_the_weights_alone(
     assert same == found
 
 
+def test_a_tagger_made_of_xlnet_predicts_as_it_is(shapes_of):
+    shapes = shapes_of("xlnet", "TokenClassification", 3)
+
+    for config in (MARKED, {**MARKED, "architectures": ["XLNetForTokenClassification"]}):
+        assert trained.head("xlnet", config, shapes).task == "tag"
+
+
 # ---------------------------------------------------------------- what decides
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,7 +80,7 @@ class TransformerInfo(FamilyInfo):
             labels=(head.labels if head is not None else ()) or configs.labels(config),
             projections=architectures.PROJECTIONS.get(architecture, ()),
             sublayers=architectures.SUBLAYERS.get(architecture, ()),
-            notes=(*_notes(path), *_unused(path, found.shapes)),
+            notes=(*_notes(path, architecture, config), *_unused(path, found.shapes)),
             problems=tuple(problems),
             untrusted=found.pickled and not allow_pickle,
             tokenizer=tokenizer,
@@ -128,10 +128,13 @@ def _weights(path: Path, problems: list[str]) -> weights.Weights:
     return weights.read(path, problems)
 
 
-def _notes(path: Path) -> tuple[str, ...]:
-    if not (path / ADAPTERS).is_file():
-        return ()
-    return (_("It has bottleneck adapters, which other programs do not load from this folder."),)
+def _notes(path: Path, architecture: str, config: Mapping[str, Any]) -> Iterator[str]:
+    if (path / ADAPTERS).is_file():
+        yield _("It has bottleneck adapters, which other programs do not load from this folder.")
+    if architecture in architectures.ENCODERS and architectures.is_causal(config):
+        yield _("It reads from left to right: each token sees only those before it.")
+    if config.get("use_lang_emb") is True and configs.number(config, "n_langs") > 1:
+        yield _("Its language embeddings are not used: texts are read without a language.")
 
 
 def _unused(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> list[str]:

@@ -161,7 +161,16 @@ def gives(
     return tuple(found)
 
 
+def is_causal(config: Mapping[str, Any]) -> bool:
+    """Whether an encoder reads from left to right, as XLM trained on next words and the decoders
+    made of BERT: no word is predicted from those after it.
+    """
+    return any(config.get(name) is True for name in ("causal", "is_decoder"))
+
+
 def _masks(architecture: str, config: Mapping[str, Any], tensors: Collection[str]) -> bool:
+    if is_causal(config):
+        return False
     if tensors:
         return MASK_HEADS[architecture] in tensors or PUBLISHED_HEAD in tensors
     heads = " ".join(strings(config.get("architectures")))

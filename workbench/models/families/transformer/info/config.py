@@ -112,8 +112,12 @@ def inner_names(architecture: str) -> tuple[str, ...]:
 
 
 def count_layers(config: Mapping[str, Any], *, decoder: bool) -> int:
-    """Layers that give hidden states; `decoder` includes those of a decoder, if it has one."""
-    return number(config, *LAYERS) + (number(config, *DECODER_LAYERS) if decoder else 0)
+    """Layers that give hidden states; `decoder` includes those of a decoder, if it has one.
+
+    ALBERT may have several layers in each of its groups.
+    """
+    encoder = number(config, *LAYERS) * max(1, number(config, "inner_group_num"))
+    return encoder + (number(config, *DECODER_LAYERS) if decoder else 0)
 
 
 def labels(config: Mapping[str, Any]) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from workbench.models.families.transformer.info.architectures import (
     ENCODERS,
     MULTIPLE_CHOICE,
     NO_TOKEN_HEAD,
+    PERMUTED,
     QUESTION_ANSWERING,
     READS_TWICE,
 )
@@ -105,7 +106,8 @@ def head(architecture: str, config: Mapping[str, Any], shapes: Shapes) -> Head |
 def _with(kind: str) -> frozenset[str]:
     """The architectures that have such a head here."""
     both = ENCODERS | DECODERS
-    heads = {SEQUENCE: both | READS_TWICE, TOKEN: both - NO_TOKEN_HEAD, CHOOSING: MULTIPLE_CHOICE}
+    words = (both | PERMUTED) - NO_TOKEN_HEAD
+    heads = {SEQUENCE: both | READS_TWICE, TOKEN: words, CHOOSING: MULTIPLE_CHOICE}
     return heads.get(kind, QUESTION_ANSWERING)
 
 
