@@ -5,8 +5,9 @@ import json
 import pytest
 
 from workbench.base.errors import WorkbenchError
-from workbench.operations import annotate, folds, label_errors, questions, values
+from workbench.operations import annotate, errors, folds, label_errors, questions, values
 from workbench.storage import documents
+from workbench.text.mistakes import BOUNDARY, LABEL, Mistake
 
 TEXT = "Ada met Bob in Bonn."
 ADA, BOB, BONN = (0, 3), (8, 11), (15, 19)
@@ -82,6 +83,14 @@ def test_a_doubtful_answer_is_changed_and_undone(project, asked, rank):
     assert [item.verdict for item in label_errors.ranking(project, layer).suspects] == ["changed"]
     project.undo()
     assert [item.verdict for item in label_errors.ranking(project, layer).suspects] == [""]
+
+
+def test_annotate_selects_the_gold_answer_and_not_all_text_up_to_the_predicted_one():
+    elsewhere = Mistake(LABEL, "Q?", "Q?", 0.9, 2.0, BONN, BOB)
+    wider = Mistake(BOUNDARY, "Q?", "Q?", 0.9, 2.0, BOB, (4, 11))
+
+    assert errors.place_in_annotate(None, elsewhere) == {"at": ("text", *BONN)}
+    assert errors.place_in_annotate(None, wider) == {"at": ("text", 4, 11)}
 
 
 def test_a_wrong_answer_without_confidence_is_not_doubtful(asked, rank):

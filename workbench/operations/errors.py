@@ -296,7 +296,10 @@ def place_in_annotate(shown: Detail | None, mistake: Mistake) -> dict[str, objec
         span = shown.gold_ids.get((mistake.field, *mistake.at, mistake.gold))
         if span is not None:
             return {"span": span}
-    return {"at": (mistake.field, *mistake.place)} if mistake.place is not None else {}
+    place = mistake.place
+    if mistake.at and mistake.predicted_at and not mistake.overlaps:
+        place = mistake.at  # what is between gold and the prediction is not selected
+    return {"at": (mistake.field, *place)} if place is not None else {}
 
 
 def counts(given: Iterable[ErrorItem]) -> Counter[str]:

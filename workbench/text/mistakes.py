@@ -55,6 +55,13 @@ class Mistake:
         return min(start for start, _end in ranges), max(end for _start, end in ranges)
 
     @property
+    def overlaps(self) -> bool:
+        """Whether both sides exist and share a character."""
+        if self.at is None or self.predicted_at is None:
+            return False
+        return self.at[0] < self.predicted_at[1] and self.predicted_at[0] < self.at[1]
+
+    @property
     def identity(self) -> tuple[object, ...]:
         """What stays the same if another model makes the same mistake."""
         return self.field, self.at, self.gold, self.predicted_at, self.predicted

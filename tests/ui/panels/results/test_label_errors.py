@@ -104,6 +104,8 @@ def test_a_layer_without_a_model_for_the_folds_says_what_is_needed(panel, qtbot)
     shown = " ".join(label.text() for label in empty.findChildren(QLabel))
     assert "No baseline can predict layer 'qa'" in shown and "Train a model" in shown
     assert empty.isVisible() and not doubts.can_measure and doubts.asks
+    measure = panel.view._body.widget(2)._measure
+    assert not measure.isEnabled() and "No baseline" in measure.toolTip()
 
 
 def test_the_list_of_a_number_layer_shows_the_difference(panel):

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QVBoxLayout
 from shiboken6 import isValid
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats, theme
+from workbench.ui import formats, plain, theme
 from workbench.ui.formats import decimal, points, when_iso
 from workbench.ui.panels.results.error_detail import ErrorDetail, Titles
 from workbench.ui.panels.results.errors import CHOSEN, ErrorKeys, ErrorTable
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.results.state import ResultsState
 
 LIST, NARROW_LIST = 560, 430  # widths of the list in pixels at 100%
+MEASURE_TIP = _("Each part is predicted by a model that was trained on the others")
 VALUE = 4  # column of the confidence, or of the difference of numbers
 
 
@@ -99,7 +100,6 @@ class LabelErrorsView(QFrame):
         self._measure = Button(
             _("Measure"),
             "gauge",
-            tip=_("Each part is predicted by a model that was trained on the others"),
             on=lambda: state.measure(self._model.currentData(), self._folds.currentData()),
         )
         controls = flow(self._layer, self._model, self._folds, self._measure, gap=8)
@@ -194,7 +194,10 @@ class LabelErrorsView(QFrame):
         self._wait.setVisible(state.share is not None)
         if self._measure.hasFocus() and not state.can_measure:
             self._cancel.setFocus()  # Qt would move the focus to the first button of the window
+        for part in (self._model, self._folds):
+            part.setVisible(bool(state.models))
         self._measure.setEnabled(state.can_measure)
+        plain.set_tip(self._measure, state.no_model or MEASURE_TIP)
         self._measure.set_text(_("Measure again") if found is not None else _("Measure"))
         self._progress.set(state.share)
         share = formats.points(state.share or 0.0)
