@@ -9,9 +9,11 @@ import torch
 
 from workbench.base import paths
 from workbench.models.generate import LanguageModel
+from workbench.operations import lm_evaluation
 from workbench.pretraining import fit as fits_of
 from workbench.pretraining.fit import LEAST, Tally, run
 from workbench.pretraining.results import ModelFit
+from workbench.text.segment import words
 
 DATA = Path(__file__).parents[1] / "data"
 GPT = paths.resource("models/starter-gpt")
@@ -49,10 +51,10 @@ def test_the_pseudo_perplexity_masks_each_unit_alone(tmp_path, tiny_model):
             total -= float(scores[ids[at]].detach())
             count += 1
 
-    mean, words, characters = total / count, 13, sum(map(len, TEXTS))  # words with full stops
+    mean, in_all, characters = total / count, 13, sum(map(len, TEXTS))  # words with full stops
     assert fit.kind == "pseudo" and fit.scored == count
-    assert fit.fertility == pytest.approx(count / words)
-    assert fit.perplexity == pytest.approx(math.exp(mean * count / words), rel=1e-3)
+    assert fit.fertility == pytest.approx(count / in_all)
+    assert fit.perplexity == pytest.approx(math.exp(mean * count / in_all), rel=1e-3)
     assert fit.per_character == pytest.approx(math.exp(mean * count / characters), rel=1e-3)
 
 
@@ -84,6 +86,18 @@ def test_every_kind_of_model_is_measured_with_progress(tmp_path, data_folder):
     assert fits[3].fertility == pytest.approx(1.0, abs=0.2) and fits[3].limit == 0
     parts = [item["part"] for item in seen if item["kind"] == "progress"]
     assert {0, 0.25, 0.5, 0.75} <= set(parts) and parts == sorted(parts)
+
+
+def test_marks_that_a_recurrent_model_predicts_count_towards_the_words_of_the_text(tmp_path):
+    """By the definition: all that was predicted, divided by the words of the text."""
+    (fit,), _seen = measured(tmp_path, DATA / "awd_lstm" / "v1", seconds=60, error=0.0)
+
+    count, characters = sum(len(words(text)) for text in TEXTS), sum(map(len, TEXTS))
+    assert fit.scored > fit.fertility * count
+    assert fit.perplexity == pytest.approx(math.exp(fit.total / count))
+    assert fit.per_character == pytest.approx(math.exp(fit.total / characters))
+    (score,) = lm_evaluation.scored([fit], TEXTS)
+    assert score.perplexity.per_word == pytest.approx(fit.perplexity)
 
 
 def test_texts_of_any_length_are_scored_together_as_alone(tmp_path):

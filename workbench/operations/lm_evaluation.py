@@ -98,7 +98,7 @@ def _score(fit: ModelFit, words_per_character: float) -> LMScore:
     if fit.kind == CHARACTER:
         read, characters = fit.scored * words_per_character, float(fit.scored)
     else:
-        read = fit.scored / fit.fertility if fit.fertility else 0.0
+        read = fit.scored / fit.units if fit.units else 0.0
         characters = read / words_per_character if words_per_character else 0.0
 
     def of(total: float) -> Perplexity:

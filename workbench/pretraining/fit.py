@@ -34,6 +34,7 @@ from workbench.pretraining.streams import RecurrentModel
 from workbench.runtime.inputs import EncodedInput, batches_by_length
 from workbench.runtime.vocabularies.measures import measure
 from workbench.text.language import language_of
+from workbench.text.segment import words as words_of
 
 LONGEST = 256  # tokens of a text that are scored
 BATCH_TOKENS = 2048
@@ -49,7 +50,9 @@ class Tally:
     """Sum of the negative log-likelihoods, and of their squares, of `count` tokens.
 
     begin, seconds: of the processor time for it. error: standard error of the mean at which no more
-    are scored, 0 for none. texts: number of a text → sum and count of its tokens.
+    are scored, 0 for none. texts: number of a text → sum and count of its tokens. words: of the
+    texts whose tokens were all scored, for models that predict more than the words of a text; 0
+    where the tokens are parts of words.
     """
 
     seconds: float = 0.0
@@ -60,6 +63,7 @@ class Tally:
     squares: float = 0.0
     count: int = 0
     texts: dict[int, tuple[float, int]] = field(default_factory=dict)
+    words: int = 0
 
     def add(self, logits: Tensor, targets: Tensor, texts: np.ndarray) -> None:
         """logits (N, V), targets (N,), texts int (N,): the number of the text of each."""
@@ -169,10 +173,12 @@ def _measured(
     total, tokens = scored.total, scored.count
     mean = total / tokens if tokens else 0.0
     low, high = scored.bounds(params["seed"]) or (None, None)
-    # The mean per token times the tokens per word, or per character of the text.
-    per_word = words.fertility if kind != CHARACTER else 1.0
+    # The mean per token times the tokens per word, or per character of the text. A recurrent model
+    # also predicts marks: of capitals, and of the ends of texts.
+    predicted = tokens / scored.words if scored.words else words.fertility
+    per_word = predicted if kind != CHARACTER else 1.0
     letters = sum(map(len, texts))
-    density = words.units / max(1, letters) if kind != CHARACTER else 1.0
+    density = predicted * words.words / max(1, letters) if kind != CHARACTER else 1.0
     return ModelFit(
         info.name,
         info.architecture,
@@ -194,6 +200,7 @@ def _measured(
         languages=spec.languages(Path(info.path)),
         script=script,
         language=language,
+        predicted=predicted,
     )
 
 
@@ -323,6 +330,7 @@ def _recurrent(
             for text in texts[start : start + TEXTS]
         ]
         for direction in directions:
+            found.words += sum(len(words_of(part)) for line in lines for part in line)
             streams = [encoder.stream(line, direction) for line in lines]
             _streams(encoder, streams, direction, found, start)
 

@@ -94,7 +94,8 @@ class ModelFit:
     lengths: tokens of each text, special ones included. split: words divided most often, as
     (word, tokens, count, texts). problem: why the model could not be measured.
     languages: codes of those that the model is for, () if unknown. script, language: of the texts,
-    "" if not recognized, see `text.language`.
+    "" if not recognized, see `text.language`. predicted: tokens per word of those that are scored,
+    marks of capitals and of the ends of texts included; 0 as `fertility`.
     """
 
     name: str
@@ -118,14 +119,19 @@ class ModelFit:
     languages: tuple[str, ...] = ()
     script: str = ""
     language: str = ""
+    predicted: float = 0.0
+
+    @property
+    def units(self) -> float:
+        """Predicted tokens per unit of `perplexity`."""
+        return 1.0 if self.kind == CHARACTER else self.predicted or self.fertility
 
     @property
     def interval(self) -> tuple[float, float] | None:
         """95% interval of `perplexity`; None if there is none."""
         if self.low is None or self.high is None:
             return None
-        units = 1.0 if self.kind == CHARACTER else self.fertility
-        low, high = (math.exp(min(value * units, 700.0)) for value in (self.low, self.high))
+        low, high = (math.exp(min(value * self.units, 700.0)) for value in (self.low, self.high))
         return low, high
 
     def to_json(self) -> dict[str, Any]:
