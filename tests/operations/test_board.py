@@ -8,7 +8,7 @@ from tests.compared import project_with_runs
 from workbench.base import paths
 from workbench.metrics.report import Measured
 from workbench.operations import annotate, board_export, compare, quality, results, run_list
-from workbench.operations.board import board, layers_with_runs, with_rankings
+from workbench.operations.board import board, layers_with_runs, made_from, with_rankings
 from workbench.project.project import Project
 from workbench.storage import labels, runs
 from workbench.tasks.classify.info import ClassifyInfo
@@ -181,3 +181,12 @@ def test_a_board_without_intervals_does_not_name_a_method_for_them(compared):
 
     assert "bootstrap" in board_export.to_markdown(found)
     assert "bootstrap" not in board_export.to_markdown(bare)
+
+
+def test_a_run_is_made_from_an_adapted_model(compared):
+    with compared.write():
+        options = {"adapt_epochs": 1, "epochs": 2}
+        spec = {"task": "classify", "model": "starter-bert", "options": options}
+        run = runs.add(compared.db, "adapted", "train", spec=spec)
+
+    assert made_from(run) == "starter-bert, adapted for 1 epoch, 2 epochs"

@@ -357,6 +357,9 @@ def made_from(run: Run) -> str:
         return message.format(model=model, n=shots)
     options = {**spec.get("options", {}), **trained(run).options}
     parts = [model]
+    if adapted := options.get("adapt_epochs"):
+        message = ngettext("adapted for {n} epoch", "adapted for {n} epochs", int(adapted))
+        parts.append(message.format(n=adapted))
     if (method := options.get("method", methods.DEFAULT)) != methods.DEFAULT:
         known = {method.id: _(method.title) for method in methods.all_methods()}
         parts.append(known.get(method, method))
