@@ -172,6 +172,7 @@ def main() -> None:
     parser.add_argument("--flair", default="")
     parser.add_argument("--arm", default="")
     chosen = parser.parse_args()
+    os.environ["OMP_NUM_THREADS"] = "1"  # a training would use all cores otherwise
     import torch
 
     torch.set_num_threads(1)
