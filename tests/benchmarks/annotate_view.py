@@ -240,7 +240,8 @@ def measure_page(folder: Path) -> float:
 def _page(project: Project) -> tuple[AnnotateActs, AnnotateView]:
     context = SimpleNamespace(project=project, settings=Settings(), note=print, go=print)
     context.attempt = lambda act, *args, **named: act(*args, **named)
-    context.run = lambda work, done: done(work())
+    context.fail = print
+    context.run = lambda work, done, _failed=None: done(work())
     state = AnnotateActs(context)
     view = AnnotateView(state)
     view.resize(1360, 820)
