@@ -159,7 +159,7 @@ class _Form:
         _check_width(width, source.name)
         tagged = tag_columns(rows)
         words = str(text_column(rows) + 1)
-        mapping = tuple(options.mapping) or _guessed_mapping(
+        mapping = tuple(options.mapping) or guessed_mapping(
             rows, words, tagged or [width - 1], options
         )
         found = roles.with_text(roles.parse(mapping), (("text", words),), source.name)
@@ -209,7 +209,7 @@ def _check_width(width: int, name: str) -> None:
         )
 
 
-def _guessed_mapping(
+def guessed_mapping(
     rows: list[list[str]], words: str, tagged: list[int], options: Options
 ) -> tuple[tuple[str, str], ...]:
     main = options.tag_layer if _for_every_token(rows, max(tagged)) else options.span_layer

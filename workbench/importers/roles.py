@@ -71,6 +71,13 @@ _SCORE = (
 )
 
 
+HEADERS = (  # names of columns by which a header is recognized
+    frozenset(name for names in _NAMES.values() for name in names)
+    | set(_LABEL)
+    | {"nr", "no", "text", "number", "index"}
+)
+
+
 @dataclass(frozen=True)
 class Role:
     """`kind` is one of PLAIN or NAMED; `name` is the layer or the name of the metadata."""

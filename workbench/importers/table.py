@@ -32,8 +32,8 @@ from workbench.importers.document_values import add_values, metadata, of_single_
 from workbench.importers.multiple_choice import MultipleChoiceImporter
 from workbench.importers.source import Source
 from workbench.importers.squad import SquadImporter
-from workbench.importers.table_form import HEADERS, Form, guess_delimiter
-from workbench.importers.table_rows import Swallowed, announced
+from workbench.importers.table_form import Form, guess_delimiter
+from workbench.importers.table_rows import Swallowed, announced, lines_above
 from workbench.text.dataset import Record
 from workbench.text.document import CHOICES, TEXT, Document, choice_names, with_choices
 from workbench.text.formulas import ESCAPED_COLUMN, unescape
@@ -58,9 +58,10 @@ class TableImporter:
             return Guess(
                 0.35 if ending else 0.0, _("the name ends in {ending}").format(ending=self.ending)
             )
-        lines = head.lstrip("\ufeff").split("\n", 2)
-        first = lines[1 if announced(head) and len(lines) > 1 else 0].rstrip("\r").split(delimiter)
-        known = sum(cell.strip().strip('"').lower() in HEADERS for cell in first)
+        lines = head.lstrip("\ufeff").split("\n")
+        above = 1 if announced(head) and len(lines) > 1 else len(lines_above(head, delimiter))
+        first = lines[above].rstrip("\r").split(delimiter)
+        known = sum(cell.strip().strip('"').lower() in roles.HEADERS for cell in first)
         if known or ending:
             why = (
                 _("columns between {delimiter}, with a header")
@@ -97,6 +98,7 @@ class TableImporter:
             _with_text(form, source.name),
             why.format(delimiter=_name(form.delimiter)),
             form.delimiter,
+            warnings=form.remarks,
         )
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:

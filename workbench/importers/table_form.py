@@ -13,16 +13,11 @@ from workbench.base.i18n import _, ngettext
 from workbench.importers import roles
 from workbench.importers.base import Fault, Options, show
 from workbench.importers.source import Source
-from workbench.importers.table_rows import announced, lift_limit, read_rows
+from workbench.importers.table_rows import announced, lift_limit, lines_above, read_rows
 from workbench.text.formulas import ESCAPED_COLUMN, unescape_name
 
 DELIMITERS = (",", ";", "\t", "|")
 _NAMES = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "bar": "|"}
-HEADERS = (
-    frozenset(name for names in roles._NAMES.values() for name in names)
-    | set(roles._LABEL)
-    | {"nr", "no", "text", "number", "index"}
-)
 _SAMPLE = 50
 
 
@@ -54,7 +49,7 @@ class Form:
                     delimiter=delimiter
                 )
             )
-        quoted = delimiter != "\t" or _is_quoted(head)
+        quoted = delimiter != "\t" or is_quoted(head)
         rows = [
             row
             for _, row in islice(read_rows(source, delimiter, quoted), _SAMPLE)
@@ -72,6 +67,7 @@ class Form:
         if header and ESCAPED_COLUMN in first:
             first = [unescape_name(name) for name in first]
         columns, remarks = _columns(first, header)
+        remarks = [*_above(lines_above(head, delimiter)), *remarks]
         sample = tuple(map(tuple, rows[header:]))
         guessed = roles.guess(
             columns,
@@ -144,7 +140,7 @@ def guess_delimiter(head: str) -> tuple[str, float]:
     return (choice, best[0]) if best[0] >= 0.5 else ("", 0.0)
 
 
-def _is_quoted(head: str) -> bool:
+def is_quoted(head: str) -> bool:
     """Whether quotation marks in a tab-separated file are used for quoting: parsed as quotes all
     rows have the same width, otherwise not.
     """
@@ -172,7 +168,7 @@ def _is_quoted(head: str) -> bool:
 
 def _has_header(rows: Sequence[Sequence[str]]) -> bool:
     first = [cell.strip().lower() for cell in rows[0]]
-    if any(cell in HEADERS for cell in first):
+    if any(cell in roles.HEADERS for cell in first):
         return True
     if (
         not all(first)
@@ -189,6 +185,18 @@ def _has_header(rows: Sequence[Sequence[str]]) -> bool:
         )
         and len(first) > 1
     )
+
+
+def _above(lines: Sequence[str]) -> list[str]:
+    """What to say of the lines above the table."""
+    if not (filled := [line for line in lines if line.strip()]):
+        return []
+    message = ngettext(
+        "{n} line above the table was not imported: {line}",
+        "{n} lines above the table were not imported: {line} …",
+        len(filled),
+    )
+    return [message.format(n=len(filled), line=show(filled[0].strip()))]
 
 
 def _columns(first: Sequence[str], header: bool) -> tuple[tuple[str, ...], list[str]]:

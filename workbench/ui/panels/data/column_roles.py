@@ -10,8 +10,8 @@ from workbench.text.labels import MARKS, NUMBERS, SPANS, WRITTEN, Layer
 
 TABULAR = ("csv", "tsv")
 CHOICES = "choices"  # the format of multiple choice
-COLUMNS = (*TABULAR, "doccano", "conll", "conllu", CHOICES)  # formats with roles of columns
-TOKENS = ("conll", "conllu")  # formats with a token per line
+TOKENS = ("conll", "conllu", "token-table")  # formats with a token per line
+COLUMNS = (*TABULAR, "doccano", *TOKENS, CHOICES)  # formats with roles of columns
 CHOICE, LISTED = "choice", "choices"  # roles of a column with one choice, and with all of them
 SHARED = ("tag", "spans", CHOICE)  # roles that several columns may have
 CHOICE_ROLES = (CHOICE, LISTED)

@@ -1,0 +1,94 @@
+"""Tables with one token per row, as those of Kaggle; expected values are read off the files."""
+
+import pytest
+
+from workbench.base.errors import ImportFailed
+from workbench.importers.base import Options, Row, Skipped
+from workbench.importers.detect import detect, first_rows
+from workbench.importers.detect import read as read_all
+from workbench.importers.source import Source
+
+KAGGLE = '''Sentence #,Word,POS,Tag
+Sentence: 1,Thousands,NNS,O
+,marched,VBN,O
+,through,IN,O
+,London,NNP,B-geo
+,"""",``,O
+,.,.,O
+Sentence: 2,Ada,NNP,B-per
+,Lovelace,NNP,I-per
+,",",",",O
+'''
+
+
+@pytest.fixture
+def read(tmp_path):
+    def _read(content, name="ner.csv", **options):
+        path = tmp_path / name
+        path.write_text(content, encoding="utf-8")
+        source = Source(path)
+        assert detect(source).format == "token-table"
+        return list(read_all("token-table", source, Options(**options)))
+
+    return _read
+
+
+def records(items):
+    return [item.record for item in items if isinstance(item, Row)]
+
+
+def spans(record, layer="spans"):
+    text = record.document.text
+    return [(text[span.start : span.end], span.label) for span in record.spans[layer]]
+
+
+def test_the_number_of_a_sentence_may_be_on_its_first_row_only(read):
+    items = read(KAGGLE)
+    first, second = records(items)
+
+    assert first.document.text == 'Thousands marched through London " .'
+    assert spans(first) == [("London", "geo")] and spans(second) == [("Ada Lovelace", "per")]
+    assert spans(second, "pos") == [("Ada", "NNP"), ("Lovelace", "NNP"), (",", ",")]
+    assert [item.line for item in items if isinstance(item, Row)] == [2, 8]
+
+
+def test_the_number_may_be_on_every_row(read):
+    content = "sentence_id;token;ner\n1;Ada;B-PER\n1;sings;O\n2;Bob;B-PER\n2;too;O\n"
+    assert [spans(record) for record in records(read(content))] == [
+        [("Ada", "PER")],
+        [("Bob", "PER")],
+    ]
+
+
+def test_without_numbers_blank_rows_separate_sentences(read):
+    for blank in ("\n", ",\n"):
+        content = f"Word,Tag\nAda,B-PER\nsings,O\n{blank}Bob,B-PER\ntoo,O\n"
+        texts = [record.document.text for record in records(read(content))]
+        assert texts == ["Ada sings", "Bob too"]
+
+
+def test_a_row_of_another_width_leaves_its_sentence_out_and_names_its_line(read):
+    content = KAGGLE.replace(",through,IN,O", ",through,IN")
+    items = read(content)
+
+    assert [item.line for item in items if isinstance(item, Skipped)] == [4]
+    assert [spans(record) for record in records(items)] == [[("Ada Lovelace", "per")]]
+
+
+def test_columns_are_named_in_roles(read, tmp_path):
+    items = read(KAGGLE, mapping=(("text", "Word"), ("tag:places", "Tag")))
+    assert [list(record.spans) for record in records(items)] == [["places"], ["places"]]
+
+    table = first_rows("token-table", Source(tmp_path / "ner.csv"), Options(), 2)
+    assert table.columns == ("Sentence #", "Word", "POS", "Tag")
+    assert table.mapping == (("text", "Word"), ("tag:spans", "Tag"), ("tag:pos", "POS"))
+    assert [(row.line, row.cells[1]) for row in table.rows] == [(2, "Thousands"), (3, "marched")]
+    assert table.spans == {"Tag": 2, "POS": 9}
+
+
+def test_tables_of_texts_are_no_tables_of_tokens(tmp_path):
+    path = tmp_path / "words.csv"
+    path.write_text("sentence,word,label\nThe tram was late,tram,1\nA fine day,day,0\n")
+    assert detect(Source(path)).format == "csv"
+    with pytest.raises(ImportFailed, match="one token per row"):
+        list(read_all("token-table", Source(path), Options()))
