@@ -101,7 +101,8 @@ def trained(name: str, settings: Settings | None = None) -> ModelInfo:
         )
     found = find(name, settings)
     if not found.task:
-        raise ModelError(_("{model} is not trained for a task.").format(model=name), hint=hint)
+        reasons = " ".join((*found.notes, hint))
+        raise ModelError(_("{model} is not trained for a task.").format(model=name), hint=reasons)
     return found
 
 

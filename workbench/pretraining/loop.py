@@ -188,8 +188,8 @@ class _Pretraining:
         head = next((head for head in self.spec.info.heads if head in heads), "")
         if not head and self.spec.info.needs_head:
             raise SpecError(
-                _("{objective} cannot be trained with {model}: a {architecture} model has no head "
-                  "for it.").format(
+                _("{objective} cannot be trained with {model}: the architecture {architecture} "
+                  "has no head for it.").format(
                     objective=self.spec.objective, model=info.name, architecture=info.architecture
                 ),
                 hint=_("Choose another model or objective."),

@@ -124,17 +124,18 @@ class ObjectiveInfo:
     def check(self, model: ModelInfo) -> None:
         """Raises SpecError if the model has no weights for the objective."""
         if not self.fits(model):
+            known = ", ".join(info.id for info in objectives() if info.fits(model))
+            hint = _("Objectives for this model: {known}.").format(known=known)
+            missing = sorted(self.needs[0] - set(model.gives))
             raise SpecError(
                 _(
                     "{model} cannot be trained with {objective}: it does not provide {needs}."
                 ).format(
                     model=model.name,
                     objective=self.id,
-                    needs=", ".join(_(GIVES[name]) for name in sorted(self.needs[0])),
+                    needs=", ".join(_(GIVES[name]) for name in missing),
                 ),
-                hint=_("Objectives for this model: {known}.").format(
-                    known=", ".join(info.id for info in objectives() if info.fits(model)) or "–"
-                ),
+                hint=hint if known else _("No pretraining objective fits this model."),
             )
 
 

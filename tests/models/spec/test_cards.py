@@ -26,7 +26,7 @@ def test_the_starters_are_read_without_loading_torch():
     assert (
         "('starter-bert', 6, 384, 30522, 512, 'apache-2.0', "
         "('states', 'attention', 'token_embeddings', 'attention_steps', "
-        "'masked_lm', 'layer_logits'), ())" in out
+        "'masked_lm', 'layer_logits', 'sentence_pairs'), ())" in out
     )
     assert (
         "('starter-gpt', 4, 256, 8192, 512, 'apache-2.0', "

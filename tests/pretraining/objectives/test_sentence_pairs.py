@@ -4,11 +4,14 @@ import pytest
 import torch
 import transformers
 
+from tests import tiny_models
 from tests.pretraining.test_loop import run, spec
 from workbench.base.errors import SpecError
 from workbench.models import spec as models
 from workbench.models.base import LoadOptions
 from workbench.models.loading import load
+from workbench.models.spec import new_models
+from workbench.pretraining.spec import objective, objectives
 
 
 def test_both_losses_fall_and_the_folder_has_both_heads(tiny, text_file, tmp_path):
@@ -50,10 +53,22 @@ def test_the_losses_are_those_of_transformers(tiny):
     torch.testing.assert_close(ours, theirs.loss)
 
 
-def test_a_model_without_such_a_head_is_refused(tmp_path, text_file):
-    from tests import tiny_models
+@pytest.mark.parametrize("family", ["roberta", "electra", "albert"])
+def test_a_model_without_such_a_head_is_not_offered_and_refused(tmp_path, text_file, family):
+    """The library has the head for BERT and ERNIE alone; that of ALBERT tells another thing."""
+    model = tiny_models.make(tmp_path / family, family)
 
-    model = tiny_models.make(tmp_path / "roberta", "roberta")
-
-    with pytest.raises(SpecError, match="no head"):
+    assert [info.id for info in objectives() if info.fits(models.card(model))] == [
+        "masked_lm",
+        "span_masking",
+    ]
+    with pytest.raises(SpecError, match="does not provide next-sentence prediction"):
         run(spec("nsp", model, text_file), tmp_path / "out")
+
+
+def test_a_new_bert_can_be_trained_on_next_sentences_and_a_new_roberta_cannot():
+    new = {model.architecture: model for model in new_models()}
+    nsp = objective("nsp")
+
+    assert nsp.fits(new["bert"].card()) and nsp.fits(new["ernie"].card())
+    assert not nsp.fits(new["roberta"].card())

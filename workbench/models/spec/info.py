@@ -23,6 +23,7 @@ GIVES = {
     "attention": N_("attention"),
     "attention_steps": N_("attention as a softmax of products"),
     "masked_lm": N_("predictions of masked words"),
+    "sentence_pairs": N_("next-sentence prediction"),  # its weights may be new
     "next_lm": N_("predictions of next words"),
     "previous_lm": N_("predictions of previous words"),
     "text_to_text": N_("generation of a text from a text"),

@@ -12,7 +12,7 @@ INFO = ObjectiveInfo(
         "Predict masked tokens of two segments, and whether the second follows the first in its "
         "document (Devlin et al. 2018)."
     ),
-    needs=(frozenset({"masked_lm"}),),
+    needs=(frozenset({"sentence_pairs"}),),
     heads=("pretraining",),
     needs_head=True,
     learning_rate=(5e-5, 5e-4),

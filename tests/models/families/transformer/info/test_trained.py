@@ -73,6 +73,16 @@ def test_a_tagger_made_of_xlnet_predicts_as_it_is(shapes_of):
         assert trained.head("xlnet", config, shapes).task == "tag"
 
 
+def test_a_head_that_is_not_used_is_named(tmp_path):
+    """The library's classifier made of XLNet reads the last position, which is padding here."""
+    name = "XLNetForSequenceClassification"
+    card = spec.card(folders.make(tmp_path / "m", model_type="xlnet", architectures=[name]))
+
+    assert not card.task and f"({name})" in card.notes[0]
+    assert trained.unread("bert", {"architectures": ["BertForSequenceClassification"]}) == ""
+    assert trained.unread("xlnet", {"architectures": ["XLNetLMHeadModel"]}) == ""
+
+
 # ---------------------------------------------------------------- what decides
 
 

@@ -135,6 +135,10 @@ def _notes(path: Path, architecture: str, config: Mapping[str, Any]) -> Iterator
         yield _("It reads from left to right: each token sees only those before it.")
     if config.get("use_lang_emb") is True and configs.number(config, "n_langs") > 1:
         yield _("Its language embeddings are not used: texts are read without a language.")
+    if name := trained.unread(architecture, config):
+        yield _("Its trained head ({name}) is not used; it can be fine-tuned for a task.").format(
+            name=one_line(name, 60)
+        )
 
 
 def _unused(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> list[str]:

@@ -154,6 +154,8 @@ def gives(
     found = ["states", "attention", "token_embeddings", "attention_steps"]
     if architecture in ENCODERS and _masks(architecture, config, tensors):
         found += [_LM_HEADS["mask"], "layer_logits"]
+        if architecture in SENTENCE_PAIRS:
+            found.append("sentence_pairs")
     if architecture in DECODERS and _continues(architecture, config, tensors):
         found += [_LM_HEADS["next"], "layer_logits"]
     if architecture in SEQ2SEQ and _writes(architecture, config, tensors):

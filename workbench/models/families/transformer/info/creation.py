@@ -9,6 +9,7 @@ from workbench.base.i18n import N_
 from workbench.base.options import Option
 from workbench.models.families.transformer.info.architectures import (
     DECODERS,
+    SENTENCE_PAIRS,
     SEQ2SEQ,
 )
 from workbench.models.spec.creation import MIN_COUNT, Creation, size, vocabulary
@@ -77,6 +78,7 @@ def _creation(architecture: str, style: Style) -> Creation:
     heads: tuple[str, ...] = (
         "next_lm" if architecture in DECODERS else "masked_lm",
         "layer_logits",
+        *(("sentence_pairs",) if architecture in SENTENCE_PAIRS else ()),
     )
     if architecture in SEQ2SEQ:
         heads = ("text_to_text",)

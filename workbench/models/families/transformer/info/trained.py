@@ -103,6 +103,14 @@ def head(architecture: str, config: Mapping[str, Any], shapes: Shapes) -> Head |
     return _classifier(config, names) if kind == SEQUENCE else _tagger(names)
 
 
+def unread(architecture: str, config: Mapping[str, Any]) -> str:
+    """The class of a trained head that is not used here, such as XLNet's for texts; "" for none."""
+    kind = _named(config)
+    if not kind or architecture in _with(kind):
+        return ""
+    return next((name for name in strings(config.get("architectures")) if "For" in name), "")
+
+
 def _with(kind: str) -> frozenset[str]:
     """The architectures that have such a head here."""
     both = ENCODERS | DECODERS
