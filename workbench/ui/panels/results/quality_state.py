@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
+from workbench.base.latest import Latest
 from workbench.operations import calibration, quality, results, run_folders
 from workbench.operations.slices import LEAST, Slice, Slices, pattern_name, slices
 from workbench.operations.training_curves import TrainingCurves, training_curves
@@ -64,7 +65,7 @@ class QualityState(State):
         self.problem = ""
         self.overlaid: tuple[int, ...] = ()  # further runs of the training chart
         self._on = False
-        self._asked = 0  # loads so far
+        self._loads = Latest()
         self._run_id = 0
         self._shown: object = None  # the details that `loaded` was computed with
 
@@ -97,20 +98,15 @@ class QualityState(State):
         """added: a regular expression that is new, and reported if it makes no slice."""
         run = self.page.run
         if run is None:
+            self._loads.drop()
             self.update(loaded=None)
             return
         project, split, overlaid, patterns = self.project, self.split, self.overlaid, self.patterns
-        self._asked += 1
-        asked = self._asked
-
-        def take(found: tuple[Loaded, str, tuple[str, ...]]) -> None:
-            if asked == self._asked:  # an older answer may arrive after a newer one
-                self._take(found)
 
         def work() -> tuple[Loaded, str, tuple[str, ...]]:
             return _loaded(project, run, split, overlaid, patterns, added)
 
-        self._run(work, take)
+        self._run(work, self._take, self._loads)
 
     def _take(self, found: tuple[Loaded, str, tuple[str, ...]]) -> None:
         loaded, problem, patterns = found
@@ -118,7 +114,12 @@ class QualityState(State):
         label = self.label if self.label in labels else next(iter(labels), "")
         self.update(loaded=loaded, label=label, problem=problem, patterns=patterns)
 
-    def _run(self, work: Callable[[], Any], done: Callable[[Any], None]) -> None:
+    def _run(
+        self,
+        work: Callable[[], Any],
+        done: Callable[[Any], None],
+        newest_of: Latest | None = None,
+    ) -> None:
         run = self.page.run
 
         def taken(found: Any) -> None:
@@ -129,7 +130,8 @@ class QualityState(State):
             if not isinstance(error, KeyError):  # a run was deleted meanwhile
                 self.update(problem=str(error))
 
-        self.context.run(work, taken, failed)
+        answers = newest_of.newest(taken, failed) if newest_of is not None else (taken, failed)
+        self.context.run(work, *answers)
 
     # ---------------------------------------------------------------- shown values
 
