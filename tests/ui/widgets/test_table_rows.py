@@ -129,3 +129,19 @@ def test_a_column_that_was_squeezed_and_then_hidden_has_its_width_again(look, qt
     table.resize(900, 200)
 
     assert [table.columnWidth(at) for at in (1, 2)] == [theme.px(150), theme.px(120)]
+
+
+@pytest.mark.parametrize("most", [None, 400])
+def test_a_stretching_column_can_keep_the_room_of_its_texts_while_others_grow(look, qtbot, most):
+    name, paper = "adapted-starter-ulmfit-forward", "A paper with a title that is very long indeed"
+    columns = (Column("Name", lambda _row: name, most=most),
+               Column("Paper", lambda _row: paper, 80, most=500))  # fmt: skip
+    table = Table(columns, name="models", key=str)
+    qtbot.addWidget(table)
+    table.resize(420, 200)
+    with qtbot.waitExposed(table):
+        table.show()
+    table.set_rows(["one"])
+
+    fits = table.columnWidth(0) >= table.fontMetrics().horizontalAdvance(name)
+    assert fits == bool(most) and table.columnWidth(1) > theme.px(80)

@@ -272,7 +272,9 @@ class Table(SavableTable):
             if mode == QHeaderView.ResizeMode.Stretch or column.width is None:
                 room -= theme.px(LEAST_WORDS) if column.title else 0
                 fair = FAIR_WORDS if column.share is None else FAIR_BAR
-                reserved += theme.px(fair - LEAST_WORDS) if column.title else 0
+                own = min(theme.px(column.most), self._widest(column)) if column.most else 0
+                fair = max(theme.px(fair), own) - theme.px(LEAST_WORDS)
+                reserved += fair if column.title else 0
             elif column.right:
                 room -= self.columnWidth(index)
             else:

@@ -77,6 +77,7 @@ class BoardTable(Table):
             Column(
                 _("System"),
                 lambda row: row.run.name,
+                most=240,
                 tip=_about,
                 icon=lambda row: (
                     ("triangle-alert", "warn") if row.changed or row.trained_on else None
@@ -98,7 +99,7 @@ class BoardTable(Table):
             Column(
                 _("Score"),
                 self._score_text,
-                270,
+                250,
                 tip=_note,
                 sort=lambda row: row.value(state.score),
             ),
@@ -182,9 +183,8 @@ class BoardTable(Table):
     def show_state(self) -> None:
         state = self._state
         self.rows_model.set_title(SCORE, *state.heading)
-        second = score_title(self.second) if self.second else ""
+        over, second = state.over, score_title(self.second) if self.second else ""
         self.rows_model.set_title(SECOND, second, score_hint(self.second))
-        over = state.over
         message = _("Gain over {letter}").format(letter=state.letter(over)) if over else _("Gain")
         self.rows_model.set_title(GAIN, message)
         self.setColumnHidden(GAIN, over is None)
