@@ -64,6 +64,15 @@ def test_a_label_that_models_of_other_folds_contradict_is_first(project, topics,
     assert found.share == pytest.approx(1 / 12) and found.low <= found.share <= found.high
 
 
+def test_folds_that_predict_hardly_more_than_chance_are_called_weak(project, topics, measure):
+    _layer, found = measure("topic", as_gold_but_one)
+    assert (found.chance, found.weak) == (pytest.approx(1 / 2), False)
+
+    _layer, found = measure("topic", lambda _document: classes("praise", 0.6))
+
+    assert (found.agreement, found.weak) == (pytest.approx(1 / 2), True)
+
+
 def test_folds_spread_labels_and_never_train_on_what_they_predict(project, topics):
     prepared = folds.prepare(project, "topic", folds=3)
 

@@ -10,7 +10,7 @@ import click
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
-from workbench.cli.output import Progress, as_json, emit, plain, say, table
+from workbench.cli.output import Progress, as_json, emit, note, plain, say, table
 from workbench.cli.session import layer_option, project_argument, session
 from workbench.tasks import spec as tasks
 
@@ -94,18 +94,25 @@ def _report(layer: str, found: Ranking, suspects: Sequence[Suspect]) -> dict[str
         "changed": found.changed,
         "agreement": found.agreement,
         "correlation": found.correlation,
+        "chance": found.chance,
         "suspects": [suspect.to_json() for suspect in suspects],
     }
 
 
 def _show(layer: str, found: Ranking, suspects: Sequence[Suspect]) -> None:
     say(_summary(layer, found))
+    if found.weak and found.agreement is not None:
+        message = _(
+            "Only {share:.1%} of the labels equal their out-of-fold predictions, hardly more than "
+            "chance: the list says little. Choose another --model."
+        )
+        note(_("Warning: {warning}").format(warning=message.format(share=found.agreement)))
     value = _("Confidence") if found.share is not None else _("Error")
     head = (_("Key"), _("Text"), _("Gold"), _("Out of fold"), value, _("Margin"))
     rows = [
         (
             suspect.key,
-            plain(suspect.quote[:50]),
+            plain(_text(found, suspect)[:50]),
             *_sides(found, suspect),
             suspect.mistake.confidence if found.share is not None else suspect.mistake.loss,
             suspect.margin,
@@ -129,6 +136,12 @@ def _summary(layer: str, found: Ranking) -> str:
         "{n:,}, expected share of wrong labels: {share:.1%} ({low:.1%} – {high:.1%})"
     )
     return message.format(share=found.share, low=found.low, high=found.high, **about)
+
+
+def _text(found: Ranking, suspect: Suspect) -> str:
+    """The place, or the question that is the label of an answer."""
+    asks = tasks.info(found.measured.task).asks
+    return suspect.mistake.gold or suspect.mistake.predicted if asks else suspect.quote
 
 
 def _sides(found: Ranking, suspect: Suspect) -> tuple[str, str]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from workbench.text.labels import Layer
 
 FAR = 2.5  # robust standard deviations from which a number is doubtful (Leys et al. 2013)
+LEAST_GAIN = 0.2  # of what chance leaves to predict, below which a measurement says little
 FARTHEST = 1e3  # distance above which the order no longer matters
 
 
@@ -84,6 +85,7 @@ class Ranking:
     labels that it is a share of (documents, decisions, words or questions). changed: documents
     whose gold has changed since the measurement. agreement: share of labels that equal their
     out-of-fold predictions; the lower it is, the less the other numbers say.
+    chance: share of the most frequent label, None where labels are not shared.
     Numbers have no share, interval and agreement (None), but a correlation (Pearson), which only
     they have; None where it is not defined.
     """
@@ -98,6 +100,14 @@ class Ranking:
     changed: int
     agreement: float | None
     correlation: float | None = None
+    chance: float | None = None
+
+    @property
+    def weak(self) -> bool:
+        """Whether the folds predict the labels hardly better than the most frequent one does."""
+        if self.agreement is None or self.chance is None:
+            return False
+        return self.agreement - self.chance < LEAST_GAIN * (1 - self.chance)
 
 
 @dataclass(frozen=True)
@@ -110,6 +120,7 @@ class _Found:
     units: int = 0
     agreement: float | None = 0.0
     correlation: float | None = None
+    chance: float | None = None
 
 
 def ranking(project: Project, layer: Layer) -> Ranking | None:
@@ -146,6 +157,7 @@ def ranking(project: Project, layer: Layer) -> Ranking | None:
         changed=changed,
         agreement=found.agreement,
         correlation=found.correlation,
+        chance=found.chance,
     )
 
 
@@ -208,7 +220,15 @@ def _labels(
         int((units.probabilities.argmax(axis=1) == units.given).sum())
         for units, _one in judged_units
     )
-    return _Found(found, share, _interval(judged_units, len(given)), total, same / total)
+    often = sum(int(np.bincount(units.given).max()) for units, _one in judged_units)
+    return _Found(
+        found,
+        share,
+        _interval(judged_units, len(given)),
+        total,
+        same / total,
+        chance=None if layer.traits.asks else often / total,
+    )
 
 
 def _numbers(

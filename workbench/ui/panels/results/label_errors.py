@@ -289,6 +289,11 @@ def _agreement(found: Ranking) -> str:
     """How well the models of the folds predict gold."""
     if found.agreement is not None:
         message = _("{share}% of the labels equal their out-of-fold predictions.")
+        if found.weak:
+            message = _(
+                "Only {share}% of the labels equal their out-of-fold predictions, hardly more than "
+                "chance: the list says little. Choose another model for the folds."
+            )
         return message.format(share=points(found.agreement))
     if found.correlation is None:
         return ""
