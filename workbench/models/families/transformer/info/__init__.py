@@ -136,7 +136,7 @@ def _notes(path: Path, architecture: str, config: Mapping[str, Any]) -> Iterator
     if config.get("use_lang_emb") is True and configs.number(config, "n_langs") > 1:
         yield _("Its language embeddings are not used: texts are read without a language.")
     if name := trained.unread(architecture, config):
-        yield _("Its trained head ({name}) is not used; it can be fine-tuned for a task.").format(
+        yield _("Its trained head ({name}) is not used. The model can be fine-tuned.").format(
             name=one_line(name, 60)
         )
 
