@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from workbench.base.errors import ImportFailed
@@ -27,6 +29,17 @@ def test_mapped_columns_make_layers_and_unused_ones_are_reported(read):
         records.records[0].marks == {"coarse": ("HUM",), "fine": ("HUM:ind",)}
         and "note" in records.remarks[0]
     )
+
+
+@pytest.mark.parametrize("format", ["csv", "doccano"])
+def test_a_mapping_of_labels_alone_keeps_both_texts_of_a_pair(read, format):
+    row = {"premise": "It rains.", "hypothesis": "It is wet.", "gold": "yes"}
+    content = ",".join(row) + "\n" + ",".join(row.values()) + "\n"
+    content = content if format == "csv" else json.dumps(row) + "\n"
+    [record] = read(content, format, mapping=(("label:nli", "gold"),)).records
+
+    assert record.document.texts == (("text", "It rains."), ("text_b", "It is wet."))
+    assert record.marks == {"nli": ("yes",)}
 
 
 def test_a_cell_may_hold_lines_and_the_line_is_where_it_began(read):

@@ -7,6 +7,7 @@ from workbench.base.watch import Watch
 from workbench.operations import corpus, splits
 from workbench.operations.splits import SplitChoice
 from workbench.storage import documents
+from workbench.text.splits import Item
 
 SHARES = {"train": 0.5, "dev": 0.3, "test": 0.2}
 
@@ -170,3 +171,13 @@ def test_shares_are_given_in_percent():
     assert splits.checked_shares(66.6, 33.4, 0) == pytest.approx(
         {"train": 0.666, "dev": 0.334, "test": 0}
     )
+
+
+def test_documents_of_one_group_cannot_be_moved_to_dev_later(project, add_layer):
+    add_layer("topic")
+    items = [Item(number, None, (("topic", "praise"),), "the book") for number in range(1, 9)]
+    data = splits.SplitData(("topic",), tuple(items), {"the book": None}, 8)
+
+    [message, *_rest] = splits.preview_splits(data, SplitChoice(("topic",), 1, SHARES)).warnings
+
+    assert "all are of one group" in message

@@ -14,7 +14,7 @@ from workbench.base.errors import ModelError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.records import to_plain
 from workbench.cli import corpus_index
-from workbench.cli.output import Progress, as_json, emit, note, say, table
+from workbench.cli.output import Progress, as_json_lines, emit, note, say, table
 from workbench.cli.session import PROJECT, reading, session
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ NOTHING: tuple[Any, ...] = (None, "", [])  # a column with nothing else is left 
         "fp32."
     ),
 )
-@as_json
+@as_json_lines
 def inspect(
     run_or_model: str,
     inspector: str | None,

@@ -23,6 +23,12 @@ as_json = click.option(
     is_flag=True,
     help=_("Print only one JSON value on standard output."),
 )
+as_json_lines = click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help=_("Print only JSON on standard output, one object per line."),
+)
 
 
 def emit(value: object) -> None:

@@ -9,7 +9,7 @@ import click
 
 from workbench.base.i18n import _
 from workbench.cli.evaluate import SPLITS
-from workbench.cli.output import Progress, as_json, emit, note, say
+from workbench.cli.output import Progress, as_json, as_json_lines, emit, note, say
 from workbench.cli.session import PROJECT, project_argument, reading, session
 from workbench.cli.where import checked, matching, where_option
 
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     show_default=True,
     help=_("Device: auto, cpu, cuda or mps."),
 )
-@as_json
+@as_json_lines
 def predict(
     run_or_model: str,
     texts: tuple[str, ...],

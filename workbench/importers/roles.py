@@ -201,19 +201,23 @@ def hinted(mapped: Iterable[Role]) -> list[tuple[str, LayerKind]]:
 def with_text(
     roles: tuple[Role, ...], guessed: Iterable[tuple[str, str]], file: str
 ) -> tuple[Role, ...]:
-    """The roles, with the detected text column if none was specified.
+    """The roles, with the detected columns of the text, or of both texts of a pair, if none was
+    specified.
 
-    Raises ImportFailed if that column has another role.
+    Raises ImportFailed if the column of the text has another role.
     """
     if any(role.kind == "text" for role in roles):
         return roles
-    column = dict(guessed).get("text", "")
+    texts = dict(guessed)
+    column, second = texts.get("text", ""), texts.get("text_b", "")
     if not column or any(role.column == column for role in roles):
         raise ImportFailed(
             _("Which column of {file} holds the text?").format(file=file),
             hint=_("Specify it with text=COLUMN."),
         )
-    return (Role("text", "", column), *roles)
+    taken = any(role.column == second or role.kind == "text_b" for role in roles)
+    pair = (Role("text_b", "", second),) if second and not taken else ()
+    return (Role("text", "", column), *pair, *roles)
 
 
 def check_columns(roles: Iterable[Role], columns: Sequence[str], file: str) -> None:

@@ -155,7 +155,7 @@ def preview_splits(data: SplitData, choice: SplitChoice, *, watch: Watch = QUIET
         had - len(moved),
         left_test,
         data.documents - len(data.items),
-        _warnings(shown, labels, left_test) if data.items else (),
+        _warnings(shown, labels, left_test, _one_group(data.items)) if data.items else (),
     )
 
 
@@ -195,8 +195,14 @@ def _divided(data: SplitData, choice: SplitChoice, watch: Watch) -> dict[int, st
     )
 
 
+def _one_group(items: Sequence[Item]) -> bool:
+    """Whether all documents must stay in the same split."""
+    groups = {item.group for item in items}
+    return len(groups) == 1 and groups != {""}
+
+
 def _warnings(
-    counts: Mapping[str, int], labels: Sequence[LabelSplits], left_test: int
+    counts: Mapping[str, int], labels: Sequence[LabelSplits], left_test: int, one_group: bool
 ) -> tuple[str, ...]:
     found = []
     if left_test:
@@ -208,7 +214,14 @@ def _warnings(
             left_test,
         )
         found.append(message.format(n=left_test))
-    if not counts["dev"]:
+    if not counts["dev"] and one_group:
+        found.append(
+            _(
+                "No document is in dev: all are of one group, which stays together. A training "
+                "needs documents in dev: set their split, or import more groups."
+            )
+        )
+    elif not counts["dev"]:
         found.append(
             _("No document is in dev. The next training moves 10% of its training data there.")
         )
