@@ -37,5 +37,20 @@ def test_every_step_of_merged_messages_is_read(project, trained):
     assert found.scores == {"accuracy": ((3,), (0.5,))} and found.best == 3
 
 
+def test_an_adaptation_of_the_language_model_has_curves_of_its_own(project, trained):
+    adapting = {"kind": "adapting", "step": 1, "losses": {"masked": 4.0}}
+    adapted = {"kind": "adapted", "step": 2, "scores": {"perplexity": 60.0}}
+    payloads = [adapting, {**adapting, "step": 2, "losses": {"masked": 3.5}}, adapted, step(1)]
+    folder = paths.run_folder(project.path, trained.id)
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [json.dumps({"type": "output", "payload": payload}) for payload in payloads]
+    (folder / "events.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    found = training_curves(project, trained.id)
+
+    assert found.adapting == {"masked": ((1, 2), (4.0, 3.5))}
+    assert found.adapted == {"perplexity": ((2,), (60.0,))} and found.loss[0] == (1,)
+
+
 def test_a_run_without_events_has_no_curves(project, trained):
     assert training_curves(project, trained.id) is None

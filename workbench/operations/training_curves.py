@@ -22,6 +22,8 @@ class TrainingCurves:
 
     parts: name → values of each loss where there are several, as of an auxiliary language model.
     scores: name → values on dev. best: step of the kept checkpoint, None without one.
+    adapting: name → values of each loss while the language model was adapted before the training.
+    adapted: name → its perplexities on dev; both empty for a run without this stage.
     """
 
     loss: Points = ((), ())
@@ -30,6 +32,8 @@ class TrainingCurves:
     scores: Mapping[str, Points] = field(default_factory=dict)
     best: int | None = None
     parts: Mapping[str, Points] = field(default_factory=dict)
+    adapting: Mapping[str, Points] = field(default_factory=dict)
+    adapted: Mapping[str, Points] = field(default_factory=dict)
 
 
 def training_curves(project: Project, run_id: int) -> TrainingCurves | None:
@@ -53,6 +57,8 @@ class _Reader:
         self.series: dict[str, list[tuple[int, float]]] = {name: [] for name in steps.SERIES}
         self.scores: dict[str, list[tuple[int, float]]] = {}
         self.best: int | None = None
+        self.adapting: dict[str, list[tuple[int, float]]] = {}
+        self.adapted: dict[str, list[tuple[int, float]]] = {}
 
     def take(self, payload: Mapping[str, Any]) -> None:
         kind = payload.get("kind")
@@ -70,17 +76,38 @@ class _Reader:
                 elif own is not None:  # earlier versions sent only the last of several
                     pairs.append((payload["step"], own))
         elif kind == "evaluated" and payload.get("split", "dev") == "dev":
-            for name, value in payload["scores"].items():
-                self.scores.setdefault(name, []).append((payload["step"], value))
+            _append(self.scores, payload["step"], payload["scores"])
         elif kind == "saved":
             self.best = payload["step"]
+        elif kind == "adapting":
+            _append(self.adapting, payload["step"], payload["losses"])
+        elif kind == "adapted":
+            _append(self.adapted, payload["step"], payload["scores"])
 
     def curves(self) -> TrainingCurves:
-        scores = {name: _points(pairs) for name, pairs in self.scores.items()}
         rate, norm = (_points(self.series[name]) for name in steps.SERIES)
         several = self.parts if len(self.parts) > 1 else {}
-        parts = {name: _points(pairs) for name, pairs in several.items()}
-        return TrainingCurves(_points(self.loss), rate, norm, scores, self.best, parts)
+        return TrainingCurves(
+            _points(self.loss),
+            rate,
+            norm,
+            _each(self.scores),
+            self.best,
+            _each(several),
+            _each(self.adapting),
+            _each(self.adapted),
+        )
+
+
+def _append(
+    series: dict[str, list[tuple[int, float]]], step: int, values: Mapping[str, float]
+) -> None:
+    for name, value in values.items():
+        series.setdefault(name, []).append((step, value))
+
+
+def _each(series: Mapping[str, list[tuple[int, float]]]) -> dict[str, Points]:
+    return {name: _points(pairs) for name, pairs in series.items()}
 
 
 def _points(pairs: list[tuple[int, float]]) -> Points:

@@ -55,3 +55,23 @@ def test_runs_laid_over_each_other_differ_in_colour_and_marker(qtbot):
     assert len({item.tone for item in drawn[:5]}) == 5
     assert len({item.marker for item in drawn[:5]}) == 5
     assert len({(item.tone, item.marker) for item in drawn}) == 6
+
+
+def test_the_adaptation_of_a_run_is_shown_only_where_there_was_one(qtbot):
+    steps = (1, 2)
+    plain = card(qtbot, loss=(steps, (3.0, 2.0)))
+    made = card(
+        qtbot,
+        loss=(steps, (3.0, 2.0)),
+        adapting={"masked": (steps, (5.0, 4.5))},
+        adapted={"perplexity": ((2,), (60.0,)), "perplexity_per_word": ((2,), (90.0,))},
+    )
+    made._kind.button("adaptation").click()
+
+    assert plain._kind.button("adaptation").isHidden()
+    assert not made._kind.button("adaptation").isHidden()
+    assert made.adapting.series[0].y == (5.0, 4.5) and made.perplexity.series[0].y == (60.0,)
+    assert made.loss.isHidden() and not made.adapting.isHidden()
+    made._state.loaded.training = TrainingCurves(loss=(steps, (3.0, 2.0)))  # another run
+    made.show_state()
+    assert made.adapting.isHidden() and not made.loss.isHidden()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QFrame, QMenu, QVBoxLayout
@@ -17,7 +18,7 @@ from workbench.ui.widgets.markers import NO_MARK, distinct
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.operations.training_curves import TrainingCurves
+    from workbench.operations.training_curves import Points, TrainingCurves
 
 
 class TrainingCard(QFrame):
@@ -29,8 +30,13 @@ class TrainingCard(QFrame):
         self.norm = Chart(_("Gradient norm"), step, Axis(_("gradient norm"), low=0.0))
         self.rate = Chart(_("Learning rate"), step, Axis(_("learning rate"), low=0.0))
         self.score = Chart(_("Score"), step, Axis(_("score on dev")))
+        self.adapting = Chart(_("Loss of the language model"), step, Axis(_("loss")))
+        self.perplexity = Chart(_("Perplexity"), step, Axis(_("perplexity on dev")))
         self._kind = Segments(
-            ("loss", _("Loss")), ("score", _("Score")), name=_("Curves of the training")
+            ("loss", _("Loss")),
+            ("score", _("Score")),
+            ("adaptation", _("Adaptation")),
+            name=_("Curves of the training"),
         )
         self._kind.chosen.connect(lambda _kind: self.show_state())
         self._menu = QMenu(self)
@@ -49,6 +55,8 @@ class TrainingCard(QFrame):
                 self.norm,
                 self.rate,
                 self.score,
+                self.adapting,
+                self.perplexity,
             ),
         )
         inner = card(
@@ -57,6 +65,8 @@ class TrainingCard(QFrame):
             (self.norm, 1),
             (self.rate, 1),
             (self.score, 1),
+            (self.adapting, 1),
+            (self.perplexity, 1),
             self._legend,
         )
         layout = QVBoxLayout(self)
@@ -75,23 +85,37 @@ class TrainingCard(QFrame):
         loaded = self._state.loaded
         found = loaded.training if loaded is not None else None
         self.setVisible(found is not None)
-        is_score = self._kind.value() == "score"
+        was_adapted = found is not None and bool(found.adapting)
+        self._kind.button("adaptation").setVisible(was_adapted)
+        if self._kind.value() == "adaptation" and not was_adapted:
+            self._kind.set("loss")
+        kind = self._kind.value() if found is not None else None
         for chart in (self.loss, self.norm, self.rate):
-            chart.setVisible(found is not None and not is_score)
-        self.score.setVisible(found is not None and is_score)
-        self._overlay.setVisible(is_score and bool(self._state.others()))
+            chart.setVisible(kind == "loss")
+        self.score.setVisible(kind == "score")
+        for chart in (self.adapting, self.perplexity):
+            chart.setVisible(kind == "adaptation")
+        self._overlay.setVisible(kind == "score" and bool(self._state.others()))
         self._legend.setVisible(False)
         if loaded is None or found is None:
             return
         self._show_steps(found)
+        self._show_adaptation(found)
         run = self._state.page.run
-        scores = _scores(
-            {run.name if run is not None else "": found, **loaded.others}, loaded.score
-        )
-        self.score.set_series(scores)
-        named = scores if is_score else self.loss.series
+        runs = {run.name if run is not None else "": found, **loaded.others}
+        self.score.set_series(_scores(runs, loaded.score))
+        shown = {"loss": self.loss, "score": self.score, "adaptation": self.adapting}
+        named = shown[str(kind)].series
         self._legend.setVisible(len(named) > 1)
         self._legend.set(named if len(named) > 1 else ())
+
+    def _show_adaptation(self, found: TrainingCurves) -> None:
+        self.adapting.set_series(_curves(found.adapting, width=1.4))
+        perplexity = found.adapted.get("perplexity")
+        drawn = _curves({_("perplexity"): perplexity} if perplexity is not None else {})
+        self.perplexity.set_series(drawn)
+        if perplexity is None:
+            self.perplexity.hide()
 
     def _show_steps(self, found: TrainingCurves) -> None:
         for chart, name, values in (
@@ -108,14 +132,20 @@ class TrainingCard(QFrame):
                 chart.hide()
 
 
-def _scores(runs: dict[str, TrainingCurves], score: str) -> list[Series]:
-    """The score of each run on dev, told apart by tone and marker; all but the first dashed."""
+def _curves(values: Mapping[str, Points], width: float = 2.0) -> list[Series]:
+    """Curves told apart by tone and marker; all but the first dashed."""
     drawn = []
-    for number, (name, curves) in enumerate(runs.items()):
-        steps, values = curves.scores.get(score, ((), ()))
+    for number, (name, (steps, numbers)) in enumerate(values.items()):
         tone, marker = distinct(number)
-        drawn.append(Series(name, tuple(map(float, steps)), values, tone, bool(number), marker))
+        xs = tuple(map(float, steps))
+        drawn.append(Series(name, xs, tuple(numbers), tone, bool(number), marker, width=width))
     return drawn
+
+
+def _scores(runs: dict[str, TrainingCurves], score: str) -> list[Series]:
+    """The score of each run on dev."""
+    nothing: Points = ((), ())
+    return _curves({name: curves.scores.get(score, nothing) for name, curves in runs.items()})
 
 
 def _parts(whole: Series, found: TrainingCurves) -> list[Series]:
