@@ -323,15 +323,16 @@ def test_it_shows_how_long_a_run_takes_going_by_the_last_one_like_it(context):
     from workbench.training.plan import Plan
     from workbench.training.results import TrainResult
 
-    def ended(name, spec, seconds):
+    def ended(name, spec, seconds, steps=12):
         with context.project.edit("Train"):
             plan = Plan(1, 16, 1e-4, 64, 12, 12, "accuracy")
-            result = TrainResult(steps=12, seconds=seconds, plan=plan).to_json()
+            result = TrainResult(steps=steps, seconds=seconds, plan=plan).to_json()
             runs.add(context.project.db, name, spec=spec, status="done", result=result)
 
     spec = {"task": "classify", "model_name": "starter-bert"}
     ended("same", spec, 24.0)
     ended("another model", {**spec, "model_name": "starter-gpt"}, 900.0)
+    ended("hardly begun", spec, 20.0, steps=4)  # most of its time is the start
     state = TrainState(context)
 
     state.set_values({"epochs": "1"})

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from workbench.training.plan import Plan as Settings
     from workbench.training.spec import TrainSpec
 
+LEAST_STEPS = 10  # of a run from which a time is estimated
+
 
 def unfit(cards: Sequence[ModelInfo], task: str) -> dict[str, str]:
     """Name → why a model cannot be trained for the task: what it lacks, or what its files do."""
@@ -91,7 +93,7 @@ def blocks(spec: TrainSpec, plan: Plan, card: ModelInfo) -> tuple[MarkedBlock, .
 
 def time_text(project: Project, task: str, model: str, steps: int, batch: int) -> str:
     """Estimated duration of `steps` of `batch` inputs, from the latest run of the task with the
-    model; "" if there is none.
+    model; "" if there is none. Of a run of few steps, most of the time is its start.
     """
     for run in results.all_runs(project):
         same = (run.kind, run.spec.get("task"), run.spec.get("model_name")) == (
@@ -100,7 +102,7 @@ def time_text(project: Project, task: str, model: str, steps: int, batch: int) -
             model,
         )
         done = outcomes.trained(run)
-        if same and done.steps and done.seconds:
+        if same and done.steps >= LEAST_STEPS and done.seconds:
             texts = done.plan.batch_size if done.plan else batch
             seconds = done.seconds / (done.steps * texts) * steps * batch
             minutes = max(1, round(seconds / 60))
