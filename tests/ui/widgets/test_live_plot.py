@@ -94,3 +94,26 @@ def test_the_nearest_point_is_found_at_the_ends_and_in_gaps():
     x = [1, 2, 10]
 
     assert [nearest(x, value) for value in (-5, 1.4, 1.6, 5.9, 6.1, 99)] == [0, 0, 1, 1, 2, 2]
+
+
+def test_long_names_and_values_leave_the_plot_narrow(look, qtbot):
+    plot = LivePlot("Loss")
+    qtbot.addWidget(plot)
+    alone = plot.minimumSizeHint().width()
+    plot.set_curves({f"a part of the loss, {name}": ([1, 2], [2.0, 1.0]) for name in "abcd"})
+    plot.draw()
+    plot._value.setText("step 12:  " + 8 * "a part of the loss, a 1.23  ")
+
+    assert plot.minimumSizeHint().width() < alone + 150  # the widest name, not all
+
+
+def test_a_saved_picture_names_the_curves_where_there_are_several(look, qtbot, tmp_path):
+    texts = []
+    for names in (("sum",), ("sum", "task")):
+        plot = LivePlot("Loss")
+        qtbot.addWidget(plot)
+        plot.set_curves({name: ([1, 2], [2.0, 1.0]) for name in names})
+        plot.save_picture(tmp_path / "a.svg")
+        texts.append((tmp_path / "a.svg").read_text(encoding="utf-8"))
+
+    assert [">task<" in text for text in texts] == [False, True]

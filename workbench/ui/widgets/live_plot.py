@@ -9,11 +9,11 @@ from __future__ import annotations
 import csv
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QPointF, Qt, QTimer
 from PySide6.QtGui import QPainter, QPaintEvent
@@ -23,8 +23,12 @@ from workbench.base.i18n import _
 from workbench.ui import formats, theme
 from workbench.ui.widgets import picture
 from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.layout import clear
-from workbench.ui.widgets.words import words
+from workbench.ui.widgets.flow import FlowLayout
+from workbench.ui.widgets.layout import clear, row
+from workbench.ui.widgets.words import Elided, words
+
+if TYPE_CHECKING:
+    from workbench.ui.widgets.chart import Series
 
 REDRAW_MS = 500
 FEW_TICKS = 5
@@ -76,9 +80,9 @@ class LivePlot(QFrame):
         self._clock.timeout.connect(self.draw)
 
     def _build(self) -> None:
-        self._legend = QHBoxLayout()
-        self._legend.setSpacing(5)
-        self._value = words("", "caption", "muted")
+        self._legend = FlowLayout(gap=theme.px(9))
+        self._legend.add_spring()
+        self._value = Elided("", "caption", "muted")
         saving = QMenu(self)
         saving.addAction(_("Save image…"), self._ask_picture)
         saving.addAction(_("Save data…"), self._ask_numbers)
@@ -95,9 +99,8 @@ class LivePlot(QFrame):
         head = QHBoxLayout()
         head.setSpacing(8)
         head.addWidget(words(self._title, weight=600))
-        head.addWidget(self._value)
-        head.addStretch(1)
-        head.addLayout(self._legend)
+        head.addWidget(self._value, 1)
+        head.addLayout(self._legend, 1)
         head.addWidget(more)
         self.view = self._pg.PlotWidget()
         self.view.setFrameShape(QFrame.Shape.NoFrame)
@@ -167,6 +170,7 @@ class LivePlot(QFrame):
         self._best = None
         self.view.clear()
         clear(self._legend)
+        self._legend.add_spring()
         self._value.setText("")
 
     def draw(self) -> None:
@@ -237,9 +241,7 @@ class LivePlot(QFrame):
         return self.curves[name]
 
     def _add_legend(self, name: str, curve: Curve) -> None:
-        self._legend.addWidget(_Swatch(curve.tone))
-        self._legend.addWidget(words(name, "caption", "muted"))
-        self._legend.addSpacing(4)
+        self._legend.addWidget(row(_Swatch(curve.tone), words(name, "caption", "muted"), gap=5))
 
     # ---------------------------------------------------------------- appearance and hover
 
@@ -286,7 +288,15 @@ class LivePlot(QFrame):
 
     def save_picture(self, path: Path) -> None:
         """Save the plot as SVG, or as PNG at twice its size, by the suffix."""
-        picture.save_widget(self.view, path)
+        picture.save_widget(self.view, path, tuple(self._samples()))
+
+    def _samples(self) -> Iterator[Series]:
+        """The names and colours of the curves, if there are several."""
+        from workbench.ui.widgets.chart import Series  # Qt's SVG module
+
+        if len(self.curves) > 1:
+            for name, curve in self.curves.items():
+                yield Series(name, (), (), curve.tone, width=curve.width)
 
     def save_numbers(self, path: Path) -> None:
         """Save all points as CSV: curve, x, y."""

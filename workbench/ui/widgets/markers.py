@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QPainter, QPen, QPolygonF
+from PySide6.QtGui import QImage, QPainter, QPen, QPolygonF
 
 from workbench.ui import theme
 
@@ -99,3 +99,12 @@ def draw_names(painter: QPainter, whole: QRectF, curves: Sequence[Series]) -> fl
         box = QRectF(box.right() + gap, box.top(), room + gap, high)
         painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, name)
     return (row + 1) * high
+
+
+def names_height(width: float, curves: Sequence[Series]) -> float:
+    """The height in pixels that `draw_names` needs in a rectangle of this width."""
+    nowhere = QImage(1, 1, QImage.Format.Format_RGB32)
+    painter = QPainter(nowhere)
+    high = draw_names(painter, QRectF(0, 0, width, 0), curves)
+    painter.end()
+    return high
