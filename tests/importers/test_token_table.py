@@ -92,3 +92,13 @@ def test_tables_of_texts_are_no_tables_of_tokens(tmp_path):
     assert detect(Source(path)).format == "csv"
     with pytest.raises(ImportFailed, match="one token per row"):
         list(read_all("token-table", Source(path), Options()))
+
+
+@pytest.mark.parametrize(
+    "between, name, format", [("\t", "a.txt", "conll"), (",", "a.csv", "token-table")]
+)
+def test_columns_between_tabs_with_blank_lines_are_conll(tmp_path, between, name, format):
+    text = "WORD\tTAG\nThis\tO\nis\tO\n\nOslo\tB-LOC\n".replace("\t", between)
+    (tmp_path / name).write_text(text, encoding="utf-8")
+
+    assert detect(Source(tmp_path / name)).format == format

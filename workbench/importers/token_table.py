@@ -140,8 +140,11 @@ class _TokenLines(Source):
 
 class TokenTableImporter:
     def sniff(self, head: str, name: str) -> Guess:
-        if _Columns.of(head) is None:
+        found = _Columns.of(head)
+        if found is None:
             return Guess(0.0)
+        if found.delimiter == "\t" and not found.quoted and found.sentence is None:
+            return Guess(0.3, _("a table with one token per row"))  # CoNLL with a header
         return Guess(0.97, _("a table with one token per row"))
 
     def preview(self, source: Source, options: Options, limit: int) -> Table:
