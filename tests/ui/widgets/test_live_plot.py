@@ -7,6 +7,7 @@ from time import process_time
 
 import pytest
 
+from workbench.ui import plain
 from workbench.ui.widgets.live_plot import MOST_POINTS, LivePlot, decimated, nearest
 
 STEPS = 100_000
@@ -117,3 +118,19 @@ def test_a_saved_picture_names_the_curves_where_there_are_several(look, qtbot, t
         texts.append((tmp_path / "a.svg").read_text(encoding="utf-8"))
 
     assert [">task<" in text for text in texts] == [False, True]
+
+
+def test_values_that_do_not_fit_are_shown_at_the_mouse(look, qtbot, monkeypatch):
+    shown = []
+    monkeypatch.setattr(plain, "show_tip", lambda _at, text, _widget: shown.append(text))
+    plot = LivePlot("Loss")
+    qtbot.addWidget(plot)
+    for width in (300, 1200):
+        plot.resize(width, 300)
+        plot.set_curves({f"a part, {name}": ([1, 2], [2.0, 1.0]) for name in "abcd"})
+        plot.show()
+        plot.draw()
+        qtbot.waitExposed(plot)
+        plot._hover(plot.view.sceneBoundingRect().center())
+
+    assert "a part, d" in shown[0] and shown[1] == ""

@@ -20,7 +20,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui import formats, theme
+from workbench.ui import formats, plain, theme
 from workbench.ui.widgets import picture
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.flow import FlowLayout
@@ -82,7 +82,7 @@ class LivePlot(QFrame):
     def _build(self) -> None:
         self._legend = FlowLayout(gap=theme.px(9))
         self._legend.add_spring()
-        self._value = Elided("", "caption", "muted")
+        self._value = Elided("", "caption", "muted", whole=True)
         saving = QMenu(self)
         saving.addAction(_("Save image…"), self._ask_picture)
         saving.addAction(_("Save data…"), self._ask_numbers)
@@ -100,7 +100,7 @@ class LivePlot(QFrame):
         head.setSpacing(8)
         head.addWidget(words(self._title, weight=600))
         head.addWidget(self._value, 1)
-        head.addLayout(self._legend, 1)
+        head.addLayout(self._legend)
         head.addWidget(more)
         self.view = self._pg.PlotWidget()
         self.view.setFrameShape(QFrame.Shape.NoFrame)
@@ -275,7 +275,11 @@ class LivePlot(QFrame):
                 found.append(f"{name} {self._figure(curve.y[nearest(curve.x, x)])}")
         longest = max(self.curves.values(), key=lambda curve: len(curve.x))
         where = longest.x[nearest(longest.x, x)] if longest.x else x
-        self._value.setText(f"{self._x_name} {formats.significant(where)}:  " + "  ".join(found))
+        text = f"{self._x_name} {formats.significant(where)}:  " + "  ".join(found)
+        self._value.setText(text)
+        fits = self._value.fontMetrics().horizontalAdvance(text) <= self._value.width()
+        place = self.view.mapToGlobal(self.view.mapFromScene(at))
+        plain.show_tip(place, "" if fits else text, self.view)
 
     def leaveEvent(self, event: QEvent) -> None:
         self._value.setText("")
