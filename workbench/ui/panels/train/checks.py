@@ -102,7 +102,7 @@ def time_text(project: Project, task: str, model: str, steps: int, batch: int) -
             model,
         )
         done = outcomes.trained(run)
-        if same and done.steps >= LEAST_STEPS and done.seconds:
+        if same and done.steps and done.steps >= LEAST_STEPS and done.seconds:
             texts = done.plan.batch_size if done.plan else batch
             seconds = done.seconds / (done.steps * texts) * steps * batch
             minutes = max(1, round(seconds / 60))
