@@ -5,18 +5,22 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from tests import tiny_models  # noqa: E402
+from tests import published, tiny_models  # noqa: E402
 from tests.inspection.test_transitions import asked, made  # noqa: E402
 from workbench.base.errors import WorkbenchError  # noqa: E402
 from workbench.inspection.attributions.inspector import (  # noqa: E402
     STEPS,
     AttributionsInspector,
+    Scorer,
 )
+from workbench.inspection.attributions.targets import explained  # noqa: E402
 from workbench.inspection.subject import Subject  # noqa: E402
 from workbench.operations import inspect  # noqa: E402
 from workbench.runtime.candidates import SpanScorer  # noqa: E402
 from workbench.tasks import spec as tasks  # noqa: E402
+from workbench.text.dataset import Dataset, Record  # noqa: E402
 from workbench.text.document import Document  # noqa: E402
+from workbench.text.labels import Label, Layer  # noqa: E402
 from workbench.text.segment import tokens_of  # noqa: E402
 
 __all__ = ["made"]
@@ -143,6 +147,52 @@ def test_integrated_gradients_of_a_span_are_complete(made, loss, score):
     assert target.share == pytest.approx(float(share), abs=1e-5)
     if score == "probability":
         assert result.score == pytest.approx(target.share, abs=1e-5)
+
+
+@pytest.fixture(scope="module")
+def permuted(tmp_path_factory, data_folder):
+    """A run of an XLNet, which asks its table for transposed ids."""
+    vocabularies = data_folder / "tokenizers"
+    if not vocabularies.is_dir():
+        pytest.skip(f"no tokenizers in {data_folder}")
+    folder = tmp_path_factory.mktemp("xlnet")
+    base = published.make(folder / "base", "xlnet", vocabularies)
+    layer = Layer("topic", "class", (Label("late"), Label("full")))
+    records = [
+        Record(
+            Document(str(n), (("text", f"the tram is {name}"),), split=("train", "dev")[n > 3]),
+            states={"topic": "submitted"},
+            marks={"topic": (name,)},
+        )
+        for n, name in enumerate(["late", "full"] * 3)
+    ]
+    data = Dataset((layer,), tuple(records))
+    return Subject(published.train(data, base, "classify", folder / "run"), device="cpu")
+
+
+@pytest.mark.parametrize("method", ["integrated_gradients", "gradient_input", "occlusion"])
+def test_xlnet_has_attributions_that_do_not_mix_tokens_with_texts(permuted, method):
+    result = run(permuted, method=method, steps=100)
+
+    assert len(result.scores) == len(TEXT.split()) and any(result.scores)
+    if method == "integrated_gradients":
+        assert result.total == pytest.approx(result.score - result.baseline, abs=1e-3)
+
+
+def test_as_many_rows_as_tokens_are_told_apart(permuted):
+    text = explained(permuted, Document("", (("text", TEXT),)), "")
+    _target, place = text.place("")
+    piece = text.found.prepared.inputs[place.window]
+    scorer = Scorer(permuted, piece, place, probability=True)
+    rows = torch.randn(len(piece), *scorer.embeddings.shape[1:])
+
+    with torch.no_grad():
+        together = scorer.of_embeddings(rows)
+        alone = torch.cat([scorer.of_embeddings(row[None]) for row in rows])
+        same = scorer.of_embeddings(scorer.embeddings), scorer.of_ids(scorer.ids)
+
+    assert together.numpy() == pytest.approx(alone.numpy(), abs=1e-6)
+    assert same[0].numpy() == pytest.approx(same[1].numpy(), abs=1e-6)
 
 
 def test_predicted_spans_are_targets_before_the_most_probable_others(made, monkeypatch):

@@ -27,7 +27,7 @@ from workbench.inspection.attributions.places import Place
 from workbench.inspection.attributions.targets import Explained, explained
 from workbench.inspection.spec import TokenRow
 from workbench.inspection.subject import Subject
-from workbench.inspection.subwords.embedded import token_table
+from workbench.inspection.subwords.embedded import TokenTable, token_table
 from workbench.models.generate import mask_id
 from workbench.runtime.inputs import EncodedInput, stack
 from workbench.tasks.base import Batch
@@ -99,8 +99,8 @@ class Scorer:
         self.table = table
         self.ids = self.inputs["input_ids"]
         with torch.no_grad():
-            self.embeddings = table(self.ids).detach().clone()
-            self.padding = table(self._padded()).detach().clone()
+            self.embeddings = table.table(self.ids).detach().clone()
+            self.padding = table.table(self._padded()).detach().clone()
 
     def _padded(self) -> Tensor:
         fill = int(self.subject.preparer.fill.get("input_ids", 0))
@@ -132,13 +132,14 @@ class Scorer:
 
 
 @contextmanager
-def _replaced(table: nn.Embedding, embeddings: Tensor) -> Iterator[None]:
-    """Let the table give these embeddings, whatever it is asked for."""
+def _replaced(table: TokenTable, embeddings: Tensor) -> Iterator[None]:
+    """Let the table give these embeddings (B, T, E), whatever it is asked for."""
+    embeddings = table.as_asked(embeddings)
 
     def give(_table: nn.Module, _given: object, found: Tensor) -> Tensor:
         return embeddings if found.shape == embeddings.shape else found
 
-    handle = table.register_forward_hook(give)
+    handle = table.table.register_forward_hook(give)
     try:
         yield
     finally:

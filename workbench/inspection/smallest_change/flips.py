@@ -64,7 +64,7 @@ def flips(
     }
     chosen = gradient[list(positions.values())]  # (P, E)
     own = (scorer.embeddings[0, list(positions.values())] * chosen).sum(-1)  # (P,)
-    every = scorer.table.weight.detach() @ chosen.T  # (V, P)
+    every = scorer.table.table.weight.detach() @ chosen.T  # (V, P)
     falls_of = own[:, None] - every[torch.tensor(ids, device=every.device)].T  # (P, W)
     found: dict[int, list[Flip]] = {}
     for at, falls in zip(positions, falls_of, strict=True):

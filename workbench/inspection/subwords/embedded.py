@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
@@ -51,16 +52,33 @@ def embedded(encoder: Encoder, piece: EncodedInput) -> tuple[Embedded, ...]:
     )
 
 
-def token_table(encoder: Encoder, piece: EncodedInput) -> nn.Embedding | None:
-    """The table that gives one vector per unit for its id; None if there is none."""
+@dataclass(frozen=True)
+class TokenTable:
+    """A table that gives one vector per unit for its id.
+
+    transposed: it is asked for ids (T, B), as XLNet does, rather than (B, T).
+    """
+
+    table: nn.Embedding
+    transposed: bool = False
+
+    def as_asked(self, vectors: Tensor) -> Tensor:
+        """Vectors (B, T, E) as the table gives them to the model."""
+        return vectors.transpose(0, 1) if self.transposed else vectors
+
+
+def token_table(encoder: Encoder, piece: EncodedInput) -> TokenTable | None:
+    """The table of the tokens of an encoder; None if there is none."""
     arrays = stack([piece], encoder.input_names, encoder.preparer.fill)
     inputs = {name: torch.from_numpy(array).to(encoder.device) for name, array in arrays.items()}
-    asked: list[nn.Embedding] = []
+    asked: list[TokenTable] = []
+    ids = inputs.get("input_ids", torch.zeros((0, 0)))
 
     def keep(table: nn.Module, given: tuple[Tensor, ...], _vectors: Tensor) -> None:
-        if given and torch.equal(given[0], inputs.get("input_ids", torch.zeros(()))):
-            asked.append(cast(nn.Embedding, table))
-            raise _Enough
+        for transposed, wanted in ((False, ids), (True, ids.T)):
+            if given and torch.equal(given[0], wanted):
+                asked.append(TokenTable(cast(nn.Embedding, table), transposed))
+                raise _Enough
 
     tables = [module for module in encoder.modules() if isinstance(module, nn.Embedding)]
     handles = [table.register_forward_hook(keep) for table in tables]

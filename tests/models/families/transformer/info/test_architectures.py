@@ -66,9 +66,3 @@ def test_language_embeddings_that_are_not_used_are_mentioned(tmp_path):
     one = spec.card(folders.make(tmp_path / "one", use_lang_emb=True, n_langs=1))
 
     assert "language embeddings" in many.notes[0] and not one.notes
-
-
-def test_xlnet_gives_no_embeddings_to_take_gradients_of():
-    """The library looks up transposed ids, which attributions do not expect."""
-    assert "token_embeddings" in architectures.gives("bert", {}, ())
-    assert "token_embeddings" not in architectures.gives("xlnet", {}, ())

@@ -152,8 +152,6 @@ def gives(
     if architecture not in ARCHITECTURES:
         return ()
     found = ["states", "attention", "token_embeddings", "attention_steps"]
-    if architecture in PERMUTED:  # its table is asked with the batch as the second axis
-        found.remove("token_embeddings")
     if architecture in ENCODERS and _masks(architecture, config, tensors):
         found += [_LM_HEADS["mask"], "layer_logits"]
         if architecture in SENTENCE_PAIRS:
