@@ -3,7 +3,7 @@
 import pytest
 
 from workbench.base.errors import ImportFailed
-from workbench.importers.base import Options, Row, Skipped
+from workbench.importers.base import Options, Remark, Row, Skipped
 from workbench.importers.detect import detect, first_rows
 from workbench.importers.detect import read as read_all
 from workbench.importers.source import Source
@@ -84,6 +84,17 @@ def test_columns_are_named_in_roles(read, tmp_path):
     assert table.mapping == (("text", "Word"), ("tag:spans", "Tag"), ("tag:pos", "POS"))
     assert [(row.line, row.cells[1]) for row in table.rows] == [(2, "Thousands"), (3, "marched")]
     assert table.spans == {"Tag": 2, "POS": 9}
+
+
+def test_remarks_name_columns_as_the_file_does(read, tmp_path):
+    items = read(KAGGLE, mapping=(("text", "Word"), ("tag:pos", "POS")))
+    assert [item.message for item in items if isinstance(item, Remark)] == [
+        "ner.csv: column POS has a tag for every token.",
+        "ner.csv: column Tag holds tags and is left out (2 spans).",
+    ]
+
+    table = first_rows("token-table", Source(tmp_path / "ner.csv"), Options(), 2)
+    assert "column Tag: " in table.why and "column 4" not in table.why
 
 
 def test_tables_of_texts_are_no_tables_of_tokens(tmp_path):

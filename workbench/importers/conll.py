@@ -97,19 +97,19 @@ class ConllImporter:
             tuple(map(str, range(1, width + 1))),
             tuple(TableRow(row.line, row.cells + ("",) * (width - len(row.cells))) for row in rows),
             form.mapping,
-            _("one token per line; {schemes}").format(schemes=form.described_schemes()),
+            _("one token per line; {schemes}").format(schemes=form.described_schemes(source)),
             form.delimiter,
             counts,
             examined,
             tuple(
-                _left_out(source.name, str(column + 1), counts[str(column + 1)])
+                _left_out(source, str(column + 1), counts[str(column + 1)])
                 for column in form.unmapped_tags()
             ),
         )
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         form = _Form.of(source, options)
-        yield from (Remark(text) for text in _remarks(source.name, form))
+        yield from (Remark(text) for text in _remarks(source, form))
         yield from (Hint(layer, TAG) for layer in form.tag_layers())
         left_out = {str(column + 1): 0 for column in form.unmapped_tags()}
         for block in blocks(source, form):
@@ -123,7 +123,7 @@ class ConllImporter:
             except Fault as fault:
                 yield Skipped(block.fault[0] if block.fault else block.line, str(fault))
         for column, count in left_out.items():
-            yield Remark(_left_out(source.name, column, count))
+            yield Remark(_left_out(source, column, count))
 
 
 # ---------------------------------------------------------------- the form of a file
@@ -185,10 +185,11 @@ class _Form:
         mapped = {column for _layer, column in self.tags}
         return [column for column in self.tagged if column not in mapped and column != self.text]
 
-    def described_schemes(self) -> str:
+    def described_schemes(self, source: Source) -> str:
         message = _("column {column}: {schemes}")
         return ", ".join(
-            message.format(column=column, schemes=scheme) for column, scheme in self.schemes.items()
+            message.format(column=source.column_name(column), schemes=scheme)
+            for column, scheme in self.schemes.items()
         )
 
 
@@ -328,25 +329,26 @@ def _add_counts(counts: dict[str, int], block: Block, form: _Form) -> None:
         counts[column] += len(schemes.spans(tags, form.schemes[column]))
 
 
-def _left_out(name: str, column: str, count: int) -> str:
+def _left_out(source: Source, column: str, count: int) -> str:
     return ngettext(
         "{name}: column {column} holds tags and is left out ({n:,} span).",
         "{name}: column {column} holds tags and is left out ({n:,} spans).",
         count,
-    ).format(name=name, column=column, n=count)
+    ).format(name=source.name, column=source.column_name(column), n=count)
 
 
-def _remarks(name: str, form: _Form) -> Iterator[str]:
-    for _layer, column in form.tags:
-        scheme = form.schemes[str(column + 1)]
+def _remarks(source: Source, form: _Form) -> Iterator[str]:
+    for _layer, number in form.tags:
+        scheme = form.schemes[str(number + 1)]
+        column = source.column_name(str(number + 1))
         if scheme == "IO":
             yield _(
                 "{name}: the tags of column {column} have no B- and I- prefixes; adjacent tokens "
                 "with the same label became one span."
-            ).format(name=name, column=column + 1)
+            ).format(name=source.name, column=column)
         elif scheme == schemes.EVERY:
             yield _("{name}: column {column} has a tag for every token.").format(
-                name=name, column=column + 1
+                name=source.name, column=column
             )
 
 

@@ -94,6 +94,10 @@ class Source:
         # Files of classic Mac OS end their lines with U+000D only.
         return "\r" if "\n" not in head and "\r" in head.rstrip("\r") else "\n"
 
+    def column_name(self, number: str) -> str:
+        """How messages name a column of a file of columns: by its number from 1 here."""
+        return number
+
     def text(self) -> str:
         """The whole file as one string with unchanged line ends; for a preview its first LOOK
         characters.

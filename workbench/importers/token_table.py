@@ -67,7 +67,8 @@ class _Columns:
         return str(self.names.index(column) + 1) if column in self.names else column
 
     def name(self, column: str) -> str:
-        return self.names[int(column) - 1] if column.isdecimal() else column
+        known = column.isdecimal() and 0 < int(column) <= len(self.names)
+        return self.names[int(column) - 1] if known else column
 
 
 def _sample(head: str, delimiter: str, quoted: bool) -> list[list[str]]:
@@ -92,6 +93,9 @@ class _TokenLines(Source):
         self.__dict__.update(source.__dict__)  # it is open already
         self._source, self._columns = source, columns
         self.rows: list[int] = []
+
+    def column_name(self, number: str) -> str:
+        return self._columns.name(number)
 
     def head(self, size: int = HEAD) -> str:
         found, length = [], 0
