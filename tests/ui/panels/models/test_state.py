@@ -143,6 +143,21 @@ def test_a_folder_that_is_no_model_is_told_and_changes_nothing(state, context, t
     assert "config.json is missing" in str(context.faults[0]) and names(state) == [*SHIPPED]
 
 
+def test_folders_wait_while_another_one_is_checked(context, state, mine, tmp_path):
+    shutil.copytree(mine, tmp_path / "other")
+    direct, held = context.run, []
+    context.run = lambda *given: held.append(given)
+    for folder in (mine, tmp_path / "none", tmp_path / "other"):
+        state.add(folder)
+    assert state.adding == "mine" and len(held) == 1
+
+    context.run = direct
+    direct(*held[0])
+
+    assert names(state)[-2:] == ["mine", "other"] and not state.adding
+    assert len(context.faults) == 1
+
+
 def test_a_folder_is_examined_before_it_is_added(state, mine, tmp_path):
     tiny_models.pickle_weights(mine)
     found = []

@@ -55,6 +55,7 @@ class ModelsState(State):
         self.cards: tuple[ModelInfo, ...] | None = None
         self.busy = False
         self.adding = ""
+        self._waiting: list[tuple[Path, bool]] = []  # folders to be checked, and whether trusted
         self._wanted = ""  # path of a model that is selected once it is in the list
         self._again = False  # the list changed while the cards were being read
         self.everything = listing.models(())
@@ -273,8 +274,12 @@ class ModelsState(State):
         self.context.run(lambda: spec.card(folder.absolute(), allow_pickle=allowed), then)
 
     def add(self, folder: Path, *, trust: bool = False) -> None:
-        """Add a folder to the list if it is a usable model; else show why it is not."""
+        """Add a folder to the list if it is a usable model; else show why it is not.
+
+        While another folder is being checked, it waits.
+        """
         if self.adding:
+            self._waiting.append((folder, trust))
             return
         allowed = trust or str(folder.absolute()) in self.context.settings.pickle_allowed
         self.update(adding=folder.name)
@@ -292,10 +297,17 @@ class ModelsState(State):
             lambda: self._forget(card),
             action=_("Undo"),
         )
+        self._add_next()
 
     def _not_added(self, error: Exception) -> None:
         self.update(adding="")
         self.context.fail(error)
+        self._add_next()
+
+    def _add_next(self) -> None:
+        if self._waiting and not self.adding:
+            folder, trust = self._waiting.pop(0)
+            self.add(folder, trust=trust)
 
     def trust(self, name: str) -> None:
         """The user has confirmed loading the pickled weights of a listed model."""
