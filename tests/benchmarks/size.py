@@ -63,7 +63,7 @@ def main() -> int:
         _own_home(Path(folder))
         path = asked.project or Path(folder) / "size.glossbench"
         if not path.exists():
-            measure_import(path, Path(folder), asked.documents)
+            _in_child(lambda made: measure_import(made, Path(folder), asked.documents), path)
         for name in wanted:
             if name != "import":
                 _in_child(PARTS_BY_NAME[name], path)
