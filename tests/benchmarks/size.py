@@ -21,6 +21,7 @@ import resource
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from itertools import accumulate
 from pathlib import Path
@@ -88,6 +89,8 @@ def _in_child(part: Callable[[Path], None], path: Path) -> None:
         try:
             part(path)
             code = 0
+        except BaseException:
+            traceback.print_exc()
         finally:
             sys.stdout.flush()
             sys.stderr.flush()
@@ -261,6 +264,8 @@ def measure_window(path: Path) -> None:
     app.window.resize(1280, 800)
     app.window.show()
     app.go("welcome")
+    # the modules of pages are imported before, so that the times are those of the project
+    _wait_until(lambda: app._ahead is not None and app._ahead.done)
     _idle()
     before = time.process_time()
     app.open_project(path, page="annotate")
