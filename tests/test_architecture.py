@@ -196,8 +196,6 @@ TABLE = {
 }
 # file → (import, why it may)
 EXCUSED: dict[str, dict[str, str]] = {}
-LONGEST = 450  # lines of a file
-LONG_FILES: dict[str, str] = {}  # with more: file → why it is one subject
 
 
 # ---------------------------------------------------------------- reading the code
@@ -657,16 +655,6 @@ def test_core_signals_reach_widgets_through_a_state():
                         wrong.append(f"{name(path)}:{node.lineno} {source}")
 
     assert wrong == []
-
-
-def test_long_files_have_an_excuse():
-    long = {
-        name(path)
-        for path in files()
-        if len(path.read_text(encoding="utf-8").splitlines()) > LONGEST
-    }
-
-    assert long == set(LONG_FILES)  # an excuse goes when its file has shrunk
 
 
 # ---------------------------------------------------------------- what is there has a use
