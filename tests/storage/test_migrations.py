@@ -121,6 +121,18 @@ def test_suggestions_of_runs_that_were_deleted_are_dropped(oldest):
     assert [[item.source for item in found] for found in left] == [[], ["first"]]
 
 
+def test_suggestions_of_no_run_are_kept_if_the_file_has_no_runs(oldest):
+    with closing(sqlite3.connect(oldest, isolation_level=None)) as conn:
+        conn.execute("pragma foreign_keys = on")
+        conn.execute("delete from run")
+        conn.execute("update suggestion set run_id = null where document_id = 4")
+
+    with closing(Project.open(oldest)) as project:
+        left = [len(suggestions.suggestions(project.db, id)) for id in (2, 4)]
+
+    assert left == [0, 2] and check(oldest) == []
+
+
 def test_every_journaled_table_fits_the_journal(conn):
     migrations.apply(conn)
 

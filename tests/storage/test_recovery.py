@@ -9,11 +9,11 @@ import pytest
 
 from tests.storage.test_damage import fill
 from workbench.base.errors import ProjectError, ProjectLocked
-from workbench.operations import corpus
+from workbench.operations import annotate, corpus
 from workbench.operations import labels as schema
 from workbench.project.check import check
 from workbench.project.project import Project
-from workbench.storage import documents, migrations, recovery
+from workbench.storage import documents, migrations, recovery, suggestions
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.spans import Span
@@ -87,6 +87,24 @@ def test_of_a_sound_file_everything_is_recovered_with_its_history(path, tmp_path
         while project.undo_title:
             project.undo()
         assert not corpus.any_documents(project)
+
+
+def test_suggestions_of_no_run_are_recovered_from_a_project_without_runs(project, tmp_path):
+    layer = schema.add_layer(project, "names", "span", labels=["PER"])
+    with project.edit("Import"):
+        source = project.source("import", "a.jsonl")
+        record = Record(Document("a", (("text", "Ada met Bob."),)))
+        (document,) = documents.add(project.db, [record], source_id=source)
+        label = schema.layers(project)[0].labels[0].id
+        suggested = annotate.NewSuggestion(document, layer, label, 0, 3)
+        suggestions.add_suggestions(project.db, [suggested], source_id=source)
+    project.close()
+    target = tmp_path / "new.glossbench"
+
+    found = recovery.recover(project.path, target)
+
+    assert found.lost == () and found.rows["suggestion"] == 1
+    assert rows(target) == rows(project.path) and check(target) == []
 
 
 @pytest.mark.parametrize("seed", range(DAMAGES))

@@ -55,6 +55,19 @@ def simple(found):
     ]
 
 
+def test_relations_without_a_label_count_as_deleted_with_their_spans(scheme):
+    add(scheme, record())
+    with scheme.edit("Labels lost"):
+        scheme.db.writer.execute("update relation set label_id = null")
+    names = labels.layer_by_name(scheme.db, "names")
+
+    assert labels.usage(scheme.db, [names.labels[1].id])["relations"] == 2
+
+    with scheme.edit("Delete"):
+        labels.delete_label(scheme.db, names.labels[1].id)
+    assert not scheme.db.reader().execute("select 1 from relation").fetchall()
+
+
 def test_records_come_back_with_relations_parts_and_chains(scheme):
     ids = add(scheme, record("a"), record("b", chain=True))
 

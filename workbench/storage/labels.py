@@ -340,7 +340,7 @@ def usage(db: Database, label_ids: Iterable[int]) -> dict[str, int]:
         db.reader()
         .execute(
             f"select count(*) from relation where (from_span {spans} or to_span {spans})"
-            " and label_id not in (select value from json_each(?))",
+            " and ifnull(label_id, 0) not in (select value from json_each(?))",
             (ids, ids, ids),
         )
         .fetchone()

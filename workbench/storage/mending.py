@@ -206,7 +206,8 @@ class Mending:
                     self.dropped[table] += count
                     again = again or bool(count)
             self.dropped["suggestion"] += conn.execute(
-                "delete from suggestion where run_id not in (select id from run)"
+                "delete from suggestion where run_id is not null"
+                " and run_id not in (select id from run)"
             ).rowcount
 
     def _count_ids(self) -> None:

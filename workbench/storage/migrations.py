@@ -258,7 +258,10 @@ def _run_tables(db: Database) -> None:
 def m002_checksums(db: Database) -> None:
     """What `checksums` keeps; `apply` fills it. Suggestions used to outlive their run."""
     db.execute(_CHECKSUM)
-    db.execute("delete from suggestion where run_id not in (select id from run)")
+    # NULL is "not in" an empty table.
+    db.execute(
+        "delete from suggestion where run_id is not null and run_id not in (select id from run)"
+    )
 
 
 def m003_patterns(db: Database) -> None:
