@@ -1,4 +1,4 @@
-"""Equal to nervaluate and seqeval on random cases, nested spans included."""
+"""Equal to nervaluate and seqeval on random flat spans; nested ones are matched equal first."""
 
 import random
 import warnings
@@ -7,14 +7,16 @@ import numpy as np
 import pytest
 
 from workbench.metrics import span_matching
+from workbench.metrics import spans as span_scores
 from workbench.metrics.span_matching import MODES, OUTCOMES
 from workbench.text import schemes
-from workbench.text.spans import Span
+from workbench.text.spans import Span, flatten
 
 NAMES = {"type": "ent_type"}  # of the modes in nervaluate
 
 
-def drawn(seed):
+def drawn(seed, *, flat=True):
+    """Spans (start, end, label) of 6 documents on both sides."""
     draw = random.Random(seed)
 
     def document():
@@ -22,6 +24,9 @@ def drawn(seed):
         for _ in range(draw.randint(0, 5)):
             start = draw.randint(0, 20)
             spans.add((start, start + draw.randint(1, 6), draw.choice(["PER", "LOC", "ORG"])))
+        if flat:
+            kept, _dropped = flatten([Span(*span) for span in sorted(spans)])
+            spans = {(span.start, span.end, span.label) for span in kept}
         return sorted(spans)
 
     sides = [[document() for _ in range(6)] for _ in range(2)]
@@ -65,6 +70,49 @@ def test_outcomes_and_scores_equal_those_of_nervaluate(seed):
                 if row is not None:
                     found = scores[f"label_{label}{score}"][0, at]
                     assert found == pytest.approx(getattr(row, score))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_nested_spans_have_one_strict_score_and_no_scheme_counts_less_than_strict(seed):
+    gold, predicted = drawn(seed, flat=False)
+    equal = sum(len({*g} & {*p}) for g, p in zip(gold, predicted, strict=True))
+    sizes = sum(map(len, gold)) + sum(map(len, predicted))
+
+    counts = span_matching.span_counts(spans(gold), spans(predicted))
+
+    scores, totals = counts(np.ones((1, 6), np.float32)), counts.totals()
+    assert totals["strict"]["correct"] == equal
+    assert scores["span_f1"][0] == pytest.approx(2 * equal / sizes)
+    assert min(totals[mode]["correct"] for mode in MODES) == equal
+    assert totals["exact"]["correct"] == totals["partial"]["correct"]
+    point = span_scores.scores(spans(gold), spans(predicted))
+    assert point == pytest.approx({name: scores[name][0] for name in point})
+    for row in span_scores.per_label(spans(gold), spans(predicted)):
+        assert scores["label_f1"][0, counts.labels.index(row.label)] == pytest.approx(row.f1)
+
+
+def test_a_span_that_equals_gold_is_matched_before_one_that_overlaps_it():
+    # by hand: LOC 0–5 is spurious beside PER 0–14, which is predicted exactly
+    gold = [[(0, 14, "PER")]] * 20
+    predicted = [[(0, 5, "LOC"), (0, 14, "PER")]] * 20
+
+    counts = span_matching.span_counts(spans(gold), spans(predicted))
+
+    expected = {"correct": 20, "incorrect": 0, "partial": 0, "missed": 0, "spurious": 20}
+    assert counts.totals() == dict.fromkeys(MODES, expected)
+    scores = counts(np.ones((1, 20), np.float32))
+    names = ("span_precision", "span_recall", "span_f1", "exact_f1", "type_f1", "partial_f1")
+    assert [float(scores[name][0]) for name in names] == pytest.approx([0.5, 1, *[2 / 3] * 4])
+
+
+def test_equal_boundaries_are_matched_before_overlaps():
+    # by hand: B 0–9 has the boundaries of A 0–9; B 0–4 overlaps it and is left without a partner
+    gold, predicted = [Span(0, 9, "A")], [Span(0, 4, "B"), Span(0, 9, "B")]
+
+    found = dict(zip(MODES, span_matching.outcomes(gold, predicted).tolist(), strict=True))
+
+    assert found["exact"] == found["partial"] == [1, 0, 0, 0, 1]
+    assert found["strict"] == found["type"] == [0, 1, 0, 0, 1]
 
 
 # by hand, from the table of scenarios in the README of nervaluate (gold, predicted → mode: outcome)

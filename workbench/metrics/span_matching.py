@@ -3,6 +3,10 @@
 strict: boundaries and label are equal. exact: boundaries are equal, whatever the label. partial:
 boundaries are equal (correct) or overlap (half), whatever the label. type: the label is equal and
 the spans overlap. Spans may be nested; those of different texts never match.
+
+A span that equals gold is matched with it before overlaps are considered, in every scheme. For flat
+spans this is the order of nervaluate; of nested ones nervaluate lets an overlap use up a gold span
+that a later prediction equals.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ from itertools import accumulate
 import numpy as np
 
 from workbench.metrics.resampling import LABEL, Arrays, divided, mean_of, weighted_sums
+from workbench.metrics.spans import correct, key
 from workbench.text import alignment, schemes
 from workbench.text.spans import Span
 
@@ -88,9 +93,7 @@ def span_counts(
 
     Each label alone is scored as if there were no spans of others, as nervaluate does.
     """
-    ours, theirs = (
-        [sorted(set(spans), key=_order) for spans in side] for side in (gold, predicted)
-    )
+    ours, theirs = ([sorted(set(spans), key=key) for spans in side] for side in (gold, predicted))
     extra = {span.label for spans in (*ours, *theirs) for span in spans} - {*labels}
     known = (*labels, *sorted(extra))
     number = {label: at for at, label in enumerate(known, 1)}
@@ -107,10 +110,14 @@ def span_counts(
 
 def outcomes(gold: Sequence[Span], predicted: Sequence[Span]) -> np.ndarray:
     """int (modes, outcomes) of one document; both sides sorted and without duplicates."""
-    if _keys(gold) == _keys(predicted):
-        return np.tile([len(gold), 0, 0, 0, 0], (len(MODES), 1))
-    near = _near(gold)
-    return np.array([_outcomes(gold, predicted, mode, near) for mode in MODES])
+    equal, theirs, ours = correct(gold, predicted)
+    found = np.tile([len(equal), 0, 0, 0, 0], (len(MODES), 1))
+    if len(equal) == len(ours) == len(theirs):
+        return found
+    left = [span for span in gold if key(span) not in equal]
+    right = [span for span in predicted if key(span) not in equal]
+    near = _near(left)
+    return found + [_outcomes(left, right, mode, near) for mode in MODES]
 
 
 def _outcomes(
@@ -119,39 +126,52 @@ def _outcomes(
     mode: str,
     near: Callable[[Span], Iterable[int]],
 ) -> tuple[int, int, int, int, int]:
-    """Each prediction, in order, takes the gold span that fits it best and is not taken yet."""
+    """The outcomes of spans that are not equal to one of the other side.
+
+    Each prediction, in order, takes the gold span that fits it best and is not taken yet; those of
+    equal boundaries come before those that merely overlap, except by type.
+    """
     taken: set[int] = set()
-    correct = other = spurious = 0
-    for span in predicted:
-        best, second = None, None
-        distance = 0
-        for at in near(span):
-            if at in taken:
-                continue
-            if _fits(gold[at], span, mode):
-                away = abs(gold[at].start - span.start) + abs(gold[at].end - span.end)
-                if best is None or away < distance:
-                    best, distance = at, away
-                if mode != TYPE:
-                    break
-            elif second is None and _covers(gold[at], span):
-                second = at
-        chosen = second if best is None else best
-        if chosen is None:
+    fitting = 0
+    right = list(predicted)
+    if mode != TYPE:
+        right, taken = _same_boundaries(gold, predicted)
+        fitting = 0 if mode == STRICT else len(taken)
+    other, spurious = len(taken) - fitting, 0
+    for span in right:
+        free = [at for at in near(span) if at not in taken and _covers(gold[at], span)]
+        if not free:
             spurious += 1
             continue
-        taken.add(chosen)
-        correct += best is not None
-        other += best is None
+        same = [at for at in free if mode == TYPE and gold[at].label == span.label]
+        taken.add(min(same, key=lambda at: _distance(gold[at], span)) if same else free[0])
+        fitting += bool(same)
+        other += not same
     wrong, half = (0, other) if mode == PARTIAL else (other, 0)
-    return correct, wrong, half, len(gold) - len(taken), spurious
+    return fitting, wrong, half, len(gold) - len(taken), spurious
 
 
-def _fits(gold: Span, span: Span, mode: str) -> bool:
-    if mode == TYPE:
-        return gold.label == span.label and _covers(gold, span)
-    same = (gold.field, gold.start, gold.end) == (span.field, span.start, span.end)
-    return same and (mode != STRICT or gold.label == span.label)
+def _same_boundaries(
+    gold: Sequence[Span], predicted: Sequence[Span]
+) -> tuple[list[Span], set[int]]:
+    """The predictions without a gold span of the same boundaries, and the positions of the gold
+    spans that the others take.
+    """
+    places: dict[tuple[str, int, int], list[int]] = {}
+    for at in reversed(range(len(gold))):
+        places.setdefault(key(gold[at])[:3], []).append(at)
+    rest, taken = [], set()
+    for span in predicted:
+        there = places.get(key(span)[:3])
+        if there:
+            taken.add(there.pop())
+        else:
+            rest.append(span)
+    return rest, taken
+
+
+def _distance(gold: Span, span: Span) -> int:
+    return abs(gold.start - span.start) + abs(gold.end - span.end)
 
 
 def _covers(gold: Span, span: Span) -> bool:
@@ -179,14 +199,6 @@ def _near(gold: Sequence[Span]) -> Callable[[Span], Iterable[int]]:
         return row[first : bisect_right(starts[span.field], span.end)]
 
     return near
-
-
-def _order(span: Span) -> tuple[str, int, int, str]:
-    return span.field, span.start, span.end, span.label
-
-
-def _keys(spans: Sequence[Span]) -> list[tuple[str, int, int, str]]:
-    return [_order(span) for span in spans]
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,8 +24,15 @@ DEFINITION = N_(
 Key = tuple[str, int, int, str]
 
 
-def _keys(spans: Iterable[Span]) -> set[Key]:
-    return {(span.field, span.start, span.end, span.label) for span in spans}
+def key(span: Span) -> Key:
+    """What a correct span has in common with gold; the order of spans in a document."""
+    return span.field, span.start, span.end, span.label
+
+
+def correct(gold: Iterable[Span], predicted: Iterable[Span]) -> tuple[set[Key], set[Key], set[Key]]:
+    """The keys of one document: correct, predicted, gold."""
+    ours, theirs = set(map(key, gold)), set(map(key, predicted))
+    return ours & theirs, theirs, ours
 
 
 def counts(
@@ -41,10 +48,9 @@ def counts(
             f"spans of {len(gold)} gold documents, but of {len(predicted)} predicted documents"
         )
     right, in_predicted, in_gold = Counter[str](), Counter[str](), Counter[str]()
-    for ours, theirs in zip(map(_keys, gold), map(_keys, predicted), strict=True):
-        right.update(key[3] for key in ours & theirs)
-        in_gold.update(key[3] for key in ours)
-        in_predicted.update(key[3] for key in theirs)
+    for sides in zip(gold, predicted, strict=True):
+        for counter, spans in zip((right, in_predicted, in_gold), correct(*sides), strict=True):
+            counter.update(label for *_offsets, label in spans)
     return {
         label: (right[label], in_predicted[label], in_gold[label])
         for label in sorted(in_gold | in_predicted)
