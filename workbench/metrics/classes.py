@@ -109,7 +109,7 @@ def majority(gold: Sequence[str]) -> str | None:
 
 
 def baseline(gold: Sequence[str], training: Sequence[str] | None = None) -> dict[str, float]:
-    """The accuracy of always predicting one label: the most frequent one of `training`, by default
+    """The scores of always predicting one label: the most frequent one of `training`, by default
     of `gold`.
     """
     guess = majority(training if training else gold)

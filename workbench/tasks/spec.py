@@ -102,8 +102,8 @@ class TaskInfo(ABC):
     layer_kinds: kinds of layers it learns; `texts`: how many texts a document of the layer has.
     needs: required outputs of the encoder (`ModelInfo.gives`).
     scores: all scores; `main` is the name of the one that runs are compared by, `second` is shown
-    beside it, `beside` next to these two. has_majority: accuracy of always predicting the most
-    frequent label is meaningful.
+    beside it, `beside` next to these two. has_majority: the main score of always predicting the
+    most frequent label is meaningful; it is one of `metrics.classes.scores`.
     outputs: names of the fields (`workbench.text.fields`) of its predictions. further: what else a
     run may give to inspectors (`gives`) → what it is, for display. scored: its logits are scores
     that attributions can explain.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.i18n import ngettext
 from workbench.base.terms import term
+from workbench.metrics import classes
 from workbench.operations import missing, results, scoring
 from workbench.operations.again import Difference, differences
 from workbench.operations.trained_on import TrainingTexts
@@ -60,8 +61,8 @@ class Details:
     """Details of one run.
 
     own_interval: (score, low, high) of a task of a plugin without resampled scores. `guessing` is
-    the score of always predicting `commonest`. `test_set` is the fingerprint of the current test
-    documents and gold.
+    the main score of always predicting `commonest`. `test_set` is the fingerprint of the current
+    test documents and gold.
     """
 
     results: Results
@@ -106,11 +107,12 @@ def _details(project: Project, found: Results, test_set: str) -> Details:
     if found.today is None or not found.today.n:
         return Details(found, test_set=test_set)
     interval, again = results.interval(project, found.run), differences(project, found.run)
-    if not tasks.info(results.task_of(found.run)).has_majority:
+    info = tasks.info(results.task_of(found.run))
+    if not info.has_majority:
         return Details(found, interval, test_set=test_set, again=again)
-    majority = max(found.today.per_label, key=lambda row: row.support)
-    share = majority.support / found.today.n
-    return Details(found, interval, share, majority.label, test_set, again)
+    gold = [row.label for row in found.today.per_label for _gold in range(row.support)]
+    guessing = classes.baseline(gold)[info.main]
+    return Details(found, interval, guessing, classes.majority(gold) or "", test_set, again)
 
 
 def again_text(given: Sequence[Difference]) -> str:

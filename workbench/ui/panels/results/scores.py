@@ -389,8 +389,8 @@ class ScoresView(QFrame):
             )
             plain.set_tip(self._third, self._definition(found, info, info.beside))
         else:
-            message = _("always “{label}”, current gold") if found.commonest else ""
-            message = message.format(label=found.commonest)
+            message = _("{score} of always “{label}”, current gold") if found.commonest else ""
+            message = message.format(score=score_title(info.main), label=found.commonest)
             self._third.set(score_text(info.main, found.guessing), message, _("Majority baseline"))
             plain.set_tip(self._third, score_hint(info.main))
         self._test_tile(info.main)
