@@ -30,6 +30,7 @@ def build(out: Path) -> Path:
         made = Path(folder) / "out"
         command = [
             sys.executable,
+            "-P",
             "-m",
             "pip",
             "wheel",

@@ -125,7 +125,7 @@ def _has_venv() -> bool:
     """Debian ships venv without ensurepip; then `python3 -m venv` fails halfway."""
     return (
         subprocess.run(
-            [sys.executable, "-c", "import ensurepip, venv"], capture_output=True
+            [sys.executable, "-P", "-c", "import ensurepip, venv"], capture_output=True
         ).returncode
         == 0
     )
@@ -173,7 +173,7 @@ def install(wanted: str, torch: str | None) -> int:
     After an interruption the next call starts again.
     """
     STAMP.unlink(missing_ok=True)
-    if not _python().exists() and _call([sys.executable, "-m", "venv", str(VENV)]) != 0:
+    if not _python().exists() and _call([sys.executable, "-P", "-m", "venv", str(VENV)]) != 0:
         return _refuse(
             "The environment .venv could not be made.",
             f"What is there may be damaged; delete {VENV} and try again.",
@@ -251,6 +251,7 @@ def _pip(*arguments: str, quiet: bool = False) -> int:
     # requirements
     command = [
         str(_python()),
+        "-P",
         "-m",
         "pip",
         "install",

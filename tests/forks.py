@@ -47,14 +47,14 @@ class Process:
     """What `workbench.jobs.process` uses of `subprocess.Popen`."""
 
     def __init__(self, address, command, *, stdin, stdout, stderr, env, process_group):
-        assert command[:3] == [sys.executable, "-m", "workbench"], command
+        assert command[:4] == [sys.executable, "-P", "-m", "workbench"], command
         assert (stdin, stdout, process_group) == (subprocess.PIPE, subprocess.PIPE, 0)
         their_input, our_input = os.pipe()
         our_output, their_output = os.pipe()
         self.stdin, self.stdout = os.fdopen(our_input, "wb"), os.fdopen(our_output, "rb")
         self._code: int | None = None
         self._lock = threading.Lock()
-        request = {"arguments": command[3:], "env": dict(env), "cwd": os.getcwd()}
+        request = {"arguments": command[4:], "env": dict(env), "cwd": os.getcwd()}
         self._line = _ask(address, request, [their_input, their_output, stderr.fileno()])
         for descriptor in (their_input, their_output):
             os.close(descriptor)

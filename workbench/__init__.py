@@ -28,7 +28,13 @@ A project, with the same runs and results as in the window:
     print(workbench.load_model("out/model").predict_texts(["The tram was late again."])[0].label)
 """
 
-from __future__ import annotations
+import sys
+
+if sys.argv[:1] == ["-m"] and "workbench" in sys.orig_argv:  # `python -m workbench`
+    # before any other import, also of `__future__`: the annotations below are strings
+    from workbench.base import working_folder
+
+    working_folder.leave()
 
 from typing import TYPE_CHECKING
 
@@ -52,7 +58,7 @@ __version__ = "0.1.0"
 disable_telemetry()
 
 
-def open_project(path: Path | str, *, read_only: bool = False) -> Project:
+def open_project(path: "Path | str", *, read_only: bool = False) -> "Project":
     """Open a project file as a `workbench.project.project.Project`; close it when done.
 
     Raises ProjectLocked if another process has it open for writing (`read_only=True` works anyway),
@@ -64,11 +70,11 @@ def open_project(path: Path | str, *, read_only: bool = False) -> Project:
 
 
 def workspace(
-    path: Path | str,
+    path: "Path | str",
     *,
     read_only: bool = False,
-    heard: Callable[[Mapping[str, Any]], None] | None = None,
-) -> Workspace:
+    heard: "Callable[[Mapping[str, Any]], None] | None" = None,
+) -> "Workspace":
     """Open a project with its jobs: import, label, train, evaluate, predict, inspect, export.
 
     heard: called with each object that a running job reports, such as the steps of a training. Use
@@ -81,8 +87,8 @@ def workspace(
 
 
 def create_workspace(
-    path: Path | str, *, heard: Callable[[Mapping[str, Any]], None] | None = None
-) -> Workspace:
+    path: "Path | str", *, heard: "Callable[[Mapping[str, Any]], None] | None" = None
+) -> "Workspace":
     """As `workspace`, for a new project. Raises ProjectError if there is a file of this name."""
     from workbench.project.project import Project
 
@@ -91,8 +97,8 @@ def create_workspace(
 
 
 def load_model(
-    folder: Path | str, device: str = "auto", *, base: Path | str | None = None
-) -> Predictor:
+    folder: "Path | str", device: str = "auto", *, base: "Path | str | None" = None
+) -> "Predictor":
     """Load the `model` folder of a run, or an exported Hugging Face folder.
 
     base: the folder of the base model, for exported bottleneck adapters in `folder`. Returns a
@@ -105,11 +111,11 @@ def load_model(
 
 
 def train(
-    spec: TrainSpec,
-    dataset: Dataset,
-    folder: Path | str,
-    splits: Mapping[str, Sequence[int]] | None = None,
-) -> Generator[Event, str | None, TrainResult]:
+    spec: "TrainSpec",
+    dataset: "Dataset",
+    folder: "Path | str",
+    splits: "Mapping[str, Sequence[int]] | None" = None,
+) -> "Generator[Event, str | None, TrainResult]":
     """Fine-tune in this process. Yields events and returns the result.
 
     The best version is saved in `folder/model`. `send("stop")` ends the training and keeps it,

@@ -24,6 +24,7 @@ from workbench.base.privacy import TELEMETRY_OFF
 
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
 TEXT = {"PYTHONUTF8": "1", "PYTHONUNBUFFERED": "1", "PYTHONFAULTHANDLER": "1"}
+SAFE = {"PYTHONSAFEPATH": "1"}  # for children of the child, what -P is for the child
 LOG_LINES = 40
 
 
@@ -39,7 +40,7 @@ class Grace:
 
 
 class Child:
-    """`python -m workbench worker …` with a bidirectional channel of JSON lines.
+    """`python -P -m workbench worker …` with a bidirectional channel of JSON lines.
 
     `on_message(dict)` and `on_end(return code)` are called on threads of this class; `on_end` last
     and
@@ -168,7 +169,7 @@ class Child:
             self.log.parent.mkdir(parents=True, exist_ok=True)
         with open(self.log or os.devnull, "ab") as errors:
             process = subprocess.Popen(
-                [sys.executable, "-m", "workbench", "worker", *self.arguments],
+                [sys.executable, "-P", "-m", "workbench", "worker", *self.arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
@@ -185,8 +186,8 @@ class Child:
         job. Libraries that import matplotlib let it keep its cache of fonts in our own folder.
         """
         fonts = {"MPLCONFIGDIR": str(paths.cache_folder() / "matplotlib")}
-        own = {**OFFLINE, **TEXT, **self._env, **TELEMETRY_OFF, "PYTHONPATH": _python_path()}
-        return {**fonts, **os.environ, **own}
+        own = {**OFFLINE, **TEXT, **self._env, **TELEMETRY_OFF, **SAFE}
+        return {**fonts, **os.environ, **own, "PYTHONPATH": _python_path()}
 
     def _write(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin is not None

@@ -1,8 +1,8 @@
-"""Entry point of the child: `python -m workbench worker FOLDER`, a job (`job.json`) or a host
+"""Entry point of the child: `python -P -m workbench worker FOLDER`, a job (`job.json`) or a host
 (`host.json`).
 
 `--spare MODULES [--report TARGET]` instead of a folder imports the modules and waits for work.
-To run a job by hand: `python -m workbench worker runs/0012` (keep standard input open: its end
+To run a job by hand: `python -P -m workbench worker runs/0012` (keep standard input open: its end
 means stop).
 """
 
