@@ -71,8 +71,8 @@ def _flipped(right: list[str], seed: int) -> list[str]:
 
 def _measured(
     texts: list[str], labels: list[str], model: str, folds: int, seed: int
-) -> tuple[list[int], float]:
-    """Numbers of the documents, most doubtful first, and the estimated share of wrong labels."""
+) -> tuple[list[int], float | None]:
+    """Numbers of the documents, most doubtful first, and the share of wrong labels if estimated."""
     from workbench.cli.session import session
     from workbench.operations import folds as measuring
     from workbench.operations import label_errors
@@ -143,16 +143,17 @@ def _frozen(
     return order, found.share
 
 
-def _show(name: str, model: str, order: list[int], wrong: np.ndarray, share: float) -> None:
+def _show(name: str, model: str, order: list[int], wrong: np.ndarray, share: float | None) -> None:
     hits = np.cumsum(wrong[order])
     precision = hits / np.arange(1, len(order) + 1)
     recall = hits / wrong.sum()
     half = np.flatnonzero(recall >= 0.5)
     at_half = precision[half[0]] if len(half) else 0.0
     good = recall[precision >= 0.5].max(initial=0.0)
+    expected = "–" if share is None else f"{share:.1%}"
     print(f"{name:<14} {model or 'default':<24} {wrong.sum():>6} {len(order):>7} "
           f"{precision[-1]:>10.3f} {recall[-1]:>7.3f} {at_half:>11.3f} {good:>11.3f} "
-          f"{share:>8.1%}", flush=True)  # fmt: skip
+          f"{expected:>9}", flush=True)  # fmt: skip
 
 
 def _arguments() -> argparse.Namespace:

@@ -61,7 +61,25 @@ def test_a_label_that_models_of_other_folds_contradict_is_first(project, topics,
     assert (item.key, item.mistake.gold, item.mistake.predicted) == ("d0", "complaint", "praise")
     assert item.margin == pytest.approx(-0.8) and item.fold in (0, 1)
     assert found.documents == found.units == 12  # those of test are left out
-    assert found.share == pytest.approx(1 / 12) and found.low <= found.share <= found.high
+
+
+def test_the_share_of_wrong_labels_is_estimated_only_by_folds_that_agree_well_with_gold(
+    project, topics, add_documents, measure
+):
+    """By hand: chance is 1/2, so 11 of 12 are 0.83 of what it leaves, and 39 of 40 are 0.95."""
+    _layer, found = measure("topic", as_gold_but_one)
+    assert (found.agreement, found.share) == (pytest.approx(11 / 12), None)
+    assert (found.low, found.high, len(found.suspects)) == (None, None, 1)
+
+    rows = [
+        (f"more {n}", "train", "submitted", "topic", ("complaint", "praise")[n % 2])
+        for n in range(28)
+    ]
+    add_documents(rows)
+    _layer, found = measure("topic", as_gold_but_one)
+
+    assert found.units == 40 and found.share == pytest.approx(1 / 40)
+    assert found.low <= found.share <= found.high
 
 
 def test_folds_that_predict_hardly_more_than_chance_are_called_weak(project, topics, measure):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from workbench.base.errors import WorkbenchError
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.cli.output import Progress, as_json, emit, note, plain, say, table
 from workbench.cli.session import layer_option, project_argument, session
 from workbench.tasks import spec as tasks
@@ -100,21 +100,23 @@ def _report(layer: str, found: Ranking, suspects: Sequence[Suspect]) -> dict[str
 
 
 def _show(layer: str, found: Ranking, suspects: Sequence[Suspect]) -> None:
-    say(_summary(layer, found))
+    for line in _summary(layer, found):
+        say(line)
     if found.weak and found.agreement is not None:
         message = _(
             "Only {share:.1%} of the labels equal their out-of-fold predictions, hardly more than "
             "chance: the list says little. Choose another --model."
         )
         note(_("Warning: {warning}").format(warning=message.format(share=found.agreement)))
-    value = _("Confidence") if found.share is not None else _("Error")
+    of_numbers = found.agreement is None
+    value = _("Error") if of_numbers else _("Confidence")
     head = (_("Key"), _("Text"), _("Gold"), _("Out of fold"), value, _("Margin"))
     rows = [
         (
             suspect.key,
             plain(_text(found, suspect)[:50]),
             *_sides(found, suspect),
-            suspect.mistake.confidence if found.share is not None else suspect.mistake.loss,
+            suspect.mistake.loss if of_numbers else suspect.mistake.confidence,
             suspect.margin,
         )
         for suspect in suspects
@@ -123,19 +125,29 @@ def _show(layer: str, found: Ranking, suspects: Sequence[Suspect]) -> None:
         table(head, rows)
 
 
-def _summary(layer: str, found: Ranking) -> str:
-    about: dict[str, object] = {"layer": layer, "n": len(found.suspects)}
-    about |= {"folds": found.measured.folds, "model": found.measured.model}
-    if found.share is None or found.low is None or found.high is None:
-        message = _(
-            "{layer}, {folds}-fold cross-validation with {model}: suspected label errors: {n:,}"
-        )
-        return message.format(**about)
-    message = _(
-        "{layer}, {folds}-fold cross-validation with {model}: suspected label errors: "
-        "{n:,}, expected share of wrong labels: {share:.1%} ({low:.1%} – {high:.1%})"
+def _summary(layer: str, found: Ranking) -> list[str]:
+    message = ngettext(
+        "{layer}, {folds}-fold cross-validation with {model}: {n:,} of {units:,} label is worth a "
+        "look",
+        "{layer}, {folds}-fold cross-validation with {model}: {n:,} of {units:,} labels are worth "
+        "a look",
+        len(found.suspects),
     )
-    return message.format(share=found.share, low=found.low, high=found.high, **about)
+    about = {"folds": found.measured.folds, "model": found.measured.model}
+    lines = [message.format(layer=layer, n=len(found.suspects), units=found.units, **about)]
+    if found.share is not None and found.low is not None and found.high is not None:
+        message = _(
+            "Expected share of wrong labels: {share:.1%} ({low:.1%} – {high:.1%}). It assumes that "
+            "the model is right where it is confident: its own errors count as wrong labels."
+        )
+        lines.append(message.format(share=found.share, low=found.low, high=found.high))
+    elif found.agreement is not None and not found.weak:
+        message = _(
+            "{share:.1%} of the labels equal their out-of-fold predictions: too few to estimate "
+            "the share of wrong labels, as most disagreement may be errors of the model."
+        )
+        lines.append(message.format(share=found.agreement))
+    return lines
 
 
 def _text(found: Ranking, suspect: Suspect) -> str:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 FAR = 2.5  # robust standard deviations from which a number is doubtful (Leys et al. 2013)
 LEAST_GAIN = 0.2  # of what chance leaves to predict, below which a measurement says little
+GOOD_GAIN = 0.9  # from which most disagreement can be that of gold, so that its share is estimated
 FARTHEST = 1e3  # distance above which the order no longer matters
 
 
@@ -81,8 +82,9 @@ class Suspect:
 class Ranking:
     """Suspects of a layer, most doubtful first, those already reviewed included.
 
-    share: estimated share of wrong labels; low, high: its 95% interval over documents; units:
-    labels that it is a share of (documents, decisions, words or questions). changed: documents
+    share: estimated share of wrong labels; low, high: its 95% interval over documents. The errors
+    of the folds count as wrong labels, so it is None unless they agree well with gold (GOOD_GAIN).
+    units: labels that were compared (documents, decisions, words or questions). changed: documents
     whose gold has changed since the measurement. agreement: share of labels that equal their
     out-of-fold predictions; the lower it is, the less the other numbers say.
     chance: share of the most frequent label, None where labels are not shared.
@@ -105,9 +107,14 @@ class Ranking:
     @property
     def weak(self) -> bool:
         """Whether the folds predict the labels hardly better than the most frequent one does."""
-        if self.agreement is None or self.chance is None:
+        if self.agreement is None or self.chance is None or self.chance == 1:
             return False
-        return self.agreement - self.chance < LEAST_GAIN * (1 - self.chance)
+        return _gain(self.agreement, self.chance) < LEAST_GAIN
+
+
+def _gain(agreement: float, chance: float) -> float:
+    """The part of what chance leaves that is predicted; 0 where chance leaves nothing."""
+    return (agreement - chance) / (1 - chance) if chance < 1 else 0.0
 
 
 @dataclass(frozen=True)
@@ -215,20 +222,17 @@ def _labels(
     total = sum(len(units.given) for units, _judged in judged_units)
     if not total:
         return _Found()
-    share = sum(judged_unit.share * len(units.given) for units, judged_unit in judged_units) / total
     same = sum(
         int((units.probabilities.argmax(axis=1) == units.given).sum())
         for units, _one in judged_units
     )
     often = sum(int(np.bincount(units.given).max()) for units, _one in judged_units)
-    return _Found(
-        found,
-        share,
-        _interval(judged_units, len(given)),
-        total,
-        same / total,
-        chance=None if layer.traits.asks else often / total,
-    )
+    agreement, chance = same / total, None if layer.traits.asks else often / total
+    share, interval = None, (None, None)
+    if _gain(agreement, chance or 0.0) >= GOOD_GAIN:
+        share = sum(judged.share * len(units.given) for units, judged in judged_units) / total
+        interval = _interval(judged_units, len(given))
+    return _Found(found, share, interval, total, agreement, chance=chance)
 
 
 def _numbers(

@@ -1,6 +1,7 @@
 """Label errors of the Results page: measuring in the background, keys of the review."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
@@ -13,6 +14,7 @@ from workbench.text.labels import Layer
 from workbench.text.mistakes import LABEL, Mistake
 from workbench.ui.keys import remap
 from workbench.ui.panels.results.error_keys import ERROR_COMMANDS
+from workbench.ui.widgets.meter import Tile
 
 
 @pytest.fixture
@@ -74,6 +76,18 @@ def test_keys_change_keep_and_undo_leads_back(panel, qtbot):
     panel.context.app.undo()
     qtbot.waitUntil(lambda: [suspect.verdict for suspect in doubts.suspects] == ["kept", ""])
     assert doubts.chosen == doubts.suspects[1].identity
+
+
+def test_a_share_that_would_measure_the_model_is_not_shown(panel):
+    tiles = panel.view._body.widget(2).findChildren(Tile)
+    assert tiles[0].value() == "2" and tiles[1].value() == "–"  # 4 of 6 labels are predicted
+
+    ranking = replace(panel.state.doubts.ranking, share=0.031, low=0.025, high=0.038)
+    panel.state.doubts.update(ranking=ranking)
+
+    assert tiles[1].value() == "3.1%"
+    shown = " ".join(label.text() for label in tiles[1].findChildren(QLabel))
+    assert "95%: 2.5 – 3.8, if the model is right where it is confident" in shown
 
 
 def test_too_few_documents_are_reported_beside_the_button(panel, qtbot):

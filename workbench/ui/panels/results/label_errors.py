@@ -46,11 +46,13 @@ class LabelErrorsView(QFrame):
         self._wait = row((self._progress, 1), self._running, self._cancel)
         self._problem = Callout("", "bad")
         self._tiles = (
+            Tile(_("Worth a look")),
             Tile(_("Expected share of wrong labels"), tip=_(
                 "Off the diagonal of the confident joint (Northcutt et al. 2021), with a 95% "
-                "bootstrap interval over documents"
+                "bootstrap interval over documents. It assumes that the model is right where it is "
+                "confident: its own errors count as wrong labels. It is therefore estimated only "
+                "if the model predicts at least 90% of what chance leaves."
             )),
-            Tile(_("Doubtful labels")),
             Tile(_("Reviewed")),
             Tile(_("So far")),
         )  # fmt: skip
@@ -248,10 +250,15 @@ class LabelErrorsView(QFrame):
         state, found = self.state, self.state.ranking
         if found is None:
             return
-        share, doubtful, reviewed, sofar = self._tiles
+        doubtful, share, reviewed, sofar = self._tiles
         share.set(*_share(found))
         n = len(state.suspects)
-        doubtful.set(formats.count(n), _("most doubtful first"))
+        message = ngettext(
+            "of {n:,} label, most doubtful first",
+            "of {n:,} labels, most doubtful first",
+            found.units,
+        )
+        doubtful.set(formats.count(n), message.format(n=found.units))
         done = _("{done} of {n}").format(done=formats.count(state.count()), n=formats.count(n))
         reviewed.set(done, _("labels"))
         message = _("{changed} changed · {kept} kept")
@@ -302,19 +309,14 @@ def _agreement(found: Ranking) -> str:
 
 
 def _share(found: Ranking) -> tuple[str, str]:
-    """The estimated share of wrong labels, and its interval."""
+    """The estimated share of wrong labels with its interval, or why there is none."""
+    if found.agreement is None:
+        return NONE, _("not estimated for numbers")
     if found.share is None or found.low is None or found.high is None:
-        message = ngettext(
-            "not estimated for numbers ({n:,} label)",
-            "not estimated for numbers ({n:,} labels)",
-            found.units,
-        )
-        return NONE, message.format(n=found.units)
-    message = ngettext(
-        "95%: {low} – {high} of {n:,} label", "95%: {low} – {high} of {n:,} labels", found.units
-    )
-    interval = message.format(low=points(found.low), high=points(found.high), n=found.units)
-    return _("{share}%").format(share=points(found.share)), interval
+        return NONE, _("not estimated: most disagreement may be errors of the model")
+    interval = _("95%: {low} – {high}, if the model is right where it is confident")
+    shown = interval.format(low=points(found.low), high=points(found.high))
+    return _("{share}%").format(share=points(found.share)), shown
 
 
 def _combo(name: str) -> QComboBox:
