@@ -1,18 +1,29 @@
 """Tag schemes (IO, IOB1, IOB2, IOBES, BILOU, BMES) ↔ spans of tokens.
 
+A scheme is named by a string. A mark after the name says how the tags are written: "IOB2 suffix"
+for PER-B instead of B-PER, "POS gaps" where "-" is a token without a tag. Prefixes may be in lower
+case, and may stand without a label.
+
 Sources: Ramshaw and Marcus 1995; Tjong Kim Sang and Veenstra 1999 (IOB1, IOB2); Ratinov and
-Roth 2009 (BILOU).
+Roth 2009 (BILOU). Suffixes and prefixes without a label: seqeval. "-" for a missing tag: spaCy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 _BEGIN, _INSIDE, _END, _SINGLE = "B", "IM", "EL", "SUW"  # M of BMES, W of BMEWO
 _PREFIXES = frozenset(_BEGIN + _INSIDE + _END + _SINGLE)
 OUTSIDE = ("O", "", "_")
+MISSING = ("-", "_")  # not annotated: neither a label nor outside
+MISWRITTEN = ("o", "0")  # for O
 EVERY = "POS"  # a tag without a prefix for every token
+UNTYPED = "entity"  # the label of spans whose tags have a prefix only
+_SUFFIX, _GAPS = " suffix", " gaps"
+_LEAST_OUTSIDE = 0.2  # share of "-" among plain labels from which it stands for O
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +36,43 @@ class TokenSpan:
 
 
 def split_tag(tag: str) -> tuple[str, str] | None:
-    """("B", "PER") of B-PER or B_PER; None for a tag without a prefix. "B" has an empty label."""
+    """("B", "PER") of B-PER or B_PER; None for a tag without a prefix."""
     if len(tag) > 2 and tag[1] in "-_" and tag[0] in _PREFIXES:
         return tag[0], tag[2:]
     return None
+
+
+@lru_cache(maxsize=1 << 14)
+def read_tag(tag: str, scheme: str) -> tuple[str, str | None]:
+    """("B", "PER"); ("O", None) for a tag that is no label. The label of a prefix alone is "".
+
+    For a scheme without prefixes, the prefix is I.
+    """
+    if is_every(scheme):
+        return ("O", None) if tag in _not_labels(scheme) else ("I", tag)
+    if tag in OUTSIDE or tag in MISSING or tag in MISWRITTEN:
+        return "O", None
+    if scheme == "IO":
+        return "I", tag
+    return _parts(tag, suffix=scheme.endswith(_SUFFIX)) or ("I", tag)
+
+
+def is_every(scheme: str) -> bool:
+    """Whether a scheme has a tag without a prefix for every token."""
+    return scheme.startswith(EVERY)
+
+
+def _not_labels(scheme: str) -> tuple[str, ...]:
+    return (*OUTSIDE, *MISSING) if scheme.endswith(_GAPS) else OUTSIDE
+
+
+def _parts(tag: str, *, suffix: bool) -> tuple[str, str] | None:
+    """The prefix, in upper case, and the label of a tag; "" for a prefix alone."""
+    if len(tag) == 1:
+        return (tag.upper(), "") if tag.upper() in _PREFIXES else None
+    if suffix:
+        tag = f"{tag[-1]}{tag[-2]}{tag[:-2]}"
+    return split_tag(tag[0].upper() + tag[1:])
 
 
 def detect(sentences: Iterable[Sequence[str]]) -> str:
@@ -39,64 +83,120 @@ def detect(sentences: Iterable[Sequence[str]]) -> str:
     return found.scheme
 
 
+def are_tags(tags: Collection[str]) -> bool:
+    """Whether values are tags for certain: nearly all of those that are not missing are O or have
+    a prefix.
+    """
+    scheme = detect([tuple(tags)])
+    if scheme == "IO" or is_every(scheme):
+        return False
+    counts = Counter(tag for tag in tags if tag and tag not in MISSING)
+    suffix = scheme.endswith(_SUFFIX)
+    marked = sum(n for tag, n in counts.items() if tag == "O" or _parts(tag, suffix=suffix))
+    loose = sum(counts[tag] for tag in MISWRITTEN)
+    return marked > 0 and marked + loose > 0.9 * counts.total()
+
+
 class Detector:
     """Detects the scheme of one column from its sentences, which are added one by one."""
 
     def __init__(self) -> None:
-        self.labels: set[str] = set()  # seen so far, without prefixes
-        self._prefixes: set[str] = set()
-        self._bare = self._outside = self._loose = self._needless = False
+        # (tag before, tag) → how often; the first tag of a sentence follows ""
+        self._pairs: Counter[tuple[str, str]] = Counter()
 
     def feed(self, tags: Iterable[str]) -> None:
         """Add the tags of one sentence."""
-        before: tuple[str, str] | None = None
-        for tag in tags:
-            parts = split_tag(tag)
-            if parts is None:
-                if tag in OUTSIDE:
-                    self._outside |= tag != "_"  # "_": not annotated
-                else:
-                    self._bare = True
-                    self.labels.add(tag)
-            else:
-                self._prefixes.add(parts[0])
-                self.labels.add(parts[1])
-                follows = before is not None and before[1] == parts[1]
-                self._loose |= parts[0] == "I" and not follows
-                self._needless |= parts[0] == "B" and not follows
-            before = parts
+        row = tuple(tags)
+        self._pairs.update(zip(("", *row), row, strict=False))
 
     @property
     def scheme(self) -> str:
-        """IOB1, IOB2, IOBES, BILOU, BMES, IO or EVERY.
+        """IOB1, IOB2, IOBES, BILOU, BMES, IO or EVERY, with a mark where needed.
 
         IO: plain labels and O; adjacent tokens with the same label form one span. EVERY: no O at
         all, each token has a tag of its own. A column without evidence is IOB2.
         """
-        prefixes = self._prefixes
-        if not prefixes:
-            return "IO" if self._bare and self._outside else EVERY if self._bare else "IOB2"
+        counts = self.counts()
+        labels = {tag for tag in counts if tag not in (*OUTSIDE, *MISSING, *MISWRITTEN)}
+        if not labels:
+            numbered = "0" in counts and "O" not in counts
+            return EVERY if numbered or "o" in counts and "O" not in counts else "IOB2"
+        how = _written(labels, counts)
+        return _without_prefixes(labels, counts) if how is None else self._prefixed(how)
+
+    def counts(self) -> Counter[str]:
+        """How often there is each tag."""
+        found: Counter[str] = Counter()
+        for (_before, tag), n in self._pairs.items():
+            found[tag] += n
+        return found
+
+    def _prefixed(self, mark: str) -> str:
+        """The scheme of tags with prefixes that are written as `mark` says."""
+        prefixes, loose, needless = set(), False, False
+        for pair in self._pairs:
+            (before, its), (prefix, label) = (read_tag(tag, f"IOB2{mark}") for tag in pair)
+            if label is None or (prefix == "I" and _parts(pair[1], suffix=bool(mark)) is None):
+                continue
+            prefixes.add(prefix)
+            follows = before != "O" and ("" in (its, label) or its == label)
+            loose |= prefix == "I" and not follows
+            needless |= prefix == "B" and not follows
         if "U" in prefixes or ("L" in prefixes and "E" not in prefixes):
-            return "BILOU"
+            return f"BILOU{mark}"
         if "M" in prefixes or "W" in prefixes:
-            return "BMES"
+            return f"BMES{mark}"
         if "E" in prefixes or "S" in prefixes:
-            return "IOBES"
-        return "IOB1" if self._loose and not self._needless else "IOB2"
+            return f"IOBES{mark}"
+        return f"IOB1{mark}" if loose and not needless else f"IOB2{mark}"
+
+
+def _written(labels: Collection[str], counts: Mapping[str, int]) -> str | None:
+    """The mark of a scheme by its tags that are not O; None for tags without prefixes."""
+    alone = {tag.upper() for tag in labels if len(tag) == 1}
+    typed = [tag for tag in labels if len(tag) > 1]
+    if not typed:
+        outside = "O" in counts or "o" in counts
+        begun = "B" in alone and (outside or len(alone) > 1) or "I" in alone and outside
+        return "" if alone <= _PREFIXES and begun else None
+    before = [split[0] for tag in typed if (split := split_tag(tag))]
+    if len(before) == len(typed):
+        return ""
+    for suffix in (True, False):
+        read = [_parts(tag, suffix=suffix) for tag in typed]
+        if all(read) and {parts[0] for parts in read if parts} & {"B", "I"}:
+            return _SUFFIX if suffix else ""
+    return "" if {*before} & {"B", "I"} else None
+
+
+def _without_prefixes(labels: Collection[str], counts: Mapping[str, int]) -> str:
+    if "O" in counts or "o" in counts or "" in counts:
+        return "IO"
+    if "0" in counts and not all(tag.isdigit() for tag in labels):
+        return "IO"
+    if "-" not in counts or any(not any(map(str.isalnum, tag)) for tag in labels):
+        return EVERY  # "-" is the tag of a hyphen where other punctuation marks have theirs
+    rare = counts["-"] < _LEAST_OUTSIDE * sum(counts.values())
+    return f"{EVERY}{_GAPS}" if rare else "IO"
 
 
 def spans(tags: Sequence[str], scheme: str = "IOB2") -> tuple[TokenSpan, ...]:
     """Spans of one sentence.
 
     Tags that violate the scheme are read as by conlleval: I- after another label begins a span.
+    A prefix without a label continues the span before it, or is `UNTYPED`.
     """
-    if scheme == EVERY:
-        return tuple(TokenSpan(n, n + 1, tag) for n, tag in enumerate(tags) if tag not in OUTSIDE)
+    if is_every(scheme):
+        none = _not_labels(scheme)
+        return tuple(TokenSpan(n, n + 1, tag) for n, tag in enumerate(tags) if tag not in none)
     found: list[TokenSpan] = []
     first, label = 0, None
     for n, tag in enumerate(tags):
-        prefix, name = _read(tag, scheme)
-        if label is not None and (name != label or prefix in _BEGIN or prefix in _SINGLE):
+        prefix, name = read_tag(tag, scheme)
+        begins = prefix in _BEGIN or prefix in _SINGLE
+        if name == "":
+            name = UNTYPED if begins or label is None else label
+        if label is not None and (name != label or begins):
             found.append(TokenSpan(first, n, label))
             label = None
         if name is None:
@@ -111,21 +211,12 @@ def spans(tags: Sequence[str], scheme: str = "IOB2") -> tuple[TokenSpan, ...]:
     return tuple(found)
 
 
-def _read(tag: str, scheme: str) -> tuple[str, str | None]:
-    if tag in OUTSIDE:
-        return "O", None
-    parts = split_tag(tag)
-    if parts is None or scheme == "IO":
-        return "I", tag
-    return parts
-
-
 def tags(found: Iterable[TokenSpan], length: int, scheme: str = "IOB2") -> list[str]:
     """The tags of `length` tokens. If spans share a token, the first one gets it.
 
     Writes IOB2, IOBES and EVERY; in the last, "_" is a token without a tag.
     """
-    if scheme == EVERY:
+    if is_every(scheme):
         names = {span.first: span.label for span in reversed([*found])}
         return [names.get(n, "_") for n in range(length)]
     row = ["O"] * length

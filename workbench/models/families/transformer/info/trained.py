@@ -23,7 +23,7 @@ from workbench.models.families.transformer.info.architectures import (
 )
 from workbench.models.spec.json_files import strings
 from workbench.text.document import choice_names
-from workbench.text.schemes import EVERY, OUTSIDE, Detector, split_tag
+from workbench.text.schemes import Detector, is_every, spans
 
 FEW_CHOICES = 4  # labels of a multiple choice model
 # The tasks of heads.
@@ -200,10 +200,9 @@ def _classifier(config: Mapping[str, Any], names: tuple[str, ...]) -> Head | Non
 def _tagger(names: tuple[str, ...]) -> Head | None:
     """Spans if there is a tag for none, or if tags mark their beginnings; else tags of words."""
     scheme = _scheme(names)
-    if scheme == EVERY:
+    if is_every(scheme):
         return Head(TAGS, names)
-    plain = (tag for tag in names if tag not in OUTSIDE)
-    found = tuple(dict.fromkeys(_label(tag, scheme) for tag in plain))
+    found = tuple(dict.fromkeys(span.label for tag in names for span in spans([tag], scheme)))
     if not found:
         return None
     decoder = {"decoder": "greedy", "tags": list(names), "scheme": scheme}
@@ -216,13 +215,9 @@ def _scheme(names: Sequence[str]) -> str:
     return detector.scheme
 
 
-def _label(tag: str, scheme: str) -> str:
-    parts = split_tag(tag) if scheme != "IO" else None
-    return parts[1] if parts else tag
-
-
 def _marks_spans(names: Sequence[str]) -> bool:
-    return "O" in names and _scheme(names) not in ("IO", EVERY)
+    scheme = _scheme(names)
+    return "O" in names and scheme != "IO" and not is_every(scheme)
 
 
 def _reads_pairs(config: Mapping[str, Any], names: Sequence[str]) -> bool:
