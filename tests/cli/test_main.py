@@ -5,6 +5,7 @@ import json
 import jsonschema
 import pytest
 
+from tests.jobs import job_targets
 from workbench.base import paths
 from workbench.cli.main import COMMANDS
 
@@ -103,6 +104,15 @@ def test_a_bug_is_one_line_on_the_screen_and_whole_in_the_log(call, file, monkey
 
     assert code == 1 and out == "" and "ZeroDivisionError" in err and "Traceback" not in err
     assert "Traceback" in paths.log_file().read_text()
+
+
+def test_the_panic_of_a_library_is_one_line_on_the_screen(call, file, monkeypatch):
+    from workbench.operations import corpus
+
+    monkeypatch.setattr(corpus, "info", lambda project: job_targets.panic())
+    code, out, err = call("project", "info", file, "--json")
+
+    assert code == 1 and out == "" and "PanicException" in err and "Traceback" not in err
 
 
 @pytest.mark.parametrize("name", SCHEMAS)

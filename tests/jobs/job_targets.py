@@ -115,6 +115,15 @@ def report():
     return {"best": "cpu"}
 
 
+def panic():
+    """Raise what tokenizers raises if a regular expression of tokenizer.json does not end."""
+    from tokenizers import Regex, Tokenizer, models, pre_tokenizers
+
+    tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex("(a|aa)+$"), "isolated")
+    tokenizer.encode("a" * 100 + "!")
+
+
 def doubler(params):
     """Host target: doubles a number, and whatever else the tests ask for."""
     if params.get("broken"):
@@ -127,6 +136,8 @@ def doubler(params):
             ctypes.string_at(0)
         if request.get("bad"):
             raise WorkbenchError("That text is empty.")
+        if request.get("panic"):
+            panic()
         if request.get("array"):
             import numpy
 

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.jobs import job_targets
 from workbench.base.errors import JobFailed
 from workbench.jobs.host import Host
 from workbench.jobs.serving import QUIET, _answer_all, newest
@@ -108,6 +109,17 @@ def test_an_error_in_one_answer_is_reported_and_the_next_is_answered(host):
     assert "job_targets.py" in bug.value.details and "Traceback" in bug.value.details
 
 
+def test_a_panic_in_one_answer_is_reported_and_the_same_process_answers_the_next(host):
+    assert host.ask_now({"value": 1}) == {"value": 2}
+    before = host.pid
+
+    with pytest.raises(JobFailed, match="PanicException: .*retry-limit"):
+        host.ask_now({"panic": True})
+
+    assert host.ask_now({"value": 2}) == {"value": 4}
+    assert host.pid == before
+
+
 def test_a_crash_is_reported_and_the_next_request_loads_again(host):
     with pytest.raises(JobFailed, match="ended unexpectedly") as crash:
         host.ask_now({"die": True})
@@ -183,6 +195,26 @@ def test_steps_that_prepare_later_answers_run_between_requests():
     assert heard == ["answer", "first", "answer", "second"]
     assert commands.waits[:2] == [0.0, QUIET]  # a user who types is not kept waiting
     assert commands.waits[-1] == 0.0  # nothing is left to do
+
+
+def test_a_step_that_fails_ends_the_preparation_and_not_the_answers(capsys):
+    numbers = []
+    request = {"id": 1, "kind": "inspect", "request": {}}
+
+    def answer(_request):
+        return {}
+
+    def steps():
+        job_targets.panic()
+        yield
+
+    answer.idle_steps = steps()
+    server = SimpleNamespace(answer=lambda *_given: answer({}))
+    channel = SimpleNamespace(write=lambda message: numbers.append(message["id"]))
+    _answer_all(answer, server, channel, Asked([request], [], [{**request, "id": 2}]))
+
+    assert numbers == [1, 2]
+    assert "PanicException" in capsys.readouterr().err
 
 
 def test_newest_keeps_the_order_of_kinds():

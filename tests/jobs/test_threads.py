@@ -1,9 +1,17 @@
+import sys
 import threading
 import weakref
 
+import pytest
+
+from tests.jobs import job_targets
 from workbench.base.errors import Cancelled
 from workbench.jobs import threads
 from workbench.jobs.dispatch import Mailbox
+
+
+def interrupt():
+    raise KeyboardInterrupt
 
 
 def test_work_runs_in_a_thread_and_its_result_comes_to_the_main_one():
@@ -28,6 +36,18 @@ def test_an_error_is_handed_over():
 
     assert mailbox.wait(lambda: bool(got), 10)
     assert isinstance(got[0], ZeroDivisionError)
+
+
+@pytest.mark.parametrize("end", [job_targets.panic, sys.exit, interrupt])
+def test_a_panic_or_a_request_to_exit_fails_its_task_and_no_thread_ends(end):
+    mailbox, errors, got = Mailbox(), [], []
+
+    for _ in range(threads.SIZE + 1):
+        threads.run(end, lambda _result, error: errors.append(error), dispatch=mailbox)
+    threads.run(lambda: 5, lambda result, _error: got.append(result), dispatch=mailbox)
+
+    assert mailbox.wait(lambda: got == [5] and len(errors) == threads.SIZE + 1, 20)
+    assert all("in a library" in str(error) and "Traceback" in error.details for error in errors)
 
 
 def test_nothing_is_reported_after_cancel_and_the_work_can_see_it():

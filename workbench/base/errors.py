@@ -73,6 +73,22 @@ class JobFailed(WorkbenchError):
         self.details = details
 
 
+def as_exception(error: BaseException) -> Exception:
+    """The error, or a JobFailed if it is none that callers handle: the panic of a native library,
+    for example of a tokenizer whose regular expression does not end, or SystemExit.
+    """
+    if isinstance(error, Exception):
+        return error
+    import traceback
+
+    found = JobFailed(
+        _("The operation was ended by an error in a library: {error}").format(error=brief(error)),
+        details="".join(traceback.format_exception(error)),
+    )
+    found.__cause__ = error
+    return found
+
+
 def details_of(error: BaseException | None) -> str:
     """What can be expanded below the message of an error, "" if there is nothing."""
     return error.details if isinstance(error, JobFailed) else ""

@@ -203,7 +203,9 @@ def main(arguments: list[str] | None = None) -> int:
         )
     except MemoryError:
         return _say(_("Out of memory. Try fewer documents at a time."))
-    except Exception as error:  # a bug: written to the log, one line for the user
+    except SystemExit:
+        raise
+    except BaseException as error:  # a bug or a panic: written to the log, one line for the user
         return _say(_of_plugin(error) or _unexpected(error))
 
 
@@ -218,7 +220,7 @@ def _reader_gone() -> int:
     return 1
 
 
-def _of_plugin(error: Exception) -> str:
+def _of_plugin(error: BaseException) -> str:
     """The message for an exception of a plugin's code, "" for others."""
     from workbench.base import plugin_failures
 
@@ -226,7 +228,7 @@ def _of_plugin(error: Exception) -> str:
     return "" if fault is None else str(fault)
 
 
-def _unexpected(error: Exception) -> str:
+def _unexpected(error: BaseException) -> str:
     import traceback
 
     from workbench.base import log_file

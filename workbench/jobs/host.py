@@ -175,7 +175,7 @@ class Host:
         try:
             found = _with_arrays(message["answer"], self.folder)
             return {**message, "answer": self._read(found) if self._read is not None else found}
-        except Exception as error:  # may come from a plugin
+        except BaseException as error:  # may come from a plugin
             text = _("The response of the model cannot be read: {error!r}.").format(error=error)
             details = "".join(traceback.format_exception(error))
             found = {"message": text, "hint": "", "details": details}

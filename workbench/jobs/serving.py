@@ -67,9 +67,14 @@ def _answer_all(
 
 
 def _after_one(steps: Iterator[object]) -> Iterator[object] | None:
-    """Take one step; None after the last one."""
-    for _step in steps:
-        return steps
+    """Take one step; None after the last one, or after one that fails: it is reported in the log,
+    and answers only take longer.
+    """
+    try:
+        for _step in steps:
+            return steps
+    except BaseException as error:
+        failure(error)
     return None
 
 
@@ -104,7 +109,7 @@ class _Server:
             return {"error": {"status": "out_of_time", "message": "", "hint": "", "details": ""}}
         except WorkbenchError as error:
             return {"error": {**_describe(error), "details": ""}}  # its message is enough
-        except Exception as error:
+        except BaseException as error:  # a panic of a library must not end the process
             return {"error": _describe(error)}
 
     def _stream(self, parts: Generator[object, None, object], number: int) -> object:

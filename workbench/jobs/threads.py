@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from workbench.base.errors import Cancelled
+from workbench.base.errors import Cancelled, as_exception
 
 NAME = "glossbench-pool"
 SIZE = max(2, min(4, os.cpu_count() or 2))
@@ -99,8 +99,8 @@ def _do(task: Task) -> None:
     if not task[3].cancelled:
         try:
             result = task[0]()
-        except Exception as raised:  # passed to `done`, which handles it
-            error = raised
+        except BaseException as raised:  # passed to `done`; a panic must not end the thread
+            error = as_exception(raised)
     task[2](lambda: _end(task, result, error))
 
 
