@@ -39,16 +39,18 @@ def test_gains_over_a_run_are_listed(ask, call, compared):
     found = ask("board", "board", compared, "--over", "second")
 
     gains = {item["run"]: item["gains"]["accuracy"] for item in found["entries"]}
-    assert found["over"] == "second" and gains["second"] == {"absolute": 0, "relative": 0}
+    assert found["over"] == "second" and gains["second"] == {"absolute": 0, "errors_removed": 0}
     assert gains["first"]["absolute"] == pytest.approx(2 / 12)  # 8 and 10 of 12
-    assert gains["first"]["relative"] == pytest.approx(2 / 4)
+    assert gains["first"]["errors_removed"] == pytest.approx(2 / 4)
     code, out, _err = call("board", compared, "--over", "second", "--csv", "--score", "accuracy")
     rows = list(csv.DictReader(io.StringIO(out)))
-    assert code == 0 and float(rows[0]["relative_gain"]) == pytest.approx(2 / 4)
+    assert code == 0 and float(rows[0]["errors_removed"]) == pytest.approx(2 / 4)
     code, out, _err = call(
         "board", compared, "--over", "second", "--markdown", "--score", "accuracy"
     )
-    assert code == 0 and "Gain over second" in out and "| +16.7 (+50.0%) |" in out
+    assert code == 0 and "Gain over second" in out and "| +16.7 (50.0% fewer errors) |" in out
+    _code, out, _err = call("board", compared, "--over", "first", "--score", "accuracy")
+    assert " -16.7 " in out and "errors" not in out  # a loss removes none
     code, _out, err = call("board", compared, "--over", "nothing")
     assert code == 1 and "No run 'nothing'" in err and "first, second, majority" in err
 

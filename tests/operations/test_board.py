@@ -157,7 +157,7 @@ def test_a_ratio_of_scores_has_no_gain(compared):
         for value in (0.5, 0.9)
     ]
 
-    assert scored[1].gain(scored[0], "accuracy").relative == pytest.approx(0.8)
+    assert scored[1].gain(scored[0], "accuracy").errors_removed == pytest.approx(0.8)
     assert scored[1].gain(scored[0], "pronoun_bias") is None
 
 

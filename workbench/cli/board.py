@@ -35,7 +35,9 @@ SPLITS = click.Choice(("train", "dev", "test"))
 )
 @click.option("--split", type=SPLITS, default="dev", show_default=True, help=_("The test set."))
 @click.option("--score", default="", help=_("Sort by this score. [default: that of the task]"))
-@click.option("--over", default="", help=_("Show gains over this run, absolute and relative."))
+@click.option(
+    "--over", default="", help=_("Show gains over this run, and how many errors are gone.")
+)
 @click.option("--archived", is_flag=True, help=_("List archived runs as well."))
 @where_option
 @click.option("--csv", "as_csv", is_flag=True, help=_("Print a CSV table with all scores."))
@@ -56,8 +58,8 @@ def board(
     """List every run, prompt and baseline of a layer on the same documents, best first.
 
     From stored predictions against the current gold labels, with 95% intervals, training time,
-    size, and CPU seconds per 1,000 documents. The relative gain over a run is its error
-    reduction: (score - baseline) / (1 - baseline).
+    size, and CPU seconds per 1,000 documents. The fewer errors of a gain are those of the run it is
+    over that are gone: (score - baseline) / (1 - baseline).
 
     With several layers, runs of one group, or made from the same model in the same way, are one
     system.
@@ -141,7 +143,7 @@ def _show(found: Board, score: str, over: Entry | None) -> None:
         rows[-1] += [] if over is None else [gain_text(entry, over, score)]
         rows[-1] += [entry.seconds, weight, entry.cpu]
     heads = (_("System"), _("Kind"), _("Made from"), tasks.score_title(score), _("Low"))
-    gains = () if over is None else (_("Gain (relative)"),)
+    gains = () if over is None else (_("Gain"),)
     table((*heads, _("High"), *gains, _("Training, s"), _("Size"), _("CPU s / 1,000")), rows)
     if found.definition:
         say(_(found.definition))

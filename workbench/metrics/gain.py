@@ -1,4 +1,4 @@
-"""Gain of one score over another, absolute and relative to what was left to gain."""
+"""Gain of one score over another, absolute and as the part of the errors that is gone."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from dataclasses import dataclass
 class Gain:
     """absolute: positive if the score is better, in its own unit (fractions of 1).
 
-    relative: the part of the baseline's error that is gone, as a fraction; None without an error.
+    errors_removed: the fraction of the baseline's errors that is gone; None for a loss, and without
+    an error.
     """
 
     absolute: float
-    relative: float | None
+    errors_removed: float | None
 
     def to_json(self) -> dict[str, float | None]:
-        return {"absolute": self.absolute, "relative": self.relative}
+        return {"absolute": self.absolute, "errors_removed": self.errors_removed}
 
 
 def gain(value: float | None, baseline: float | None, *, is_error: bool = False) -> Gain | None:
@@ -30,4 +31,4 @@ def gain(value: float | None, baseline: float | None, *, is_error: bool = False)
         return None
     absolute = baseline - value if is_error else value - baseline
     left = baseline if is_error else 1.0 - baseline
-    return Gain(absolute, absolute / left if left > 0 else None)
+    return Gain(absolute, absolute / left if absolute >= 0 and left > 0 else None)

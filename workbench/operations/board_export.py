@@ -72,7 +72,7 @@ def to_csv(found: Board, score: str = "", over: Entry | None = None) -> str:
     write = csv.writer(out, lineterminator="\n")
     names = [f"{name}{end}" for name in found.names for end in ("", "_low", "_high")]
     costs = ("seconds", "parameters", "bytes", "cpu_seconds_per_1000")
-    more = () if over is None else ("gain", "relative_gain")
+    more = () if over is None else ("gain", "errors_removed")
     write.writerow(["run", "kind", "made_from", *names, *costs, *more])
     for entry in found.sorted_by(score):
         cells: list[object] = [safe(entry.run.name), entry.run.kind, safe(entry.made_from)]
@@ -82,7 +82,7 @@ def to_csv(found: Board, score: str = "", over: Entry | None = None) -> str:
         cells += [entry.seconds, entry.parameters, entry.bytes, entry.cpu]
         if over is not None:
             gained = entry.gain(over, score)
-            cells += [None, None] if gained is None else [gained.absolute, gained.relative]
+            cells += [None, None] if gained is None else [gained.absolute, gained.errors_removed]
         write.writerow(cells)
     return out.getvalue()
 
@@ -100,7 +100,7 @@ def to_markdown(found: Board, score: str = "", over: Entry | None = None) -> str
     shown = [score, *(name for name in found.names[:3] if name != score)]
     heads = [_("System"), _("Kind"), _("Made from"), *map(tasks.score_title, shown)]
     if over is not None:
-        heads.append(_("Gain over {run} (relative)").format(run=over.run.name))
+        heads.append(_("Gain over {run}").format(run=over.run.name))
     heads += [_("Training time, s"), _("Size, MB"), _("CPU s / 1,000 documents")]
     heads = [cell(head) for head in heads]
     lines = [heads, ["---"] * 3 + ["---:"] * (len(heads) - 3)]
@@ -128,15 +128,18 @@ def to_markdown(found: Board, score: str = "", over: Entry | None = None) -> str
 
 
 def gain_text(entry: Entry, over: Entry, score: str) -> str:
-    """The gain of an entry with its sign, and in parentheses the relative error reduction."""
+    """The gain of an entry with its sign, and in parentheses how many errors are gone."""
     found = entry.gain(over, score)
     if entry is over or found is None:
         return UNKNOWN
     message = "{:+.1f}" if is_fraction(score) else "{:+.3f}"
     shown = message.format(found.absolute * (100 if is_fraction(score) else 1))
-    if found.relative is None:
+    if not found.errors_removed:
         return shown
-    return _("{gain} ({relative:+.1f}%)").format(gain=shown, relative=100 * found.relative)
+    message = _("{gain} ({removed:.1f}% fewer errors)")
+    if tasks.is_error(score):
+        message = _("{gain} ({removed:.1f}% less error)")
+    return message.format(gain=shown, removed=100 * found.errors_removed)
 
 
 def cell(text: str) -> str:

@@ -79,7 +79,7 @@ def rows(spec: LadderSpec, cells: Sequence[Cell]) -> tuple[Row, ...]:
                 same[0].rung,
                 summaries,
                 found_gain.absolute if found_gain else None,
-                found_gain.relative if found_gain else None,
+                found_gain.errors_removed if found_gain else None,
             )
         )
         before = before if mean is None else mean

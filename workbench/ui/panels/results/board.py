@@ -117,8 +117,8 @@ class BoardTable(Table):
                 138,
                 right=True,
                 hint=_(
-                    "Over the first selected system: the difference, and in parentheses the "
-                    "relative error reduction, difference / (100 - its score)"
+                    "Over the first selected system: the difference, and in parentheses how many "
+                    "of its errors are gone, difference / (100 - its score)"
                 ),
                 sort=state.gain,
             ),
