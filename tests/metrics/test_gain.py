@@ -21,11 +21,16 @@ def test_gains_are_those_of_the_paper(row):
     found = gain(value / 100, baseline / 100)
 
     assert round(100 * found.absolute, 2) == absolute
-    assert round(100 * found.relative, 1) == relative
+    assert round(100 * found.errors_removed, 1) == relative
 
 
 def test_a_lower_error_is_a_gain():
     assert gain(0.3, 0.4, is_error=True) == Gain(pytest.approx(0.1), pytest.approx(0.25))
+
+
+def test_a_loss_removes_no_errors():
+    assert gain(0.4, 0.5) == Gain(pytest.approx(-0.1), None)
+    assert gain(0.5, 0.4, is_error=True) == Gain(pytest.approx(-0.1), None)
 
 
 def test_nothing_is_relative_to_a_perfect_baseline_or_an_unknown_score():
