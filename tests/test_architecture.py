@@ -113,7 +113,7 @@ TABLE = {
     "text": Row((), ("regex",), ("ahocorasick_rs", "icu4py", "pythainlp")),
     "runtime": Row(("text",), ("tokenizers",), ("onnxruntime",)),
     "metrics": Row(("text",), (), ("sklearn", "seqeval")),
-    "importers": Row(("text",), (), ("openpyxl", "pyarrow", "cassis", "lxml", "conllu")),
+    "importers": Row(("text",), (), ("python_calamine", "pyarrow", "yaml")),
     "exporters": Row(("text",), (), ("openpyxl", "pyarrow", "cassis", "lxml", "conllu")),
     "exporters.data": Row(("text",), (), ("openpyxl", "pyarrow", "cassis", "lxml", "conllu")),
     "storage": Row(("text",), ("sqlite_utils",)),

@@ -28,6 +28,7 @@ from workbench.operations import exchange, import_preview, staging_job
 from workbench.project.project import Project
 from workbench.storage import integrity
 
+DATA = Path(__file__).resolve().parents[1] / "data"
 _JSON = (
     '{"id": "a", "text": "Ada met Bob", "label": [[0, 3, "PER"], [8, 11, "PER"]], "note": 1}',
     '{"text": "in Rome", "entities": [{"start_offset": 3, "end_offset": 7, "label": "LOC"}]}',
@@ -109,6 +110,8 @@ OWN_SAMPLES: tuple[tuple[str, bytes], ...] = tuple(
         ("plain.txt", "One line.\n\nAnother line, größer.\n\u2028third\n"),
     )
 )
+BINARY = ("messages.xls", "messages.ods")
+OWN_SAMPLES += tuple((name, (DATA / name).read_bytes()) for name in BINARY)
 _PER_FOLDER = 40  # real files used of each folder
 _LARGEST = 6_000  # bytes of a real file that are used
 
@@ -344,6 +347,8 @@ def _read(case: Case, path: Path) -> list:
             raise ImportFailed(detected.question)
         format = detected.format
     items = list(importer(format).read(source, case.options))
+    if source.is_binary:  # records are counted, not lines
+        return items
     lines = case.content.count(b"\n") + case.content.count(b"\r") + 1
     for item in items:
         if isinstance(item, Skipped) and (

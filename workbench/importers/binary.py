@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from pathlib import Path
 
 from workbench.base.i18n import N_, _
 
+ADVICE = N_("Let the format be detected, or choose the one of its program.")
 _TABLE = N_("Save it as CSV or JSON Lines, and import that file.")
 _UNPACK = N_("Unpack it first.")
 _TEXT = N_("Save it as plain text (UTF-8).")
@@ -24,8 +26,9 @@ _MAGIC: tuple[tuple[bytes, str, str], ...] = (
         N_("{name} is an old Word or Excel file."),
         N_("Save it as CSV or plain text."),
     ),
-    (b"PAR1", N_("{name} is a Parquet table."), _TABLE),
-    (b"ARROW1", N_("{name} is an Arrow table."), _TABLE),
+    (b"PAR1", N_("{name} is a Parquet table."), ADVICE),
+    (b"ARROW1", N_("{name} is an Arrow table."), ADVICE),
+    (b"\xff\xff\xff\xff", N_("{name} is an Arrow table."), ADVICE),
     (b"\x89HDF", N_("{name} is an HDF5 file."), _TABLE),
     (b"\x93NUMPY", N_("{name} is a NumPy array."), _TABLE),
     (b"\x89PNG", N_("{name} is an image."), ""),
@@ -35,13 +38,12 @@ _MAGIC: tuple[tuple[bytes, str, str], ...] = (
     (b"ID3", N_("{name} is an audio file."), ""),
     (b"\x7fELF", N_("{name} is an executable program."), ""),
 )
-_SPACY = N_("Convert it to JSON Lines with “text” and “entities” as [start, end, label].")
 _INCEPTION = N_("In INCEpTION, export the documents as CoNLL 2003, CoNLL 2002 or CoNLL-U.")
 _ZIPPED = (
     (
         "xl/",
         N_("{name} is an Excel workbook."),
-        N_("Save the sheet as CSV (UTF-8), and import that file."),
+        ADVICE,
     ),
     ("word/", N_("{name} is a Word document."), _TEXT),
     ("ppt/", N_("{name} is a PowerPoint file."), _TEXT),
@@ -56,6 +58,42 @@ _ZIPPED = (
 )
 
 
+_ZLIB = (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
+OLE, ZIP = b"\xd0\xcf\x11\xe0", b"PK\x03\x04"
+ARROW = (b"PAR1", b"ARROW1", b"\xff\xff\xff\xff")  # the last is the form of a stream
+_NOT_EXCEL = (".doc", ".dot", ".ppt", ".pps", ".msg", ".msi", ".vsd")
+
+
+def is_read(path: Path, head: bytes) -> bool:
+    """Whether an importer reads the bytes of the file instead of its text."""
+    if head.startswith(ZIP):
+        return is_workbook(path)
+    if head.startswith(OLE):
+        return path.suffix.lower() not in _NOT_EXCEL
+    return False
+
+
+def is_workbook(path: Path) -> bool:
+    """Whether a zip archive holds sheets of Excel or OpenDocument."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+            kind = archive.read("mimetype")[:100] if "mimetype" in names else b""
+    except (OSError, ValueError, RuntimeError, zipfile.BadZipFile, NotImplementedError, zlib.error):
+        return False
+    return any(name.startswith("xl/workbook.") for name in names) or b".spreadsheet" in kind
+
+
+def is_docbin(head: bytes) -> bool:
+    """Whether a file begins as the `DocBin` of spaCy: a compressed map with the key `attrs`."""
+    if head[:2] not in _ZLIB:
+        return False
+    try:
+        return b"\xa5attrs" in zlib.decompressobj().decompress(head, 400)
+    except zlib.error:
+        return False
+
+
 def recognize(path: Path, head: bytes) -> tuple[str, str] | None:
     """(description of the file, advice) if the first bytes show that it is not text, else None.
 
@@ -68,9 +106,9 @@ def recognize(path: Path, head: bytes) -> tuple[str, str] | None:
             return _(what), _(hint) if hint else ""
     if head[:1] == b"\x80" and head[1:2] in b"\x02\x03\x04\x05" and b"\0" in head[:64]:
         return _("{name} is a Python pickle."), _(_TABLE)
-    if head[:2] in (b"\x78\x01", b"\x78\x9c", b"\x78\xda") and not head[:200].isascii():
-        if path.suffix == ".spacy":
-            return _("{name} is a spaCy DocBin file."), _(_SPACY)
+    if head[:2] in _ZLIB and not head[:200].isascii():
+        if path.suffix == ".spacy" or is_docbin(head):
+            return _("{name} is a spaCy DocBin file."), _(ADVICE)
         return _("{name} is compressed with zlib."), _(_UNPACK)
     return None
 

@@ -16,6 +16,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.importers import binary
 
 CHUNK = 1 << 20
+BINARY = "binary"  # name of the encoding of a file that is not text
 _SAMPLED = 4  # chunks with non-ASCII bytes that are examined to detect a code page
 CHOICES = (
     "utf-8",
@@ -70,6 +71,11 @@ class Encoding:
         # A byte order mark belongs to the file, not to its text; utf-8-sig also reads files without
         # one.
         return cls("utf-8-sig" if codec == "utf-8" else codec, name, "chosen")
+
+    @classmethod
+    def of_bytes(cls) -> Encoding:
+        """For a file whose bytes its importer reads; its head has a character for each byte."""
+        return cls("latin-1", BINARY, _("its importer reads the bytes"))
 
     def decode(self, raw: bytes) -> str:
         """The beginning of a file; a character cut at the end is omitted, invalid bytes are shown

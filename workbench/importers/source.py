@@ -9,6 +9,7 @@ from pathlib import Path
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _
+from workbench.importers import binary
 from workbench.importers.encoding import Encoding, guess
 
 HEAD = 1 << 16
@@ -19,7 +20,8 @@ MAY_BE_EMPTY = ".ann"  # brat stores an empty file beside a text without annotat
 class Source:
     """`encoding` is detected from the whole file unless given.
 
-    Raises ImportFailed for binary files.
+    is_binary: an importer reads the bytes of the file at `path`; it has no lines, and its head has
+    a character for each byte. Raises ImportFailed for other binary files.
     """
 
     def __init__(self, path: Path, encoding: str = "", *, scan: int | None = None):
@@ -46,7 +48,10 @@ class Source:
                     hint=_("Save the data in a file first."),
                 )
             self.size = about.st_size
-            if encoding or (self.size == 0 and self.path.suffix == MAY_BE_EMPTY):
+            self.is_binary = binary.is_read(self.path, self._bytes(HEAD))
+            if self.is_binary:
+                self.encoding = Encoding.of_bytes()
+            elif encoding or (self.size == 0 and self.path.suffix == MAY_BE_EMPTY):
                 self.encoding = Encoding.named(encoding or "utf-8")
             else:
                 self.encoding = guess(self.path, limit=scan)
@@ -73,6 +78,7 @@ class Source:
 
         Raises ImportFailed for bytes that do not fit the encoding.
         """
+        self._check_text()
         errors = "surrogateescape" if self.encoding.codec.startswith("utf-8") else "strict"
         with open(self.path, "rb") as self._raw:
             text = io.TextIOWrapper(
@@ -104,6 +110,7 @@ class Source:
 
         Raises ImportFailed for bytes that do not fit the encoding.
         """
+        self._check_text()
         errors = "surrogateescape" if self.encoding.codec.startswith("utf-8") else "strict"
         try:
             with open(self.path, encoding=self.encoding.codec, errors=errors, newline="") as file:
@@ -114,6 +121,19 @@ class Source:
                 return content
         except UnicodeError as error:
             raise self._wrong(error) from error
+
+    def _bytes(self, size: int) -> bytes:
+        with open(self.path, "rb") as file:
+            return file.read(size)
+
+    def _check_text(self) -> None:
+        """Raises ImportFailed where a format of text was chosen for a binary file."""
+        if self.is_binary:
+            what, hint = binary.recognize(self.path, self._bytes(HEAD)) or (
+                _("{name} is a spreadsheet."),
+                binary.ADVICE,
+            )
+            raise ImportFailed(what.format(name=self.name), hint=hint)
 
     def _wrong(self, error: UnicodeError) -> ImportFailed:
         reason = getattr(error, "reason", None) or str(error)
@@ -127,10 +147,8 @@ class Source:
 
         Raises ImportFailed for bytes that do not fit the encoding.
         """
-        with open(self.path, "rb") as file:
-            raw = file.read(size)
         try:
-            return self.encoding.decode(raw)
+            return self.encoding.decode(self._bytes(size))
         except UnicodeError as error:  # UTF-16 and UTF-32 without a byte order mark
             raise self._wrong(error) from error
 

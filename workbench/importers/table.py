@@ -28,6 +28,7 @@ from workbench.importers.base import (
     split_name,
     texts_of,
 )
+from workbench.importers.converted import Converted
 from workbench.importers.document_values import add_values, metadata, of_single_text
 from workbench.importers.multiple_choice import MultipleChoiceImporter
 from workbench.importers.source import Source
@@ -125,7 +126,8 @@ class TableImporter:
             try:
                 if isinstance(row, Fault):
                     raise row
-                swallowed.look_at(line, row)
+                if not isinstance(source, Converted):
+                    swallowed.look_at(line, row)
                 if len(row) != len(form.columns):
                     raise _wrong_width(row, form.columns)
                 record = _record(_unescaped(row, place, escaped), places)

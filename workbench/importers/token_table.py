@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _
 from workbench.importers import conll, conll_columns
-from workbench.importers.base import Fault, Guess, Item, Options, Row, Skipped, Table
-from workbench.importers.source import HEAD, Source
+from workbench.importers.base import Fault, Guess, Item, Options, Table
+from workbench.importers.converted import Converted
+from workbench.importers.source import Source
 from workbench.importers.table_form import guess_delimiter, is_quoted
 from workbench.importers.table_rows import lift_limit, read_rows
 
@@ -83,37 +84,21 @@ def _sample(head: str, delimiter: str, quoted: bool) -> list[list[str]]:
         return []
 
 
-class _TokenLines(Source):
-    """The rows as lines of CoNLL between tabs, with a blank line between two sentences.
-
-    `rows`: the line of the file for each of these lines, of the last reading.
-    """
+class _TokenLines(Converted):
+    """The rows as lines of CoNLL between tabs, with a blank line between two sentences."""
 
     def __init__(self, source: Source, columns: _Columns) -> None:
-        self.__dict__.update(source.__dict__)  # it is open already
+        super().__init__(source)
         self._source, self._columns = source, columns
-        self.rows: list[int] = []
 
     def column_name(self, number: str) -> str:
         return self._columns.name(number)
 
-    def head(self, size: int = HEAD) -> str:
-        found, length = [], 0
-        for _number, line in self._numbered():
-            found.append(line)
-            length += len(line) + 1
-            if length > size:
-                break
-        return "\n".join(found) + "\n"
-
     def lines(self, *, ends: bool = False) -> Iterator[str]:
-        rows = self.rows = []
-        for number, line in self._numbered():
-            rows.append(number)
-            yield line + "\n" if ends else line
-        self.cut = self._source.cut
+        yield from super().lines(ends=ends)
+        self.cut = self.cut or self._source.cut
 
-    def _numbered(self) -> Iterator[tuple[int, str]]:
+    def numbered(self) -> Iterator[tuple[int, str]]:
         """(line of the file, line)"""
         columns, number, last, header = self._columns, "", 0, True
         for line, row in read_rows(self._source, columns.delimiter, columns.quoted):
@@ -153,12 +138,11 @@ class TokenTableImporter:
 
     def preview(self, source: Source, options: Options, limit: int) -> Table:
         columns, lines, options = _opened(source, options)
-        table = conll.ConllImporter().preview(lines, options, limit)
-        rows = (replace(row, line=_line(lines, row.line)) for row in table.rows)
+        table = lines.table(conll.ConllImporter().preview(lines, options, limit))
         return replace(
             table,
             columns=tuple(map(columns.name, table.columns[: len(columns.names)])),
-            rows=tuple(replace(row, cells=row.cells[: len(columns.names)]) for row in rows),
+            rows=tuple(replace(row, cells=row.cells[: len(columns.names)]) for row in table.rows),
             mapping=tuple((role, columns.name(column)) for role, column in table.mapping),
             why=_("one token per row; {schemes}").format(schemes=table.why.partition("; ")[2]),
             delimiter=columns.delimiter,
@@ -167,15 +151,7 @@ class TokenTableImporter:
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         _columns, lines, options = _opened(source, options)
-        for item in conll.ConllImporter().read(lines, options):
-            if isinstance(item, Row | Skipped):
-                item = replace(item, line=_line(lines, item.line))
-            yield item
-
-
-def _line(lines: _TokenLines, number: int) -> int:
-    """The line of the file for a line as CoNLL."""
-    return lines.rows[number - 1] if number <= len(lines.rows) else number
+        yield from lines.placed(conll.ConllImporter().read(lines, options))
 
 
 def _opened(source: Source, options: Options) -> tuple[_Columns, _TokenLines, Options]:

@@ -50,7 +50,8 @@ class Preview:
     `rows`: the first rows, then later ones with a problem. `problems`: (line, reason) of the first
     records that would be skipped; `failed` is their number among the `checked` records, which are
     all records of the file if `complete`. `spans` and `examined`: see `Table`. `question`: why the
-    user must confirm that the file is plain text, "" if that is certain.
+    user must confirm that the file is plain text, "" if that is certain. `is_text`: False for a
+    file whose bytes are read, so that no encoding can be chosen.
     """
 
     format: str
@@ -70,6 +71,7 @@ class Preview:
     examined: str = ""
     warnings: tuple[str, ...] = ()
     question: str = ""
+    is_text: bool = True
 
     @property
     def mostly_wrong(self) -> bool:
@@ -140,6 +142,7 @@ def _preview(source: Source, detected: Detected, table: Table, checked: _Checked
         examined=table.examined,
         warnings=table.warnings + ((detected.warning,) if detected.warning else ()),
         question=detected.question,
+        is_text=not source.is_binary,
     )
 
 
@@ -258,7 +261,8 @@ def _rows(
 def _lines(source: Source, wanted: set[int]) -> dict[int, str]:
     """The requested lines of the file, by number; long lines are truncated."""
     found: dict[int, str] = {}
-    for number, line in enumerate(source.lines() if wanted else (), 1):
+    lines = source.lines() if wanted and not source.is_binary else ()
+    for number, line in enumerate(lines, 1):
         if number in wanted:
             found[number] = line[:_SHOWN]
             if len(found) == len(wanted):

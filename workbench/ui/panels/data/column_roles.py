@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from workbench.base.i18n import _
 from workbench.text.labels import MARKS, NUMBERS, SPANS, WRITTEN, Layer
 
-TABULAR = ("csv", "tsv")
+DELIMITED = ("csv", "tsv")
+TABULAR = (*DELIMITED, "excel")
 CHOICES = "choices"  # the format of multiple choice
 TOKENS = ("conll", "conllu", "token-table")  # formats with a token per line
 COLUMNS = (*TABULAR, "doccano", *TOKENS, CHOICES)  # formats with roles of columns

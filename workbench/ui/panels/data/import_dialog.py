@@ -21,7 +21,7 @@ from workbench.base.terms import term
 from workbench.operations import corpus
 from workbench.text.segmenters import base as segmenters
 from workbench.ui import formats, theme
-from workbench.ui.panels.data.column_roles import TABULAR
+from workbench.ui.panels.data.column_roles import DELIMITED
 from workbench.ui.panels.data.import_columns import ImportColumns
 from workbench.ui.panels.data.import_state import GUESS, ImportState
 from workbench.ui.widgets.button import Button
@@ -229,6 +229,7 @@ class _File(QFrame):
                 [(GUESS, encoding), *((encoding, encoding) for encoding in ENCODINGS)],
                 state.encoding,
             )
+            self._encoding_field.setVisible(preview is None or preview.is_text)
             self._encoding_field.set_hint(
                 _first_upper(preview.encoding_why) if preview and not state.encoding else ""
             )
@@ -240,7 +241,7 @@ class _File(QFrame):
                 else _("Guess")
             )
             fill(self._delimiter, [(GUESS, label), *DELIMITERS], state.delimiter)
-            self._delimiter_field.setVisible(state.used_format in (*TABULAR, "conll"))
+            self._delimiter_field.setVisible(state.used_format in (*DELIMITED, "conll"))
             self._show_settings()
         for part in (self._format, self._encoding, self._delimiter):
             part.setEnabled(not running and bool(state.files))
