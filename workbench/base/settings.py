@@ -118,10 +118,14 @@ def load() -> Settings:
     return settings
 
 
+# values that are lists by name
+_LISTS = (
+    *("keys", "annotate.off", "annotate.seen", "annotate.chosen", "annotate.empty"),
+    "annotate.latest",
+)
 _WINDOW = {
     "geometry": str,
-    "keys": dict,
-    "annotate.off": dict,
+    **dict.fromkeys(_LISTS, dict),
     "annotate.zoom": int,
 }  # all other values are booleans
 
@@ -134,7 +138,7 @@ def _usable(name: str, value: Any) -> Any:
         kept: dict[str, Any] = {
             key: its for key, its in value.items() if type(its) is _WINDOW.get(key, type(its))
         }
-        for key in ("keys", "annotate.off"):  # lists by name
+        for key in _LISTS:
             if key in kept:
                 kept[key] = {
                     id: its

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.operations.annotate_queue import (
+    any_finished,
     neighbour,
     next_unlabelled,
     open_count,
@@ -40,7 +41,8 @@ from workbench.text.rows import row_id
 
 __all__ = [
     "TO_DO", "DocumentRow", "DocumentView", "Filter", "MarkRow", "NewSuggestion", "SourceFile",
-    "RelationRow", "SpanRow", "SpanRows", "SuggestionRow", "WrittenRow", "layers_for", "neighbour",
+    "RelationRow", "SpanRow", "SpanRows", "SuggestionRow", "WrittenRow", "any_finished",
+    "layers_for", "neighbour",
     "next_unlabelled", "open_count", "overall", "queue", "queue_page", "queue_size", "refreshed",
     "source_files", "view",
 ]  # fmt: skip

@@ -82,6 +82,12 @@ def next_unlabelled(
     return unfinished.next_unlabelled(project.db, document_id, layer_ids, wanted=wanted)
 
 
+def any_finished(project: Project, layer_ids: Sequence[int]) -> bool:
+    """Whether a document is submitted or discarded in one of these layers."""
+    counts = [storage_states.counts(project.db, [layer_id]).states for layer_id in layer_ids]
+    return any(each["submitted"] or each["discarded"] for each in counts)
+
+
 def open_count(project: Project, layer_ids: Sequence[int]) -> int:
     """Number of documents that are unfinished in these layers."""
     return unfinished.open_count(project.db, layer_ids)

@@ -64,6 +64,15 @@ class DocumentView:
     written: tuple[WrittenRow, ...] = ()
     relations: tuple[RelationRow, ...] = ()
 
+    @property
+    def labelled(self) -> frozenset[int]:
+        """Ids of the layers in which the document has a label or an answered question."""
+        ids = {row.layer_id for row in self.marks}
+        ids |= {row.layer_id for row in self.written}
+        ids |= {row.layer_id for row in self.relations}
+        ids |= {asked.layer_id for asked in self.questions if not asked.question.is_open}
+        return frozenset(ids | self.spans.of_layers.keys())
+
     def value(self, layer_id: int) -> float | str | None:
         """The number or the written text that the document has in a layer."""
         texts = [row.text for row in self.written if row.layer_id == layer_id]

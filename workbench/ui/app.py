@@ -246,10 +246,16 @@ class App:
     def visit(self, page: str, **args: Any) -> None:
         self.window.visit(page, **args)
 
-    def note(self, text: str, undo: bool | Callable[[], None] = False, *, action: str = "") -> None:
-        self.window.note(
-            text, undo_steps.undo_of_latest(self) if undo is True else undo or None, action
-        )
+    def note(
+        self,
+        text: str,
+        undo: bool | Callable[[], None] = False,
+        *,
+        action: str = "",
+        more: Sequence[tuple[str, Callable[[], None]]] = (),
+    ) -> None:
+        act = undo_steps.undo_of_latest(self) if undo is True else undo or None
+        self.window.note(text, act, action, more)
 
     def fail(self, error: Exception) -> None:
         """Show the message of a WorkbenchError; handle anything else as an uncaught exception."""

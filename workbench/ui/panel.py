@@ -48,7 +48,7 @@ A page without documents, runs … shows an `EmptyState` with a button for the n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from PySide6.QtGui import QHideEvent, QShowEvent
@@ -112,13 +112,20 @@ class PanelContext:
         if self.app.window.page == self.page:
             self.app.window.remember_place()
 
-    def note(self, text: str, undo: bool | Callable[[], None] = False, *, action: str = "") -> None:
+    def note(
+        self,
+        text: str,
+        undo: bool | Callable[[], None] = False,
+        *,
+        action: str = "",
+        more: Sequence[tuple[str, Callable[[], None]]] = (),
+    ) -> None:
         """Show a message about the last action at the bottom of the window.
 
         `undo=True` offers to undo the last step; a function is called instead. `action` is the
-        title of the button, "Undo" by default.
+        title of the button, "Undo" by default. `more`: further buttons, title and what they do.
         """
-        self.app.note(text, undo, action=action)
+        self.app.note(text, undo, action=action, more=more)
 
     def note_step(
         self, text: str, title: str, back: Callable[[], None], again: Callable[[], None]

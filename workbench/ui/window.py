@@ -5,7 +5,7 @@ Pages and menus come from tables; the window contains no logic of pages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -395,8 +395,14 @@ class Window(QMainWindow):
 
     # ---------------------------------------------------------------- messages
 
-    def note(self, text: str, undo: Callable[[], None] | None, action: str = "") -> None:
-        self.note_line.say(text, undo, action=action)
+    def note(
+        self,
+        text: str,
+        undo: Callable[[], None] | None,
+        action: str = "",
+        more: Sequence[tuple[str, Callable[[], None]]] = (),
+    ) -> None:
+        self.note_line.say(text, undo, action=action, more=more)
 
     def _room_for_notes(self) -> QRect:
         """The free range of the status bar in window coordinates; empty while there is none."""

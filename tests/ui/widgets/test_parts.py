@@ -237,6 +237,22 @@ def test_a_note_offers_undo_and_goes_by_itself(look, qtbot):
     qtbot.waitUntil(lambda: note.text() == "")
 
 
+def test_a_note_line_has_a_button_for_each_choice_and_leaves_after_one(look, qtbot):
+    page, done = QWidget(), []
+    qtbot.addWidget(page)
+    page.resize(900, 200)
+    page.show()
+    note = NoteLine(page)
+
+    note.say("Submitted", lambda: done.append("undo"), more=[("Always", lambda: done.append("x"))])
+    buttons = {button.text(): button for button in note.findChildren(Button) if button.isVisible()}
+    assert list(buttons) == ["Undo", "Always", "×"] and note.text() == "Submitted"
+    buttons["Always"].click()
+    assert done == ["x"] and note.text() == ""
+    note.say("Deleted")
+    assert [b.text() for b in note.findChildren(Button) if b.isVisible()] == ["×"]
+
+
 def test_a_combo_box_holds_values_beside_its_words(look, qtbot):
     box = combo([(1, "One"), (2, "Two")], value=2, name="Number")
     qtbot.addWidget(box)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import cast
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from workbench.base.i18n import _
 from workbench.ui import theme
 from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.layout import clear, layout_of, row
 from workbench.ui.widgets.words import words
 
 
@@ -45,6 +47,8 @@ class NoteLine(QFrame):
         layout.setSpacing(12)
         layout.addWidget(self._words)
         layout.addWidget(self._undo)
+        self._more = row(gap=8)
+        layout.addWidget(self._more)
         layout.addWidget(self._close)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._clock = QTimer(self)
@@ -54,37 +58,62 @@ class NoteLine(QFrame):
         parent.installEventFilter(self)
         self.hide()
 
-    def say(self, text: str, undo: Callable[[], None] | None = None, *, action: str = "") -> None:
-        """Show `text`; `undo` adds a button that calls it, named "Undo" or `action`."""
+    def say(
+        self,
+        text: str,
+        undo: Callable[[], None] | None = None,
+        *,
+        action: str = "",
+        more: Sequence[tuple[str, Callable[[], None]]] = (),
+    ) -> None:
+        """Show `text`; `undo` adds a button that calls it, named "Undo" or `action`, and `more`
+        further ones: titles and functions.
+        """
         self._words.setText(text)
         self._action = undo
         self._undo.set_text(action or _("Undo"))
         self._undo.setVisible(undo is not None)
+        self._fill(more)
         self.show()
         self._place()
         self.raise_()
         self._clock.start()
+
+    def _fill(self, more: Sequence[tuple[str, Callable[[], None]]]) -> None:
+        clear(layout_of(self._more))
+        for title, act in more:
+            button = Button(title, small=True, on=partial(self._act_on, act))
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            layout_of(self._more).addWidget(button)
+        self._more.setVisible(bool(more))
 
     def text(self) -> str:
         return self._words.text() if self.isVisible() else ""
 
     def _act(self) -> None:
         action, self._action = self._action, None
+        self._act_on(action)
+
+    def _act_on(self, action: Callable[[], None] | None) -> None:
         self._leave()
         if action is not None:
             action()
 
     def _leave(self) -> None:
-        focused = self._undo.hasFocus() or self._close.hasFocus()
+        focused = self._is_focused()
         self.hide()
         if focused:
             self.left.emit()
 
     def _time_is_up(self) -> None:
-        if self.underMouse() or self._undo.hasFocus() or self._close.hasFocus():
+        if self.underMouse() or self._is_focused():
             self._clock.start()
         else:
             self.hide()
+
+    def _is_focused(self) -> bool:
+        focused = QApplication.focusWidget()
+        return focused is not None and self.isAncestorOf(focused)
 
     def _place(self) -> None:
         page, free = cast(QWidget, self.parentWidget()).rect(), self._free()

@@ -58,7 +58,8 @@ def filled_project(folder):
 def context(filled):
     """The context of a state, without a window.
 
-    `message` collects messages and errors, `gone` the pages opened.
+    `message` collects messages and errors, `gone` the pages opened; `offered` are the buttons of
+    the last message.
     """
     made = SimpleNamespace(project=filled, settings=Settings(), message=[], gone=[])
 
@@ -78,7 +79,12 @@ def context(filled):
             done(result)
 
     made.attempt = attempt
-    made.note = lambda text, undo=False, *, action="": made.message.append(text)
+
+    def note(text, undo=False, *, action="", more=()):
+        made.message.append(text)
+        made.offered = {**({action or "Undo": undo} if undo else {}), **dict(more)}
+
+    made.note = note
     made.go = lambda page, **args: made.gone.append((page, args))
     made.run = run
     made.long = lambda title, act, done: done(act(QUIET))

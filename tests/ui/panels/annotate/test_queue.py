@@ -36,6 +36,7 @@ def noted(context):
 
 
 def test_the_queue_can_be_narrowed_to_what_is_unlabelled(state):
+    state.switch_layer(layer_id(state, "names"), False)
     state.label(label_id(state, "good"))
     state.submit()
     state.narrow(state=TO_DO)
@@ -108,6 +109,7 @@ def test_where_nothing_passes_the_document_stays_open(state):
 
 
 def test_submitting_goes_through_the_narrowed_queue_alone(state, noted):
+    state.switch_layer(layer_id(state, "names"), False)
     suggest(state, ["k1", "k4"])
     state.narrow(suggested=True)
     seen = []
@@ -124,6 +126,7 @@ def test_submitting_goes_through_the_narrowed_queue_alone(state, noted):
 
 
 def test_documents_that_are_done_are_gone_through_one_after_the_other(state):
+    state.switch_layer(layer_id(state, "names"), False)
     for _turn in range(3):
         state.label(label_id(state, "good"))
         state.submit()

@@ -45,6 +45,7 @@ def suggest(state, *rows, run=None):
 
 def test_it_opens_at_the_first_document_with_something_to_do(state, context):
     assert key_of(state) == "k0"
+    state.switch_layer(layer_id(state, "names"), False)
     state.label(label_id(state, "good"))
     state.submit()
     again = AnnotateActs(context)
@@ -287,6 +288,151 @@ def test_submit_goes_on_and_a_class_layer_without_a_class_stays_draft_and_is_rep
     assert any("mood has no class yet" in message for message in context.message)
 
 
+def states_of(state, document_id) -> dict[str, str]:
+    known = annotate.view(state.project, document_id).states
+    return {layer.name: known[layer.id] for layer in state.layers if layer.id in known}
+
+
+def test_submitting_a_class_says_nothing_about_spans_that_nobody_looked_for(state, context):
+    first = state.document_id
+    state.label(label_id(state, "good"))
+    state.submit()
+
+    assert states_of(state, first) == {"mood": "submitted", "names": "pending"}
+    assert context.message == ["Submitted k0 in mood only: names has no labels."]
+    assert list(context.offered) == ["Undo", "Label only mood", "Always submit names too"]
+    assert key_of(state) == "k1"
+
+
+def test_spans_that_were_deleted_or_suggestions_that_were_rejected_are_an_answer(state):
+    state.label(label_id(state, "PER"), Target("text", 0, 3))
+    first = state.document_id
+    state.step(1)
+    suggest(state, (layer_id(state, "names"), label_id(state, "LOC"), 0, 3))
+    second = state.document_id
+    state.open(first)
+    state.choose(("gold", state.spans[0].id))
+    state.delete_chosen()
+    state.label(label_id(state, "good"))
+    state.submit()
+    state.open(second)
+    state.reject()
+    state.label(label_id(state, "bad"))
+    state.submit()
+
+    for id in (first, second):
+        assert states_of(state, id) == {"mood": "submitted", "names": "submitted"}
+
+
+def test_the_layers_to_label_are_chosen_once_after_a_submission(state, context):
+    state.label(label_id(state, "good"))
+    state.submit()
+    context.offered["Label only mood"]()
+    assert [layer.name for layer in state.active] == ["mood"] and state.left == 4 + 1  # and a pair
+
+    context.message.clear()
+    state.label(label_id(state, "bad"))
+    state.submit()
+    assert not context.message and state.left == 3 + 1
+
+
+def test_always_submits_untouched_layers_from_then_on(state, context):
+    first = state.document_id
+    state.label(label_id(state, "good"))
+    state.submit()
+    context.offered["Always submit names too"]()
+    context.message.clear()
+    second = state.document_id
+    state.label(label_id(state, "bad"))
+    state.submit()
+
+    assert not context.message
+    for id in (first, second):
+        assert states_of(state, id) == {"mood": "submitted", "names": "submitted"}
+
+
+def test_a_chosen_layer_without_labels_is_submitted_and_named_until_always(state, context):
+    names = layer_id(state, "names")
+    state.switch_layer(names, False)
+    state.switch_layer(names, True)
+    first = state.document_id
+    state.label(label_id(state, "good"))
+    state.submit()
+    assert states_of(state, first) == {"mood": "submitted", "names": "submitted"}
+    assert context.message == ["Submitted k0 without a label in names."]
+    assert list(context.offered) == ["Undo", "Always"] and state.tells_empty
+
+    context.offered["Always"]()
+    context.message.clear()
+    state.label(label_id(state, "good"))
+    state.submit()
+    assert not context.message and not state.tells_empty
+
+    state.tell_empty(True)
+    state.label(label_id(state, "good"))
+    state.submit()
+    assert context.message == ["Submitted k2 without a label in names."]
+
+
+# ---------------------------------------------------------------- layers to label
+
+
+def finish_some(state, documents=2):
+    state.switch_layer(layer_id(state, "names"), False)
+    for _turn in range(documents):
+        state.label(label_id(state, "good"))
+        state.submit()
+
+
+def test_a_layer_that_is_added_leaves_finished_documents_finished(state, context):
+    finish_some(state)
+    before = state.left, state.rows(list(state.ids))
+
+    labels.add_layer(state.project, "topic", "class", labels=("war", "peace"))
+
+    assert [layer.name for layer in state.active] == ["mood"]
+    assert (state.left, state.rows(list(state.ids))) == before
+    assert "The new layer topic is not among the layers that you label." in context.message
+    context.offered["Label topic"]()
+    assert [layer.name for layer in state.active] == ["mood", "topic"] and state.left == 5 + 1
+
+
+def test_a_layer_added_while_no_page_was_open_leaves_finished_documents_finished(state, context):
+    finish_some(state)
+    state.close()
+    labels.add_layer(state.project, "topic", "class", labels=("war", "peace"))
+    again = AnnotateActs(context)
+
+    assert [layer.name for layer in again.active] == ["mood"] and again.left == 3 + 1
+    again.close()
+
+
+def test_a_layer_that_is_added_before_a_document_is_finished_is_labelled(state):
+    state.label(label_id(state, "good"))
+    labels.add_layer(state.project, "topic", "class", labels=("war", "peace"))
+
+    assert [layer.name for layer in state.active] == ["mood", "names", "topic"]
+
+
+def test_a_layer_for_other_documents_is_labelled(state):
+    finish_some(state)
+    labels.add_layer(state.project, "nearness", "score", texts=2)
+
+    assert layer_id(state, "nearness") not in state.off
+
+
+def test_layers_hidden_by_an_earlier_version_stay_hidden(state, context):
+    uid = next(layer.uid for layer in state.layers if layer.name == "names")
+    state.close()
+    context.settings.window = {"annotate.off": {state.project.uid: [uid]}}
+    again = AnnotateActs(context)
+    again.label(label_id(again, "good"))
+    again.submit()
+
+    assert [layer.name for layer in again.active] == ["mood"] and not context.message
+    again.close()
+
+
 def test_submit_touches_only_the_layers_that_are_switched_on(state):
     state.switch_layer(layer_id(state, "mood"), False)
     first = state.document_id
@@ -313,6 +459,7 @@ def test_the_queue_shows_the_state_in_the_layers_that_are_switched_on(state):
 
 
 def test_editing_leaves_a_submitted_document_submitted(state):
+    state.switch_layer(layer_id(state, "pairs"), True)  # as chosen
     state.label(label_id(state, "good"))
     first = state.document_id
     state.submit()

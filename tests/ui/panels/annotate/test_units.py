@@ -65,7 +65,10 @@ def test_submitting_before_the_last_sentence_says_so_with_undo(book, context):
     book.label(label_id(book, "good"))
     book.submit()
 
-    assert context.message[-1] == "Submitted book as a whole (Sentence 1 of 4)."
+    assert context.message[-1] == (
+        "Submitted book as a whole (Sentence 1 of 4)."
+        " Submitted book in mood only: names has no labels."
+    )
     assert "submitted" in annotate.view(book.project, here).states.values()
 
 

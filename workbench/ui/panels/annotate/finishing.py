@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.operations import annotate
 from workbench.operations.annotate import SpanRow, SuggestionRow
 from workbench.text import query_edit, snap
 from workbench.text.document import TEXT
 from workbench.text.rows import row_id
+from workbench.ui import shown_layers
 from workbench.ui.panels.annotate.questions import QuestionState
 from workbench.ui.panels.annotate.queue import DONE
 from workbench.ui.panels.annotate.relating import RelationState
@@ -19,12 +20,17 @@ from workbench.ui.panels.annotate.sources import SourceState
 from workbench.ui.panels.annotate.state import SUGGESTED
 from workbench.ui.panels.annotate.values import ValueState
 
+if TYPE_CHECKING:
+    from workbench.operations.annotate import DocumentView
+    from workbench.text.labels import Layer
+
 
 class FinishState(ValueState, QuestionState, RelationState, SourceState):
     """The selected span, the unit in focus, and the end of work on a document."""
 
     # suggestions, name and the suggestion of that name
     _found: tuple[object, Name, SuggestionRow | None] | None = None
+    _opened: DocumentView | None = None  # the open document as it was when it was opened
 
     def _do(self, act: Callable[..., Any], *args: Any, **named: Any) -> Any:
         return self.context.attempt(act, self.project, *args, origin=self, **named)
@@ -66,7 +72,10 @@ class FinishState(ValueState, QuestionState, RelationState, SourceState):
     # ------------------------------------------------------------ sentences and paragraphs
 
     def open(self, document_id: int, chosen: Name | None = None) -> None:
+        before = self.document_id
         super().open(document_id, chosen)
+        if before != self.document_id or self._opened is None:
+            self._opened = self.doc
         self._focus_chosen()
 
     def choose(self, name: Name | None) -> None:
@@ -101,34 +110,113 @@ class FinishState(ValueState, QuestionState, RelationState, SourceState):
 
     # ------------------------------------------------------------ finishing a document
 
-    def submit(self) -> None:
-        """Submit in the shown layers and open the next document.
+    @property
+    def untouched(self) -> tuple[Layer, ...]:
+        """Shown layers that the user has not begun in the open document: it has no label in them,
+        and has lost none since it was opened.
+        """
+        doc, before = self.shown_doc, self._opened
+        touched = {id for id, state in doc.states.items() if state != "pending"} | doc.labelled
+        if before is not None and before.document.id == doc.document.id:
+            open_ones = {row.id for row in doc.suggestions}
+            decided = (row for row in before.suggestions if row.id > 0 and row.id not in open_ones)
+            touched |= before.labelled | {row.layer_id for row in decided}
+        return tuple(layer for layer in self.active if layer.id not in touched)
 
-        A class layer without a class stays a draft, which is shown as a message.
+    def submit(self) -> None:
+        """Submit in the layers that the user labels, and open the next document.
+
+        Until the user has chosen the layers to label, these are those with a label in this
+        document, or all if there is none. A class layer without a class stays a draft. What is not
+        submitted, and what is submitted without a label, is shown as a message.
         """
         if not self.can_edit:
             return
-        shown, here, key = (
-            [layer.id for layer in self.active],
-            self.shown_id,
-            self.shown_doc.document.key,
-        )
-        if not shown:
+        if not self.active:
             self.context.note(_("No layer is selected, so there is nothing to submit."))
             return
         self.save_texts()
+        here, key, untouched = self.shown_id, self.shown_doc.document.key, self.untouched
         place = "" if self.units.is_last else self.units.message
-        warnings = self._do(annotate.submit, here, shown)
+        layers = self.active
+        if len(untouched) < len(layers) and not shown_layers.chosen(self.context):
+            layers = tuple(layer for layer in layers if layer not in untouched)
+        warnings = self._do(annotate.submit, here, [row_id(layer) for layer in layers])
         if warnings is None:
             return
-        if warnings:
+        whole = _("Submitted {key} as a whole ({place}).").format(key=key, place=place)
+        said = [whole] if place else []
+        if rest := [layer for layer in self.active if layer not in layers]:
+            self._say_part(here, said, layers, rest)
+        elif empty := self._empty_to_tell(untouched):
+            self._say_empty([*said, *warnings], empty)
+        elif warnings:
             self.context.note(
                 f"{key}: {' '.join(warnings)}", lambda: self.open(here), action=_("Go back")
             )
-        elif place:
-            message = _("Submitted {key} as a whole ({place}).").format(key=key, place=place)
-            self.context.note(message, undo=True)
-        self._go_on(keep_note=bool(warnings or place))
+        elif said:
+            self.context.note(whole, undo=True)
+        self._go_on(keep_note=bool(rest or empty or warnings or said))
+
+    def _say_part(
+        self, here: int, said: list[str], done: Sequence[Layer], rest: Sequence[Layer]
+    ) -> None:
+        """Say which layers were not submitted, after `said`, and offer to choose the layers to
+        label.
+        """
+        key = self.shown_doc.document.key
+        names = {"layers": _names(done), "rest": _names(rest)}
+        message = ngettext(
+            "Submitted {key} in {layers} only: {rest} has no labels.",
+            "Submitted {key} in {layers} only: {rest} have no labels.",
+            len(rest),
+        )
+
+        def always() -> None:
+            shown_layers.choose(self.context)
+            shown_layers.tell_empty(self.context, rest, False)
+            self._do(annotate.submit, here, [row_id(layer) for layer in rest])
+
+        def leave() -> None:
+            off = self.off | {layer.id for layer in rest}
+            shown_layers.hide(self.context, [layer for layer in self.layers if layer.id in off])
+
+        choices = (
+            (_("Label only {layers}").format(**names), leave),
+            (_("Always submit {rest} too").format(**names), always),
+        )
+        text = " ".join((*said, message.format(key=key, **names)))
+        self.context.note(text, undo=True, more=choices)
+
+    def _empty_to_tell(self, untouched: Sequence[Layer]) -> tuple[Layer, ...]:
+        """Layers of which a message says that the document was submitted without a label in them;
+        none for the only layer, in which that is what Submit was pressed for.
+        """
+        if len(self.active) < 2:
+            return ()
+        return tuple(
+            layer
+            for layer in untouched
+            if layer.traits.empty_is_answer and shown_layers.empty_is_told(self.context, layer)
+        )
+
+    @property
+    def tells_empty(self) -> bool:
+        """Whether a message says for every layer that it was submitted without a label."""
+        return all(shown_layers.empty_is_told(self.context, layer) for layer in self.layers)
+
+    def tell_empty(self, tell: bool) -> None:
+        shown_layers.tell_empty(self.context, self.layers, tell)
+
+    def _say_empty(self, said: Sequence[str], empty: Sequence[Layer]) -> None:
+        """Say, after `said`, in which layers the document was submitted without a label."""
+        message = _("Submitted {key} without a label in {layers}.")
+        text = message.format(key=self.shown_doc.document.key, layers=_names(empty))
+
+        def always() -> None:
+            shown_layers.tell_empty(self.context, empty, False)
+
+        self.context.note(" ".join((*said, text)), undo=True, more=((_("Always"), always),))
 
     def discard(self) -> None:
         """Discard the document in the shown layers and open the next, or restore it."""
@@ -216,3 +304,7 @@ class FinishState(ValueState, QuestionState, RelationState, SourceState):
                 self.clear_filters,
                 action=_("Show all"),
             )
+
+
+def _names(layers: Sequence[Layer]) -> str:
+    return ", ".join(layer.name for layer in layers)

@@ -29,6 +29,7 @@ class LayersButton(Button):
             tip=_("Select layers to label"),
         )
         self._state = state
+        self._menu.aboutToShow.connect(self.show_layers)
 
     def show_layers(self) -> None:
         """Fill the menu again."""
@@ -40,3 +41,9 @@ class LayersButton(Button):
             action.setChecked(layer.id not in state.off)
             action.toggled.connect(lambda on, id=layer.id: state.switch_layer(id, on))
             self._menu.addAction(action)
+        self._menu.addSeparator()
+        tell = QAction(_("&Say which layers are submitted without labels"), self._menu)
+        tell.setCheckable(True)
+        tell.setChecked(state.tells_empty)
+        tell.toggled.connect(state.tell_empty)
+        self._menu.addAction(tell)

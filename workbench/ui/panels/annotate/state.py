@@ -165,13 +165,8 @@ class AnnotateState(WithRemarks):
         """
         if self.doc is None:
             return ()
-        labelled = {row.layer_id for row in self.doc.marks}
-        labelled |= self.doc.spans.of_layers.keys()
-        labelled |= {question.layer_id for question in self.doc.questions}
-        labelled -= {
-            question.layer_id for question in self.doc.questions if question.question.is_open
-        }
-        labelled |= {row.layer_id for row in self.doc.written}
+        is_open = {asked.layer_id for asked in self.doc.questions if asked.question.is_open}
+        labelled = self.doc.labelled - is_open
         return tuple(
             layer
             for layer in self.active
