@@ -210,3 +210,60 @@ def test_texts_stand_among_pairs(read):
         (("text", "alone too"),),
     ]
     assert not records.skipped
+
+
+# ---------------------------------------------------------------- pairs of text and annotations
+
+
+SPACY = [
+    ["Acme fell again", {"entities": [[0, 4, "ORG"]]}],
+    ["Paris", {"entities": [[0, 5, "LOC"]]}],
+]
+
+
+# explosion/spaCy#5272, #3805: the simple training style
+@pytest.mark.parametrize(
+    "content",
+    [
+        json.dumps(SPACY),
+        json.dumps(SPACY, indent=1),
+        "\n".join(json.dumps(pair) for pair in SPACY),
+        json.dumps({"classes": ["ORG"], "annotations": [*SPACY, None]}),
+    ],
+)
+def test_pairs_of_a_text_and_its_entities_are_records(read, content):
+    found = read(content, name="x.json")
+
+    assert found.texts == ["Acme fell again", "Paris"] and found.skipped == []
+    assert [record.spans["spans"] for record in found.records] == [
+        (Span(0, 4, "ORG"),),
+        (Span(0, 5, "LOC"),),
+    ]
+
+
+def test_a_single_pair_with_classes_and_groups_of_spans_is_a_record(read):
+    parts = {"cats": {"POS": 1.0, "NEG": 0.0}, "spans": {"sc": [[0, 4, "ORG"], [0, 9, "NP"]]}}
+
+    (record,) = read(json.dumps(["Acme fell", parts]), name="x.jsonl").records
+
+    assert record.marks == {"class": ("POS",)}
+    assert record.spans == {"sc": (Span(0, 4, "ORG"), Span(0, 9, "NP"))}
+
+
+# ---------------------------------------------------------------- JSON_MIN
+
+
+def test_each_group_of_choices_of_json_min_is_a_layer(read):  # HumanSignal/label-studio#2588
+    content = json.dumps(
+        [
+            {"text": "x", "id": 1, "topics": {"choices": ["a", "b"]}, "genre": {"choices": ["y"]}},
+            {"text": "y", "id": 2, "topics": {"choices": ["c", "b"]}, "genre": "z"},
+        ]
+    )
+
+    found = read(content, name="min.json")
+
+    assert [record.marks for record in found.records] == [
+        {"topics": ("a", "b"), "genre": ("y",)},
+        {"topics": ("c", "b"), "genre": ("z",)},
+    ]

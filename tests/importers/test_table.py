@@ -161,7 +161,7 @@ def test_a_row_without_label_is_not_submitted(read):
 def test_unknown_columns_and_roles_say_what_is_known(read):
     with pytest.raises(ImportFailed, match="no column 'body'.*text, label"):
         read("text,label\na,b\n", "csv", mapping=(("text", "body"),))
-    with pytest.raises(ImportFailed, match="text_b, label:LAYER"):
+    with pytest.raises(ImportFailed, match="text_b, tokens, label:LAYER"):
         read("text,label\na,b\n", "csv", mapping=(("words", "text"),))
 
 

@@ -65,8 +65,9 @@ def _roles(
     metavar="ROLE=COLUMN",
     help=_(
         "Role of a column; columns of CoNLL files are named by number. Several columns may have "
-        "the same tag:LAYER. Roles: id text text_b label:LAYER labels:LAYER (several, between "
-        "semicolons) tag:LAYER spans:LAYER chains:LAYER score:LAYER written:LAYER split group "
+        "the same tag:LAYER or labels:LAYER. Roles: id text text_b tokens (a list) label:LAYER "
+        "labels:LAYER (several, between semicolons; or indicators 0 and 1) "
+        "tag:LAYER spans:LAYER chains:LAYER score:LAYER written:LAYER split group "
         "meta:NAME question choice choices answer:LAYER. Columns named like a role have it."
     ),
 )

@@ -50,7 +50,7 @@ def layout(head: str) -> str:
         return "lines"
     alone = _parses(first)
     if start[0] == "[":
-        return "lines" if alone and rest.strip() else "list"
+        return "lines" if alone and (rest.strip() or _is_pair(first)) else "list"
     if alone or not newline:
         return "lines"
     try:
@@ -61,6 +61,12 @@ def layout(head: str) -> str:
     except (ValueError, RecursionError):
         return "lines"
     return "objects"
+
+
+def _is_pair(line: str) -> bool:
+    """Whether a line is a text with its annotations, one record, and not a list of records."""
+    value = json.loads(line)
+    return len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], dict)
 
 
 def _parses(line: str) -> bool:
@@ -218,6 +224,20 @@ def first_object(head: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def first_value(head: str) -> object:
+    """The first value of a file's beginning, of a list its first item; None if there is none."""
+    start = head.lstrip("\ufeff \t\r\n")
+    for text in (start, start.removeprefix("[").lstrip()):
+        try:
+            value, _end = _DECODER.raw_decode(text)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, list) and value and isinstance(value[0], list | dict):
+            return value[0]
+        return value
+    return None
 
 
 def dumps(value: object) -> str:

@@ -83,7 +83,7 @@ class ProdigyImporter:
                     names=", ".join(map(repr, seen))
                 ),
             )
-        if "spans" in first or ("tokens" in first and isinstance(first["tokens"], list)):
+        if any(_holds_objects(first.get(key)) for key in ("tokens", "spans")):
             return Guess(0.9, _("JSON with 'text' and 'spans' in Prodigy's format"))
         return (
             Guess(0.4, _("JSON with 'text'"))
@@ -126,6 +126,10 @@ class ProdigyImporter:
                     rejected,
                 ).format(n=rejected)
             )
+
+
+def _holds_objects(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, dict) for item in value)
 
 
 def _shown(value: Mapping[str, Any]) -> tuple[str, str, str]:

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _
-from workbench.importers import table_cells
+from workbench.importers import list_fields, table_cells
 from workbench.text.formulas import ESCAPED_COLUMN
 from workbench.text.labels import CLUSTER, MULTI, LayerKind
 
 CHOICE, CHOICES, QUESTION, ANSWER = "choice", "choices", "question", "answer"
-PLAIN = ("id", "text", "text_b", "split", "group", QUESTION, CHOICES, CHOICE)
+TOKENS = "tokens"  # a list of the tokens of the text
+PLAIN = ("id", "text", "text_b", TOKENS, "split", "group", QUESTION, CHOICES, CHOICE)
 SCORE, WRITTEN = "score", "written"  # a number, and a text, of a document
 LABELS, CHAINS = "labels", "chains"  # several classes; spans of chains
 # These take a name: label:LAYER, meta:NAME.
@@ -26,10 +27,11 @@ KINDS = {LABELS: MULTI, CHAINS: CLUSTER}  # role → the kind of its layer, if i
 CLASSES = ("label", LABELS)
 # with these, records are not only questions with choices
 _BESIDE_CHOICES = ("text_b", "label", LABELS, "tag", "spans", CHAINS, SCORE, WRITTEN)
-TAG, SPANS = REPEATABLE = ("tag", "spans")  # several columns of these may share a layer
+TAG, SPANS = IN_TEXT = ("tag", "spans")
+REPEATABLE = (*IN_TEXT, LABELS)  # several columns of these may share a layer
 MOST_COLUMNS = 10_000  # a table of texts has fewer columns; more would fill the memory
 ROLES = (
-    "id, text, text_b, label:LAYER, labels:LAYER, tag:LAYER, spans:LAYER, chains:LAYER, "
+    "id, text, text_b, tokens, label:LAYER, labels:LAYER, tag:LAYER, spans:LAYER, chains:LAYER, "
     "score:LAYER, written:LAYER, split, group, meta:NAME, question, choices, choice, answer:LAYER"
 )
 _NUMBERED = re.compile(r"choice_\d+")  # columns of choices that our own export writes
@@ -94,7 +96,7 @@ class Role:
     @property
     def in_text(self) -> bool:
         """Labels with offsets: tags or spans."""
-        return self.kind in REPEATABLE
+        return self.kind in IN_TEXT
 
     @property
     def text(self) -> str:
@@ -106,7 +108,8 @@ def parse(mapping: Iterable[tuple[str, str]], *, asks: bool = False) -> tuple[Ro
 
     asks: questions may be answered from the text, so that they need no choices.
 
-    Several columns may hold tags or spans of the same layer: nested levels, for example.
+    Several columns may hold tags or spans of the same layer: nested levels, for example; and
+    several indicators of its classes.
     """
     found: dict[Role, None] = {}
     taken: set[str] = set()
@@ -264,7 +267,24 @@ def guess(
     in_text = [column for column in left if table_cells.are_spans(cells[column])]
     for column in {*in_text, *(column for _role, column in written)}:
         left.remove(column)
-    take("text", _NAMES["text"])
+    lists = _lists_in({column: cells[column] for column in left})
+    text = next(
+        (
+            column
+            for name in _NAMES["text"]
+            for column in left
+            if column.strip().lower() == name and column not in lists
+        ),
+        "",
+    )
+    words, tags = list_fields.tokens_and_tags({text: cells.get(text, ()), **lists}, text)
+    words = words or ("" if text else list_fields.tokens_alone(lists))
+    found += [("text", text or words)] if text or words else []
+    found += [(TOKENS, words)] if words and text else []
+    layers = list_fields.layers_of(lists, tags, span_layer=span_layer)
+    found += [(f"{TAG}:{layer}", column) for column, layer in layers.items()]
+    for _role, column in found:
+        left.remove(column)
     if not found and (longest := _longest(left, rows, columns)):
         found.append(("text", longest))
         left.remove(longest)
@@ -280,10 +300,30 @@ def guess(
     in_text = [column for column in in_text if column not in known]
     found += [(f"{SPANS}:{table_cells.span_layer(name, span_layer)}", name) for name in in_text]
     found += _tagged(found, left, cells, span_layer)
+    if not any(role.partition(":")[0] in (*CLASSES, *IN_TEXT) for role, _column in found):
+        layer = pair_layer if paired else class_layer
+        indicators = list_fields.indicator_columns({column: cells[column] for column in left})
+        found += [(f"{LABELS}:{layer}", column) for column in indicators]
     found += [(role, column) for role, column in scores(cells) if column in left]
     used = {column for _role, column in found}
     found += metadata(column for column in left if column not in used)
     return tuple(found)
+
+
+def _lists_in(cells: Mapping[str, Sequence[str]]) -> dict[str, list[object]]:
+    """The values of the columns all of whose cells hold lists."""
+    found: dict[str, list[object]] = {}
+    for column, its in cells.items():
+        values = [table_cells.list_of(cell) for cell in its]
+        some = [value for value, cell in zip(values, its, strict=True) if cell.strip()]
+        if some and None not in some:
+            found[column] = list(values)
+    return found
+
+
+def several(mapped: Iterable[Role]) -> list[tuple[str, str]]:
+    """(layer, column) of the roles of several classes."""
+    return [(role.name, role.column) for role in mapped if role.kind == LABELS]
 
 
 def _fits(role: str, cells: Sequence[str]) -> bool:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _, ngettext
-from workbench.importers import jsonl, roles, table_cells
+from workbench.importers import jsonl, list_fields, roles, table_cells
 from workbench.importers.base import (
     Fault,
     Guess,
@@ -39,6 +40,7 @@ from workbench.text.dataset import Record
 from workbench.text.document import CHOICES, TEXT, Document, choice_names, with_choices
 from workbench.text.formulas import ESCAPED_COLUMN, unescape
 from workbench.text.labels import ONE_OF, Label, Layer
+from workbench.text.labels import TAG as TAG_KIND
 from workbench.text.spans import Span
 
 
@@ -48,6 +50,7 @@ class TableImporter:
     delimiter = ","
     ending = ".csv"
     title = "CSV"
+    options = (list_fields.NAMES,)
 
     def sniff(self, head: str, name: str) -> Guess:
         if jsonl.opens(head):
@@ -116,7 +119,10 @@ class TableImporter:
         place = {name: n for n, name in enumerate(form.columns)}
         places = [(role, place[role.column]) for role in mapped]
         escaped = place.get(ESCAPED_COLUMN)
+        lists = _Lists.of(mapped, form, options, source.name)
+        lists.feed(row for _line, row in (form.rows(source) if lists.tags.columns else ()))
         yield from (Hint(*pair) for pair in roles.hinted(mapped))
+        yield from lists.layers()
         yield from _choice_layer(mapped)
         used = {ESCAPED_COLUMN, *(role.column for role in mapped)}
         if unused := [name for name in form.columns if name not in used]:
@@ -130,14 +136,14 @@ class TableImporter:
                     swallowed.look_at(line, row)
                 if len(row) != len(form.columns):
                     raise _wrong_width(row, form.columns)
-                record = _record(_unescaped(row, place, escaped), places)
+                record = _record(_unescaped(row, place, escaped), places, lists)
                 if not options.mapping:
                     record = of_single_text(record, options)
                 check(record)
                 yield Row(line, record)
             except Fault as fault:
                 yield Skipped(line, str(fault))
-        yield from (Remark(message) for message in swallowed.remarks())
+        yield from (Remark(message) for message in (*swallowed.remarks(), *lists.remarks()))
 
 
 class TsvImporter(TableImporter):
@@ -164,6 +170,91 @@ def _with_text(form: Form, name: str) -> tuple[tuple[str, str], ...]:
         return form.mapping
     added = (first.text, first.column)
     return form.mapping if added in form.mapping else (added, *form.mapping)
+
+
+# ---------------------------------------------------------------- lists in cells
+
+
+@dataclass
+class _Lists:
+    """The columns of tags and of indicators of classes, see `list_fields`.
+
+    vectors: columns with a list of indicators → its length. indicators: columns with one class
+    each. replaced: how many texts were replaced by their tokens.
+    """
+
+    file: str
+    columns: Sequence[str]
+    mapped: Sequence[roles.Role]
+    tags: list_fields.Tags
+    names: tuple[str, ...]
+    vectors: dict[str, int]
+    indicators: frozenset[str]
+    text_is_list: bool = False
+    replaced: int = 0
+
+    @classmethod
+    def of(cls, mapped: Sequence[roles.Role], form: Form, options: Options, file: str) -> _Lists:
+        names = list_fields.names_in(options.settings)
+        tags = [(role.column, role.name) for role in mapped if role.is_tag]
+        place = {name: n for n, name in enumerate(form.columns)}
+        cells = {
+            role.column: [row[place[role.column]] for row in form.sample if len(row) == len(place)]
+            for role in mapped
+            if role.kind in (*roles.CLASSES, "text")
+        }
+        lists = {name: list(map(table_cells.list_of, its)) for name, its in cells.items()}
+        lengths = {
+            name: list_fields.vector_length(values)
+            for name, values in lists.items()
+            if all(
+                value or not cell.strip() for cell, value in zip(cells[name], values, strict=True)
+            )
+        }
+        text = next(role.column for role in mapped if role.kind == "text")
+        return cls(
+            file,
+            form.columns,
+            mapped,
+            list_fields.Tags(tags, names),
+            names,
+            {name: length for name, length in lengths.items() if length and name != text},
+            list_fields.shared_indicators(roles.several(mapped), cells),
+            bool(list_fields.tokens_alone({"tokens": lists[text]})),
+        )
+
+    def feed(self, rows: Iterable[Sequence[str] | Fault]) -> None:
+        """Read the tags of all rows: they decide on the scheme."""
+        places = [(column, self.columns.index(column)) for column in self.tags.columns]
+        for row in rows:
+            if isinstance(row, Fault) or len(row) != len(self.columns):
+                continue
+            for column, place in places:
+                with suppress(Fault):
+                    self.tags.feed(column, table_cells.tags(row[place]))
+
+    def layers(self) -> Iterator[Hint | Layer]:
+        yield from (Hint(name, TAG_KIND) for name in self.tags.tag_layers())
+        texts = 1 + any(role.kind == "text_b" for role in self.mapped)
+        several = [(role.name, role.column) for role in self.mapped if role.kind in roles.CLASSES]
+        yield from list_fields.indicated_layers(
+            several, self.vectors, self.indicators, self.names, texts
+        )
+
+    def classes(self, column: str, cell: str) -> tuple[str, ...] | None:
+        """The classes of a cell of indicators; None if it is blank. Raises Fault."""
+        if column in self.vectors:
+            value = table_cells.list_of(cell)
+            return list_fields.classes_of_vector(value, self.vectors[column], self.names)
+        is_on = list_fields.is_on(cell, column)
+        return None if is_on is None else (column,) * is_on
+
+    def remarks(self) -> Iterator[str]:
+        yield from self.tags.remarks(self.file)
+        for column, length in self.vectors.items() if not self.names else ():
+            yield list_fields.vector_remark(self.file, column, length)
+        if self.replaced:
+            yield list_fields.replaced_remark(self.file, self.replaced)
 
 
 # ---------------------------------------------------------------- one row
@@ -196,12 +287,13 @@ def _wrong_width(row: Sequence[str], columns: Sequence[str]) -> Fault:
     return Fault(template.format(n=len(row), wanted=len(columns)))
 
 
-def _record(row: list[str], places: list[tuple[roles.Role, int]]) -> Record:
+def _record(row: list[str], places: list[tuple[roles.Role, int]], lists: _Lists) -> Record:
     """Raises Fault."""
     cells = {role.kind: row[place] for role, place in places if role.kind in roles.PLAIN}
     named = [(role, row[place]) for role, place in places if role.kind in roles.NAMED]
     choices = [row[place] for role, place in places if role.kind == roles.CHOICE and row[place]]
-    document = _document(cells, choices, [role for role, cell in named if role.is_tag and cell])
+    tagged = any(role.is_tag and cell for role, cell in named)
+    document = _document(cells, choices, lists, tagged=tagged)
     meta = metadata((role.name, cell) for role, cell in named if role.kind == "meta")
     document = replace(document, meta=meta)
     states: dict[str, str] = {}
@@ -211,13 +303,20 @@ def _record(row: list[str], places: list[tuple[roles.Role, int]]) -> Record:
         if not cell.strip():
             continue
         if role.is_tag:
-            add_spans(spans, role.name, table_cells.tags(cell, document.tokens[TEXT]))
+            tags = table_cells.tags(cell)
+            tokens = document.tokens.get(TEXT, ())
+            add_spans(spans, role.name, lists.tags.spans(role.column, tags, tokens))
         elif role.kind in (roles.SPANS, roles.CHAINS):
             add_spans(spans, role.name, table_cells.spans(cell, document.text))
+        elif role.column in lists.vectors or role.column in lists.indicators:
+            if (names := lists.classes(role.column, cell)) is None:
+                continue
+            marks[role.name] = tuple(dict.fromkeys((*marks.get(role.name, ()), *names)))
         elif role.kind == "label":
             marks[role.name] = (label_name(cell.strip()),)
         elif role.kind == roles.LABELS:
-            marks[role.name] = table_cells.labels(cell)
+            names = (*marks.get(role.name, ()), *table_cells.labels(cell))
+            marks[role.name] = tuple(dict.fromkeys(names))
         elif role.kind == roles.ANSWER:
             marks[role.name] = table_cells.choice(cell, choices)
         else:
@@ -228,10 +327,10 @@ def _record(row: list[str], places: list[tuple[roles.Role, int]]) -> Record:
 
 
 def _document(
-    cells: Mapping[str, str], choices: Sequence[str], tagged: Sequence[roles.Role]
+    cells: Mapping[str, str], choices: Sequence[str], lists: _Lists, *, tagged: bool
 ) -> Document:
     """The document of a row: with choices, two texts, or tokens if it is tagged; no metadata."""
-    text, tokens = table_cells.tokens(cells["text"]) if tagged else (cells["text"], ())
+    text, tokens = _text_and_tokens(cells, lists, tagged=tagged)
     key, asked = cells.get("id", "").strip(), cells.get(roles.QUESTION, "")
     if choices:
         texts = with_choices(key, text, choices, asked).texts
@@ -239,6 +338,21 @@ def _document(
         texts = texts_of(text, cells.get("text_b") or None)
     split, group = split_name(cells.get("split")), cells.get("group") or None
     return Document(key, texts, split, group, {}, {TEXT: tokens} if tokens else {})
+
+
+def _text_and_tokens(
+    cells: Mapping[str, str], lists: _Lists, *, tagged: bool
+) -> tuple[str, list_fields.Offsets]:
+    """The text and its tokens: those of a list, or the words of a tagged text. Raises Fault."""
+    text = cells["text"]
+    if (words := cells.get(roles.TOKENS, "")).strip():
+        listed = list_fields.tokens_of(table_cells.list_of(words), roles.TOKENS)
+        tokens = list_fields.place_tokens(listed, text)
+        if tokens is not None:
+            return text, tokens
+        lists.replaced += 1
+        return list_fields.joined(listed, roles.TOKENS)
+    return table_cells.tokens(text) if tagged or lists.text_is_list else (text, ())
 
 
 def _unescaped(row: list[str], place: Mapping[str, int], escaped: int | None) -> list[str]:

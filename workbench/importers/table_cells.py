@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from workbench.base.i18n import _
 from workbench.importers.base import Fault, label_name, placed_span, show, span_offsets
-from workbench.text import schemes
 from workbench.text.document import TEXT
 from workbench.text.joining import join
 from workbench.text.spans import Span
 
 SIGN = ";"  # between labels
+_QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+_NUMBER = r"-?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?"
+_ITEM = re.compile(rf"{_QUOTED}|{_NUMBER}|True|False|None|nan", re.S)
+_NUMPY = re.compile(rf"\[\s*(?:{_ITEM.pattern})(?:\s+(?:{_ITEM.pattern}))*\s*\]", re.S)
+_ARRAY = re.compile(r"(?:np\.|numpy\.)?(?:array|list)\((.*?)(?:,\s*dtype=[\w.'<>\" ]+)?\)", re.S)
+_MISSING = re.compile(r"\bnan\b(?=\s*[,\]}])")  # as a value of Python's text of a list
 _HASH = "#"  # between labels in tables of doccano
 _DOCCANO = ({"id", "text", "label"}, {"id", "data", "label"}, {"id", "text", "label", "comments"})
 _PLURAL = ("labels", "classes", "categories", "topics")
@@ -24,20 +30,32 @@ _GENERAL = ("spans", "entities", "label", "labels", "annotation", "annotations",
 
 
 def value_of(cell: str) -> object:
-    """The list or object in a cell, as JSON or as Python writes it (in tables of pandas).
+    """The list or object in a cell, as JSON, as Python writes it (in tables of pandas), or as numpy
+    does: without commas.
 
     None if it holds neither.
     """
     cell = cell.strip()
+    if match := _ARRAY.fullmatch(cell):
+        cell = match[1].strip()
     if cell[:1] not in ("[", "{"):
         return None
     try:
         return json.loads(cell)
     except (ValueError, RecursionError):
         pass
+    # Python joins strings without a comma between them, so that numpy's come first
+    if _NUMPY.fullmatch(cell):
+        cell = f"[{', '.join(match[0] for match in _ITEM.finditer(cell))}]"
+    found = _literal(cell)
+    return _literal(_MISSING.sub("None", cell)) if found is None else found
+
+
+def _literal(text: str) -> object:
+    """The value of a literal of Python; None if the text is not one."""
     try:
         with warnings.catch_warnings(action="ignore"):  # of backslashes in texts
-            return ast.literal_eval(cell)
+            return ast.literal_eval(text)
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
 
@@ -150,9 +168,14 @@ def _placed(
 
 def are_spans(cells: Iterable[str]) -> bool:
     """Whether every cell with a value has a list of spans, and one of them is not empty."""
-    values = [value_of(cell) for cell in cells if cell.strip()]
-    return any(values) and all(
-        isinstance(value, list) and all(map(_is_span, value)) for value in values
+    return are_lists_of_spans([value_of(cell) for cell in cells if cell.strip()])
+
+
+def are_lists_of_spans(values: Iterable[object]) -> bool:
+    """Whether every value is a list of spans, and one of them is not empty."""
+    some = [value for value in values if value is not None]
+    return any(some) and all(
+        isinstance(value, list) and all(map(_is_span, value)) for value in some
     )
 
 
@@ -178,6 +201,12 @@ def span_layer(column: str, usual: str) -> str:
 # ---------------------------------------------------------------- tags
 
 
+def list_of(cell: str) -> list[object] | None:
+    """The list in a cell; None for anything else."""
+    value = value_of(cell)
+    return value if isinstance(value, list) else None
+
+
 def tokens(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
     """A cell of tokens: a list, or words separated by single spaces."""
     listed = value_of(text)
@@ -195,25 +224,14 @@ def tokens(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
     return text, tuple(offsets)
 
 
-def tags(cell: str, tokens: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
-    """The spans of a cell with a tag for each token. Raises Fault."""
+def tags(cell: str) -> list[object]:
+    """The tags of a cell: a list, or words. Raises Fault."""
     if cell.startswith("["):
         value = value_of(cell)
         if not isinstance(value, list):
             raise Fault(_("the tags {cell!r} cannot be read").format(cell=cell[:40]))
-        found = [str(tag) for tag in value]
-    else:
-        found = cell.split()
-    if len(found) != len(tokens):
-        raise Fault(
-            _("the number of tags ({tags}) differs from the number of tokens ({tokens})").format(
-                tags=len(found), tokens=len(tokens)
-            )
-        )
-    return tuple(
-        Span(tokens[span.first][0], tokens[span.last - 1][1], span.label)
-        for span in schemes.spans(found, schemes.detect([found]))
-    )
+        return value
+    return list(cell.split())
 
 
 def are_tags(cells: Sequence[str], texts: Sequence[str]) -> bool:

@@ -16,7 +16,8 @@ from workbench.base.i18n import _
 from workbench.importers import conll, conll_columns
 from workbench.importers.base import Fault, Guess, Item, Options, Table
 from workbench.importers.converted import Converted
-from workbench.importers.source import Source
+from workbench.importers.source import HEAD, Source
+from workbench.importers.table_cells import list_of
 from workbench.importers.table_form import guess_delimiter, is_quoted
 from workbench.importers.table_rows import lift_limit, read_rows
 
@@ -61,6 +62,8 @@ class _Columns:
             return None  # texts
         if any(len(row[word].split()) > 3 for row in rows):
             return None
+        if rows and all(list_of(row[word]) is not None for row in rows):
+            return None  # a row has all tokens of a text
         return cls(delimiter, quoted, names, word, sentence)
 
     def number(self, column: str) -> str:
@@ -75,7 +78,8 @@ class _Columns:
 def _sample(head: str, delimiter: str, quoted: bool) -> list[list[str]]:
     """The first rows, without one at which the head ends."""
     lines = head.lstrip("\ufeff").splitlines(keepends=True)
-    lines = (lines[:-1] or lines)[:_SAMPLE]
+    is_cut = len(head) >= HEAD // 4  # bytes of a character
+    lines = (lines[: -1 if is_cut else None] or lines)[:_SAMPLE]
     if not quoted:
         return [line.rstrip("\r\n").split(delimiter) for line in lines if line.strip()]
     try:

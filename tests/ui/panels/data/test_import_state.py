@@ -290,7 +290,7 @@ def test_options_that_the_importer_declares_change_the_preview_and_the_import(
 
     assert state.preview.checked == 2 and state.outcome.documents == 2
     assert {document.text for document in documents_of(context)} >= {"% two", "% three"}
-    state.set_form(format="csv")
+    state.set_form(format="text-file")
     assert state.settings == {} and state.importer_options == ()
 
 

@@ -14,11 +14,12 @@ CHOICES = "choices"  # the format of multiple choice
 TOKENS = ("conll", "conllu", "token-table")  # formats with a token per line
 COLUMNS = (*TABULAR, "doccano", *TOKENS, CHOICES)  # formats with roles of columns
 CHOICE, LISTED = "choice", "choices"  # roles of a column with one choice, and with all of them
-SHARED = ("tag", "spans", CHOICE)  # roles that several columns may have
+SHARED = ("tag", "spans", "labels", CHOICE)  # roles that several columns may have
 CHOICE_ROLES = (CHOICE, LISTED)
 ANSWERS, QUESTION = "answer", "question"
 NUMBER, TEXT = "score", "written"  # a number, and a written text, of a document
 SEVERAL, CHAINS = "labels", "chains"  # several classes in a cell, and spans of chains
+LIST = "tokens"  # a list of the tokens of the text
 _BESIDE = ("text_b", "label", SEVERAL, "tag", "spans", CHAINS, NUMBER, TEXT)  # not for choices
 
 Titled = list[tuple[str, str]]  # (role, title)
@@ -72,7 +73,7 @@ class Roles:
         if self.chooses:
             answers = f"{ANSWERS}:{self._layers_for_answers()[0]}"
             same = {"label": answers, "text_b": QUESTION}
-            others = (*SHARED[:2], SEVERAL, CHAINS, NUMBER, TEXT)
+            others = ("tag", "spans", SEVERAL, CHAINS, NUMBER, TEXT, LIST)
             same |= dict.fromkeys(others, f"meta:{column}")
         else:
             same = {ANSWERS: "label:class", QUESTION: f"meta:{column}"}
@@ -114,12 +115,11 @@ class Roles:
         pairs = "text_b" in self.given.values()
         titled = _("Class: {layer}")
         default, texts = ("pairs", 2) if pairs else ("class", 1)
-        found = [("text_b", _("Second text"))]
+        found = [("text_b", _("Second text")), (LIST, _("Tokens (list)"))]
         found += self._named("label", titled, column, default, MARKS, texts)
-        if self.format in TABULAR:
-            several = _("Several classes: {layer}")
-            found += self._named(SEVERAL, several, column, default, MARKS, texts, several=True)
-            found += self._of_tags(column)
+        several = _("Several classes: {layer}")
+        found += self._named(SEVERAL, several, column, default, MARKS, texts, several=True)
+        found += self._of_tags(column)
         found += self._named("spans", _("Spans: {layer}"), column, "spans", SPANS, 1)
         if self.format in TABULAR:
             chains = _("Chains: {layer}")
