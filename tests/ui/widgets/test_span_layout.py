@@ -1,7 +1,9 @@
 """Lanes, visual runs and space for captions."""
 
-from PySide6.QtGui import QFont
+import pytest
+from PySide6.QtGui import QFont, QFontMetricsF
 
+from workbench.ui import theme
 from workbench.ui.offsets import DisplayText
 from workbench.ui.widgets.span_layout import (
     GOLD,
@@ -11,6 +13,7 @@ from workbench.ui.widgets.span_layout import (
     TextSpan,
     assign_lanes,
 )
+from workbench.ui.widgets.span_painter import abbreviated
 from workbench.ui.widgets.text_piece import Measures
 from workbench.ui.widgets.text_pieces import Pieces
 
@@ -69,6 +72,18 @@ def test_captions_end_before_the_next_span_of_their_lane(qapp):
 
     assert first.room[1] <= second.runs[0][0]
     assert second.room[1] == 800
+
+
+@pytest.mark.parametrize("caption", ["PER.NOM", "ORG.NAM", "地名.指称", "บุคคล"])
+def test_captions_are_abbreviated_from_their_end(look, caption):
+    metrics = QFontMetricsF(theme.font("tiny", 600))
+    shown = [abbreviated(caption, room, metrics) for room in range(60)]
+
+    for room, text in enumerate(shown):
+        assert caption.startswith(text.removesuffix("…"))
+        assert metrics.horizontalAdvance(text) <= room
+    assert shown[0] == "" and shown[-1] == caption
+    assert len(shown[13]) > 0  # the room beside a Chinese character that a span follows
 
 
 def test_in_right_to_left_text_a_caption_ends_at_the_start_of_its_span(qapp):

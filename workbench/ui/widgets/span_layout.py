@@ -15,6 +15,7 @@ from workbench.ui import formats
 
 GOLD, SUGGESTED, PREDICTED = "gold", "suggested", "predicted"
 _ORDER = {GOLD: 0, SUGGESTED: 1, PREDICTED: 2}
+APART = 3.0  # between a caption and the next span of its lane, pixels
 TICK = 3.0  # width of an empty span in pixels
 
 T = TypeVar("T")
@@ -319,14 +320,14 @@ def _give_room(items: list[Item], width: float) -> None:
         if not item.first:
             continue
         left, right = item.runs[0][0], item.runs[-1][1]
-        same = [other for other in items if other is not item and other.lane == item.lane]
+        same = [
+            (other.runs[0][0], other.runs[-1][1])
+            for other in items
+            if other is not item and other.lane == item.lane
+        ]
         if item.rtl:
-            item.room = (
-                max((o.runs[-1][1] + 6 for o in same if o.runs[-1][1] <= right - 1), default=0.0),
-                right,
-            )
+            before = (after + APART for _first, after in same if after <= right - 1)
+            item.room = max(before, default=0.0), right
         else:
-            item.room = (
-                left,
-                min((o.runs[0][0] - 6 for o in same if o.runs[0][0] >= left + 1), default=width),
-            )
+            behind = (first - APART for first, _after in same if first >= left + 1)
+            item.room = left, min(behind, default=width)

@@ -18,7 +18,8 @@ BAR, BAR_SUGGESTED, OUTLINE, CARET = 2.5, 1.8, 2.0, 2.0  # strokes, pixels
 _DASHES, _DOTS = [2.4, 2.4], [0.1, 2.2]  # in strokes
 _GAP_DASHES = [3.0, 3.0]
 _DIMMED = 0.45  # opacity of spans outside of what is lit
-_LEAST_ROOM = 14.0  # captions with less room are left out
+_LEAST_ROOM = 6.0  # captions with less room are left out, pixels
+_DOTTED = 3  # letters that an abbreviation has before its ellipsis, at least
 
 
 @dataclass(slots=True)
@@ -218,12 +219,12 @@ class SpanPainter:
         painter.drawText(QPointF(x + item.caption_box[0], y + 2.5 * self.zoom + self._ascent), text)
 
     def _fit(self, caption: str, room: int) -> tuple[str, float]:
-        """The caption elided to `room` pixels, and its width."""
+        """The caption abbreviated to `room` pixels, and its width."""
         key = caption, min(room, 400)
         if key not in self._elided:
             if len(self._elided) > 4000:
                 self._elided.clear()
-            text = self._metrics.elidedText(caption, Qt.TextElideMode.ElideMiddle, room)
+            text = abbreviated(caption, room, self._metrics)
             self._elided[key] = text, self._metrics.horizontalAdvance(text)
         return self._elided[key]
 
@@ -257,6 +258,22 @@ class SpanPainter:
                     line.height,
                 )
                 painter.fillRect(box, self._text)
+
+
+def abbreviated(caption: str, room: float, metrics: QFontMetricsF) -> str:
+    """The start of a caption that fits into `room` pixels, without an ellipsis if only few letters
+    fit: labels of a project differ at their start, and a span of one Chinese character has no room
+    for more. "" if no letter fits.
+    """
+    if metrics.horizontalAdvance(caption) <= room:
+        return caption
+    dots = "…"
+    cut = metrics.elidedText(caption, Qt.TextElideMode.ElideRight, room)
+    if cut.endswith(dots) and len(cut) > _DOTTED:
+        return cut
+    more = room + metrics.horizontalAdvance(dots)
+    longer = caption + 2 * dots  # does not fit, so that an ellipsis replaces the end of the caption
+    return metrics.elidedText(longer, Qt.TextElideMode.ElideRight, more).removesuffix(dots)
 
 
 def _opacity(item: Item, marked: Marked) -> float:

@@ -256,6 +256,14 @@ class PiecesArea(QAbstractScrollArea):
         _index, line, _x = self._pieces.x_of(position)
         return max(0.0, line.pitch - line.height - line.head) if line.items else 0.0
 
+    @property
+    def end_in_sight(self) -> float | None:
+        """Where the last line ends with its captions, in viewport coordinates; None if that is
+        below the viewport.
+        """
+        bottom = self._pieces.height - self.offset
+        return bottom if bottom <= self.viewport().height() else None
+
     def position_at(self, point: QPointF) -> int:
         """The caret position nearest to a point of the viewport."""
         index, line = self._pieces.line_at_y(point.y() + self.offset)

@@ -3,6 +3,10 @@
 import pytest
 from PySide6.QtCore import Qt
 
+from workbench.operations import labels
+from workbench.storage import documents
+from workbench.text.dataset import Record
+from workbench.text.document import Document
 from workbench.ui.widgets.chip import ChipButton
 from workbench.ui.widgets.text_view import TextView
 
@@ -58,3 +62,34 @@ def test_it_does_not_appear_if_it_is_turned_off(shown, qtbot):
     drag(qtbot, shown.paper.text, 0, 3)
 
     assert shown._beside.isHidden()
+
+
+LONG = "The 42 tram was late again, and nobody at the stop knew when the next one would come. " * 40
+
+
+@pytest.mark.parametrize("key", ["k0", "long", "two"])
+def test_it_covers_no_line_of_any_text(shown, qtbot, key):
+    with shown.state.project.edit("Add documents"):
+        records = [
+            Record(Document("long", (("text", LONG),))),
+            Record(Document("two", (("text", LONG[:300]), ("text_b", LONG[:300])))),
+        ]
+        documents.add(
+            shown.state.project.db, records, source_id=shown.state.project.source("person")
+        )
+    if key == "two":  # a span layer for pairs
+        labels.add_layer(shown.state.project, "parts", "span", texts=2, labels=("A", "B"))
+    shown.state.open(next(row.id for row in shown.state.rows(shown.state.ids) if row.key == key))
+    text = shown.paper.texts[0]
+    drag(qtbot, text, 0, 3)
+
+    bar = shown._beside
+    assert bar.isVisible() and shown.rect().contains(bar.geometry())
+    assert bar.geometry().right() < shown.right.mapTo(shown, shown.right.rect().topLeft()).x()
+    for other in (part for part in shown.paper.texts if part.isVisible()):
+        for place in range(0, len(other.text), 5):
+            line = other.rect_of(place)
+            if line.bottom() > other.viewport().height():
+                break
+            at = other.viewport().mapTo(shown, line.topLeft().toPoint())
+            assert not bar.geometry().contains(at)

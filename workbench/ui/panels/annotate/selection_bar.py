@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 MOST = 5  # labels; the others are behind the magnifier
 WIDEST = 150  # of a label, pixels at 100%
 GAP = 6  # between the text and the toolbar, pixels
+OUTSIDE = 200  # by how much a place beside the view of the text must be nearer, pixels
 
 
 class SelectionBar(QFrame):
@@ -96,26 +97,39 @@ class SelectionBar(QFrame):
         layout_of(self).addWidget(part)
 
     def _put(self, text: TextView, start: int, end: int) -> None:
-        """Below the last line of the text, or above the first where there is no room."""
+        """At the nearest place to the selection that covers no text: below the end of the text if
+        that is in sight, otherwise below or above the view of the text.
+        """
         self.adjustSize()
         view, viewport = self._view, text.viewport()
         first, last = text.rect_of(start), text.rect_of(max(start, end - 1))
-        below = last.bottom() + text.lanes_below(end) + GAP
-        top = (
-            below
-            if below + self.height() <= viewport.height()
-            else (first.top() - self.height() - GAP)
-        )
+        below = text.end_in_sight
+        tops = [] if below is None else [below + GAP]
+        tops += [float(viewport.height() + GAP), float(-self.height() - GAP)]
+
+        def farness(top: float) -> float:  # from the selection; what is outside covers other parts
+            near = top - last.bottom() if top >= 0 else first.top() - top - self.height()
+            return near if 0 <= top < viewport.height() else near + OUTSIDE
+
         left = last.left() if last.top() > first.top() else first.left()
-        at = viewport.mapTo(view, QPoint(int(left), int(top)))
         inside = QRect(QPoint(0, 0), view.size())
-        if not 0 <= at.y() <= inside.height() - self.height():
-            self.hide()  # a selection as high as the text: there is no place beside it
-            return
-        at.setX(max(8, min(at.x(), inside.width() - self.width() - 8)))
-        self.move(at)
-        self.raise_()
-        self.show()
+        x = viewport.mapTo(view, QPoint(int(left), 0)).x()
+        edge = viewport.mapTo(view, QPoint(viewport.width(), 0)).x()  # beside it are lists
+        x = max(
+            8, min(x, max(edge, self.width()) - self.width(), inside.width() - self.width() - 8)
+        )
+        places = [
+            QRect(QPoint(x, viewport.mapTo(view, QPoint(0, int(top))).y()), self.size())
+            for top in sorted(tops, key=farness)
+        ]
+        covered = [_text_in(other, view) for other in view.paper.texts if other.isVisible()]
+        for place in places:
+            if inside.contains(place) and not any(place.intersects(area) for area in covered):
+                self.move(place.topLeft())
+                self.raise_()
+                self.show()
+                return
+        self.hide()  # no place beside the texts
 
     def _pick(self, label_id: int, _checked: bool = False) -> None:
         self.hide()
@@ -132,3 +146,11 @@ class SelectionBar(QFrame):
     def _delete(self) -> None:
         self.hide()
         self._state.delete_chosen()
+
+
+def _text_in(text: TextView, view: QWidget) -> QRect:
+    """The part of a view of a text that has text, in the coordinates of `view`."""
+    viewport = text.viewport()
+    end = text.end_in_sight
+    height = viewport.height() if end is None else min(viewport.height(), int(end))
+    return QRect(viewport.mapTo(view, QPoint(0, 0)), QSize(viewport.width(), height))
