@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from workbench.base import special_files
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.base.registry import registry
@@ -119,6 +120,7 @@ class OnnxPredictor:
 
 def _description(folder: Path) -> dict[str, Any]:
     path = folder / LABELS
+    special_files.refuse(folder)
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

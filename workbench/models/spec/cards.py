@@ -11,7 +11,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
-from workbench.base import paths, settings
+from workbench.base import paths, settings, special_files
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.base.manifest import BUILTIN
@@ -116,6 +116,8 @@ def card(
             return replace(info, problems=(_("there is no such file or folder"),))
         found = _known(place, allow_pickle or _ships_with_us(place))
         return replace(found, name=info.name, origin=origin, task=_chosen_task(found))
+    except ModelError as error:
+        reason = error.message.rstrip(".")
     except OSError as error:  # a folder without permission
         reason = error.strerror or str(error)
     except Exception as error:  # a bug here must not hide the other models of a list
@@ -144,6 +146,7 @@ _seen: dict[tuple[object, ...], ModelInfo] = {}
 
 
 def _known(path: Path, allow_pickle: bool) -> ModelInfo:
+    special_files.refuse(path)
     files = _files(path)
     key = (str(path), allow_pickle, files, registry().ids("family"))
     if key not in _seen:

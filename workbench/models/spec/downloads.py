@@ -26,6 +26,8 @@ def record(repository: Path, created: Iterable[Path]) -> None:
 
 def recorded(repository: Path) -> tuple[Path, ...]:
     """The paths on the list that exist; () if there is no list."""
+    if not (repository / LIST).is_file():
+        return ()
     try:
         raw = json.loads((repository / LIST).read_text(encoding="utf-8"))
         names = [name for name in raw["created"] if isinstance(name, str) and _is_inside(name)]

@@ -106,8 +106,9 @@ def repository_of(info: ModelInfo) -> Path:
 
 
 def _snapshot(repository: Path) -> Path | None:
+    main = repository / "refs" / "main"
     try:
-        revision = (repository / "refs" / "main").read_text(encoding="utf-8").strip()
+        revision = main.read_text(encoding="utf-8").strip() if main.is_file() else ""
     except (OSError, ValueError):
         revision = ""  # downloaded by commit: there is no main
     snapshots = [path for path in (repository / "snapshots").glob("*") if path.is_dir()]
