@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from workbench.runtime.inputs import EncodedInput, prepared_windows
+from workbench.runtime.preparers.fastai_words import FastaiWords
 from workbench.runtime.units import once, rows_of
 from workbench.text.document import Document
 
@@ -56,6 +57,22 @@ def test_every_token_is_given_once_with_special_ones_at_both_ends():
 
     assert rows.offsets.tolist() == [[0, 0], *map(list, OFFSETS), [0, 0]]
     assert computed(rows, *windows) == [0, 1, 3, 8, 13, 15, 20, 0]
+
+
+def test_marks_within_a_text_are_tokens_of_their_own():
+    rules = [*"xxunk xxpad xxbos xxfld xxrep xxwrep xxup xxmaj".split(), "wait", "now", "4", "!"]
+    text = "Wait NOW!!!! now NOW"
+    preparer = FastaiWords(rules)
+
+    for length in (100, 9):
+        found = preparer.windows([Document("", (("text", text),))], length)
+        rows = rows_of(found, 0, "token", added=preparer.added)
+
+        shares = zip(found.inputs, rows.shares, strict=True)
+        words = [preparer.word(item.ids[at]) for item, share in shares for at in share.positions]
+        assert words == "xxbos xxmaj wait xxup now xxrep 4 ! now xxup now".split()
+        words = [text[start:end] for start, end in rows.offsets if end]
+        assert words == ["Wait", "NOW", "!!!!", "now", "NOW"]
 
 
 def test_a_shared_unit_comes_from_the_window_with_more_context():

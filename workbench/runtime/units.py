@@ -39,7 +39,8 @@ def rows_of(prepared: Prepared, document: int, unit: str, *, added: int) -> Rows
     """The rows of a document from `Preparer.windows`. `added` is `Preparer.added`.
 
     word: the mean over the tokens of each word, in the window with the most context; 0 for a word
-    without a token. token: every token of the model once, special tokens with the offsets (0, 0).
+    without a token. token: every token of the model once, special tokens and marks of capitals and
+    repetitions with the offsets (0, 0).
     document: one row, the mean over these.
     """
     windows = [prepared.inputs[number] for number in prepared.of(document)]
@@ -89,7 +90,7 @@ def once(windows: Sequence[EncodedInput], *, keep_special: bool) -> list[np.ndar
 
     Returns int (K,) for each window. Of the tokens that two windows share, the first half is taken
     from the first. Special tokens are taken at the beginning of the first window and at the end of
-    the last.
+    the last; those within a text, as the marks of AWD-LSTM, belong to the token after them.
     """
     texts = [np.flatnonzero(window.text >= 0) for window in windows]
     for number in range(1, len(windows)):
@@ -97,6 +98,7 @@ def once(windows: Sequence[EncodedInput], *, keep_special: bool) -> list[np.ndar
         shared = _shared(windows[number - 1].offsets[before], windows[number].offsets[after])
         texts[number - 1] = before[: len(before) - shared // 2]
         texts[number] = after[shared - shared // 2 :]
+    texts = [_with_marks(window, taken) for window, taken in zip(windows, texts, strict=True)]
     if keep_special and windows:
         first, last = np.arange(len(windows[0])), np.arange(len(windows[-1]))
         leading = first if not len(texts[0]) else first[: texts[0][0]]
@@ -104,6 +106,18 @@ def once(windows: Sequence[EncodedInput], *, keep_special: bool) -> list[np.ndar
         trailing = last[texts[-1][-1] + 1 :] if len(texts[-1]) else last[:0]
         texts[-1] = np.concatenate([texts[-1], trailing])
     return texts
+
+
+def _with_marks(window: EncodedInput, taken: np.ndarray) -> np.ndarray:
+    """`taken` int (K,) and the special tokens between each and the token before it of its text."""
+    text = np.flatnonzero(window.text >= 0)
+    special = np.flatnonzero(window.text < 0)
+    after = np.searchsorted(text, special)  # the number of the next token of a text
+    within = (after > 0) & (after < len(text))
+    special, after = special[within], text[after[within]]
+    before = text[np.searchsorted(text, special) - 1]
+    marks = special[(window.text[before] == window.text[after]) & np.isin(after, taken)]
+    return np.sort(np.concatenate([taken, marks]))
 
 
 def _shared(before: np.ndarray, after: np.ndarray) -> int:
