@@ -55,6 +55,13 @@ def test_gains_over_a_run_are_listed(ask, call, compared):
     assert code == 1 and "No run 'nothing'" in err and "first, second, majority" in err
 
 
+def test_the_json_is_sorted_by_the_chosen_score(ask, compared):
+    found = ask("board", "board", compared, "--score", "accuracy")
+
+    values = [item["scores"]["accuracy"]["value"] for item in found["entries"]]
+    assert found["score"] == "accuracy" and values == sorted(values, reverse=True)
+
+
 def test_mistakes_are_explained(call, compared):
     code, _out, err = call("board", compared, "--layer", "tone")
     assert code == 1 and "no layer 'tone'" in err and "topic" in err

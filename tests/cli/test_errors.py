@@ -28,7 +28,13 @@ def test_errors_are_filtered_by_text_and_by_a_label_on_either_side(ask, scored):
 
     assert [item["key"] for item in of_text] == ["k5"]
     assert len(of_label) == len(every) == 3
-    assert ask("errors", "errors", scored, "second", "--label", "other")["errors"] == []
+
+
+@pytest.mark.parametrize("option", ["--label", "--gold", "--predicted"])
+def test_a_label_that_the_layer_does_not_have_is_refused(call, scored, option):
+    code, _out, err = call("errors", scored, "second", option, "goood")
+
+    assert code == 1 and "no label 'goood'" in err and "Labels: good, bad." in err
 
 
 def test_a_wrong_run_names_those_that_exist(call, scored):

@@ -22,5 +22,7 @@ def test_doubtful_labels_are_ranked_and_kept_for_later(ask, call, sample, jobs_i
     _code, out, _err = call("label-errors", sample, "--layer", "class", "--kept")
     assert f"{len(found['suspects'])} of 240 labels are worth a look" in out
     assert "share of wrong labels:" not in out
+    code, _out, err = call("label-errors", sample, "--kept", "--layer", "class", "--folds", "3")
+    assert code == 2 and "--folds cannot be used with --kept" in err
     code, _out, err = call("label-errors", sample, "--layer", "spans", "--kept")
     assert code == 1 and "no out-of-fold predictions yet" in err

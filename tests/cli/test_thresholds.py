@@ -61,6 +61,14 @@ def in_use(found):
     return {item["label"]: item["threshold"] for item in found["quality"]["curves"]}
 
 
+def test_a_slice_without_enough_documents_is_named_and_not_ignored(ask, call, project):
+    found = evaluated(ask, project, "--slice", "xylophone")
+    _code, _out, err = call("evaluate", project, "--run", "several", "--slice", "xylophone")
+
+    assert found["quality"]["slices"]["left_out"] == [{"name": "matches xylophone", "n": 0}]
+    assert "“matches xylophone”: 0 documents, which is no slice" in err
+
+
 def test_a_threshold_is_set_for_one_label_and_stays(ask, project):
     before = evaluated(ask, project)
     assert in_use(before) == {"late": 0.5, "full": 0.5}

@@ -109,7 +109,12 @@ def test_a_prompt_needs_a_template_that_can_be_read_and_a_layer_of_classes(call,
     code, _out, err = call(
         "prompt", file, "--template", tmp_path / "t.txt", "--model", "starter-gpt"
     )
-    assert code == 1 and "layer" in err
+    assert code == 1 and "layer" in err and "without effect" not in err
+
+    code, _out, err = call(
+        "prompt", file, "--template", tmp_path / "t.txt", "--model", "starter-gpt", "--seed", "2"
+    )
+    assert code == 1 and "--seed without effect: no examples are sampled without --shots" in err
 
     code, _out, err = call(
         "prompt", file, "--template", tmp_path / "t.txt", "--model", "starter-gpt", "--shots", "65"

@@ -10,6 +10,8 @@ from workbench.tasks.classify.info import ClassGold
 from workbench.text.document import Document
 from workbench.text.fields import ClassScores, Prediction
 
+NONES = (None, None)
+
 
 def evidence(n=80):
     """Every text with "refund" is answered wrongly, all others are right."""
@@ -45,6 +47,33 @@ def test_the_worst_slice_is_found_and_marked_after_correction():
     names = {row.name: row for row in found.rows}
     assert {"source: app", "source: letter", "label: A", "label: B"} <= set(names)
     assert names["label: B"].score.value == 1.0 and not names["label: B"].is_low
+
+
+class WithoutStatistic(type(tasks.info("classify"))):
+    def statistic(self, golds, predictions, labels):
+        return None
+
+
+def test_a_task_whose_scores_cannot_be_resampled_has_slices_without_intervals():
+    given = replace(evidence(), info=WithoutStatistic())
+
+    found = slices(given, ("refund",), (replace(evidence(8), split="test"),))
+
+    values = [row.score.value for row in found.rows[:-1]]
+    assert values == sorted(values) and values[0] == 0.0 and found.whole == 0.75
+    refund = next(row for row in found.rows if row.name == "matches refund")
+    assert (refund.score.n, refund.score.value, refund.score.low, refund.score.p) == (20, 0, *NONES)
+    assert found.tested == 0 and found.rows[-1].score.value == 0.75
+
+
+def test_a_pattern_or_filter_that_is_no_slice_is_named_with_its_documents():
+    filters = {"one": frozenset({3}), "every second": frozenset(range(0, 80, 2))}
+
+    found = slices(replace(evidence(), filters=filters), ("xylophone", "e"))
+
+    # every text has an e: the pattern matches all documents
+    assert found.left_out == {"filter: one": 1, "matches xylophone": 0, "matches e": 80}
+    assert "filter: every second" in {row.name for row in found.rows}
 
 
 def test_files_are_slices_and_other_splits_are_listed_without_a_test():

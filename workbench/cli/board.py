@@ -87,7 +87,7 @@ def board(
         )
     baseline = found.named(over) if over else None
     if as_json:
-        return emit(board_export.board_report(found, baseline))
+        return emit(board_export.board_report(found, score, baseline))
     if as_csv:
         return say(board_export.to_csv(found, score, baseline).rstrip("\n"))
     if markdown:

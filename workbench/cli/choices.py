@@ -1,4 +1,4 @@
-"""Values of options that are ids of contributions."""
+"""Values of options that are ids of contributions, and which options were specified."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from workbench.base.registry import plugin_hint, registry
 
@@ -29,3 +30,9 @@ class ContributionChoice(click.Choice[str]):
         """The known ids; for an id of a plugin also which one to enable."""
         message = super().get_invalid_choice_message(value, ctx)
         return f"{message} {plugin_hint(str(value))}".rstrip()
+
+
+def explicit_options(*names: str) -> list[str]:
+    """Those of the parameters of the running command that are not at their default: `--name`."""
+    source = click.get_current_context().get_parameter_source
+    return [f"--{name}" for name in names if source(name) is not ParameterSource.DEFAULT]

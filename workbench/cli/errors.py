@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.cli.output import as_json, emit, plain, say, table
 from workbench.cli.session import project_argument, reading
+from workbench.tasks.spec import NONE
 from workbench.text.mistakes import KINDS, TITLES
 
 if TYPE_CHECKING:
@@ -67,6 +69,9 @@ def errors(
         chosen = results.run_named(project, run)
         operations.check_split(chosen, split)
         every = operations.items(project, chosen, split)
+        layer = results.layer_of(project, chosen)
+    if layer.traits.has_labels:
+        _check_labels((gold, predicted, label), layer.names, every)
     wanted = operations.Wanted(
         sort=sort, kind=kind or "", gold=gold, predicted=predicted, label=label, match=match
     )
@@ -90,6 +95,17 @@ def errors(
     )
     say(message.format(run=chosen.name, n=len(found), total=len(every), split=split))
     _show(found[:limit])
+
+
+def _check_labels(given: Sequence[str], names: Sequence[str], every: Sequence[ErrorItem]) -> None:
+    """Raises WorkbenchError for a label that neither the layer nor an error has."""
+    sides = {side for item in every for side in (item.mistake.gold, item.mistake.predicted)}
+    for label in given:
+        if label not in {"", NONE, *names, *sides}:
+            raise WorkbenchError(
+                _("The layer has no label {label!r}.").format(label=label),
+                hint=_("Labels: {labels}.").format(labels=", ".join(names)),
+            )
 
 
 def _show(found: Sequence[ErrorItem]) -> None:

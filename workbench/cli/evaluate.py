@@ -12,7 +12,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.records import to_plain
 from workbench.base.terms import term
 from workbench.cli import decoding
-from workbench.cli.output import Progress, as_json, emit, say, table
+from workbench.cli.output import Progress, as_json, emit, note, say, table
 from workbench.cli.seen import warn_of_training_texts
 from workbench.cli.session import project_argument, reading, session, writing_if_free
 from workbench.cli.where import checked
@@ -111,6 +111,7 @@ def evaluate(
         "quality": more,
         "trained_on": [to_plain(on) for on in seen],
     }
+    _warn_of_slices(more["slices"])
     if as_json:
         return emit(message)
     show_scores(_("Run {run}").format(run=run), message)
@@ -170,6 +171,20 @@ def _show_quality(found: dict[str, Any]) -> None:
         for row in sliced["rows"]
     ]
     table((*heads, _("Low"), _("High"), _("p"), _("p, Holm")), rows)
+
+
+def _warn_of_slices(found: dict[str, Any] | None) -> None:
+    from workbench.operations.slices import LEAST
+
+    for item in found["left_out"] if found is not None else ():
+        message = ngettext(
+            "“{name}”: {n:,} document, which is no slice. A slice has at least {least}, and not "
+            "all.",
+            "“{name}”: {n:,} documents, which is no slice. A slice has at least {least}, and not "
+            "all.",
+            item["n"],
+        )
+        note(message.format(**item, least=LEAST))
 
 
 def _interval(found: list[float] | None) -> str:

@@ -10,6 +10,7 @@ import click
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
+from workbench.cli.choices import explicit_options
 from workbench.cli.output import Progress, as_json, emit, note, plain, say, table
 from workbench.cli.session import layer_option, project_argument, session
 from workbench.tasks import spec as tasks
@@ -53,6 +54,12 @@ def label_errors(
     The documents are divided into parts; each part is predicted by a model that was trained on the
     others. Documents of test are left out.
     """
+    if kept and (given := explicit_options("folds", "model")):
+        raise click.UsageError(
+            _("{options} cannot be used with --kept, which computes nothing.").format(
+                options=", ".join(given)
+            )
+        )
     from workbench.operations import folds as measuring
     from workbench.operations import label_errors as operations
 

@@ -10,6 +10,7 @@ import click
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
+from workbench.cli.choices import explicit_options
 from workbench.cli.evaluate import show_report, show_scores
 from workbench.cli.output import Progress, as_json, emit, note, say, table
 from workbench.cli.session import Session, failed, key_values, project_argument, session
@@ -120,6 +121,9 @@ def prompt(
     from workbench.operations import prompt as operations
     from workbench.operations import prompt_models
 
+    if not shots and (given := explicit_options("order", "seed")):
+        unused = _("{options} without effect: no examples are sampled without --shots.")
+        note(unused.format(options=", ".join(given)))
     with session(file) as opened:
         backend = backend or prompt_models.DEFAULT
         found = prompt_models.find(backend, model)

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 UNKNOWN = "–"
 
 
-def board_report(found: Board, over: Entry | None = None) -> dict[str, Any]:
-    """The board for programs. over: the entry that gains are measured over."""
+def board_report(found: Board, score: str = "", over: Entry | None = None) -> dict[str, Any]:
+    """The board for programs, best first. over: the entry that gains are measured over."""
+    score = score or found.score
     return {
         "over": None if over is None else over.run.name,
         "layer": found.layer,
@@ -30,9 +31,11 @@ def board_report(found: Board, over: Entry | None = None) -> dict[str, Any]:
         "n": found.n,
         "fingerprint": found.fingerprint,
         "where": found.where,
-        "score": found.score,
+        "score": score,
         "definition": _(found.definition),
-        "entries": [{**_entry(entry), "gains": _gains(entry, over)} for entry in found.entries],
+        "entries": [
+            {**_entry(entry), "gains": _gains(entry, over)} for entry in found.sorted_by(score)
+        ],
         "others": [{**_entry(other), "problem": other.problem} for other in found.others],
     }
 

@@ -228,7 +228,8 @@ def _labels(
     )
     often = sum(int(np.bincount(units.given).max()) for units, _one in judged_units)
     agreement, chance = same / total, None if layer.traits.asks else often / total
-    share, interval = None, (None, None)
+    share: float | None = None
+    interval: tuple[float | None, float | None] = None, None
     if _gain(agreement, chance or 0.0) >= GOOD_GAIN:
         share = sum(judged.share * len(units.given) for units, judged in judged_units) / total
         interval = _interval(judged_units, len(given))

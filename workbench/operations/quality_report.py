@@ -184,4 +184,10 @@ def _slices(found: Slices | None) -> dict[str, Any] | None:
         }
         for row in found.rows
     ]
-    return {"score": found.score, "value": found.whole, "n": found.n, "rows": rows}
+    return {
+        "score": found.score,
+        "value": found.whole,
+        "n": found.n,
+        "rows": rows,
+        "left_out": [{"name": name, "n": n} for name, n in found.left_out.items()],
+    }

@@ -4,7 +4,7 @@ saved filter, expression.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -47,13 +47,15 @@ class Slices:
     """All slices of one split, the worst first: those below the whole by ascending p, then the
     others by descending p.
 
-    whole: the score of all n documents.
+    whole: the score of all n documents. left_out: name of each pattern and filter that is no slice
+    → its number of documents, fewer than LEAST or all.
     """
 
     score: str
     whole: float
     n: int
     rows: tuple[Slice, ...]
+    left_out: Mapping[str, int]
 
     @property
     def tested(self) -> int:
@@ -67,20 +69,19 @@ def slices(
     """Score the slices of a split, those of `patterns` included, and `others`, whole splits.
 
     By accuracy where every unit has one label: macro F1 of the documents of one label would count
-    the others as wrong. By the main score of other tasks.
+    the others as wrong. By the main score of other tasks. Without a statistic there are neither
+    intervals nor tests, and the lowest score comes first.
 
-    None without documents or a statistic. Raises SpecError for an invalid pattern.
+    None without documents. Raises SpecError for an invalid pattern.
     """
     n = len(given)
-    if given.statistic is None or not n:
+    if not n:
         return None
-    exact = given.statistic(np.ones((1, n), np.float32))
+    exact = _exact(given, np.arange(n))
     score = ACCURACY if ACCURACY in exact else given.info.main
-    chosen = members(given, patterns)
-    whole = float(exact[score][0])
-    found = measured(given.statistic, score, chosen, n)
-    below = [item for item in found if item.value < whole]
-    rest = [item for item in reversed(found) if item.value >= whole]
+    asked = dict(_asked(given, patterns))
+    chosen = {**members(given), **_slices(asked, n)}
+    whole = exact[score]
     ids = [row_id(document) for document in given.documents]
     rows = [
         Slice(
@@ -89,35 +90,62 @@ def slices(
             tuple(ids[at] for at in chosen[score.name]),
             score.value < whole and score.holm is not None and score.holm < PART,
         )
-        for score in (*below, *rest)
+        for score in _measured(given, score, chosen, whole)
     ]
     rows += [_whole(other, score) for other in others if len(other) >= LEAST]
-    return Slices(score, whole, n, tuple(rows))
+    left_out = {name: len(found) for name, found in asked.items() if name not in chosen}
+    return Slices(score, whole, n, tuple(rows), left_out)
+
+
+def _measured(
+    given: Evidence, score: str, chosen: Mapping[str, np.ndarray], whole: float
+) -> Sequence[SliceScore]:
+    if given.statistic is None:
+        plain = [
+            SliceScore(name, len(rows), _exact(given, rows)[score], None, None)
+            for name, rows in chosen.items()
+        ]
+        return sorted(plain, key=lambda item: item.value)
+    found = measured(given.statistic, score, chosen, len(given))
+    below = [item for item in found if item.value < whole]
+    return [*below, *(item for item in reversed(found) if item.value >= whole)]
+
+
+def _exact(given: Evidence, rows: np.ndarray) -> dict[str, float]:
+    """Every score of the documents at the positions `rows` int (K,), which may be all."""
+    if given.statistic is None:
+        golds, answers = ([side[at] for at in rows] for side in (given.golds, given.predictions))
+        return given.info.score(golds, answers)
+    every = given.statistic if len(rows) == len(given) else given.statistic.taken(rows)
+    found = every(np.ones((1, len(rows)), np.float32))
+    return {name: float(values[0]) for name, values in found.items() if values.ndim == 1}
 
 
 def _whole(given: Evidence, score: str) -> Slice:
     """Another split, all documents of it, without a test."""
-    n, statistic = len(given), given.statistic
-    if statistic is None:
-        raise TypeError(f"{given.info.id} has no statistic")
-    plain = statistic.taken(np.arange(n))
-    value = float(plain(np.ones((1, n), np.float32))[score][0])
-    low, high = bounds(resampled(plain, n, seed=SEED)[score])
+    n, low, high = len(given), None, None
+    if given.statistic is not None:
+        plain = given.statistic.taken(np.arange(n))
+        low, high = map(float, bounds(resampled(plain, n, seed=SEED)[score]))
     name = _("split: {split}").format(split=term(given.split))
     ids = tuple(row_id(document) for document in given.documents)
-    return Slice(name, SliceScore(name, n, value, float(low), float(high)), ids, False, given.split)
+    value = _exact(given, np.arange(n))[score]
+    return Slice(name, SliceScore(name, n, value, low, high), ids, False, given.split)
 
 
-def members(given: Evidence, patterns: Sequence[str] = ()) -> dict[str, np.ndarray]:
+def members(given: Evidence) -> dict[str, np.ndarray]:
     """Name of each slice that is neither too small nor the whole → positions of its documents.
 
-    Positions int (K,) in `given`.
+    Without patterns. Positions int (K,) in `given`.
     """
-    n = len(given)
-    return {name: rows for name, rows in _members(given, patterns) if LEAST <= len(rows) < n}
+    return _slices({**dict(_members(given)), **dict(_asked(given, ()))}, len(given))
 
 
-def _members(given: Evidence, patterns: Sequence[str]) -> Iterator[tuple[str, np.ndarray]]:
+def _slices(every: Mapping[str, np.ndarray], n: int) -> dict[str, np.ndarray]:
+    return {name: rows for name, rows in every.items() if LEAST <= len(rows) < n}
+
+
+def _members(given: Evidence) -> Iterator[tuple[str, np.ndarray]]:
     lengths = np.array([len(tokens_of(document)) for document in given.documents])
     low, high = (int(value) for value in np.quantile(lengths, (0.25, 0.75)))
     fewer = ngettext("fewer than {n} word", "fewer than {n} words", low)
@@ -130,6 +158,10 @@ def _members(given: Evidence, patterns: Sequence[str]) -> Iterator[tuple[str, np
         yield _("label: {label}").format(label=label), np.flatnonzero(has)
     yield from _by_metadata(given)
     yield from _by_file(given)
+
+
+def _asked(given: Evidence, patterns: Sequence[str]) -> Iterator[tuple[str, np.ndarray]]:
+    """The filters and patterns with the positions of their documents, however many."""
     for name, chosen_ids in given.filters.items():
         has = np.array([document.id in chosen_ids for document in given.documents])
         yield _("filter: {name}").format(name=name), np.flatnonzero(has)

@@ -176,7 +176,7 @@ def test_the_board_lists_the_runs_of_a_layer_best_first(panel, qtbot, tmp_path):
     qtbot.waitUntil(lambda: view.state.comparing.pair is not None, timeout=30_000)
     assert view._compare.isVisible() and len(view.state.chosen) == 2
     assert not table.isColumnHidden(GAIN)
-    assert [model.index(row, GAIN).data() for row in (0, 1)] == ["+18.1 (+35.2%)", "–"]
+    assert [model.index(row, GAIN).data() for row in (0, 1)] == ["+18.1 (35.2% fewer errors)", "–"]
 
     view.save_picture(tmp_path / "board.png")
     view.state.save(tmp_path / "board.md")

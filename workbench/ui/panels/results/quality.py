@@ -229,6 +229,7 @@ class SlicesCard(QFrame):
             count,
         )
         self._caution.setText(caution.format(n=count, expected=formats.decimal(count / 20, 1)))
+        self._caution.setVisible(bool(count))  # scores of some plugins cannot be tested
 
 
 def _threshold_text(curve: Curve, point: int) -> str:
