@@ -110,8 +110,10 @@ OWN_SAMPLES: tuple[tuple[str, bytes], ...] = tuple(
         ("plain.txt", "One line.\n\nAnother line, größer.\n\u2028third\n"),
     )
 )
-BINARY = ("messages.xls", "messages.ods")
-OWN_SAMPLES += tuple((name, (DATA / name).read_bytes()) for name in BINARY)
+BINARY = (
+    "messages.xls", "messages.ods", "huggingface/reviews/train/data-00000-of-00001.arrow",
+)  # fmt: skip
+OWN_SAMPLES += tuple((Path(name).name, (DATA / name).read_bytes()) for name in BINARY)
 _PER_FOLDER = 40  # real files used of each folder
 _LARGEST = 6_000  # bytes of a real file that are used
 

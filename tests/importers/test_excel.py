@@ -1,5 +1,7 @@
 """Spreadsheets: `messages.xls` was written by xlwt, `messages.ods` by odfpy."""
 
+import struct
+
 import pytest
 
 from tests.importers import spreadsheets
@@ -148,4 +150,17 @@ def test_a_workbook_without_data_is_refused(tmp_path):
     path = spreadsheets.write(tmp_path / "a.xlsx", {"Messages": []})
 
     with pytest.raises(ImportFailed, match=r"a.xlsx has no sheet with data"):
+        list(importer("excel").read(Source(path), Options()))
+
+
+@pytest.mark.parametrize(("at", "number"), [(0, 0), (30, 30 << 8)])
+def test_old_workbooks_with_circular_or_huge_sectors_are_refused(tiny, tmp_path, at, number):
+    content = bytearray((tiny / "messages.xls").read_bytes())
+    if at == 0:  # the first sector follows itself
+        at = 512 + 512 * struct.unpack_from("<I", content, 76)[0]
+    struct.pack_into("<I", content, at, number)
+    path = tmp_path / "a.xls"
+    path.write_bytes(content)
+
+    with pytest.raises(ImportFailed, match="a.xls cannot be read .*: its sectors are damaged"):
         list(importer("excel").read(Source(path), Options()))

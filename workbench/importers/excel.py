@@ -19,7 +19,7 @@ from typing import Any
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
-from workbench.importers import binary, roles
+from workbench.importers import binary, ole, roles
 from workbench.importers.base import Guess, Importer, Item, Options, Remark, Table
 from workbench.importers.converted import Converted
 from workbench.importers.multiple_choice import MultipleChoiceImporter
@@ -29,6 +29,7 @@ from workbench.importers.table import TableImporter
 from workbench.importers.token_table import TokenTableImporter
 
 SHEET = "sheet"  # the option
+_NEW, _OLD = binary.ZIP.decode("latin-1"), binary.OLE.decode("latin-1")
 _MOST_EXACT = 2**53  # whole numbers of a spreadsheet are exact up to here
 
 
@@ -44,7 +45,7 @@ class ExcelImporter:
     )
 
     def sniff(self, head: str, name: str) -> Guess:
-        if head.startswith((binary.ZIP.decode("latin-1"), binary.OLE.decode("latin-1"))):
+        if head.startswith((_NEW, _OLD)):
             return Guess(0.99, _("a spreadsheet of Excel or LibreOffice"))
         return Guess(0.0)
 
@@ -151,6 +152,8 @@ def _book(source: Source) -> Any:
             ),
             hint=_("Update the installation (make setup), or save the sheet as CSV (UTF-8)."),
         ) from None
+    if not ole.is_sound(source.path):
+        raise ValueError(_("its sectors are damaged"))
     try:
         return CalamineWorkbook.from_path(str(source.path))
     except PasswordError:

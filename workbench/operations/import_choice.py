@@ -11,6 +11,7 @@ from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _
 from workbench.base.registry import registry
 
+_DATA = "data"
 ANNOTATIONS, TEXT, SETTINGS = ".ann", ".txt", ".conf"  # of brat
 
 
@@ -44,9 +45,14 @@ def chosen(paths: Sequence[Path | str]) -> tuple[Path, ...]:
 def _files(path: Path) -> Iterable[Path]:
     if not path.is_dir():
         return (path,)
+    from workbench.importers import huggingface
+
+    if (entry := huggingface.entry_of(path)) is not None:
+        return (entry,)
     try:
-        with os.scandir(path) as entries:
-            names = sorted(entry.name for entry in entries if entry.is_file())
+        names = _names(path)
+        if not names and (path / _DATA).is_dir():  # a data set of the hub without its card
+            path, names = path / _DATA, _names(path / _DATA)
     except OSError as error:
         raise ImportFailed(
             _("{path} cannot be read: {strerror}.").format(
@@ -54,10 +60,16 @@ def _files(path: Path) -> Iterable[Path]:
             ),
             hint=_("Check the path."),
         ) from error
-    wanted = patterns()
-    if data := [name for name in names if any(fnmatch(name, item) for item in wanted)]:
-        return [path / name for name in data]
+    if names:
+        return [path / name for name in names]
     raise ImportFailed(
         _("The folder {path} has no data files.").format(path=path),
         hint=_("Choose files in its subfolders, or files with another suffix by their names."),
     )
+
+
+def _names(folder: Path) -> list[str]:
+    """The files of a folder that have data, in order. Raises OSError."""
+    with os.scandir(folder) as entries:
+        names = sorted(entry.name for entry in entries if entry.is_file())
+    return [name for name in names if any(fnmatch(name, item) for item in patterns())]
