@@ -243,3 +243,28 @@ def test_what_a_format_does_not_keep_is_said_before_the_file_is_written(call, fi
     code, _out, err = call("export-data", filled, folder, "--format", "conll")
 
     assert code == 1 and err.index("Not kept:") < err.index("Error:")
+
+
+def test_an_import_in_which_every_record_fails_ends_with_1(ask, call, file, tmp_path):
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"text": 1}\n{"text": 2}\n')
+
+    code, out, _err = call("import", file, bad, "--json", "--map", "text=text")
+
+    found = json.loads(out)
+    assert code == 1 and found["documents"] == 0 and len(found["skipped"]) == 2
+    assert found["warnings"] == [
+        "bad.jsonl: no record was imported, all 2 have errors. Check the format, delimiter and "
+        "columns."
+    ]
+
+
+def test_suspicious_content_is_a_warning_of_an_import_and_of_its_preview(ask, file, tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("text,label\nen,a\nen,-\nen,b\n")
+
+    (preview,) = ask("import-dry-run", "import", file, table, "--dry-run")
+    found = ask("import", "import", file, table)
+
+    assert len(preview["warnings"]) == 2 and preview["warnings"] == found["warnings"][:2]
+    assert "3 of 3 documents have the same text ('en')" in preview["warnings"][1]

@@ -134,7 +134,7 @@ def import_data(
     as_json: bool,
 ) -> None:
     """Import DATA files into project FILE. A folder stands for the data files in it. Imports are
-    all-or-nothing and can be undone.
+    all-or-nothing and can be undone. The exit code is 1 if every record has an error.
     """
     from workbench.operations import corpus
     from workbench.operations.import_choice import chosen
@@ -168,6 +168,8 @@ def import_data(
         outcome = _wait(opened, handle, as_json)
     found = _report(outcome, offer if as_json else "")
     emit(found) if as_json else _show_import(found)
+    if outcome.failed:
+        click.get_current_context().exit(1)
 
 
 def _previews(file: Path, data: tuple[Path, ...], read_as: dict[str, Any]) -> list[Preview]:

@@ -21,10 +21,13 @@ class FileRead:
 
 @dataclass(frozen=True)
 class StagingResult:
-    """The records of all files, ready to be stored. documents: without the skipped ones."""
+    """The records of all files, ready to be stored. documents: without the skipped ones. faults:
+    number of records with errors.
+    """
 
     documents: int = 0
     formats: tuple[FileRead, ...] = ()
+    faults: int = 0
 
     def to_json(self) -> dict[str, Any]:
         found: dict[str, Any] = to_plain(self)

@@ -182,7 +182,9 @@ class _Act:
         finally:
             scratch.remove(self.folder)
         if job is not None:
-            outcome = replace(outcome, formats=StagingResult.from_json(job.result).formats)
+            read = StagingResult.from_json(job.result)
+            failed = read.faults > 0 and not read.documents
+            outcome = replace(outcome, formats=read.formats, failed=failed)
         return outcome
 
     def _copy(self, staged: staging.Staged, watch: Watch) -> ImportOutcome:

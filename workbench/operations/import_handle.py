@@ -42,7 +42,7 @@ class SameTexts:
 @dataclass(frozen=True)
 class ImportOutcome:
     """Numbers of new `documents`, `spans` and `questions`; `suggestions` created from duplicates
-    and by patterns.
+    and by patterns. `failed`: whether every record has an error.
     """
 
     documents: int
@@ -53,6 +53,7 @@ class ImportOutcome:
     same_texts: SameTexts = SameTexts()
     formats: tuple[FileRead, ...] = ()
     questions: int = 0
+    failed: bool = False
 
 
 class ImportHandle:

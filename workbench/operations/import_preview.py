@@ -140,7 +140,11 @@ def _preview(source: Source, detected: Detected, table: Table, checked: _Checked
         complete=checked.complete,
         spans=table.spans,
         examined=table.examined,
-        warnings=table.warnings + ((detected.warning,) if detected.warning else ()),
+        warnings=(
+            *table.warnings,
+            *((detected.warning,) if detected.warning else ()),
+            *checked.warnings,
+        ),
         question=detected.question,
         is_text=not source.is_binary,
     )
@@ -209,17 +213,23 @@ def options_for(
 
 @dataclass
 class _Checked:
-    """`problems`: (line, number of earlier records starting on that line, reason)."""
+    """`problems`: (line, number of earlier records starting on that line, reason). `warnings`: what
+    is suspicious in the content of the records.
+    """
 
     problems: list[tuple[int, int, str]] = field(default_factory=list)
     failed: int = 0
     count: int = 0
     complete: bool = True
+    warnings: tuple[str, ...] = ()
 
 
 def _check(records: Iterable[Item], source: Source) -> _Checked:
     """Read the first records as an import would."""
-    found = _Checked()
+    from workbench.importers.content_checks import ContentChecks
+
+    found, checks = _Checked(), ContentChecks()
+    checks.begin(source.name)
     begun: Counter[int] = Counter()
     end = None
     for item in records:
@@ -227,15 +237,19 @@ def _check(records: Iterable[Item], source: Source) -> _Checked:
             continue
         end = end or time.monotonic() + SECONDS
         found.count += 1
-        if isinstance(item, Skipped):
+        if isinstance(item, Row):
+            checks.record(item.record)
+        else:
             found.failed += 1
             if len(found.problems) < PROBLEMS:
                 found.problems.append((item.line, begun[item.line], item.reason))
         begun[item.line] += 1
         if found.count >= CHECKED or time.monotonic() > end:
             found.complete = False
-            return found
-    found.complete = not source.cut
+            break
+    else:
+        found.complete = not source.cut
+    found.warnings = tuple(checks.warnings())
     return found
 
 

@@ -17,6 +17,7 @@ from workbench.base.errors import ImportFailed
 from workbench.base.i18n import N_, _, ngettext
 from workbench.importers.base import Hint, Options, Remark, Row, Skipped
 from workbench.importers.brat import annotations_of
+from workbench.importers.content_checks import ContentChecks
 from workbench.importers.detect import chosen, detect
 from workbench.importers.detect import read as read_items
 from workbench.importers.results import FileRead, StagingResult
@@ -57,7 +58,8 @@ def run(
         raise
     finally:
         gc.set_threshold(*thresholds)
-    return StagingResult(intake.writer.documents, tuple(intake.formats)).to_json()
+    documents, formats = intake.writer.documents, tuple(intake.formats)
+    return StagingResult(documents, formats, intake.faults).to_json()
 
 
 class _Intake:
@@ -65,6 +67,8 @@ class _Intake:
         self.params = params
         self.writer = StagingWriter(path)
         self.formats: list[FileRead] = []
+        self.faults = 0  # records with errors
+        self._checks = ContentChecks()
         raw = dict(params.get("options") or {})
         raw["mapping"] = tuple((role, column) for role, column in raw.get("mapping") or ())
         self.options = Options(**raw)
@@ -123,13 +127,14 @@ class _Intake:
         self, number: int, files: int, source: Source, format: str
     ) -> Generator[dict[str, Any], str | None, None]:
         told = time.monotonic()  # a small file is read at once, when its first record is there
-        read = faulty = 0
+        self._checks.begin(source.name)
         for item in read_items(format, source, self.options):
             if isinstance(item, Row):
-                read += 1
+                self._checks.record(item.record)
                 self._take(number, source.name, item)
             elif isinstance(item, Skipped):
-                faulty += 1
+                self.faults += 1
+                self._checks.fault()
                 self.writer.skip(number, item.line, item.reason)
             elif isinstance(item, Remark):
                 self.writer.warn(item.message)
@@ -149,13 +154,8 @@ class _Intake:
                         self.writer.documents,
                     ).format(n=self.writer.documents),
                 }
-        if faulty > read:
-            self.writer.warn(
-                _(
-                    "{file}: most records have errors ({faulty:,} of {all:,}). "
-                    "Check the format, delimiter and columns."
-                ).format(file=source.name, faulty=faulty, all=faulty + read)
-            )
+        for warning in self._checks.failures():
+            self.writer.warn(warning)
 
     def _take(self, number: int, name: str, row: Row) -> None:
         record = row.record
@@ -246,6 +246,8 @@ class _Intake:
         return f"{wanted} ({number})"
 
     def _sum_up(self) -> None:
+        for warning in self._checks.warnings():
+            self.writer.warn(warning)
         if self._segmented:
             message = ngettext(
                 "{n:,} document was imported with the words of the segmenter {id}. Choose it "
