@@ -120,6 +120,8 @@ def _show_pair(found: Comparison, pair: Pair) -> None:
 
 
 def _show_parts(title: str, rows: tuple[PartDifference, ...]) -> None:
+    from workbench.operations.slices import LEAST
+
     if not rows:
         return
     heads = (title, _("n"), _("First"), _("Second"), _("Difference"), _("Low"), _("High"))
@@ -127,7 +129,8 @@ def _show_parts(title: str, rows: tuple[PartDifference, ...]) -> None:
         (*heads, _("p, Holm")),
         [
             [row.name, row.n, row.first, row.second, row.difference.value]
-            + [row.difference.low, row.difference.high, _p(row.holm)]
+            + ([row.difference.low, row.difference.high] if row.n >= LEAST else [None, None])
+            + [_p(row.holm)]
             for row in rows[:SHOWN]
         ],
     )

@@ -21,7 +21,7 @@ from workbench.text.segment import tokens_of
 if TYPE_CHECKING:
     from workbench.operations.quality import Evidence
 
-LEAST = 5  # documents of a slice
+LEAST = 5  # documents of a slice; gold examples of a label with an interval in tables
 MOST_VALUES = 20  # distinct values of a metadata key that is sliced by
 ACCURACY = "accuracy"
 PART = 0.05  # level of the corrected test

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.operations.quality import interval_method
+from workbench.operations.slices import LEAST
 from workbench.ui.run_words import label_hint, score_hint, score_text
 
 __all__ = [
-    "interval_method", "interval_text", "label_tip", "named_interval", "pair_of", "score_tip",
+    "few_tip", "interval_method", "interval_text", "label_tip", "named_interval", "pair_of",
+    "score_tip",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -50,9 +52,19 @@ def score_tip(name: str, interval: tuple[float, float] | None) -> str:
     return _with_interval(score_hint(name), interval, name)
 
 
-def label_tip(name: str, interval: tuple[float, float] | None) -> str:
-    """On hover over a score of a label: its definition, rule and interval."""
-    return _with_interval(label_hint(name), interval, name)
+def label_tip(name: str, interval: tuple[float, float] | None, support: int) -> str:
+    """On hover over a score of a label: its definition, rule, and interval or why there is none.
+
+    support: the number of gold examples of the label.
+    """
+    few = few_tip(support)
+    return f"{label_hint(name)}\n{few}" if few else _with_interval(label_hint(name), interval, name)
+
+
+def few_tip(support: int) -> str:
+    """Why a label has no interval; "" if it has enough examples."""
+    message = ngettext("fewer than {n} example", "fewer than {n} examples", LEAST)
+    return message.format(n=LEAST) if support < LEAST else ""
 
 
 def _with_interval(hint: str, interval: tuple[float, float] | None, name: str) -> str:

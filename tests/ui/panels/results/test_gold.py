@@ -8,6 +8,7 @@ from workbench.project.project import Project
 from workbench.storage import documents, runs
 from workbench.text.dataset import Record
 from workbench.text.document import Document
+from workbench.ui.panels.results.score_tables import ORIGINAL
 from workbench.ui.panels.results.state import ResultsState
 
 
@@ -136,7 +137,14 @@ def test_the_table_says_which_gold_it_is_against(panel, qtbot):
     assert text().startswith(
         "Dev: 6 documents, against the current gold labels. Nothing has changed"
     )
+    assert not scores._gold.isVisibleTo(scores)  # both golds are the same
+    assert scores._scores.isColumnHidden(ORIGINAL)
+    assert "riginal" not in scores._main._hint.text()
 
+    relabel(panel.state.project, "k0", "bad")
+    qtbot.waitUntil(lambda: scores._gold.isVisibleTo(scores))
+    assert not scores._scores.isColumnHidden(ORIGINAL)
+    assert scores._main._hint.text().startswith("original · current gold ")
     scores._gold.button("run").click()
     assert text().startswith("Dev: 6 documents, against the gold labels at the end of the run.")
 
@@ -148,6 +156,7 @@ def test_the_table_says_which_gold_it_is_against(panel, qtbot):
 
 
 def test_as_run_rests_where_nothing_was_stored(panel, qtbot):
+    relabel(panel.state.project, "k0", "bad")
     panel.state.choose((next(run.id for run in panel.state.runs if run.name == "first"),))
     qtbot.waitUntil(lambda: panel.state.details is not None)
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 from workbench.operations.scoring import Evaluation
-from workbench.ui.panels.results.gold_words import gold_text, redecided, today_text
+from workbench.ui.panels.results.gold_words import differs, gold_text, redecided, today_text
 
 THEN = Evaluation("dev", 4, "same", {"micro_f1": 0.5, "macro_f1": 0.4}, (), "")
 
@@ -30,7 +30,19 @@ def test_other_gold_is_named_as_the_cause_of_other_scores():
 def test_scores_that_share_a_tile_are_both_shown_against_current_gold():
     found = SimpleNamespace(results=SimpleNamespace(today=THEN))
 
-    both = today_text(found, ("micro_f1", "macro_f1"), None)
+    both = today_text(found, ("micro_f1", "macro_f1"), None, changed=True)
     assert both == "original · current gold 50.0 · 40.0 (4 documents)"
-    alone = today_text(found, ("micro_f1",), (0.25, 0.75))
+    alone = today_text(found, ("micro_f1",), (0.25, 0.75), changed=True)
     assert alone == "original · current gold 50.0, 95%: 25.0 – 75.0 (4 documents)"
+
+
+def test_scores_are_called_original_only_if_gold_or_decisions_have_changed():
+    found = SimpleNamespace(results=SimpleNamespace(today=THEN))
+
+    alone = today_text(found, ("micro_f1",), (0.25, 0.75), changed=False)
+    assert alone == "95%: 25.0 – 75.0 (4 documents)"
+    assert today_text(found, ("micro_f1",), None, changed=False) == "4 documents"
+    assert not differs(THEN, THEN, {}) and not differs(None, THEN, {"micro_f1": 0.5})
+    assert differs(None, THEN, {"micro_f1": 0.6}) and not differs(THEN, None, {"micro_f1": 0.6})
+    assert differs(THEN, replace(THEN, fingerprint="other"), {})
+    assert differs(THEN, replace(THEN, scores={"micro_f1": 0.6}), {})

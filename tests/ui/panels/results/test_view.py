@@ -15,6 +15,7 @@ from workbench.operations import labels
 from workbench.storage import runs
 from workbench.ui.interval_words import score_tip
 from workbench.ui.panels.results.board import GAIN
+from workbench.ui.panels.results.scores import INTERVAL_COLUMN
 
 
 @pytest.fixture
@@ -527,6 +528,7 @@ def test_a_tile_has_the_interval_of_the_table_of_all_scores_and_names_its_method
     row = next(row for row in panel.state.score_rows() if row.key == "accuracy")
     low, high = (f"{100 * bound:.1f}" for bound in (row.low, row.high))
     scores._tiles(details)
+    # the stored scores of the run are not those of its predictions
     message = f"original · current gold 50.0, 95%: {low} – {high} (6 documents)"
     assert scores._second._hint.text() == message
     method = "95% intervals: bootstrap over documents, 1,000 resamples, seed 1."
@@ -535,7 +537,11 @@ def test_a_tile_has_the_interval_of_the_table_of_all_scores_and_names_its_method
     labels_ = named(panel, "By label", QTableView).model()
     for column, score in enumerate(LABEL_DEFINITIONS, 1):
         tip = read(labels_.index(0, column).data(Qt.ItemDataRole.ToolTipRole) or "")
-        assert ("Zero division" in tip) and ("95% interval: " in tip), score
+        assert ("Zero division" in tip) and ("fewer than 5 examples" in tip), score
+    # each of the two labels has three examples
+    assert labels_.index(0, INTERVAL_COLUMN).data() == "–"
+    few = read(labels_.index(0, INTERVAL_COLUMN).data(Qt.ItemDataRole.ToolTipRole))
+    assert few == "fewer than 5 examples"
     tip = read(labels_.index(0, 0).data(Qt.ItemDataRole.ToolTipRole))
     assert "Average precision: " in tip and "ROC AUC: " in tip  # their columns are hidden here
 

@@ -17,6 +17,7 @@ from workbench.base.terms import term
 from workbench.ui import formats, plain, theme
 from workbench.ui.formats import points
 from workbench.ui.interval_words import (
+    few_tip,
     interval_method,
     interval_text,
     label_tip,
@@ -336,10 +337,11 @@ def _score_columns(scored: Callable[[], Scored | None]) -> list[Column]:
 
     def interval(name: str, row: LabelScore) -> tuple[float, float] | None:
         found = scored()
-        return found.interval(name, row.label) if found is not None else None
+        few = found is None or few_tip(row.support)
+        return None if few or found is None else found.interval(name, row.label)
 
     def tip(name: str, row: LabelScore) -> str:
-        return label_tip(name, interval(name, row))
+        return label_tip(name, interval(name, row), row.support)
 
     def f1(row: LabelScore) -> str:
         pair = interval("f1", row)

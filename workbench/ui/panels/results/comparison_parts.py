@@ -12,6 +12,7 @@ from workbench.base.i18n import N_, _, ngettext
 from workbench.base.terms import term
 from workbench.ui import formats, plain
 from workbench.ui.formats import points
+from workbench.ui.interval_words import few_tip
 from workbench.ui.panels.results.comparing import (
     BOOTSTRAP,
     MCNEMAR,
@@ -260,7 +261,7 @@ def _part_columns(title: str, score: Callable[[], str]) -> tuple[Column, ...]:
             lambda row: _signed(row.difference, score()),
             98,
             right=True,
-            tip=lambda row: _interval(row.difference, score()),
+            tip=lambda row: few_tip(row.n) or _interval(row.difference, score()),
             sort=lambda row: row.difference.value,
         ),
         Column(

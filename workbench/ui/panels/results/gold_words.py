@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
@@ -59,8 +59,28 @@ def redecided(then: Evaluation | None, today: Evaluation | None) -> bool:
     return any(abs(then.scores[name] - today.scores[name]) > ROUNDING for name in both)
 
 
-def today_text(found: Details, names: Sequence[str], interval: tuple[float, float] | None) -> str:
-    """Text below scores of the run: those against current gold, with the interval if known.
+def differs(then: Evaluation | None, today: Evaluation | None, as_run: Mapping[str, float]) -> bool:
+    """Whether the gold labels or decisions of a split are no longer those that a run was scored on.
+
+    as_run: the scores of the run, which decide if it stored nothing else.
+    """
+    if today is None:
+        return False
+    if then is not None:
+        return then.fingerprint != today.fingerprint or redecided(then, today)
+    both = as_run.keys() & today.scores.keys()
+    return any(abs(as_run[name] - today.scores[name]) > ROUNDING for name in both)
+
+
+def today_text(
+    found: Details,
+    names: Sequence[str],
+    interval: tuple[float, float] | None,
+    *,
+    changed: bool,
+) -> str:
+    """Text below scores of the run: those against current gold if they differ, with the interval
+    if known.
 
     There is no interval if all or no predictions are correct: bootstrapping documents says nothing
     about the uncertainty then.
@@ -73,8 +93,12 @@ def today_text(found: Details, names: Sequence[str], interval: tuple[float, floa
         "documents": documents_text(today.n),
     }
     if interval is None or interval[0] == interval[1]:
+        if not changed:
+            return about["documents"]
         return _("original · current gold {score} ({documents})").format(**about)
-    text = _("original · current gold {score}, 95%: {low} – {high} ({documents})")
+    text = _("95%: {low} – {high} ({documents})")
+    if changed:
+        text = _("original · current gold {score}, 95%: {low} – {high} ({documents})")
     low, high = (score_text(names[0], bound) for bound in interval)
     return text.format(low=low, high=high, **about)
 

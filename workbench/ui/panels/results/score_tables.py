@@ -21,6 +21,9 @@ OUTCOMES = {
 }
 
 
+ORIGINAL, CURRENT = 1, 2  # columns of `score_table`
+
+
 def span_table() -> Table:
     """Rows are `SpanRow`."""
     columns = (

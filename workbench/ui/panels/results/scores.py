@@ -15,16 +15,23 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QVBo
 from workbench.base.i18n import _, ngettext
 from workbench.ui import plain, theme
 from workbench.ui.formats import count, points
-from workbench.ui.interval_words import interval_method, interval_text, label_tip, score_tip
+from workbench.ui.interval_words import (
+    few_tip,
+    interval_method,
+    interval_text,
+    label_tip,
+    score_tip,
+)
 from workbench.ui.panels.results.details import Details
 from workbench.ui.panels.results.gold_words import (
     SPLITS,
+    differs,
     documents_text,
     gold_text,
     redecided,
     today_text,
 )
-from workbench.ui.panels.results.score_tables import score_table, span_table
+from workbench.ui.panels.results.score_tables import CURRENT, ORIGINAL, score_table, span_table
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.run_words import (
     label_hint,
@@ -258,6 +265,7 @@ class ScoresView(QFrame):
                 lambda row: interval_text(self._interval(row)),
                 112,
                 right=True,
+                tip=lambda row: few_tip(row.support),
                 hint=interval_method(),
             ),
             Column(
@@ -294,10 +302,9 @@ class ScoresView(QFrame):
             ("average_precision", _("Average precision: {value}"), self._average_precision(row)),
             ("roc_auc", _("ROC AUC: {value}"), self._area(row)),
         )
-        measures, split = self._state.measures, self._state.by_label
         for name, message, value in values:
             if value is not None:
-                pair = measures.label_interval(split, row.label, name)
+                pair = self._interval(row, name)
                 shown = f"{points(value)} ({interval_text(pair)})" if pair else points(value)
                 lines.append(message.format(value=shown))
         return "\n".join(lines)
@@ -307,11 +314,13 @@ class ScoresView(QFrame):
 
     def _label_tip(self, name: str, row: LabelScore) -> str:
         """Tooltip of a score of a label: its definition and interval."""
-        measures, split = self._state.measures, self._state.by_label
-        return label_tip(name, measures.label_interval(split, row.label, name))
+        return label_tip(name, self._interval(row, name), row.support)
 
-    def _interval(self, row: LabelScore) -> tuple[float, float] | None:
-        return self._state.measures.label_interval(self._state.by_label, row.label, "f1")
+    def _interval(self, row: LabelScore, name: str = "f1") -> tuple[float, float] | None:
+        """The interval of a score of a label; None if it is unknown or has too few examples."""
+        if few_tip(row.support):
+            return None
+        return self._state.measures.label_interval(self._state.by_label, row.label, name)
 
     def render_part(self, _fields: frozenset[str]) -> None:
         state = self._state
@@ -332,6 +341,9 @@ class ScoresView(QFrame):
         by_label, confusion = self._of_today
         confusion.setVisible(by_label.isVisibleTo(self._whole) and found.results.matrix is not None)
         self._show_by_label()
+        changed = any(map(state.differs, state.splits_shown))
+        self._scores.setColumnHidden(ORIGINAL, not changed)
+        self._scores.rows_model.set_title(CURRENT, _("Current") if changed else _("Score"))
         self._scores.set_rows(state.score_rows())
         self._scores.fit_height(MOST_SCORES)
         spans = state.measures.span_rows(state.by_label[0])
@@ -355,6 +367,7 @@ class ScoresView(QFrame):
         self._split.setVisible("test" in state.splits_shown)
         self._split.set(split)
         self._gold.set(gold)
+        self._gold.setVisible(gold == "run" or state.differs(split))
         stored = state.evaluation(split, "run") is not None
         as_run = self._gold.button("run")
         as_run.setEnabled(stored)
@@ -374,7 +387,8 @@ class ScoresView(QFrame):
             return
         for tile, name in ((self._main, info.main), (self._second, info.second)):
             title = _("{score}, dev").format(score=score_title(name))
-            hint = today_text(found, (name,), self._dev_interval(found, name))
+            interval, changed = self._dev_interval(found, name), self._changed(found)
+            hint = today_text(found, (name,), interval, changed=changed)
             tile.set(score_text(name, results.as_run.get(name)), hint, title)
             plain.set_tip(tile, self._definition(found, info, (name,)))
         self._second.show()
@@ -384,7 +398,7 @@ class ScoresView(QFrame):
             alone = self._dev_interval(found, names[0]) if len(names) == 1 else None
             self._third.set(
                 " · ".join(score_text(name, scores.get(name)) for name in names),
-                today_text(found, names, alone),
+                today_text(found, names, alone, changed=self._changed(found)),
                 _("{score}, dev").format(score=" · ".join(map(score_title, info.beside))),
             )
             plain.set_tip(self._third, self._definition(found, info, info.beside))
@@ -394,6 +408,12 @@ class ScoresView(QFrame):
             self._third.set(score_text(info.main, found.guessing), message, _("Majority baseline"))
             plain.set_tip(self._third, score_hint(info.main))
         self._test_tile(info.main)
+
+    def _changed(self, found: Details) -> bool:
+        """Whether the scores of the run on dev are not those of today."""
+        return differs(
+            self._state.evaluation("dev", "run"), found.results.today, found.results.as_run
+        )
 
     def _dev_interval(self, found: Details, name: str) -> tuple[float, float] | None:
         own = found.own_interval
@@ -418,7 +438,7 @@ class ScoresView(QFrame):
         names = words.order(stored)[: len(tiles)]
         for tile, name in zip(tiles, names, strict=False):
             title = _("{score}, dev").format(score=words.title(name))
-            tile.set(words.text(name, stored[name]), _("original"), title)
+            tile.set(words.text(name, stored[name]), _("at the end of the run"), title)
         for place, tile in enumerate(tiles):
             tile.setVisible(place < len(names))
         self._test_button.setEnabled(False)

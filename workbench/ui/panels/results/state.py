@@ -23,6 +23,7 @@ from workbench.ui.panels.results.comparing import Comparing
 from workbench.ui.panels.results.details import Details, ScoreRow, details, score_rows
 from workbench.ui.panels.results.errors_state import ErrorsState
 from workbench.ui.panels.results.facts import comparable, describe, files_below
+from workbench.ui.panels.results.gold_words import differs
 from workbench.ui.panels.results.label_errors_state import LabelErrorsState
 from workbench.ui.panels.results.listing import Organising
 from workbench.ui.panels.results.measures import Measures
@@ -308,6 +309,12 @@ class ResultsState(State):
         """Whether the split or its gold has changed since the run; None if unknown."""
         then, today = self.evaluation(split, "run"), self.evaluation(split, "today")
         return None if then is None or today is None else then.fingerprint != today.fingerprint
+
+    def differs(self, split: str) -> bool:
+        """Whether the scores of the run on a split are not those against the current gold."""
+        run = self.shown_run
+        as_run = {} if run is None else run.scores.get(split, {})
+        return differs(self.evaluation(split, "run"), self.evaluation(split, "today"), as_run)
 
     def show_by_label(self, split: str, gold: str) -> None:
         """Select the scores shown in the table by label."""
