@@ -92,6 +92,16 @@ def test_columns_have_roles_and_lists_of_spans_are_read(write, read):
     assert table.columns == ("body", "names", "kind") and table.rows[0].cells[0] == "Ada met Bob"
 
 
+def test_lists_of_tokens_and_tags_are_spans_and_numbers_of_tags_get_the_names_given(write, read):
+    path = write({"tokens": [["Ada", "met"], ["in", "Rome"]], "ner_tags": [[1, 0], [0, 2]]})
+
+    found = read(path, settings={"names": "O,B-PER,B-LOC"})
+
+    assert [record.spans["ner"] for record in found.records] == [
+        (Span(0, 3, "PER"),), (Span(3, 7, "LOC"),),
+    ]  # fmt: skip
+
+
 def test_questions_with_answers_are_recognized(write, read):
     answers = [{"text": ["Ada"], "answer_start": [0]}]
     path = write({"context": ["Ada met Bob."], "question": ["Who met Bob?"], "answers": answers})

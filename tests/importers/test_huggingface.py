@@ -1,4 +1,4 @@
-"""Data sets of Hugging Face: `tests/data/huggingface/reviews` was saved with datasets 5.2."""
+"""Data sets of Hugging Face: `tests/data/huggingface` was saved with datasets 5.2."""
 
 import json
 import shutil
@@ -11,6 +11,7 @@ from workbench.importers.detect import detect, importer
 from workbench.importers.huggingface import entry_of
 from workbench.importers.source import Source
 from workbench.operations.import_choice import chosen
+from workbench.text.spans import Span
 
 CARD = """---
 task_categories: [text-classification]
@@ -62,6 +63,16 @@ def test_a_saved_dataset_is_read_with_its_splits_and_names_of_classes(tiny, read
     assert found.texts == ["A good film.", "A bad film.", "So."]
     assert [record.document.split for record in found.records] == ["train", "train", "dev"]
     assert [record.marks["class"][0] for record in found.records] == ["pos", "neg", "neg"]
+
+
+def test_lists_of_tokens_and_tags_with_names_are_spans(tiny, read):
+    pytest.importorskip("pyarrow")
+
+    found = read(tiny / "huggingface" / "ner" / "dataset_dict.json")
+
+    assert found.texts == ["Ada met Bob .", "in Rome", "to Rome"]
+    assert found.records[0].spans["spans"] == (Span(0, 3, "PER"), Span(8, 11, "PER"))
+    assert found.records[2].document.split == "dev"
 
 
 def test_one_split_of_a_saved_dataset_can_be_read_alone(tiny, read):

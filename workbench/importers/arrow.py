@@ -16,7 +16,7 @@ from typing import Any
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _, ngettext
-from workbench.importers import binary
+from workbench.importers import binary, list_fields
 from workbench.importers.base import Fault, Guess, Item, Options, Remark, Skipped, Table
 from workbench.importers.class_names import Decode, decoders
 from workbench.importers.record_lines import RecordLines, reader
@@ -28,6 +28,8 @@ _METADATA = b"huggingface"
 
 
 class ArrowImporter:
+    options = (list_fields.NAMES,)
+
     def sniff(self, head: str, name: str) -> Guess:
         if head.startswith(tuple(mark.decode("latin-1") for mark in binary.ARROW)):
             return Guess(0.99, _("a table of Parquet or Arrow"))

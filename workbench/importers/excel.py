@@ -19,7 +19,7 @@ from typing import Any
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
-from workbench.importers import binary, ole, roles
+from workbench.importers import binary, list_fields, ole, roles
 from workbench.importers.base import Guess, Importer, Item, Options, Remark, Table
 from workbench.importers.converted import Converted
 from workbench.importers.multiple_choice import MultipleChoiceImporter
@@ -42,6 +42,7 @@ class ExcelImporter:
             N_("Name of the sheet of a spreadsheet; the first with data by default."),
             title=N_("Sheet"),
         ),
+        list_fields.NAMES,
     )
 
     def sniff(self, head: str, name: str) -> Guess:
@@ -64,7 +65,7 @@ class ExcelImporter:
 
 
 def _as_csv(options: Options) -> Options:
-    return replace(options, delimiter=",", settings={})
+    return replace(options, delimiter=",")
 
 
 def _reader(sheet: Source) -> Importer:

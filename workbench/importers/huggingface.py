@@ -22,7 +22,7 @@ from typing import Any
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
-from workbench.importers import jsonl
+from workbench.importers import jsonl, list_fields
 from workbench.importers.arrow import ArrowTable, decoded
 from workbench.importers.base import (
     Fault,
@@ -60,6 +60,7 @@ class HuggingFaceImporter:
             N_("Configuration of a data set with several; the default one, or the first."),
             title=N_("Configuration"),
         ),
+        list_fields.NAMES,
     )
 
     def sniff(self, head: str, name: str) -> Guess:
