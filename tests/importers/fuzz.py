@@ -112,6 +112,7 @@ OWN_SAMPLES: tuple[tuple[str, bytes], ...] = tuple(
 )
 BINARY = (
     "messages.xls", "messages.ods", "huggingface/reviews/train/data-00000-of-00001.arrow",
+    "spacy/all.spacy",
 )  # fmt: skip
 OWN_SAMPLES += tuple((Path(name).name, (DATA / name).read_bytes()) for name in BINARY)
 _PER_FOLDER = 40  # real files used of each folder

@@ -126,13 +126,3 @@ def test_binary_tables_are_named(tmp_path, content, what):
 
     with pytest.raises(ImportFailed, match=what):
         Source(path)
-
-
-def test_a_docbin_of_spacy_is_named(tmp_path):
-    import zlib
-
-    path = tmp_path / "train.spacy"
-    path.write_bytes(zlib.compress(b"\x84\xa5attrs" + bytes(range(256)) * 4))
-
-    with pytest.raises(ImportFailed, match="DocBin"):
-        Source(path)

@@ -70,7 +70,7 @@ def is_read(path: Path, head: bytes) -> bool:
         return is_workbook(path)
     if head.startswith(OLE):
         return path.suffix.lower() not in _NOT_EXCEL
-    return head.startswith(ARROW)
+    return head.startswith(ARROW) or is_docbin(head)
 
 
 def is_workbook(path: Path) -> bool:
