@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from workbench.base.records import from_plain, to_plain
+from workbench.base.records import from_plain, json_text, to_plain
 
 
 @dataclass(frozen=True)
@@ -47,3 +47,11 @@ def test_fields_of_another_version_are_left_out_and_a_missing_one_is_an_error():
     assert from_plain(Part, {"name": "a", "share": 1, "colour": "red"}) == Part("a", 1.0)
     with pytest.raises(TypeError, match="share"):
         from_plain(Part, {"name": "a"})
+
+
+@pytest.mark.parametrize("path", ["/home/grün/🌱.txt", "/home/caf\udce9.txt"])
+def test_json_text_is_unicode_and_reads_back_as_what_it_was(path):
+    text = json_text({"path": path}, indent=1)
+
+    assert json.loads(text.encode("utf-8")) == {"path": path}
+    assert ("grün" in text) == ("grün" in path)

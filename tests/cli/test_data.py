@@ -268,3 +268,16 @@ def test_suspicious_content_is_a_warning_of_an_import_and_of_its_preview(ask, fi
 
     assert len(preview["warnings"]) == 2 and preview["warnings"] == found["warnings"][:2]
     assert "3 of 3 documents have the same text ('en')" in preview["warnings"][1]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are Unicode elsewhere")
+def test_files_and_projects_may_have_names_that_are_not_utf_8(ask, call, tmp_path):
+    project, data = tmp_path / "p\udce9.glossbench", tmp_path / "caf\udce9.txt"
+    data.write_text("The 42 tram was late.\n")
+
+    assert call("project", "new", project)[0] == 0
+    assert ask("import", "import", project, data)["documents"] == 1
+    assert ask(
+        "export-data", "export-data", project, tmp_path / "\udce9.jsonl", "--format", "glossbench"
+    )
+    assert "1" in call("project", "info", project)[1]

@@ -178,3 +178,13 @@ def test_a_table_written_by_the_program_is_read_back(read):
 
     assert [record.document.texts for record in again.records] == [item.texts for item in documents]
     assert [record.marks for record in again.records] == marks
+
+
+@pytest.mark.parametrize(("answers", "shown"), [(True, "True"), (7, "7"), ({"a": 1}, "an object")])
+def test_answers_of_race_that_are_no_list_are_reported_for_each_question(read, answers, shown):
+    row = {"article": "Rails.", "questions": ["Who?", "Which?"], "options": [TRAM, TRAM]}
+
+    found = read(lines({**row, "answers": answers, "id": "1"}), name="x.jsonl")
+
+    assert found.records == [] and len(found.skipped) == 2
+    assert all(f"the answer {shown}" in reason for _line, reason in found.skipped)

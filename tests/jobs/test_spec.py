@@ -11,6 +11,14 @@ def test_a_job_goes_to_its_file_and_back(tmp_path):
     assert JobSpec.read(tmp_path / "deep" / "job.json") == spec
 
 
+def test_the_path_of_a_file_may_hold_bytes_that_are_not_utf_8(tmp_path):
+    spec = JobSpec("a:b", {"files": ["/x/caf\udce9.txt"]}, "/x/caf\udce9")
+
+    spec.write(tmp_path / "job.json")
+
+    assert JobSpec.read(tmp_path / "job.json") == spec
+
+
 def test_events_go_to_json_and_back():
     for event in (
         events.Queued(),

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from workbench.base.errors import ModelError
 from workbench.operations import calibration, predict, quality, results, run_folders
 from workbench.runtime.decoding import softmax
 from workbench.storage import runs
@@ -163,3 +164,11 @@ def test_spans_are_wrong_at_a_threshold_where_one_is_spurious_or_missed():
     # by hand: precision 1 up to 2 of 3 gold spans; resamples without gold are left out
     assert curve.average_precision.value == pytest.approx(2 / 3) == curve.precision_recall.area
     assert 0.5 <= curve.average_precision.low < curve.average_precision.high <= 1
+
+
+def test_a_description_that_was_cut_off_is_named(project, described):
+    path = run_folders.model(project, described.id) / "glossbench.json"
+    path.write_text(path.read_text()[:20])
+
+    with pytest.raises(ModelError, match="glossbench.json cannot be read"):
+        calibration.temperature(project, described)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from workbench.base.errors import ProjectError
 from workbench.operations import labels
 from workbench.project.check import check
 from workbench.project.project import Project
@@ -73,3 +74,26 @@ def test_a_project_with_patterns_is_sound(project, label):
     project.close()
 
     assert check(path) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("caf\udce9", "the byte 0xE9 at position 3, which is not UTF-8"),
+        ("a \ud83d b", r"half a surrogate pair \(U\+D83D\) at position 2"),
+    ],
+)
+def test_what_sqlite_cannot_store_is_named_and_nothing_is_changed(project, label, body, reason):
+    with pytest.raises(ProjectError, match=reason), project.edit("Add"):
+        patterns.add(project.db, [Pattern(WORDS, "Ada", label), Pattern(WORDS, body, label)])
+
+    assert patterns.all(project.db) == ()
+    with pytest.raises(ProjectError, match=reason):
+        project.db.reader().execute("select 1 where 'a' = ?", (body,))
+
+
+def test_a_step_whose_title_names_a_file_that_is_not_utf_8_is_stored(project, label):
+    with project.edit("Import caf\udce9.txt"):
+        patterns.add(project.db, [Pattern(WORDS, "Ada", label)])
+
+    assert project.undo_title == "Import caf\ufffd.txt"

@@ -1,3 +1,5 @@
+import sqlite3
+
 import pytest
 
 from workbench.base.errors import WorkbenchError
@@ -150,3 +152,16 @@ def test_half_surrogates_in_the_description_of_a_layer_are_replaced(staged):
 
     assert result.layers[0].layer.guideline == "x\ufffd"
     assert result.layers[0].labels[0][1] == Label(*["x\ufffd"] * 4)
+
+
+def test_reasons_and_warnings_may_quote_what_is_not_unicode(tmp_path):
+    writer = StagingWriter(tmp_path / "staging.sqlite")
+
+    writer.skip(0, 1, "paragraph 1 of \ud800: the text is empty")
+    writer.warn("\ud800 is unknown")
+    writer.close()
+
+    with sqlite3.connect(tmp_path / "staging.sqlite") as conn:
+        stored = conn.execute("select reason from skipped union select * from warning").fetchall()
+    conn.close()
+    assert sorted(stored) == [("paragraph 1 of \ufffd: the text is empty",), ("\ufffd is unknown",)]

@@ -123,3 +123,10 @@ def test_the_part_at_the_caret_is_known_for_completion(text, typed, key, name):
 
     assert (place.typed, place.key, place.name) == (typed, key, name)
     assert text[place.start :].removeprefix('"') == typed
+
+
+def test_a_query_that_is_not_unicode_names_the_byte():
+    with pytest.raises(QueryError, match="byte 0xE9 at position 3, which is not UTF-8") as error:
+        parse("caf\udce9")
+
+    assert (error.value.at, error.value.end) == (3, 4)

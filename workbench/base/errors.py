@@ -108,6 +108,18 @@ def unreadable(error: Exception, most: int = 200) -> str:
     return str(error)[:most].rstrip(".") or type(error).__name__
 
 
+def not_unicode(what: str, error: UnicodeEncodeError) -> str:
+    """Why a text cannot be stored, as a clause; `what` names it. The path of a file and what was
+    typed in a terminal may hold bytes that are not UTF-8.
+    """
+    code = ord(error.object[error.start])
+    if 0xDC80 <= code <= 0xDCFF:
+        message = _("{what} holds the byte 0x{code:02X} at position {start}, which is not UTF-8")
+        return message.format(what=what, code=code - 0xDC00, start=error.start)
+    message = _("{what} holds half a surrogate pair (U+{code:04X}) at position {start}")
+    return message.format(what=what, code=code, start=error.start)
+
+
 def brief(error: BaseException) -> str:
     """The type of an error and the first line of its text, without a full stop."""
     line = (str(error).strip().splitlines() or [""])[0][:500].rstrip(".")

@@ -6,6 +6,7 @@ The reader of a class is built once from its annotations: a long text has thousa
 
 from __future__ import annotations
 
+import json
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -30,6 +31,22 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, AbstractSet):
         return sorted(map(to_plain, value))
     return [to_plain(item) for item in value] if isinstance(value, Sequence) else value
+
+
+def json_text(
+    value: object, *, indent: int | None = None, default: Callable[[Any], Any] | None = None
+) -> str:
+    """JSON for a file in UTF-8, readable in any script.
+
+    All beyond ASCII is escaped if the value holds a lone surrogate, such as those of a path that is
+    not UTF-8.
+    """
+    text = json.dumps(value, ensure_ascii=False, indent=indent, default=default)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, indent=indent, default=default)
+    return text
 
 
 def plain_rows(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:

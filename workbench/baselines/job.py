@@ -16,6 +16,7 @@ from workbench.base import owned_folder
 from workbench.base.costs import PredictionCost
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
+from workbench.base.records import json_text
 from workbench.base.registry import contract_hint, registry
 from workbench.baselines.base import Baseline, prepared
 from workbench.baselines.spec import DESCRIPTION, KIND
@@ -176,7 +177,7 @@ def _save(trained: Trained, params: Mapping[str, Any], folder: Path) -> None:
 
     def fill(draft: Path) -> None:
         trained.baseline.save(draft)
-        text = json.dumps(description, indent=1, ensure_ascii=False)
+        text = json_text(description, indent=1)
         (draft / DESCRIPTION).write_text(text, encoding="utf-8")
 
     owned_folder.replace(folder / MODEL, fill)

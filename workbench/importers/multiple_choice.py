@@ -164,7 +164,9 @@ def _flat(value: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     if not (isinstance(questions, list) and isinstance(options, list)):
         yield row
         return
-    answers = row.get("answers") or row.get("answer") or [""] * len(questions)
+    answers = row.get("answers") or row.get("answer") or ""
+    if not isinstance(answers, list | str) or not answers:
+        answers = [answers] * len(questions)  # what is no answer is reported for each question
     shared = {name: row[name] for name in row if name not in ("questions", "options", "answers")}
     key = str(row.get("id", ""))
     for number, (question, choices, answer) in enumerate(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from workbench.base.errors import not_unicode
 from workbench.base.i18n import _
 from workbench.text.dataset import Record
 from workbench.text.document import SPLITS, TEXT, Document
@@ -122,18 +123,7 @@ def check_text(content: str, what: str) -> None:
         try:
             content.encode("utf-8")
         except UnicodeEncodeError as error:
-            code = ord(content[error.start])
-            if 0xDC80 <= code <= 0xDCFF:
-                raise Fault(
-                    _(
-                        "{what} holds the byte 0x{code:02X} at position {start}, which is not UTF-8"
-                    ).format(what=what, code=code - 0xDC00, start=error.start)
-                ) from None
-            raise Fault(
-                _("{what} holds half a surrogate pair (U+{code:04X}) at position {start}").format(
-                    what=what, code=code, start=error.start
-                )
-            ) from None
+            raise Fault(not_unicode(what, error)) from None
 
 
 def _check_span(span: Span, lengths: Mapping[str, int]) -> None:

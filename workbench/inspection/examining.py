@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from workbench.base.records import to_plain
+from workbench.base.records import json_text, to_plain
 from workbench.base.registry import registry
 from workbench.inspection import spec
 from workbench.inspection.base import Examiner
@@ -39,6 +38,6 @@ def run(
         while True:
             yield {"kind": "progress", "part": next(work)}
     except StopIteration as end:
-        text = json.dumps(to_plain(end.value), ensure_ascii=False)
+        text = json_text(to_plain(end.value))
         Path(params["output"]).write_text(text, encoding="utf-8")
     return {}

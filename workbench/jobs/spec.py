@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from workbench.base.records import json_text
+
 ENDINGS = ("done", "stopped", "cancelled", "failed", "out_of_memory", "crashed", "interrupted")
 
 
@@ -67,7 +69,7 @@ class JobSpec:
 
     def write(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(self.to_json(), indent=1, ensure_ascii=False), encoding="utf-8")
+        path.write_text(json_text(self.to_json(), indent=1), encoding="utf-8")
 
     @classmethod
     def read(cls, path: Path) -> JobSpec:

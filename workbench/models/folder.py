@@ -11,14 +11,13 @@ from typing import Any
 from workbench.base import owned_folder, special_files
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
+from workbench.base.records import json_text
 from workbench.base.registry import registry
 from workbench.models.spec import DESCRIPTION, card, published
 
 
 def describe(folder: Path, description: Mapping[str, Any]) -> None:
-    (folder / DESCRIPTION).write_text(
-        json.dumps(description, indent=1, ensure_ascii=False), encoding="utf-8"
-    )
+    (folder / DESCRIPTION).write_text(json_text(description, indent=1), encoding="utf-8")
 
 
 def located(folder: Path | str) -> Path:

@@ -10,6 +10,9 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from workbench.base.errors import ModelError, unreadable
+from workbench.base.i18n import _
+from workbench.base.records import json_text
 from workbench.models.spec import DESCRIPTION
 from workbench.operations import results, run_folders
 from workbench.storage import runs
@@ -53,8 +56,12 @@ def set_thresholds(project: Project, run_id: int, values: Sequence[float]) -> No
 
 def _described(project: Project, run: Run) -> dict[str, Any]:
     path = run_folders.existing_model(project, run) / DESCRIPTION
-    raw: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return raw
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        message = _("{path} cannot be read: {error}").format(path=path, error=unreadable(error))
+        raise ModelError(message) from error
+    return raw if isinstance(raw, dict) else {}
 
 
 def _apply(
@@ -74,7 +81,7 @@ def _apply(
         decoder[THRESHOLDS] = list(labels.thresholds)
     path = run_folders.existing_model(project, run) / DESCRIPTION
     draft = path.with_suffix(".new")
-    text = json.dumps({**described, "decoder": decoder}, indent=1, ensure_ascii=False)
+    text = json_text({**described, "decoder": decoder}, indent=1)
     draft.write_text(text, encoding="utf-8")
     with project.write():
         runs.save_predictions(

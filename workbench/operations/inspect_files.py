@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from workbench.base.records import to_plain
+from workbench.base.records import json_text, to_plain
 from workbench.text import formulas
 
 
@@ -44,5 +43,5 @@ def write_json(path: Path, result: Any) -> None:
     def plain(value: Any) -> Any:
         return value.tolist()
 
-    text = json.dumps(to_plain(result), ensure_ascii=False, indent=1, default=plain)
+    text = json_text(to_plain(result), indent=1, default=plain)
     path.write_text(text + "\n", encoding="utf-8")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base import paths
+from workbench.base.records import json_text
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def drop(sample: KeptSample) -> None:
 def _write(samples: tuple[KeptSample, ...]) -> None:
     file = _file()
     file.parent.mkdir(parents=True, exist_ok=True)
-    lines = (json.dumps(asdict(sample), ensure_ascii=False) + "\n" for sample in samples)
+    lines = (json_text(asdict(sample)) + "\n" for sample in samples)
     fresh = file.with_suffix(".new")
     fresh.write_text("".join(lines), encoding="utf-8")
     fresh.replace(file)

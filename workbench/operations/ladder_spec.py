@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from workbench.base.records import json_text
 from workbench.operations.ladder_rungs import RUNGS, Rung, to_json
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def keep(project: Project, spec: LadderSpec) -> None:
     draft = path.with_name(f".{path.name}.part")
     with suppress(OSError):  # the experiment runs all the same
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(json.dumps(found, ensure_ascii=False, indent=1), encoding="utf-8")
+        draft.write_text(json_text(found, indent=1), encoding="utf-8")
         os.replace(draft, path)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
 import uuid
 from collections.abc import Iterable, Sequence
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from workbench.base import paths
 from workbench.base.errors import ExportFailed, WorkbenchError
 from workbench.base.i18n import _
+from workbench.base.records import json_text
 from workbench.models import spec as specs
 from workbench.operations import train
 from workbench.operations.background import Background, here
@@ -235,7 +235,7 @@ def save_answers(rows: Sequence[tuple[Document, Prediction]], out: Path) -> None
 
 def _write_lines(rows: Iterable[tuple[Document, Prediction]], file: TextIO) -> None:
     for document, answer in rows:
-        file.write(json.dumps(answer_json(document, answer, named=True), ensure_ascii=False) + "\n")
+        file.write(json_text(answer_json(document, answer, named=True)) + "\n")
 
 
 def _in_text(answer: Prediction) -> str:
@@ -252,11 +252,7 @@ def _write_table(rows: Iterable[tuple[Document, Prediction]], file: TextIO) -> N
     table.writerow(["key", "text", "text_b", "label", "score", "spans", "cut"])
     for document, answer in rows:
         texts = dict(document.texts)
-        spans = (
-            json.dumps(answer.to_json()[_in_text(answer)], ensure_ascii=False)
-            if answer.labels is None
-            else ""
-        )
+        spans = json_text(answer.to_json()[_in_text(answer)]) if answer.labels is None else ""
         found = answer.get(DocumentLabels)
         chosen = found.chosen if found else ()
         scores = found.as_dict() if found else {}

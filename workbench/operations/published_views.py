@@ -7,12 +7,12 @@ it loads a folder of links to the files of the model, with a description that na
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shutil
 from pathlib import Path
 
 from workbench.base import paths
+from workbench.base.records import json_text
 from workbench.models.spec import DESCRIPTION, card, published, unusable
 
 
@@ -35,7 +35,7 @@ def folder(model: Path, task: str) -> Path:
             _link(file.resolve(), view / own)
     if (found := published(model)) is None:
         raise unusable(card(model, allow_pickle=True))
-    text = json.dumps({**found, "task": task}, indent=1, ensure_ascii=False)
+    text = json_text({**found, "task": task}, indent=1)
     if not _holds(view / DESCRIPTION, text):
         (view / DESCRIPTION).write_text(text, encoding="utf-8")
     return view

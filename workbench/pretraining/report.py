@@ -13,6 +13,7 @@ from typing import Any
 
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
+from workbench.base.records import json_text
 from workbench.pretraining.results import PretrainResult, ShownRow
 
 REPORT = "pretraining.json"  # settings, texts, curve
@@ -21,7 +22,7 @@ FIRST_BATCH = "first_batch.json.gz"
 
 def write(folder: Path, result: PretrainResult, rows: Sequence[ShownRow]) -> None:
     """Write both files; rows: of the first batch, as text."""
-    report = json.dumps(result.to_json(), indent=1, ensure_ascii=False)
+    report = json_text(result.to_json(), indent=1)
     (folder / REPORT).write_text(report, encoding="utf-8")
     shown = {"objective": result.objective, "rows": [row.to_json() for row in rows]}
     content = json.dumps(shown, ensure_ascii=False).encode("utf-8", "surrogatepass")

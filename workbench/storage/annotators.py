@@ -6,7 +6,7 @@ from workbench.base.i18n import _
 from workbench.storage import failures
 from workbench.storage.database import Database
 from workbench.storage.tables import SOURCE_KINDS
-from workbench.storage.values import new_id, now
+from workbench.storage.values import name_in, new_id, now
 
 
 def own(db: Database) -> tuple[int, str]:
@@ -28,7 +28,7 @@ def add_source(db: Database, kind: str, ref: str = "", annotator_id: int | None 
     """Add a source, one per operation, and return its id. Raises ValueError for an unknown kind."""
     if kind not in SOURCE_KINDS:
         raise ValueError(f"source kind {kind!r} is none of {SOURCE_KINDS}")
-    row = (kind, ref, annotator_id, now())
+    row = (kind, name_in(ref), annotator_id, now())
     inserted = db.writer.execute(
         "insert into source(kind, ref, annotator_id, at) values(?, ?, ?, ?)", row
     )

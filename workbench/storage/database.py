@@ -348,7 +348,7 @@ class Database:
                 conn.execute(commit)
             except BaseException as error:
                 self._roll_back(conn, rollback)
-                if isinstance(error, sqlite3.Error):
+                if isinstance(error, (sqlite3.Error, UnicodeEncodeError)):
                     raise failures.explain(error, self.path, writing=True) from error
                 raise
         finally:

@@ -8,7 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from workbench.base.errors import ProjectBusy, ProjectDamaged, ProjectError, is_disk_full
+from workbench.base.errors import (
+    ProjectBusy,
+    ProjectDamaged,
+    ProjectError,
+    is_disk_full,
+    not_unicode,
+)
 from workbench.base.i18n import _
 
 _NO_ROOM = frozenset(
@@ -29,6 +35,7 @@ _PLACE_CODES = (
     sqlite3.SQLITE_AUTH,
 )
 # The schema stored in the file is damaged, or was changed by another program.
+QUOTED = 60  # characters of a text in a message
 _SCHEMA_WORDS = re.compile(r"^no such (column|table)|^malformed database schema")
 
 
@@ -48,16 +55,20 @@ def explained(path: Path, *, writing: bool) -> Iterator[None]:
     """Context manager that raises the ProjectError of `explain` for errors of SQLite."""
     try:
         yield
-    except (sqlite3.Error, UnicodeDecodeError) as error:
+    except (sqlite3.Error, UnicodeError) as error:
         raise explain(error, path, writing=writing) from error
 
 
 def explain(error: Exception, path: Path, *, writing: bool) -> ProjectError:
-    """The ProjectError for `error`, a sqlite3.Error or UnicodeDecodeError that SQLite raised.
+    """The ProjectError for `error`, a sqlite3.Error or UnicodeError that SQLite raised.
 
     `writing` states whether a change to the file at `path` failed. Returns NoRoom, ProjectDamaged,
     ProjectBusy or a plain ProjectError; the caller raises it from `error`.
     """
+    if isinstance(error, UnicodeEncodeError):  # every text that is stored or searched for ends here
+        text = error.object.encode("utf-8", "replace").decode()
+        text = text if len(text) <= QUOTED else f"{text[: QUOTED - 1]}…"
+        return ProjectError(not_unicode(f"“{text}”", error), hint=_("No changes were made."))
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without the extended part
     if no_room(error):
         return _place(error, path, writing, NoRoom)

@@ -24,7 +24,7 @@ from workbench.storage.history import DROPPED, UNDONE, HistoryStep, next_redo, n
 from workbench.storage.migrations import JOURNALED
 from workbench.storage.replay import PIECE, Replay
 from workbench.storage.step_sums import Deleted
-from workbench.storage.values import Row, ids_in, now
+from workbench.storage.values import Row, ids_in, name_in, now
 
 MAX_STEPS = 10_000
 MAX_BYTES = 1 << 30
@@ -131,6 +131,7 @@ class Journal:
             self._close()
 
     def _begin(self, title: str, bulk: bool, joins: int | None = None) -> None:
+        title = name_in(title)  # it may name a file
         changed = "update journal_step set title = ? where id = ? and undone = 0"
         newest = " and id = (select max(id) from journal_step)"
         if joins is not None and self._conn.execute(changed + newest, (title, joins)).rowcount:

@@ -28,7 +28,7 @@ class ReadingCursor(sqlite3.Cursor):
         try:
             with self._reader.using:
                 return super().execute(*args)
-        except (sqlite3.Error, UnicodeDecodeError) as error:
+        except (sqlite3.Error, UnicodeError) as error:
             raise self._explained(error) from error
 
     def fetchone(self) -> Any:

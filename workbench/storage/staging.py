@@ -189,10 +189,10 @@ class StagingWriter:
     def skip(self, file: int, line: int, reason: str) -> None:
         self.skipped += 1
         if self.skipped <= LISTED:
-            self._rows["skipped"].append((file, line, reason))
+            self._rows["skipped"].append((file, line, name_in(reason)))
 
     def warn(self, message: str) -> None:
-        self._rows["warning"].append((message,))
+        self._rows["warning"].append((name_in(message),))
 
     def _kind_of(self, name: str, record: Record, texts: int) -> LayerKind:
         """The kind of a layer that has a state in this record."""

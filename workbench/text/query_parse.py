@@ -20,6 +20,7 @@ import difflib
 import re
 from collections.abc import Callable, Mapping
 
+from workbench.base.errors import not_unicode
 from workbench.base.i18n import _
 from workbench.text.query import (
     CHOICE,
@@ -53,6 +54,11 @@ def parse(text: str) -> Query:
     if len(text) > MOST:
         message = _("A query has at most {most:,} characters, not {n:,}.")
         raise QueryError(message.format(most=MOST, n=len(text)), MOST, len(text))
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        message = not_unicode(_("The query"), error) + "."
+        raise QueryError(message, error.start, error.end) from None
     return Query(tuple(_Parser(text).conditions(0)), text)
 
 
