@@ -51,6 +51,7 @@ WIDEST = 420  # of the list of completions, pixels at 100%
 class QueryBar(QWidget):
     """Writes into a `QueryText`; `render` shows it.
 
+    `beside`: small buttons after it, in the same row, of which one has to offer the menu `saved`.
     `into`: moves the focus to what was found; Down and Enter call it. Without it, Down shows
     completions, as Ctrl+Space does.
     """
@@ -61,6 +62,7 @@ class QueryBar(QWidget):
         *,
         placeholder: str = "",
         into: Callable[[], None] | None = None,
+        beside: Sequence[QWidget] = (),
     ) -> None:
         super().__init__()
         self.query, self._into = query, into
@@ -79,15 +81,16 @@ class QueryBar(QWidget):
         )  # fmt: skip
         call(self.line, _("Search"), hint)
         plain.set_tip(self.line, hint)
-        self._menu = QMenu(self)
-        self._menu.aboutToShow.connect(self._fill)
+        self.saved = QMenu(_("Sa&ved filters"), self)
+        self.saved.aboutToShow.connect(self._fill)
         self._more = icon_button("bookmark", _("Saved filters"), self._ask)
+        self._more.setHidden(bool(beside))
         self._problem = words("", "caption", "bad", wrap=True)
         self._problem.hide()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
-        layout.addWidget(row((self.line, 1), self._more, gap=6))
+        layout.addWidget(row((self.line, 1), self._more, *beside, gap=2 if beside else 6))
         layout.addWidget(self._problem)
         self._typed = QTimer(self)
         self._typed.setSingleShot(True)
@@ -188,10 +191,10 @@ class QueryBar(QWidget):
     # ------------------------------------------------------------ saved filters
 
     def _ask(self) -> None:
-        self._menu.popup(self._more.mapToGlobal(self._more.rect().bottomLeft()))
+        self.saved.popup(self._more.mapToGlobal(self._more.rect().bottomLeft()))
 
     def _fill(self) -> None:
-        menu, query = self._menu, self.query
+        menu, query = self.saved, self.query
         menu.clear()
         for saved in query.saved:
             action = menu.addAction(plain.menu_text(saved.name))

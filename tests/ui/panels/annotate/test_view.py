@@ -217,9 +217,39 @@ def test_a_chip_labels_what_is_chosen_and_the_text_keeps_the_focus(view, text):
     assert spans(view) == [("Bob", "LOC")] and text.hasFocus()
 
 
+def button(view, name: str) -> Button:
+    return next(item for item in view.findChildren(Button) if item.accessibleName() == name)
+
+
+def test_the_controls_of_the_queue_stand_in_one_row(view):
+    names = ["Filter the queue", "Order of the queue", "Pre-annotate", "Next unlabelled"]
+    shown = [button(view, name) for name in names]
+    places = [part.mapTo(view, part.rect().center()) for part in (view.queue.bar.line, *shown)]
+
+    assert len({place.y() for place in places}) == 1
+    assert [place.x() for place in places] == sorted(place.x() for place in places)
+
+
+def test_a_side_without_contents_is_hidden_and_its_empty_parts_too(view, state):
+    assert view.right.isVisible() and not view.right.suggestions.isVisible()
+    suggest(state, (0, 3, 0.9))
+    assert view.right.suggestions.isVisible()
+    view.state.reject_all()
+
+    (names,) = [layer.id for layer in state.layers if layer.name == "names"]
+    state.switch_layer(names, False)
+    assert view.right.isHidden()
+    view.toggle_guideline()
+    assert view.right.isVisible() and view.right.guideline_shown
+    view.toggle_guideline()
+    assert view.right.isHidden()
+    state.switch_layer(names, True)
+    assert view.right.isVisible() and not view.folded("right")
+
+
 def test_keys_of_labels_and_suggestions_work_after_a_click_on_a_button(view, qtbot):
     suggest(view.state, (0, 3, 0.9))
-    following = next(item for item in view.findChildren(Button) if item.text() == "Next unlabelled")
+    following = button(view, "Next unlabelled")
     following.setFocus()
 
     qtbot.keyClick(following, "a")

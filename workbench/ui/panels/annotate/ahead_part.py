@@ -11,7 +11,7 @@ from workbench.base.i18n import _
 from workbench.ui import plain
 from workbench.ui.commands import Choice
 from workbench.ui.widgets import context_menu
-from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.button import icon_button
 from workbench.ui.widgets.key_cap import with_key
 from workbench.ui.widgets.words import Elided
 
@@ -27,7 +27,7 @@ class AheadPart:
         self.menu = QMenu(parent)
         self.menu.setAccessibleName(_("Pre-annotate with"))
         self.menu.aboutToShow.connect(self._fill)
-        self.button = Button(_("Pre-annotate"), small=True, menu=self.menu)
+        self.button = icon_button("sparkles", _("Pre-annotate"), self.popup, small=True)
         self.line = Elided("", "small", "muted")
 
     def popup(self) -> None:
@@ -66,7 +66,7 @@ class AheadPart:
         state = self.state
         shown = state.can_ahead and not state.errors
         self.button.setVisible(shown)
-        message = _("Predict the next documents with a run before they are opened")
+        message = _("Pre-annotate: predict the next documents with a run before they are opened")
         key = ("annotate.ahead", "Ctrl+Shift+Y")
         plain.set_tip(self.button, with_key(message, state.context.settings, *key))
         self.line.setVisible(shown and bool(state.ahead_line))

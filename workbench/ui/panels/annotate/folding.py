@@ -1,4 +1,4 @@
-"""Which sides of Annotate are collapsed: by the user, or because the window is too narrow."""
+"""Which sides of Annotate are collapsed: by the user, in a narrow window, or without contents."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ class Sides:
             "right": cast(QWidget, splitter.widget(2)),
         }
         self._no_room: set[str] = set()
+        self._empty = False  # whether the right side has nothing to show
         self._show()
 
     def fit(self, width: int) -> None:
@@ -39,6 +40,12 @@ class Sides:
             self._no_room = found
             self._show()
 
+    def show_empty(self, empty: bool) -> None:
+        """The right side has nothing to show, and is hidden, or has something again."""
+        if empty != self._empty:
+            self._empty = empty
+            self._show()
+
     def folded(self, side: str) -> bool:
         return not self._parts[side].isVisibleTo(self._splitter)
 
@@ -48,6 +55,7 @@ class Sides:
         self._kept[f"annotate.{side}"] = fold
         if not fold:
             self._no_room.discard(side)
+            self._empty = False
         self._show()
 
     def widen_right(self) -> None:
@@ -62,6 +70,7 @@ class Sides:
     def _show(self) -> None:
         for side, part in self._parts.items():
             shown = not self._kept.get(f"annotate.{side}") and side not in self._no_room
+            shown = shown and not (self._empty and side == "right")
             if not shown and _has_focus(part):
                 self._leave()
             part.setVisible(shown)

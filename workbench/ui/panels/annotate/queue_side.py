@@ -28,7 +28,7 @@ from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.document_list import DocumentList
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
-from workbench.ui.widgets.key_cap import CommandCap, follow_tip
+from workbench.ui.widgets.key_cap import follow_tip
 from workbench.ui.widgets.layout import clear, column, layout_of, row
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.pages import PageLayout
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 # minimum width in pixels at 100%; upper limit, independent of the text size
 NARROW, WIDEST_LEAST = 180, 340
-ORDER = 120  # least width of the name of the order, pixels at 100%
+BESIDE = 30  # width of a button beside the search, pixels at 100%
 FILTER = 150  # width of a filter's name, pixels at 100%
 ONLY_ROWS = frozenset({"stale_rows", "doc", "chosen", "linking"})  # as after each label
 STATES = ("pending", "draft", "submitted", "discarded")
@@ -63,36 +63,32 @@ class QueueSide(QFrame):
         self._stale: set[int] = set()  # ids of rows that are shown as they were
         self._refresh = QTimer(self, singleShot=True, interval=FRAME)
         self._refresh.timeout.connect(self._read_stale)
-        self._size()
         self.setMaximumWidth(480)
         self._title = words(_("Queue"), "ui", weight=600)
         self._count = words("", "small", "muted")
         self._meter = Meter(0.0, name=_("Done"))
         self._pace = Elided("", "small", "muted")
-        self._unlabelled = Button(
-            _("Next unlabelled"),
-            small=True,
-            on=self._next,
-        )
+        title = _("Next unlabelled")
+        self._unlabelled = icon_button("chevrons-down", title, self._next, small=True)
         key = ("annotate.unlabelled", "Ctrl+Down")
-        follow_tip(self._unlabelled, "", state.context.settings, *key)
-        self._menu = FilterMenu(state, self)
+        follow_tip(self._unlabelled, title, state.context.settings, *key)
         self._filter = icon_button("filter", _("Filter the queue"), self._ask_filter, small=True)
-        self._key = CommandCap(state.context.settings, *key)
-        self._onward = flow(self._unlabelled, self._key, None, self._filter)
-        self.bar = QueryBar(state.query, placeholder=_("Search or filter"))
-        self._order = Button("", small=True, on=dialogs.show_order, name=_("Order of the queue"))
+        title = _("Order of the queue")
+        self._order = icon_button("arrow-down-up", title, dialogs.show_order, small=True)
         self.ahead = AheadPart(state, self)
-        self._ordering = flow(self._order, self.ahead.button, gap=4)
+        self._beside = (self._filter, self._order, self.ahead.button, self._unlabelled)
+        self.bar = QueryBar(state.query, placeholder=_("Search"), beside=self._beside)
+        self._size()
+        self._menu = FilterMenu(state, self, self.bar.saved)
+        self._ordered = Elided("", "small", "muted")
         self._filters = flow(gap=4)
         self._build_list()
         head = column(
             row(self._title, None, self._count),
             self._meter,
             self._pace,
-            self._onward,
             self.bar,
-            self._ordering,
+            self._ordered,
             self.ahead.line,
             self._filters,
             gap=7,
@@ -120,12 +116,11 @@ class QueueSide(QFrame):
 
     def _size(self) -> None:
         self.setMinimumWidth(min(theme.px(NARROW), WIDEST_LEAST))
+        for part in self._beside:
+            part.setFixedWidth(theme.px(BESIDE))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        parts = (self._unlabelled, self._key, self._filter)
-        needed = sum(part.sizeHint().width() + 8 for part in parts) + 2 * 14
-        self._key.setVisible(self.width() >= needed)
         self._instant.compact(self.height() < theme.px(LOW))
 
     def _ask_filter(self) -> None:
@@ -159,11 +154,9 @@ class QueueSide(QFrame):
         self._instant.render()
         self.ahead.render()
         self._title.setText(_("Errors") if state.errors else _("Queue"))
-        self._onward.setVisible(not state.errors)
         self.bar.setVisible(not state.errors)
         if concerns(fields, "query_changes"):
             self.bar.render(ALL)
-        self._ordering.setVisible(not state.errors)
         self._show_order()
         self._show_count()
         if concerns(fields, "progress", "left", "errors"):
@@ -186,10 +179,9 @@ class QueueSide(QFrame):
     def _show_order(self) -> None:
         state = self.state
         title = _("Ordering…") if state.computing else state.order_title
-        metrics = QFontMetrics(theme.font("small"))
-        room = max(self.width() - 60, theme.px(ORDER))
-        shown = metrics.elidedText(title, Qt.TextElideMode.ElideRight, room)
-        self._order.set_text(shown)
+        self._ordered.setText(title)
+        in_files = state.queue_order is None and not state.computing
+        self._ordered.setVisible(not in_files and not state.errors)
         tip = _("{order}. Ctrl+Shift+O changes the order.").format(order=title)
         tip = title if state.computing else tip
         missing = state.missing_order
@@ -275,9 +267,9 @@ class QueueSide(QFrame):
 class FilterMenu(QMenu):
     """The available filters of the queue; filled each time the menu opens."""
 
-    def __init__(self, state: AnnotateActs, parent: QWidget) -> None:
+    def __init__(self, state: AnnotateActs, parent: QWidget, saved: QMenu) -> None:
         super().__init__(parent)
-        self.state = state
+        self.state, self._saved = state, saved
         self.setAccessibleName(_("Filter the queue"))
         self.aboutToShow.connect(self.fill)
 
@@ -305,6 +297,7 @@ class FilterMenu(QMenu):
         makers = self.state.origin_choices
         self._choices(_("&Made by"), "origin", [(None, _("any source")), *makers])
         self.addSeparator()
+        self.addMenu(self._saved)
         again = self.addAction(_("&Clear all filters"), self.state.clear_filters)
         again.setEnabled(not now.empty)
 

@@ -109,7 +109,8 @@ class RightSide(QFrame):
             margins=(14, 12, 14, 4),
         )
         self._acts = self._suggestion_acts()
-        self._nothing = words("", "small", "muted", wrap=True)
+        message = _("No suggestion of this document matches the filter.")
+        self._nothing = words(message, "small", "muted", wrap=True)
         self._none = column(self._nothing, margins=(14, 0, 14, 10))
         self._source = combo(name=_("Source of the suggestions"))
         self._source.currentIndexChanged.connect(
@@ -304,12 +305,9 @@ class RightSide(QFrame):
         self.suggestions.set_rows(suggestions)
         self.suggestions.setVisible(bool(suggestions))
         self._acts.setVisible(bool(suggestions) and self.state.can_write)
+        filtered = state.source is not None or state.scores != EVERY
+        self._suggested_part.setVisible(bool(suggestions) or filtered)
         self._none.setVisible(not suggestions)
-        self._nothing.setText(
-            _("No suggestion of this document matches the filter.")
-            if state.every_suggestion
-            else _("There are no suggestions for this document.")
-        )
         for part in (self._accept, self._reject):
             part.setEnabled(state.can_edit)
         scored = any(row.score is not None for row in suggestions)
@@ -317,7 +315,6 @@ class RightSide(QFrame):
         self._sure.setVisible(scored)
         every = len(state.every_suggestion)
         self._from.setText(formats.count(every) if every else "")
-        filtered = state.source is not None or state.scores != EVERY
         self._sorting.setVisible(every > 1 or filtered)
         names = [(origin, f"{title} ({formats.count(n)})") for origin, title, n in state.origins]
         fill(self._source, [(None, _("All sources")), *names], state.source)
@@ -331,12 +328,10 @@ class RightSide(QFrame):
             _("No tags yet. Select a token and press the key of a label.")
             if state.only_tags
             else _("No spans yet. Select words and press the key of a label.")
-            if has_layer
-            else _("No span layer is selected.")
         )
         asking = state.question_layer is not None
         self.questions.setVisible(asking)
-        self._spans_part.setVisible(has_layer or not asking)
+        self._spans_part.setVisible(has_layer)
         if asking:
             self.questions.render()
             share = QUESTIONS if state.shown_questions else 0
@@ -345,6 +340,14 @@ class RightSide(QFrame):
             self._fill_guideline()
         self._fit_suggestions()
         QTimer.singleShot(0, self, self._fit_suggestions)  # with the new heights of the others
+
+    @property
+    def empty(self) -> bool:
+        """Whether no part has anything to show."""
+        layout = layout_of(self)
+        items = (layout.itemAt(at) for at in range(layout.count()))
+        parts = (item.widget() for item in items if item is not None)
+        return all(part is None or part.isHidden() for part in parts)
 
     def show_spans(self) -> bool:
         """Show the spans of the document in the list; returns whether a layer may have any."""

@@ -70,7 +70,7 @@ class AnnotateView(View):
         for part in (self.queue, self._centre, self.right):
             self._splitter.addWidget(part)
         self._splitter.setStretchFactor(1, 1)
-        self._splitter.setSizes([232, 740, 306])
+        self._splitter.setSizes([256, 716, 306])
         page = QWidget()
         below = QVBoxLayout(page)
         below.setContentsMargins(0, 0, 0, 0)
@@ -203,6 +203,7 @@ class AnnotateView(View):
             self._shown_document = state.document_id
             self._paper.render(new=new)
             self.right.render()
+            self._sides.show_empty(self.right.empty)
             self._show_head()
             self._find.render()
         if concerns(fields, "remark_changes"):
@@ -416,6 +417,7 @@ class AnnotateView(View):
         if show and self.folded("right"):
             self.fold("right")
         self.right.show_guideline(show)
+        self._sides.show_empty(self.right.empty)
         self._kept["annotate.guideline"] = show
         if show:
             self._sides.widen_right()
