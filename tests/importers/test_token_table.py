@@ -113,3 +113,67 @@ def test_columns_between_tabs_with_blank_lines_are_conll(tmp_path, between, name
     (tmp_path / name).write_text(text, encoding="utf-8")
 
     assert detect(Source(tmp_path / name)).format == format
+
+
+STANZA = '"Text","Pos","Ner"\n"Paris","NNP","B-LOC"\n"is","VBZ","O"\n"big","JJ","O"\n'
+
+
+@pytest.mark.parametrize("separator", [",", ";", "|"])
+@pytest.mark.parametrize("names", [("Text", "Ner"), ("TOKENS", "NER Tag"), ("Wort", "Etikett")])
+def test_columns_with_other_names_are_found_by_their_contents(read, separator, names):
+    """stanfordnlp/stanza#834."""
+    content = STANZA.replace("Text", names[0]).replace("Ner", names[1]).replace(",", separator)
+
+    (record,) = records(read(content))
+
+    assert record.document.text == "Paris is big" and spans(record) == [("Paris", "LOC")]
+    assert spans(record, "pos")[0] == ("Paris", "NNP")
+
+
+def test_columns_with_other_names_can_be_given(tmp_path):
+    path = tmp_path / "s.csv"
+    path.write_text("Wort;Art;Etikett;Nummer\nParis;N;loc;a\nist;V;O;a\nRom;N;loc;b\n")
+    mapping = (("text", "Wort"), ("tag:places", "Etikett"), ("id", "Nummer"))
+
+    items = list(read_all("token-table", Source(path), Options(mapping=mapping)))
+
+    assert [spans(record, "places") for record in records(items)] == [
+        [("Paris", "loc")],
+        [("Rom", "loc")],
+    ]
+    assert first_rows("token-table", Source(path), Options(mapping=mapping), 2).mapping == mapping
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Paris,B-LOC\nis,O\nbig,O\n\nNew,B-LOC\nYork,I-LOC\n",
+        "Paris;location\nis;O\nbig;O\n\nNew;location\nYork;location\nis;O\n",
+        "No,Word,Tag\n1,Paris,B\n1,is,O\n2,New,B\n2,York,I\n",
+        "Satz;Wort;Etikett\n1;Paris;PER-B\n1;is;O\n2;New;PER-B\n2;York;PER-I\n",
+    ],
+)
+def test_tables_without_known_names_or_a_header(read, content):
+    first, second = records(read(content))
+
+    assert [name for name, _label in (*spans(first), *spans(second))] == ["Paris", "New York"]
+
+
+def test_several_columns_of_tags_are_layers_named_as_they_are(read):
+    content = "TOKEN,NE-LIT,NE-METO,MISC\nGenf,B-loc,B-org,NoSpaceAfter\n!,O,O,_\n"
+
+    (record,) = records(read(content))
+
+    assert record.document.text == "Genf!"
+    assert spans(record, "NE-LIT") == [("Genf", "loc")]
+    assert spans(record, "NE-METO") == [("Genf", "org")]
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["name,blood\nAnn,A\nBob,O\nCy,O\nDee,AB\nEd,A\n", "text,label\nThe tram is late,O\nGo,x\n"],
+)
+def test_other_tables_with_the_value_o_are_no_tokens(tmp_path, content):
+    (tmp_path / "a.csv").write_text(content)
+
+    assert detect(Source(tmp_path / "a.csv")).format == "csv"

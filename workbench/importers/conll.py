@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _, ngettext
-from workbench.importers import jsonl, roles
+from workbench.importers import conll_columns, jsonl, roles
 from workbench.importers.base import (
     Fault,
     Guess,
@@ -27,20 +27,9 @@ from workbench.importers.base import (
     add_spans,
     check,
 )
-from workbench.importers.conll_columns import (
-    COMMENT,
-    DOCSTART,
-    columns,
-    is_comment,
-    is_header,
-    layers_of,
-    regular,
-    sample,
-    tag_columns,
-    text_column,
-    width_of,
-)
+from workbench.importers.conll_columns import COMMENT, DOCSTART, POS_LAYER, POS_NAMES, Spacing
 from workbench.importers.source import Source
+from workbench.importers.table_form import NAMED_DELIMITERS
 from workbench.text import schemes
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT, Document
@@ -53,31 +42,40 @@ _WIDEST = 1000  # columns; a known corpus has 16
 # fills the memory
 _LONGEST = 1_000_000
 _ENDINGS = (".conll", ".conll03", ".iob", ".iob2", ".bio", ".bioes", ".conllup")
+_NO_TAGS = frozenset((*schemes.MISSING, *schemes.MISWRITTEN))
 EXAMINED = 200_000  # tokens in which a preview recognizes schemes and counts spans
 
 
 @dataclass
 class Block:
-    """Lines of one document: tokens as rows of columns, what comments said, and the first fault."""
+    """Lines of one document: tokens as rows of columns, what comments said, and the first fault.
+
+    `blank`: lines whose token is white space.
+    """
 
     line: int = 0
     rows: list[list[str]] = field(default_factory=list)
     key: str = ""
     fault: tuple[int, str] | None = None
     group: str | None = None
+    blank: list[int] = field(default_factory=list)
 
 
 class ConllImporter:
     def sniff(self, head: str, name: str) -> Guess:
         if jsonl.opens(head):
             return Guess(0.0)
-        by, rows = sample(head)
-        rows = rows[is_header(rows[0]) :] if rows else rows
-        if width_of(rows) < 2 or not regular(rows, by):
+        by, rows = conll_columns.sample(head)
+        rows = rows[conll_columns.has_header(rows) :]
+        if (
+            by not in (" ", "\t")
+            or conll_columns.width_of(rows) < 2
+            or not conll_columns.regular(rows, by)
+        ):
             return Guess(0.0)
-        if tag_columns(rows):
+        if conll_columns.tag_columns(rows):
             return Guess(0.9, _("a column holds tags like O and B-X"))
-        if any(row[0] == DOCSTART for row in rows):
+        if re.search(rf"^{DOCSTART}", head, re.M):
             return Guess(0.9, _("there are -DOCSTART- lines"))
         if name.lower().endswith(_ENDINGS):
             return Guess(
@@ -93,16 +91,17 @@ class ConllImporter:
         rows = _first_rows(source, form, limit)
         width = max([form.width, *(len(row.cells) for row in rows)])
         counts, examined = _span_counts(source, form)
+        name = form.column_name
         return Table(
-            tuple(map(str, range(1, width + 1))),
+            tuple(name(str(number)) for number in range(1, width + 1)),
             tuple(TableRow(row.line, row.cells + ("",) * (width - len(row.cells))) for row in rows),
-            form.mapping,
-            _("one token per line; {schemes}").format(schemes=form.described_schemes(source)),
+            tuple((role, name(column)) for role, column in form.mapping),
+            _("one token per line; {schemes}").format(schemes=form.described_schemes()),
             form.delimiter,
-            counts,
+            {name(column): n for column, n in counts.items()},
             examined,
             tuple(
-                _left_out(source, str(column + 1), counts[str(column + 1)])
+                _left_out(source, form, str(column + 1), counts[str(column + 1)])
                 for column in form.unmapped_tags()
             ),
         )
@@ -112,8 +111,12 @@ class ConllImporter:
         yield from (Remark(text) for text in _remarks(source, form))
         yield from (Hint(layer, TAG) for layer in form.tag_layers())
         left_out = {str(column + 1): 0 for column in form.unmapped_tags()}
+        untagged: Counter[tuple[str, str]] = Counter()
+        blank: list[int] = []
         for block in blocks(source, form):
             _add_counts(left_out, block, form)
+            untagged.update(_untagged(block, form))
+            blank += block.blank
             try:
                 if block.fault:
                     raise Fault(block.fault[1])
@@ -123,7 +126,8 @@ class ConllImporter:
             except Fault as fault:
                 yield Skipped(block.fault[0] if block.fault else block.line, str(fault))
         for column, count in left_out.items():
-            yield Remark(_left_out(source, column, count))
+            yield Remark(_left_out(source, form, column, count))
+        yield from map(Remark, _remarks_after(source, form, untagged, blank))
 
 
 # ---------------------------------------------------------------- the form of a file
@@ -131,10 +135,11 @@ class ConllImporter:
 
 @dataclass(frozen=True)
 class _Form:
-    """What is the same for the whole file. Columns are named by their number from 1.
+    """What is the same for the whole file. Columns are identified by their number from 1.
 
     `tags`: (layer, column from 0) pairs, those of the main layer first. `tagged`: the columns that
-    look like tags, whether they are mapped or not. `schemes`: by the name of the column.
+    look like tags, whether they are mapped or not. `schemes`: by the number of the column.
+    `names`: what messages call the columns. `header`: the row of names, None if the file has none.
     """
 
     delimiter: str
@@ -143,40 +148,54 @@ class _Form:
     text: int
     tags: tuple[tuple[str, int], ...]
     tagged: tuple[int, ...]
-    misc: int | None
+    unused: tuple[int, ...]
+    spacing: Spacing | None
     schemes: dict[str, str]
-    header: bool  # the first line names the columns
+    names: tuple[str, ...]
+    header: list[str] | None
 
     @classmethod
     def of(cls, source: Source, options: Options) -> _Form:
-        by, rows = sample(source.head())
-        if options.delimiter:
-            by = "\t" if options.delimiter in ("\t", "tab") else " "
-            rows = [columns("\t".join(row), by) for row in rows]
-        header = bool(rows) and is_header(rows[0])
-        rows = rows[header:]
-        width = width_of([row for row in rows if row[0] != DOCSTART])
-        _check_width(width, source.name)
-        tagged = tag_columns(rows)
-        words = str(text_column(rows) + 1)
-        mapping = tuple(options.mapping) or guessed_mapping(
-            rows, words, tagged or [width - 1], options
+        head = source.head()
+        by, rows = conll_columns.sample(
+            head, NAMED_DELIMITERS.get(options.delimiter, options.delimiter)
         )
+        named = conll_columns.has_header(rows) if options.header is None else options.header
+        header, rows = (rows[0] if named and rows else None), rows[named:]
+        width = conll_columns.width_of(rows)
+        _check_width(width, source.name)
+        names = conll_columns.unique_names(header or conll_columns.global_names(head))
+        has_names = len(names) == width
+        if not has_names:
+            names = tuple(source.column_name(str(n + 1)) for n in range(width))
+        tagged = conll_columns.tag_columns(rows)
+        layer_names = names if has_names and (header or len(tagged) > 1) else ()
+        words = str(conll_columns.text_column(rows, names) + 1)
+        given = tuple((role, _numbered(column, names)) for role, column in options.mapping)
+        mapping = given or guessed_mapping(rows, words, tagged or [width - 1], options, layer_names)
         found = roles.with_text(roles.parse(mapping), (("text", words),), source.name)
         text, tags = _places(found, width, source.name)
         main = options.span_layer
         tags.sort(key=lambda tag: tag[0] != main)  # the layer that other formats export comes first
+        used = {*source.used_columns, text, *tagged, *(column for _layer, column in tags)}
+        spacing = conll_columns.spacing(rows, names, text, used)
+        unused = conll_columns.unused(rows, text, {*used, spacing.column} if spacing else used)
         form = cls(
-            by, width, mapping, text, tuple(tags), tuple(tagged), _misc(rows, width), {}, header
+            by, width, mapping, text, tuple(tags), tuple(tagged), unused, spacing, {}, names, header
         )
         form.schemes.update(_detect_schemes(source, form))
         return form
+
+    def column_name(self, number: str) -> str:
+        """What messages call a column, of which the number from 1 is given."""
+        known = number.isdecimal() and 0 < int(number) <= len(self.names)
+        return self.names[int(number) - 1] if known else number
 
     def tag_layers(self) -> tuple[str, ...]:
         """The layers all of whose columns hold a tag for every token."""
         found: dict[str, bool] = {}
         for layer, column in self.tags:
-            is_tag = self.schemes[str(column + 1)] == schemes.EVERY
+            is_tag = schemes.is_every(self.schemes[str(column + 1)])
             found[layer] = found.get(layer, True) and is_tag
         counts = Counter(layer for layer, _column in self.tags)
         return tuple(layer for layer, is_tag in found.items() if is_tag and counts[layer] == 1)
@@ -185,10 +204,10 @@ class _Form:
         mapped = {column for _layer, column in self.tags}
         return [column for column in self.tagged if column not in mapped and column != self.text]
 
-    def described_schemes(self, source: Source) -> str:
+    def described_schemes(self) -> str:
         message = _("column {column}: {schemes}")
         return ", ".join(
-            message.format(column=source.column_name(column), schemes=scheme)
+            message.format(column=self.column_name(column), schemes=scheme)
             for column, scheme in self.schemes.items()
         )
 
@@ -211,19 +230,42 @@ def _check_width(width: int, name: str) -> None:
 
 
 def guessed_mapping(
-    rows: list[list[str]], words: str, tagged: list[int], options: Options
+    rows: list[list[str]],
+    words: str,
+    tagged: list[int],
+    options: Options,
+    names: Sequence[str] = (),
 ) -> tuple[tuple[str, str], ...]:
-    main = options.tag_layer if _for_every_token(rows, max(tagged)) else options.span_layer
-    layers = layers_of(rows, tagged, main)
-    tags = ((f"tag:{layers[column]}", str(column + 1)) for column in sorted(layers))
+    """The roles of the columns. Several columns of tags that have names are layers of these names;
+    one of parts of speech is known by its name.
+    """
+    plain = [conll_columns.plain_name(name) for name in names]
+    pos = [n for n, name in enumerate(plain) if name in POS_NAMES and n != int(words) - 1]
+    tagged = [n for n in tagged if n not in pos]
+    if names and len(tagged) > 1:
+        layers = {column: names[column] for column in tagged}
+    elif tagged:
+        is_tag = _for_every_token(rows, max(tagged))
+        layers = conll_columns.layers_of(
+            rows, tagged, options.tag_layer if is_tag else options.span_layer
+        )
+    else:
+        layers = {}
+    if pos and all(row[pos[0]] for row in rows if len(row) > pos[0]):
+        layers[pos[0]] = POS_LAYER
+    order = [*tagged, *pos[:1]]
+    tags = ((f"tag:{layers[column]}", str(column + 1)) for column in order if column in layers)
     return (("text", words), *tags)
 
 
 def _for_every_token(rows: list[list[str]], column: int) -> bool:
     """Whether a column has a tag without a prefix for every token."""
-    detector = schemes.Detector()
-    detector.feed(row[column] for row in rows if len(row) > column and row[0] != DOCSTART)
-    return detector.scheme == schemes.EVERY
+    return schemes.is_every(schemes.detect([[row[column] for row in rows if len(row) > column]]))
+
+
+def _numbered(column: str, names: Sequence[str]) -> str:
+    """The number of a column from 1, of which the name or the number is given."""
+    return str(names.index(column) + 1) if column in names else column
 
 
 def _places(
@@ -264,14 +306,6 @@ def _number(column: str, width: int, name: str) -> int:
     return index
 
 
-def _misc(rows: list[list[str]], width: int) -> int | None:
-    """The column that says where no space follows a token."""
-    return next(
-        (n for n in range(width) if any(len(row) > n and "SpaceAfter=" in row[n] for row in rows)),
-        None,
-    )
-
-
 def _detect_schemes(source: Source, form: _Form) -> dict[str, str]:
     """Schemes by column name, for mapped columns and for those that look like tags."""
     found = {
@@ -296,11 +330,11 @@ def _first_rows(source: Source, form: _Form, limit: int) -> list[TableRow]:
     """The first lines of tokens, those with a fault included."""
     rows: list[TableRow] = []
     for number, line in enumerate(source.lines(), 1):
-        if not line.strip(" \t") or is_comment(line, form.delimiter, form.width):
+        if not line.strip() or conll_columns.is_comment(line, form.delimiter, form.width):
             continue
-        row = tuple(columns(line[:_LONGEST], form.delimiter)[:_WIDEST])
-        if row[0] != DOCSTART and (rows or not is_header(row)):
-            rows.append(TableRow(number, row))
+        row = conll_columns.fitted(line[:_LONGEST], form.delimiter, form.width)[:_WIDEST]
+        if conll_columns.docstart(line, form.width) is None and row != form.header:
+            rows.append(TableRow(number, tuple(row)))
         if len(rows) >= limit:
             break
     return rows
@@ -329,35 +363,117 @@ def _add_counts(counts: dict[str, int], block: Block, form: _Form) -> None:
         counts[column] += len(schemes.spans(tags, form.schemes[column]))
 
 
-def _left_out(source: Source, column: str, count: int) -> str:
+def _left_out(source: Source, form: _Form, column: str, count: int) -> str:
     return ngettext(
         "{name}: column {column} holds tags and is left out ({n:,} span).",
         "{name}: column {column} holds tags and is left out ({n:,} spans).",
         count,
-    ).format(name=source.name, column=source.column_name(column), n=count)
+    ).format(name=source.name, column=form.column_name(column), n=count)
 
 
 def _remarks(source: Source, form: _Form) -> Iterator[str]:
     for _layer, number in form.tags:
         scheme = form.schemes[str(number + 1)]
-        column = source.column_name(str(number + 1))
+        column = form.column_name(str(number + 1))
         if scheme == "IO":
             yield _(
                 "{name}: the tags of column {column} have no B- and I- prefixes; adjacent tokens "
                 "with the same label became one span."
             ).format(name=source.name, column=column)
-        elif scheme == schemes.EVERY:
+        elif schemes.is_every(scheme):
             yield _("{name}: column {column} has a tag for every token.").format(
                 name=source.name, column=column
             )
+    if form.header and not conll_columns.names_words(form.header):
+        yield _("{name}: the first line was read as names of the columns: {columns}.").format(
+            name=source.name, columns=", ".join(form.header)
+        )
+    if form.unused:
+        yield ngettext(
+            "{name}: column {columns} is left out.",
+            "{name}: columns {columns} are left out.",
+            len(form.unused),
+        ).format(
+            name=source.name,
+            columns=", ".join(form.column_name(str(n + 1)) for n in form.unused),
+        )
+
+
+def _untagged(block: Block, form: _Form) -> Iterator[tuple[str, str]]:
+    """(column, value) for each value of a block that stands for no tag, or for O."""
+    for column in {column for _layer, column in form.tags} if not block.fault else ():
+        scheme = form.schemes[str(column + 1)]
+        for row in block.rows if scheme != schemes.EVERY else ():
+            value = row[column]
+            if value in _NO_TAGS and schemes.read_tag(value, scheme)[1] is None:
+                yield str(column + 1), value
+
+
+def _remarks_after(
+    source: Source, form: _Form, untagged: Counter[tuple[str, str]], blank: list[int]
+) -> Iterator[str]:
+    """What was found while the file was read."""
+    for (column, value), count in sorted(untagged.items()):
+        yield ngettext(
+            "{name}: {n:,} token has {value} instead of a tag in column {column}; no span covers "
+            "it.",
+            "{name}: {n:,} tokens have {value} instead of a tag in column {column}; no span "
+            "covers them.",
+            count,
+        ).format(
+            name=source.name,
+            n=count,
+            value=f"“{value}”",
+            column=form.column_name(column),
+        )
+    if blank:
+        yield ngettext(
+            "{name}: {n:,} token is white space and was left out (line {line}).",
+            "{name}: {n:,} tokens are white space and were left out (the first in line {line}).",
+            len(blank),
+        ).format(name=source.name, n=len(blank), line=blank[0])
 
 
 # ---------------------------------------------------------------- lines
 
 
-def _unnamed(match: re.Match[str], file: str, line: int) -> str | None:
-    """The group after a comment without a name: none if our own export ends a group with it."""
-    return None if match.group(1) == "doc" else f"{file}:{line}"
+@dataclass
+class _Place:
+    """The document at which a reading is: its group, its id, and how many blocks had the id."""
+
+    group: str | None = None
+    key: str = ""
+    parts: int = 0
+
+    def begin(self, group: str | None, key: str = "") -> None:
+        self.group, self.key, self.parts = group, key, 0
+
+    def next_key(self) -> str:
+        """The key of the next block of the document: d1, d1#2, …; "" without an id."""
+        self.parts += 1
+        return f"{self.key}#{self.parts}" if self.key and self.parts > 1 else self.key
+
+
+def _begin(place: _Place, line: str, file: str, number: int, width: int) -> bool:
+    """Whether a line begins a document; its group and id are in `place` then."""
+    if (name := conll_columns.docstart(line, width)) is not None:
+        place.begin(f"{DOCSTART} {name or f'{file}:{number}'}")
+        return True
+    if not line.startswith("#"):
+        return False
+    if name := conll_columns.marked_document(line):
+        place.begin(name)
+        return True
+    match = COMMENT.match(line)
+    if match and match[1]:
+        # A comment without a name ends a group in our own export.
+        unnamed = None if match[1] == "doc" else f"{file}:{number}"
+        place.begin(match[4].strip() or unnamed)
+    elif match and match[3] and (key := match[4].strip()):
+        place.begin(key, key)
+    else:
+        return False
+    return True
 
 
 def blocks(source: Source, form: _Form) -> Iterator[Block]:
@@ -365,12 +481,18 @@ def blocks(source: Source, form: _Form) -> Iterator[Block]:
 
     A line with too few or too many columns marks its block with a fault.
     """
-    block, group, header = Block(), None, form.header
+    block, place = Block(), _Place()
     for number, line in enumerate(source.lines(), 1):
-        if not line.strip(" \t"):
+        comment = conll_columns.is_comment(line, form.delimiter, form.width)
+        begins = (comment or line.startswith(DOCSTART)) and _begin(
+            place, line, source.name, number, form.width
+        )
+        if begins or not line.strip():
             if block.rows or block.fault:
                 yield block
                 block = Block()
+            elif block.blank or (begins and block.key):
+                block = Block(blank=block.blank)
             continue
         if len(line) > _LONGEST:
             block.line = block.line or number
@@ -379,23 +501,20 @@ def blocks(source: Source, form: _Form) -> Iterator[Block]:
             )
             block.fault = block.fault or (number, message.format(count=len(line), most=_LONGEST))
             continue
-        if is_comment(line, form.delimiter, form.width):
-            if match := COMMENT.match(line):
-                if match.group(1):
-                    group = match.group(3).strip() or _unnamed(match, source.name, number)
-                elif match.group(2):
-                    block.key = match.group(3).strip()
+        if comment:
+            if (match := COMMENT.match(line)) and match[2]:
+                block.key = match[4].partition("\t")[0].strip()
             continue
-        row = columns(line, form.delimiter)
-        if header:
-            header = False
+        row = conll_columns.fitted(line, form.delimiter, form.width)
+        if row == form.header:
             continue
-        if row[0] == DOCSTART and not block.rows:
-            group = f"{DOCSTART} {source.name}:{number}"
-            continue
-        block.line, block.group = block.line or number, group
+        if not block.line:
+            block.line, block.group = number, place.group
+            block.key = block.key or place.next_key()
         if fault := _fault(row, form):
             block.fault = block.fault or (number, fault)
+        elif not row[form.text].strip(" \t"):
+            block.blank.append(number)
         else:
             block.rows.append(row)
     if block.rows or block.fault:
@@ -409,8 +528,6 @@ def _fault(row: list[str], form: _Form) -> str:
             "the line has {n} columns, expected {width}",
             len(row),
         ).format(n=len(row), width=form.width)
-    if not row[form.text]:
-        return _("the token is empty")
     if any(not row[column] for _, column in form.tags):
         return _("the tag is empty")
     return ""
@@ -421,7 +538,7 @@ def _fault(row: list[str], form: _Form) -> str:
 
 def _record(block: Block, form: _Form) -> Record:
     tokens = [row[form.text] for row in block.rows]
-    glued = [form.misc is not None and "SpaceAfter=No" in row[form.misc] for row in block.rows]
+    glued = [form.spacing is not None and form.spacing.glued(row) for row in block.rows]
     text, offsets = join(tokens, glued)
     found: dict[str, tuple[Span, ...]] = {}
     for layer, column in form.tags:

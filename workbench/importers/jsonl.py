@@ -17,7 +17,15 @@ from workbench.importers.source import HEAD, Source
 
 _SPACE = " \t\r\n"
 _APART = re.compile(r'"\s+:')
-_OPENING = re.compile(r'\{\s*(?:"|\}|$)|\[\s*(?:[{\["\]\d-]|null|true|false|$)')
+_STRING = r'"(?:[^"\\\n]|\\.)*'
+# What a file of JSON begins with, after the brackets that open lists. A text and a file of tokens
+# may begin with a bracket, too: what follows must be a value with its comma, colon or bracket.
+_OPENING = re.compile(
+    rf"\{{\s*(?:\}}|{_STRING}(?:\"\s*(?::|$)|$)|$)"
+    rf"|\[\s*(?:\]|{_STRING}(?:\"\s*(?:[,\]]|$)|$)|$)"
+    r"|\[\s*(?:-?\d[\d.eE+-]*|null|true|false)\s*(?:[,\]]|$)"
+)
+_LISTS = re.compile(r"\[\s*(?=[\[{])")
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, Any]:
@@ -39,7 +47,11 @@ _UNCHECKED = json.JSONDecoder(parse_constant=_constant).raw_decode  # keeps the 
 
 def opens(head: str) -> bool:
     """Whether a file begins like JSON. A text may begin with a bracket, too: "[Music] Hello"."""
-    return bool(_OPENING.match(head.lstrip(_SPACE + "\ufeff")))
+    start = head.lstrip(_SPACE + "\ufeff")
+    position = 0
+    while match := _LISTS.match(start, position):
+        position = match.end()
+    return bool(_OPENING.match(start, position))
 
 
 def layout(head: str) -> str:

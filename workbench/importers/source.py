@@ -24,6 +24,9 @@ class Source:
     a character for each byte. Raises ImportFailed for other binary files.
     """
 
+    # Of a file of columns: those (from 0) that were used to find its sentences.
+    used_columns: tuple[int, ...] = ()
+
     def __init__(self, path: Path, encoding: str = "", *, scan: int | None = None):
         """`scan`: for a preview, use only this many bytes for detection, and stop after LOOK
         characters.

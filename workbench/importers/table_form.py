@@ -17,7 +17,14 @@ from workbench.importers.table_rows import announced, lift_limit, lines_above, r
 from workbench.text.formulas import ESCAPED_COLUMN, unescape_name
 
 DELIMITERS = (",", ";", "\t", "|")
-_NAMES = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "bar": "|"}
+NAMED_DELIMITERS = {
+    "tab": "\t",
+    "\\t": "\t",
+    "comma": ",",
+    "semicolon": ";",
+    "pipe": "|",
+    "bar": "|",
+}
 _SAMPLE = 50
 
 
@@ -40,7 +47,7 @@ class Form:
         """
         lift_limit()
         head = source.head()
-        delimiter = _NAMES.get(options.delimiter, options.delimiter) or (
+        delimiter = NAMED_DELIMITERS.get(options.delimiter, options.delimiter) or (
             "\t" if preferred == "\t" else guess_delimiter(head)[0] or preferred
         )
         if len(delimiter) != 1:

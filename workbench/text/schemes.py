@@ -68,7 +68,7 @@ def _not_labels(scheme: str) -> tuple[str, ...]:
 
 def _parts(tag: str, *, suffix: bool) -> tuple[str, str] | None:
     """The prefix, in upper case, and the label of a tag; "" for a prefix alone."""
-    if len(tag) == 1:
+    if len(tag) < 2:
         return (tag.upper(), "") if tag.upper() in _PREFIXES else None
     if suffix:
         tag = f"{tag[-1]}{tag[-2]}{tag[:-2]}"
@@ -90,7 +90,7 @@ def are_tags(tags: Collection[str]) -> bool:
     scheme = detect([tuple(tags)])
     if scheme == "IO" or is_every(scheme):
         return False
-    counts = Counter(tag for tag in tags if tag and tag not in MISSING)
+    counts = Counter(tag for tag in tags if tag not in MISSING)
     suffix = scheme.endswith(_SUFFIX)
     marked = sum(n for tag, n in counts.items() if tag == "O" or _parts(tag, suffix=suffix))
     loose = sum(counts[tag] for tag in MISWRITTEN)
@@ -155,8 +155,8 @@ def _written(labels: Collection[str], counts: Mapping[str, int]) -> str | None:
     """The mark of a scheme by its tags that are not O; None for tags without prefixes."""
     alone = {tag.upper() for tag in labels if len(tag) == 1}
     typed = [tag for tag in labels if len(tag) > 1]
+    outside = "O" in counts or "o" in counts
     if not typed:
-        outside = "O" in counts or "o" in counts
         begun = "B" in alone and (outside or len(alone) > 1) or "I" in alone and outside
         return "" if alone <= _PREFIXES and begun else None
     before = [split[0] for tag in typed if (split := split_tag(tag))]
@@ -164,6 +164,8 @@ def _written(labels: Collection[str], counts: Mapping[str, int]) -> str | None:
         return ""
     for suffix in (True, False):
         read = [_parts(tag, suffix=suffix) for tag in typed]
+        if not outside and any((tag[-1] if suffix else tag[0]).islower() for tag in typed):
+            continue  # other words than tags may be written so
         if all(read) and {parts[0] for parts in read if parts} & {"B", "I"}:
             return _SUFFIX if suffix else ""
     return "" if {*before} & {"B", "I"} else None
