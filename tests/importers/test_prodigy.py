@@ -52,7 +52,7 @@ def test_tokens_are_kept_and_checked_against_the_text(read):
     )
 
     assert records.records[0].document.tokens == {"text": ((0, 3), (4, 7))}
-    assert records.skipped == [(2, "the token 'Eve' is not at 0–3, where the text has 'Ada'")]
+    assert records.skipped == [(2, "the span 0–3 covers 'Ada', but the file says 'Eve'")]
 
 
 def test_choices_and_binary_labels_are_classes(read):

@@ -33,7 +33,8 @@ def test_offsets_that_are_wrong_are_moved_to_the_nearest_occurrence(read, tiny):
     found = read(tiny / "squad.json")
 
     assert found.records[0].questions["answers"][1].answers == ((58, 64),)
-    assert "3 answers were not found at their offsets" in found.remarks[0]
+    assert "1 answer was not found at its offset" in found.remarks[0]
+    assert "UTF-16 units are counted" in found.remarks[-1]  # of the answers after the emoji
 
 
 def test_an_answer_that_is_not_in_its_text_is_reported_and_its_question_stays_open(read, tiny):

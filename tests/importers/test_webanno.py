@@ -209,3 +209,30 @@ def test_spans_equal_those_of_the_reference_files(data_folder):
         assert found == annotations(reference), path.parent.name
         compared += 1
     assert compared > 55
+
+
+ESCAPED = (
+    "#FORMAT=WebAnno TSV 3.1\n"
+    "#T_SP=de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity|value\n\n\n"
+)
+
+
+def test_letters_that_webanno_3_2_escaped_are_decoded(read):  # webanno/webanno#617, #447
+    found = read(
+        ESCAPED + "#Text=Gr\\u00FCn \\uD83D\\uDE00 er\\r\n"
+        "1-1\t0-4\tGrün\t_\t\n1-2\t5-7\t😀\tX\t\n1-3\t8-10\ter\t_\t\n",
+        name="u.tsv",
+    )
+
+    (record,) = found.records
+    assert record.document.text == "Grün 😀 er\r\n"
+    assert [(span.start, span.end) for span in record.spans["NamedEntity"]] == [(5, 6)]
+
+
+def test_offsets_in_code_points_are_read_with_a_remark(read):
+    found = read(ESCAPED + "#Text=😀 er\n1-1\t0-1\t😀\t_\t\n1-2\t2-4\ter\tX\t\n", name="u.tsv")
+
+    assert [(span.start, span.end) for span in found.records[0].spans["NamedEntity"]] == [(2, 4)]
+    assert found.remarks == [
+        "u.tsv: the offsets of 1 document were converted: code points are counted."
+    ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.base import deprecation
 from workbench.base.i18n import _
+from workbench.importers.offsets import Offsets, Quote
 from workbench.importers.record_checks import STATES as STATES
 from workbench.importers.record_checks import Fault as Fault
 from workbench.importers.record_checks import check as check
@@ -185,25 +186,12 @@ if not TYPE_CHECKING:
 def placed_span(text: str, start: object, end: object, covered: object) -> tuple[int, int]:
     """The offsets of a span in code points. Raises Fault if it does not cover the text `covered`.
 
-    Tools written in JavaScript count UTF-16 units, two for an emoji: such offsets are converted.
-    `covered` is no string where the file does not say what the span covers.
+    Offsets that are counted otherwise are converted, see `offsets`. `covered` is no string where
+    the file does not say what the span covers.
     """
     first, last = span_offsets(start, end)
-    if not isinstance(covered, str) or text[first:last] == covered:
-        return first, last
-    if 0 <= first <= last and not text.isascii():
-        units = text.encode("utf-16-le", "surrogatepass")
-        before = units[: 2 * first].decode("utf-16-le", "replace")
-        inside = units[2 * first : 2 * last].decode("utf-16-le", "replace")
-        if inside == covered:
-            return len(before), len(before) + len(inside)
-    if text[first:last].split() == covered.split() and text[first:last].strip():
-        return first, last  # the tool has normalized the white space of the quoted text
-    raise Fault(
-        _("the span {start}–{end} covers {found}, but the file says {covered}").format(
-            start=first, end=last, found=show(text[first:last]), covered=show(covered)
-        )
-    )
+    quote = Quote.of(first, last, covered)
+    return Offsets().counting(text, [quote], fixed=True).span(first, last)
 
 
 def label_name(value: object) -> str:

@@ -31,6 +31,7 @@ from workbench.importers.base import (
     show,
     unique_spans,
 )
+from workbench.importers.offsets import Counting, Offsets, Quote
 from workbench.importers.source import Source
 from workbench.text import remarks as marks
 from workbench.text.dataset import Record
@@ -93,11 +94,13 @@ class BratImporter:
                 _("{file}: annotations of brat have no columns.").format(file=source.name),
                 hint=_("Omit --map; --layer chooses the layer of the spans."),
             )
-        text = text_of(source)
+        offsets = Offsets()
         parts = _Parts()
         try:
+            parts.counting = _counting(source, offsets, parts)
             for number, line in enumerate(source.lines(), 1):
-                parts.take(number, line, text)
+                parts.take(number, line)
+            text = parts.counting.text
             record = parts.record(Document(source.path.stem, ((TEXT, text),)), options)
             parts.line = 1
             check(record)
@@ -108,6 +111,7 @@ class BratImporter:
             yield Hint(options.chain_layer, CLUSTER)
         yield Row(1, record)
         yield from (Remark(message) for message in _remarks(source.name, parts.left))
+        yield from (Remark(message) for message in offsets.remarks(source.name))
 
 
 def annotations_of(path: Path) -> Path | None:
@@ -129,10 +133,26 @@ def text_of(source: Source) -> str:
     return Source(path).text()
 
 
+def _counting(source: Source, offsets: Offsets, parts: _Parts) -> Counting:
+    """How the offsets of a file are counted. Raises Fault, with the line of `parts` set."""
+    places: dict[int, Quote] = {}
+    for number, line in enumerate(source.lines(), 1):
+        if (match := _SPAN.match(line)) and match[4] and match[4].strip():
+            places[number] = Quote(_pieces(match[3]), match[4])
+    text = text_of(source)
+    try:
+        return offsets.counting(text, places.values())
+    except Fault:
+        usual = Counting(text)
+        parts.line = next(number for number, its in places.items() if not usual.holds(its))
+        raise
+
+
 @dataclass
 class _Parts:
     """The annotations of a file. `line`: the one that is being read or resolved."""
 
+    counting: Counting = field(default_factory=lambda: Counting(""))
     spans: dict[str, Span] = field(default_factory=dict)  # T1 → span
     triggers: dict[str, str] = field(default_factory=dict)  # E1 → T1
     links: list[tuple[int, str, str, str]] = field(default_factory=list)  # line, label, from, to
@@ -141,13 +161,13 @@ class _Parts:
     left: Counter[str] = field(default_factory=Counter)  # what is not imported → how often
     line: int = 1
 
-    def take(self, number: int, line: str, text: str) -> None:
+    def take(self, number: int, line: str) -> None:
         """Read a line. Raises Fault."""
         self.line = number
         if not line.strip():
             return
         if line[0] == "T":
-            name, span = _span(line, text)
+            name, span = _span(line, self.counting)
             self.spans[name] = span
         elif line[0] == "R":
             if not (match := _RELATION.match(line)):
@@ -251,7 +271,13 @@ class _Parts:
         return self.triggers.get(name, name)
 
 
-def _span(line: str, text: str) -> tuple[str, Span]:
+def _pieces(offsets: str) -> tuple[tuple[int, int], ...]:
+    """ "0 5;10 15" → ((0, 5), (10, 15))"""
+    pairs = (piece.split(" ") for piece in offsets.split(";"))
+    return tuple((int(start), int(end)) for start, end in pairs)
+
+
+def _span(line: str, counting: Counting) -> tuple[str, Span]:
     """The name and the span of a line. Raises Fault."""
     match = _SPAN.match(line)
     if not match:
@@ -260,15 +286,14 @@ def _span(line: str, text: str) -> tuple[str, Span]:
                 line=show(line[:60])
             )
         )
-    name, label, offsets, covered = match.groups()
-    pieces = [tuple(map(int, piece.split(" "))) for piece in offsets.split(";")]
-    _check_text(pieces, covered, text)
-    parts = joined(_over_line_breaks(pieces, text))
+    name, label, offsets, _covered = match.groups()
+    pieces = [counting.span(start, end) for start, end in _pieces(offsets)]
+    parts = joined(_over_line_breaks(pieces, counting.text))
     more = parts if len(parts) > 1 else ()
     return name, Span(parts[0][0], parts[-1][1], label, parts=more)
 
 
-def _over_line_breaks(pieces: list[tuple[int, ...]], text: str) -> Iterator[tuple[int, int]]:
+def _over_line_breaks(pieces: list[tuple[int, int]], text: str) -> Iterator[tuple[int, int]]:
     """The pieces, and the line breaks between two of them: brat divides a span there."""
     before = None
     for start, end in pieces:
@@ -276,17 +301,6 @@ def _over_line_breaks(pieces: list[tuple[int, ...]], text: str) -> Iterator[tupl
             yield before, start
         yield start, end
         before = end
-
-
-def _check_text(pieces: list[tuple[int, ...]], covered: str | None, text: str) -> None:
-    """Raises Fault where the offsets do not cover the words that the line quotes."""
-    found = " ".join(text[start:end] for start, end in pieces)
-    if covered is not None and found.split() != covered.split():
-        raise Fault(
-            _("the span {start}–{end} covers {found}, but the file says {covered}").format(
-                start=pieces[0][0], end=pieces[-1][1], found=show(found), covered=show(covered)
-            )
-        )
 
 
 def _remarks(name: str, left: Counter[str]) -> Iterator[str]:

@@ -30,7 +30,6 @@ from workbench.importers.base import (
     check,
     is_number,
     label_name,
-    placed_span,
     show,
     span_offsets,
     split_name,
@@ -39,6 +38,7 @@ from workbench.importers.base import (
 from workbench.importers.doccano_relations import with_relations
 from workbench.importers.document_values import add_values, of_single_text
 from workbench.importers.multiple_choice import MultipleChoiceImporter
+from workbench.importers.offsets import Counting, Offsets, Quote
 from workbench.importers.source import Source
 from workbench.importers.squad import SquadImporter
 from workbench.text.dataset import Record
@@ -402,7 +402,7 @@ class _Parts:
     spans: dict[str, tuple[Span, ...]]
     marks: dict[str, tuple[str, ...]]
     states: dict[str, str]
-    text: str
+    counting: Counting
 
 
 @dataclass
@@ -419,6 +419,7 @@ class _Form:
     indicators: frozenset[str] = frozenset()
     replaced: int = 0
     predicted: int = 0
+    offsets: Offsets = field(default_factory=Offsets)
 
     @classmethod
     def of(
@@ -460,6 +461,8 @@ class _Form:
             yield Remark(list_fields.vector_remark(file, column, length))
         if self.replaced:
             yield Remark(list_fields.replaced_remark(file, self.replaced))
+        for message in self.offsets.remarks(file):
+            yield Remark(message)
         if self.predicted:
             message = ngettext(
                 "{name}: {n:,} record has predictions, which were not imported.",
@@ -481,7 +484,10 @@ def _record(value: object, form: _Form, options: Options) -> Record:
     if second is not None and value.get(second) in (None, ""):
         second = None  # a single text among pairs
     text_b = _text(value, second) if second is not None else None
-    parts = _Parts({}, {}, {}, text)
+    quotes = _quotes(value, mapped)
+    counting = form.offsets.counting(text, quotes, fixed=bool(tokens) or text_b is not None)
+    text = counting.text
+    parts = _Parts({}, {}, {}, counting)
     meta: dict[str, object] = {}
     for role in mapped:
         if role.kind == "meta" and value.get(role.column) not in (None, ""):
@@ -602,7 +608,9 @@ def _labels(value: object, role: roles.Role, parts: _Parts, options: Options) ->
         not value and role.kind not in roles.CLASSES
     ):
         name = role.name if role.kind not in roles.CLASSES else options.span_layer
-        add_spans(parts.spans, name, [span for raw in value for span in _spans(raw, parts.text)])
+        add_spans(
+            parts.spans, name, [span for raw in value for span in _spans(raw, parts.counting)]
+        )
         parts.states[name] = "submitted"
     elif value or role.kind == roles.LABELS:
         name = role.name if role.kind in roles.CLASSES else options.class_layer
@@ -616,20 +624,34 @@ def _together(before: tuple[str, ...], names: tuple[str, ...], role: roles.Role)
     return tuple(dict.fromkeys((*before, *names))) if role.kind == roles.LABELS else names
 
 
-def _spans(raw: object, text: str) -> list[Span]:
+def _quotes(value: Mapping[str, Any], mapped: Iterable[roles.Role]) -> Iterator[Quote | None]:
+    """What the objects of spans say that they cover."""
+    for role in mapped:
+        listed = value.get(role.column) if role.in_text or role.kind in roles.CLASSES else None
+        for raw in listed if isinstance(listed, list) else ():
+            if isinstance(raw, dict):
+                yield Quote.of(*_ends(raw), raw.get("text"))
+
+
+def _ends(raw: Mapping[str, Any]) -> tuple[object, object]:
+    return raw.get("start_offset", raw.get("start")), raw.get("end_offset", raw.get("end"))
+
+
+def _spans(raw: object, counting: Counting) -> list[Span]:
     """One span, or one for each label of a region of Label Studio."""
     if isinstance(raw, dict) and "label" not in raw and isinstance(raw.get("labels"), list):
-        start, end = placed_span(text, raw.get("start"), raw.get("end"), raw.get("text"))
+        start, end = counting.span(*span_offsets(raw.get("start"), raw.get("end")))
         return [Span(start, end, label_name(label)) for label in raw["labels"]]
-    return [_span(raw)]
+    span = _span(raw)
+    start, end = counting.span(span.start, span.end)
+    return [
+        span if start == span.start and end == span.end else replace(span, start=start, end=end)
+    ]
 
 
 def _span(raw: object) -> Span:
     if isinstance(raw, dict):
-        start, end = (
-            raw.get("start_offset", raw.get("start")),
-            raw.get("end_offset", raw.get("end")),
-        )
+        start, end = _ends(raw)
         label = raw.get("label")
     elif isinstance(raw, list) and len(raw) in (3, 4):
         start, end, label = raw[:3]

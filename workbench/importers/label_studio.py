@@ -10,7 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _, ngettext
@@ -28,11 +30,12 @@ from workbench.importers.base import (
     TableRow,
     check,
     label_name,
-    placed_span,
     show,
+    span_offsets,
     split_name,
     unique_spans,
 )
+from workbench.importers.offsets import Counting, Offsets, Quote
 from workbench.importers.record_checks import STATES as LABELLED_STATES
 from workbench.importers.source import Source
 from workbench.text.dataset import Record
@@ -48,6 +51,11 @@ _CLASSES = ("choices",)
 _FIELDS = ("text", "content", "sentence", "document", "body", "title", "html", "dialogue")
 _MEDIA_FIELD = re.compile(r"image|img|audio|video|pdf|photo|url|path", re.I)
 _MEDIA = ("://", "data:", "/data/", "s3:", "gs:")
+_MEDIA_NAME = re.compile(  # of a file that is no text
+    r"\.(?:jpe?g|png|gif|webp|bmp|tiff?|svg|mp3|wav|ogg|m4a|flac|mp4|avi|mov|webm|mkv|pdf)$", re.I
+)
+_TEXT_NAME = re.compile(r"\.(?:te?xt|md|html?)$", re.I)
+_UPLOADED = re.compile(r"^[0-9a-f]{8}-")
 _MEDIA_ENDINGS = (".jpg", ".jpeg", ".png", ".gif", ".webp", ".mp3", ".wav", ".mp4", ".pdf", ".flac")
 
 
@@ -85,6 +93,7 @@ class LabelStudioImporter:
                 yield Row(line, record)
             except Fault as fault:
                 yield Skipped(line, str(fault))
+        yield from (Remark(message) for message in form.offsets.remarks(source.name))
         yield from (Remark(message) for message in _remarks(source.name, left))
 
 
@@ -93,11 +102,17 @@ class LabelStudioImporter:
 
 @dataclass(frozen=True)
 class _Form:
-    """`text`: the field of the data with the text. `layers`: by name of a control and its kind."""
+    """`text`: the field of the data with the text. `layers`: by name of a control and its kind.
+    `markup`: whether the texts are HTML. `folder`: where the texts are, if the data have only their
+    addresses.
+    """
 
     text: str
     layers: dict[tuple[str, str], str] = field(default_factory=dict)
     relation_layer: str = RELATIONS
+    markup: bool = False
+    folder: Path | None = None
+    offsets: Offsets = field(default_factory=Offsets)
 
     @classmethod
     def of(cls, source: Source, options: Options) -> _Form:
@@ -106,6 +121,9 @@ class _Form:
         sizes: Counter[str] = Counter()
         controls: dict[str, dict[str, None]] = {SPANS: {}, MARKS: {}}
         tasks = 0
+        types: set[object] = set()
+        links: Counter[str] = Counter()  # by field: values that may be files of text
+        are_texts = False  # whether one is by its name
         for _line, task in jsonl.values(source):
             if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
                 continue
@@ -113,9 +131,15 @@ class _Form:
             for name, value in task["data"].items():
                 if isinstance(value, str) and not _is_media(str(name), value):
                     sizes[str(name)] += len(value)
+                elif isinstance(value, str) and not _MEDIA_NAME.search(value.strip()):
+                    links[str(name)] += 1
+                    are_texts |= _TEXT_NAME.search(value.strip()) is not None
             for result in _results(_chosen(task)):
+                types.add(result.get("type"))
                 if kind := _kind(result):
                     controls[kind][str(result.get("from_name", ""))] = None
+        if not sizes and links and not chosen and (are_texts or types & {*_SPANS}):
+            chosen = links.most_common(1)[0][0]
         if tasks and not sizes and not chosen:
             raise ImportFailed(
                 _("{name} holds Label Studio annotations of images, audio or video.").format(
@@ -125,7 +149,10 @@ class _Form:
             )
         usual = next((name for name in _FIELDS if name in sizes), None)
         text = chosen or usual or (max(sizes, key=sizes.__getitem__) if sizes else TEXT)
-        return cls(text, _layers(controls, options), options.relation_layer)
+        markup = "hypertextlabels" in types
+        layers = _layers(controls, options)
+        folder = source.path.parent if links[text] and not sizes[text] else None
+        return cls(text, layers, options.relation_layer, markup, folder)
 
 
 def _chosen_field(options: Options, file: str) -> str:
@@ -202,12 +229,49 @@ def _record(task: object, form: _Form, left: Counter[str]) -> Record:
     if not isinstance(data.get(form.text), str):
         raise Fault(_("the data have no text in the field {field!r}").format(field=form.text))
     chosen = _chosen(task)
-    marks, spans, regions = _labels(chosen, data[form.text], form, left)
+    text = _linked_text(data[form.text], form)
+    counting = form.offsets.counting(text, _quotes(chosen), markup=form.markup)
+    data = {**data, form.text: counting.text}
+    marks, spans, regions = _labels(chosen, counting, form, left)
     _count(task, left)
     found = _relations(chosen, regions, left)
     relations = {form.relation_layer: found} if found else {}
     states = _states(task, chosen, marks, form) | dict.fromkeys(relations, "submitted")
     return Record(_document(task, data, form), states, marks, spans, relations=relations)
+
+
+def _linked_text(value: str, form: _Form) -> str:
+    """The text of a task, from the file beside if the task has its address. Raises Fault."""
+    if form.folder is None:
+        return value
+    address = urlsplit(value.strip())
+    local = parse_qs(address.query).get("d", [""])[0]  # /data/local-files/?d=folder/name
+    name = (local or unquote(address.path)).rpartition("/")[2] or value.strip()
+    # Label Studio puts eight digits and a hyphen before the names of uploaded files
+    for candidate in dict.fromkeys((name, _UPLOADED.sub("", name))):
+        path = form.folder / candidate
+        if candidate and path.is_file():
+            return Source(path).text()
+    raise Fault(
+        _(
+            "the text is not in the task but in the file {name} ({address}); put it beside the "
+            "export, or export the tasks with their texts"
+        ).format(name=name, address=show(value, 60))
+    )
+
+
+def _places(value: Mapping[str, Any]) -> tuple[object, object]:
+    """Start and end of a span in the whole text. Raises Fault."""
+    places = value.get("globalOffsets") if "globalOffsets" in value else value
+    if not isinstance(places, dict):
+        raise Fault(_("a span is {value}").format(value=show(places)))
+    return places.get("start"), places.get("end")
+
+
+def _quotes(annotation: Mapping[str, Any] | None) -> Iterator[Quote | None]:
+    for result in _results(annotation):
+        if _kind(result) == SPANS:
+            yield Quote.of(*_places(result["value"]), result["value"].get("text"))
 
 
 def _relations(
@@ -229,7 +293,7 @@ def _relations(
 
 
 def _labels(
-    annotation: Mapping[str, Any] | None, text: str, form: _Form, left: Counter[str]
+    annotation: Mapping[str, Any] | None, counting: Counting, form: _Form, left: Counter[str]
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[Span, ...]], dict[str, Region]]:
     """Classes and spans by layer, and the spans by the ids of their regions."""
     regions: dict[str, Region] = {}
@@ -248,12 +312,7 @@ def _labels(
         if kind == MARKS:
             marks.setdefault(layer, {}).update(dict.fromkeys(names))
         else:
-            places = value.get("globalOffsets") if "globalOffsets" in value else value
-            if not isinstance(places, dict):
-                raise Fault(_("a span is {value}").format(value=show(places)))
-            start, end = placed_span(
-                text, places.get("start"), places.get("end"), value.get("text")
-            )
+            start, end = _placed(value, counting)
             spans.setdefault(layer, []).extend(Span(start, end, name) for name in names)
             regions[str(result.get("id", ""))] = layer, Span(start, end, names[0])
     return (
@@ -261,6 +320,24 @@ def _labels(
         {layer: unique_spans(found) for layer, found in spans.items()},
         regions,
     )
+
+
+def _placed(value: Mapping[str, Any], counting: Counting) -> tuple[int, int]:
+    """The offsets of a span; one that is placed by its element only, where its text is. Raises
+    Fault.
+    """
+    start, end = _places(value)
+    covered = value.get("text")
+    if isinstance(start, str) and isinstance(covered, str) and covered:
+        if counting.text.count(covered) == 1:
+            at = counting.text.index(covered)
+            return at, at + len(covered)
+        raise Fault(
+            _("the place of {text} is given by its element ({path}) only").format(
+                text=show(covered), path=show(start)
+            )
+        )
+    return counting.span(*span_offsets(start, end))
 
 
 def _names(value: object) -> list[str]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from workbench.base.i18n import ngettext
-from workbench.importers.base import Remark, is_number, show
+from workbench.importers.base import Fault, Remark, is_number, show
+from workbench.importers.offsets import OPEN, Offsets, Quote
 from workbench.text.questions import Question
 
 LISTED = 20  # answers that are not in their text are listed up to this number
@@ -24,6 +25,7 @@ class Placing:
     moved: int = 0
     repeated: int = 0
     missing: list[str] = field(default_factory=list)
+    offsets: Offsets = field(default_factory=Offsets)
 
     def question(
         self,
@@ -37,13 +39,33 @@ class Placing:
     ) -> Question:
         """`answers`: (text, start); `start` may be missing. `place`: of the question, in words."""
         found: dict[tuple[int, int], None] = {}
-        for text, start in answers:
+        for text, start in self._converted(context, answers):
             offsets = self._place(context, text, start)
             if offsets is not None:
                 found[offsets] = None
             else:
                 self.missing.append(f"{self.file}, {place}: {show(text, 60)}")
         return Question(question, tuple(found), is_null and not found, attrs)
+
+    def _converted(
+        self, context: str, answers: Sequence[tuple[object, object]]
+    ) -> Sequence[tuple[object, object]]:
+        """The answers with their starts in code points, if there is a way of counting in which all
+        of them are at their starts.
+        """
+        quotes = [
+            Quote(((start, OPEN),), text)
+            for text, start in answers
+            if isinstance(text, str) and type(start) is int and text.strip()
+        ]
+        try:
+            counting = self.offsets.counting(context, quotes, fixed=True, mark=False)
+        except Fault:
+            return answers
+        return [
+            (text, counting.start(start) if type(start) is int else start)
+            for text, start in answers
+        ]
 
     def _place(self, context: str, text: object, start: object) -> tuple[int, int] | None:
         """Where the answer is, in code points; the occurrence nearest to a wrong start."""
@@ -93,6 +115,7 @@ class Placing:
             listed = "; ".join(self.missing[:LISTED])
             more = "; …" if len(self.missing) > LISTED else "."
             yield Remark(message.format(n=len(self.missing), listed=listed + more))
+        yield from (Remark(message) for message in self.offsets.remarks(self.file))
 
 
 def _occurrences(context: str, text: str) -> Iterator[int]:

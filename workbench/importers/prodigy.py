@@ -31,6 +31,7 @@ from workbench.importers.base import (
     split_name,
     unique_spans,
 )
+from workbench.importers.offsets import Counting, Offsets, Quote
 from workbench.importers.source import Source
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT, Document
@@ -105,10 +106,10 @@ class ProdigyImporter:
         )
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
-        rejected = 0
+        rejected, offsets = 0, Offsets()
         for line, value in jsonl.values(source):
             try:
-                record = _record(value, options)
+                record = _record(value, options, offsets)
                 check(record)
             except Fault as fault:
                 yield Skipped(line, str(fault))
@@ -117,6 +118,7 @@ class ProdigyImporter:
             if options.class_layer in record.states and not record.marks:
                 yield Hint(options.class_layer, CLASS)  # an ignored task does not show its kind
             yield Row(line, record)
+        yield from (Remark(message) for message in offsets.remarks(source.name))
         if rejected:
             yield Remark(
                 ngettext(
@@ -153,7 +155,7 @@ def _shown_labels(value: Mapping[str, Any]) -> list[str]:
     return [label for label in (*found, *(chosen or [_cell(value.get("label"))])) if label]
 
 
-def _record(value: object, options: Options) -> Record:
+def _record(value: object, options: Options, offsets: Offsets) -> Record:
     if isinstance(value, Fault):
         raise value
     if not isinstance(value, dict):
@@ -171,7 +173,8 @@ def _record(value: object, options: Options) -> Record:
                 answer=show(answer)
             )
         )
-    spans, marks = _spans(value), _classes(value)
+    counting = _counting(value, text, offsets)
+    spans, marks = _spans(value, counting), _classes(value)
     states = {}
     layers = [options.span_layer] * (spans is not None) + [options.class_layer] * bool(marks)
     if answer == "ignore":
@@ -183,15 +186,27 @@ def _record(value: object, options: Options) -> Record:
         states = dict.fromkeys(layers, "submitted")
     kept = answer != "reject"
     return Record(
-        _document(value, text),
+        _document(value, counting),
         states,
         {options.class_layer: marks} if marks and kept else {},
         {options.span_layer: spans} if spans and kept else {},
     )
 
 
-def _document(value: Mapping[str, Any], text: str) -> Document:
-    tokens = _tokens(value.get("tokens"), text)
+def _counting(value: Mapping[str, Any], text: str, offsets: Offsets) -> Counting:
+    """How the offsets of a task are counted. Raises Fault."""
+    quotes = [
+        Quote.of(item.get("start"), item.get("end"), item.get("text"))
+        for name in ("tokens", "spans")
+        for item in (value[name] if isinstance(value.get(name), list) else ())
+        if isinstance(item, dict)
+    ]
+    return offsets.counting(text, quotes)
+
+
+def _document(value: Mapping[str, Any], counting: Counting) -> Document:
+    text = counting.text
+    tokens = _tokens(value.get("tokens"), counting)
     meta = dict(value["meta"]) if isinstance(value.get("meta"), dict) else {}
     meta.update({key: other for key, other in value.items() if key not in _KNOWN})
     group = value.get("group")
@@ -206,7 +221,7 @@ def _document(value: Mapping[str, Any], text: str) -> Document:
     )
 
 
-def _tokens(raw: object, text: str) -> tuple[tuple[int, int], ...]:
+def _tokens(raw: object, counting: Counting) -> tuple[tuple[int, int], ...]:
     if not raw:
         return ()
     if not isinstance(raw, list):
@@ -219,23 +234,18 @@ def _tokens(raw: object, text: str) -> tuple[tuple[int, int], ...]:
             item.get("start"), _("the start of a token is {value}, expected a whole number")
         )
         end = offset(item.get("end"), _("the end of a token is {value}, expected a whole number"))
-        if not 0 <= start <= end <= len(text):
+        start, end = counting.span(start, end)
+        if not 0 <= start <= end <= len(counting.text):
             raise Fault(
                 _("the token {start}–{end} does not lie within the text of length {length}").format(
-                    start=start, end=end, length=len(text)
+                    start=start, end=end, length=len(counting.text)
                 )
-            )
-        if isinstance(item.get("text"), str) and text[start:end] != item["text"]:
-            raise Fault(
-                _(
-                    "the token {text!r} is not at {start}–{end}, where the text has {text2!r}"
-                ).format(text=item["text"], start=start, end=end, text2=text[start:end])
             )
         found.append((start, end))
     return tuple(found)
 
 
-def _spans(value: Mapping[str, Any]) -> tuple[Span, ...] | None:
+def _spans(value: Mapping[str, Any], counting: Counting) -> tuple[Span, ...] | None:
     """None if the record has no spans field."""
     raw = value.get("spans")
     if raw is None or (not raw and "label" in value) or (not raw and "options" in value):
@@ -247,11 +257,8 @@ def _spans(value: Mapping[str, Any]) -> tuple[Span, ...] | None:
         if not isinstance(item, dict):
             raise Fault(_("a span is {one}, expected an object").format(one=show(item)))
         if item.get("answer") != "reject":
-            found.append(
-                Span(
-                    *span_offsets(item.get("start"), item.get("end")), label_name(item.get("label"))
-                )
-            )
+            start, end = counting.span(*span_offsets(item.get("start"), item.get("end")))
+            found.append(Span(start, end, label_name(item.get("label"))))
     return unique_spans(found)
 
 

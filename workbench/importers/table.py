@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from workbench.base.errors import ImportFailed
@@ -32,6 +32,7 @@ from workbench.importers.base import (
 from workbench.importers.converted import Converted
 from workbench.importers.document_values import add_values, metadata, of_single_text
 from workbench.importers.multiple_choice import MultipleChoiceImporter
+from workbench.importers.offsets import Offsets
 from workbench.importers.source import Source
 from workbench.importers.squad import SquadImporter
 from workbench.importers.table_form import Form, guess_delimiter
@@ -192,6 +193,7 @@ class _Lists:
     indicators: frozenset[str]
     text_is_list: bool = False
     replaced: int = 0
+    offsets: Offsets = field(default_factory=Offsets)
 
     @classmethod
     def of(cls, mapped: Sequence[roles.Role], form: Form, options: Options, file: str) -> _Lists:
@@ -251,6 +253,7 @@ class _Lists:
 
     def remarks(self) -> Iterator[str]:
         yield from self.tags.remarks(self.file)
+        yield from self.offsets.remarks(self.file)
         for column, length in self.vectors.items() if not self.names else ():
             yield list_fields.vector_remark(self.file, column, length)
         if self.replaced:
@@ -307,7 +310,7 @@ def _record(row: list[str], places: list[tuple[roles.Role, int]], lists: _Lists)
             tokens = document.tokens.get(TEXT, ())
             add_spans(spans, role.name, lists.tags.spans(role.column, tags, tokens))
         elif role.kind in (roles.SPANS, roles.CHAINS):
-            add_spans(spans, role.name, table_cells.spans(cell, document.text))
+            add_spans(spans, role.name, table_cells.spans(cell, document.text, lists.offsets))
         elif role.column in lists.vectors or role.column in lists.indicators:
             if (names := lists.classes(role.column, cell)) is None:
                 continue

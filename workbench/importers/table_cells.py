@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from workbench.base.i18n import _
-from workbench.importers.base import Fault, label_name, placed_span, show, span_offsets
+from workbench.importers.base import Fault, label_name, show, span_offsets
+from workbench.importers.offsets import Counting, Offsets, Quote
 from workbench.text.document import TEXT
 from workbench.text.joining import join
 from workbench.text.spans import Span
@@ -109,11 +110,12 @@ def _is_list(value: object) -> bool:
 # ---------------------------------------------------------------- spans
 
 
-def spans(cell: str, text: str = "") -> tuple[Span, ...]:
+def spans(cell: str, text: str = "", offsets: Offsets | None = None) -> tuple[Span, ...]:
     """The spans of a cell: a list of [start, end, label], as in Glossbench's own format, or of
     objects with `start`, `end` and `label` or `labels`, as in tables of Label Studio.
 
-    text: the text of the document, in which objects may quote what they cover. Raises Fault.
+    text: the text of the document, in which objects may quote what they cover. offsets: of the
+    file. Raises Fault.
     """
     raw = value_of(cell)
     if not isinstance(raw, list):
@@ -122,16 +124,22 @@ def spans(cell: str, text: str = "") -> tuple[Span, ...]:
                 cell=cell[:40]
             )
         )
+    quotes = [
+        Quote.of(item.get("start"), item.get("end"), item.get("text"))
+        for item in raw
+        if isinstance(item, Mapping)
+    ]
+    counting = (offsets or Offsets()).counting(text, quotes, fixed=True)
     found: dict[Span, None] = {}
     for item in raw:
-        for span in _spans(item, text, cell):
+        for span in _spans(item, counting, cell):
             found[span] = None
     return tuple(found)
 
 
-def _spans(item: object, text: str, cell: str) -> Iterable[Span]:
+def _spans(item: object, counting: Counting, cell: str) -> Iterable[Span]:
     if isinstance(item, Mapping) and "start" in item and "end" in item:
-        start, end = placed_span(text, item["start"], item["end"], item.get("text"))
+        start, end = counting.span(*span_offsets(item["start"], item["end"]))
         names = next((item[name] for name in _LABEL if name in item), None)
         return [
             Span(start, end, label_name(name))

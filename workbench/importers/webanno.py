@@ -27,6 +27,7 @@ from workbench.importers.base import (
     TableRow,
     check,
 )
+from workbench.importers.offsets import UTF16, Offsets
 from workbench.importers.source import Source
 from workbench.importers.webanno_layers import LINKS, RELATIONS, SLOTS, Reading
 from workbench.importers.webanno_lines import Declared
@@ -67,7 +68,8 @@ class WebannoImporter:
             found = list(lines.sentences(source.lines(), _width(layers)))
             if not found:
                 raise Fault(_("the file has no sentences"))
-            reading = Reading(Text(found), found, layers)
+            text = Text.of(found)
+            reading = Reading(text, found, layers)
             if options.span_layer != SPANS:
                 reading.rename(options.span_layer)
             record = reading.record(inception.key(source.path))
@@ -78,7 +80,11 @@ class WebannoImporter:
         yield from (Hint(layer, CLUSTER) for layer in reading.chains)
         yield from (Hint(layer, TAG) for layer in reading.tags)
         yield Row(1, record)
-        yield from (Remark(message) for message in _remarks(source.name, reading.left))
+        offsets = Offsets()
+        if text.way != UTF16:
+            offsets.note(text.way)
+        messages = (*_remarks(source.name, reading.left), *offsets.remarks(source.name))
+        yield from map(Remark, messages)
 
 
 def _width(layers: tuple[Declared, ...]) -> int:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from workbench.base.i18n import _, ngettext
 from workbench.importers.base import Fault, show
+from workbench.importers.offsets import joined_surrogates
 
 START = "#FORMAT=WebAnno TSV 3"
 SPAN, RELATION, CHAIN = "SP", "RL", "CH"
@@ -21,7 +22,7 @@ _UNIT = re.compile(r"(\d{1,9}-\d{1,9})(\.\d{1,9})?$")
 _RANGE = re.compile(r"(\d{1,12})-(\d{1,12})$")
 _STACKED = re.compile(r"(?:\\.|[^\\|])+", re.S)  # a value between bars that are not escaped
 _NUMBERED = re.compile(r"((?:\\.|[^\\])*)\[(\d{1,9})\]", re.S)
-_ESCAPED = re.compile(r"\\(->|.)", re.S)
+_ESCAPED = re.compile(r"\\(->|u[0-9A-Fa-f]{4}|.)", re.S)
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "b": "\b"}
 
 
@@ -81,8 +82,13 @@ class Value:
 
 
 def plain(text: str) -> str:
-    """The text without its escapes."""
-    return _ESCAPED.sub(lambda match: _CONTROLS.get(match[1], match[1]), text)
+    r"""The text without its escapes. WebAnno 3.2 wrote letters beyond ASCII as in Java: \u00FC."""
+    found = _ESCAPED.sub(lambda match: _character(match[1]), text)
+    return found if text.isascii() and found.isascii() else joined_surrogates(found)
+
+
+def _character(escape: str) -> str:
+    return chr(int(escape[1:], 16)) if len(escape) == 5 else _CONTROLS.get(escape, escape)
 
 
 def values(cell: str) -> tuple[Value, ...]:
