@@ -1,8 +1,9 @@
 """Files of torch.save with objects of other libraries, read and written without these libraries.
 
-Only the classes that a family names can be unpickled, so a file cannot execute code. This is what
-`torch.load(weights_only=True)` does for its own list; that reader knows neither protocol 4, which
-flair writes, nor classes that are not installed.
+Only the classes that a family names can be unpickled, only their instances get attributes, and the
+only persistent ids are those of storages, so a file cannot execute code, change a class or write a
+file. This is what `torch.load(weights_only=True)` does for its own list; that reader knows neither
+protocol 4, which flair writes, nor classes that are not installed.
 """
 
 from __future__ import annotations
@@ -35,6 +36,40 @@ _ALLOWED: Mapping[str, Any] = {
 }
 
 
+_METADATA = frozenset({"_metadata"})  # of the modules, which torch adds to a state dictionary
+_python_unpickler: Any = pickle._Unpickler  # the one in Python, whose instructions can be replaced
+
+
+class _Restricted(_python_unpickler):  # type: ignore[misc]  # not in the stubs
+    """Sets attributes only of instances that `can_get` them, and knows storages only."""
+
+    dispatch = dict(_python_unpickler.dispatch)
+
+    def can_get(self, instance: object, state: Mapping[str, Any]) -> bool:
+        raise NotImplementedError
+
+    def load_build(self) -> None:
+        state, instance = self.stack.pop(), self.stack[-1]
+        is_plain = isinstance(state, dict) and all(type(name) is str for name in state)
+        if not is_plain or not self.can_get(instance, state):
+            raise pickle.UnpicklingError(f"attributes of {type(instance).__name__}")
+        vars(instance).update(state)  # no setattr and no __setstate__, which are code
+
+    def load_binpersid(self) -> None:
+        about = self.stack[-1]
+        kind = about[0] if isinstance(about, tuple) and about else None
+        if kind not in ("storage", b"storage"):  # legacy files name modules, with their source
+            raise pickle.UnpicklingError(f"persistent id {str(kind)[:40]}")
+        super().load_binpersid()
+
+    def load_persid(self) -> None:
+        raise pickle.UnpicklingError("persistent id as text")
+
+    dispatch[pickle.BUILD[0]] = load_build
+    dispatch[pickle.BINPERSID[0]] = load_binpersid
+    dispatch[pickle.PERSID[0]] = load_persid
+
+
 def load(path: Path, classes: Mapping[str, type]) -> Any:
     """The object in a file of torch.save, on the CPU.
 
@@ -42,12 +77,17 @@ def load(path: Path, classes: Mapping[str, type]) -> Any:
     Raises ModelError if the file is damaged or needs anything else.
     """
     allowed = {**_ALLOWED, **classes}
+    described = frozenset(classes.values())
 
-    class Restricted(pickle.Unpickler):
+    class Restricted(_Restricted):
         def find_class(self, module: str, name: str) -> Any:
             if f"{module}.{name}" not in allowed:
                 raise pickle.UnpicklingError(f"{module}.{name}")
             return allowed[f"{module}.{name}"]
+
+        def can_get(self, instance: object, state: Mapping[str, Any]) -> bool:
+            metadata = type(instance) is collections.OrderedDict and state.keys() <= _METADATA
+            return metadata or type(instance) in described
 
     def restricted(file: Any, **options: Any) -> Any:
         return Restricted(file, **options).load()
