@@ -120,7 +120,7 @@ TABLE = {
     "models": Row(
         ("text", "runtime"),
         ("torch", "transformers", "safetensors", "huggingface_hub"),
-        ("h5py", "yaml"),
+        ("h5py", "peft", "yaml"),
     ),
     "tasks": Row(
         ("text", "runtime", "metrics", "models"), ("torch", "transformers", "safetensors")
@@ -140,6 +140,7 @@ TABLE = {
             "runtime",
             "metrics",
             "tasks.spec",
+            "tasks.agreement",
             "tasks.answers",
             "tasks.contract",
             "training.results",

@@ -463,3 +463,77 @@ def test_random_weights_keep_the_architecture_and_depend_on_the_seed_only(folder
     assert not any(torch.equal(random[name], other[name]) for name in matrices)
     body = [name for name in matrices if not name.startswith(("classifier", "score"))]
     assert not any(torch.equal(random[name], pretrained[name]) for name in body)
+
+
+def with_lora(folder, target, task="SEQ_CLS"):
+    """A copy of the model with a LoRA adapter of peft beside its weights; returns the folder."""
+    from peft import LoraConfig, get_peft_model
+
+    shutil.copytree(folder, target)
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(folder, num_labels=2)
+    torch.manual_seed(3)
+    config = LoraConfig(r=2, target_modules=["query", "value"], task_type=task)
+    adapted = get_peft_model(model, config)
+    for name, parameter in adapted.named_parameters():
+        if "lora_B" in name:  # which is 0 at first
+            torch.nn.init.normal_(parameter)
+    adapted.save_pretrained(target)
+    return target
+
+
+def query(folder_or_encoder):
+    model = getattr(folder_or_encoder, "model", folder_or_encoder)
+    return model.bert.encoder.layer[0].attention.self.query
+
+
+def test_an_adapter_beside_the_weights_is_merged_and_the_whole_model_is_saved(folders, tmp_path):
+    """W + (alpha / rank) B A, calculated here from the file of peft."""
+    from safetensors.torch import load_file
+
+    folder = with_lora(folders["bert"], tmp_path / "adapted")
+    file = load_file(folder / "adapter_model.safetensors")
+    name = "base_model.model.bert.encoder.layer.0.attention.self.query.lora_{}.weight"
+    plain = query(classifier(folders["bert"])).weight
+    expected = plain + 8 / 2 * file[name.format("B")] @ file[name.format("A")]
+
+    encoder = classifier(folder)
+    FAMILY.save(encoder, tmp_path / "saved")
+
+    assert type(query(encoder)) is torch.nn.Linear
+    assert torch.allclose(query(encoder).weight, expected, atol=1e-6)
+    assert query(encoder).weight.requires_grad
+    saved = load_file(tmp_path / "saved" / "model.safetensors")
+    assert torch.equal(
+        saved["bert.encoder.layer.0.attention.self.query.weight"], query(encoder).weight
+    )
+    assert not (tmp_path / "saved" / "adapter_config.json").exists()
+
+
+def test_an_adapter_is_merged_below_another_head_too(folders, tmp_path):
+    folder = with_lora(folders["bert"], tmp_path / "adapted")
+    expected = query(classifier(folder)).weight
+
+    alone = load(folder, LoadOptions()).model
+
+    assert torch.equal(alone.encoder.layer[0].attention.self.query.weight, expected)
+
+
+def test_the_card_names_an_adapter_and_one_that_cannot_be_merged(folders, tmp_path):
+    folder = with_lora(folders["bert"], tmp_path / "adapted")
+    assert any("LoRA adapter" in note for note in spec.card(folder).notes)
+
+    (folder / "adapter_model.safetensors").unlink()
+    assert "adapter_model.safetensors is missing" in spec.card(folder).problems[0]
+
+    config = folder / "adapter_config.json"
+    config.write_text(json.dumps({"peft_type": "PREFIX_TUNING"}))
+    assert "PREFIX_TUNING" in spec.card(folder).problems[0]
+
+
+def test_an_adapter_of_another_model_is_refused(folders, tmp_path):
+    folder = with_lora(folders["bert"], tmp_path / "adapted")
+    file = folder / "adapter_config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "r": 3}))
+
+    with pytest.raises(ModelError, match="cannot be merged"):
+        classifier(folder)

@@ -14,7 +14,14 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models import spec
 from workbench.models.base import Documents, LoadOptions
-from workbench.models.families.transformer import adapters, creating, delimiting, quantized, saving
+from workbench.models.families.transformer import (
+    adapters,
+    creating,
+    delimiting,
+    peft,
+    quantized,
+    saving,
+)
 from workbench.models.families.transformer.encoder import TransformerEncoder
 from workbench.models.families.transformer.fairseq import state_dict as fairseq_weights
 from workbench.models.families.transformer.google import state_dict as google_weights
@@ -170,6 +177,7 @@ def _from_pretrained(
                 local_files_only=True,
                 trust_remote_code=False,
                 use_safetensors=not info.pickled,
+                **peft.WITHOUT,
             )
         except (MemoryError, torch.OutOfMemoryError):
             raise
@@ -177,7 +185,8 @@ def _from_pretrained(
             raise _not_loaded(info, reason(error)) from error
     if lost := _not_drawn(options.head, message):
         raise _not_loaded(info, _("its weights lack {name} in the required size").format(name=lost))
-    return model, not any("pooler" in name for name in message["missing_keys"])
+    has_pooler = not any("pooler" in name for name in message["missing_keys"])
+    return peft.merge(model, Path(info.path)), has_pooler
 
 
 def _converted(folder: Path) -> dict[str, torch.Tensor] | None:

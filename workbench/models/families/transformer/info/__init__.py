@@ -12,6 +12,7 @@ from workbench.models.families.transformer.info import (
     creation,
     fairseq,
     google,
+    peft,
     trained,
 )
 from workbench.models.families.transformer.info import config as configs
@@ -65,6 +66,7 @@ class TransformerInfo(FamilyInfo):
         problems += configs.size_problems(config, found.shapes)
         if config.get("quantization_config") is not None:
             problems.append(_("its weights are quantized, which is not supported"))
+        adapter = peft.note(path, problems)
         return ModelInfo(
             "",
             str(path),
@@ -80,7 +82,7 @@ class TransformerInfo(FamilyInfo):
             labels=(head.labels if head is not None else ()) or configs.labels(config),
             projections=architectures.PROJECTIONS.get(architecture, ()),
             sublayers=architectures.SUBLAYERS.get(architecture, ()),
-            notes=(*_notes(path, architecture, config), *_unused(path, found.shapes)),
+            notes=(*adapter, *_notes(path, architecture, config), *_unused(path, found.shapes)),
             problems=tuple(problems),
             untrusted=found.pickled and not allow_pickle,
             tokenizer=tokenizer,
