@@ -165,3 +165,20 @@ def test_logits_of_two_classes_equal_the_probabilities_of_scikit_learn(tmp_path)
 
     expected = model.predict_proba(features.transform(documents))
     assert ours == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_baseline_that_was_saved_otherwise_fails(tmp_path, monkeypatch):
+    kind = job.registry().get("baseline", "logistic")
+    save = kind.save
+
+    def damaged(self, folder):
+        save(self, folder)
+        for file in folder.glob("*.npz"):
+            with np.load(file) as found:
+                content = {name: found[name] for name in found}
+            np.savez(file, **{name: 0 * value for name, value in content.items()})
+
+    monkeypatch.setattr(kind, "save", damaged)
+
+    with pytest.raises(ModelError, match="does not give the same predictions"):
+        trained(tmp_path, "logistic", "classify", marked([(n,) for n in CLASSES]), layer("class"))

@@ -72,6 +72,23 @@ def test_damage_is_found(call, file):
     assert code == 1 and "problem" in err
 
 
+def test_weights_of_a_run_that_changed_are_found(call, ask, file):
+    from workbench.base import checksums, paths
+
+    Project.open(file).close()
+    model = paths.run_folder(file, 3) / "model"
+    model.mkdir(parents=True)
+    (model / "model.safetensors").write_bytes(b"weights")
+    checksums.write(model)
+    assert ask("project-check", "project", "check", file)["ok"]
+
+    (model / "model.safetensors").write_bytes(bytes(7))
+    code, _out, err = call("project", "check", file)
+
+    assert code == 1 and "0003" in err and "model.safetensors is damaged" in err
+    assert "recover" not in err
+
+
 def test_info_counts_states_layer_by_layer(ask, call, tmp_path):
     path = ask("sample", "sample", tmp_path)["path"]
 

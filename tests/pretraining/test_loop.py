@@ -6,7 +6,7 @@ import time
 import pytest
 import torch
 
-from workbench.base.errors import SpecError, WorkbenchError
+from workbench.base.errors import ModelError, SpecError, WorkbenchError
 from workbench.models.base import LoadOptions
 from workbench.models.loading import load
 from workbench.pretraining import loop
@@ -161,3 +161,25 @@ def test_a_time_limit_excludes_evaluations(tiny, text_file, tmp_path, monkeypatc
     )
 
     assert result.steps > 3 and result.seconds > 2000
+
+
+def test_a_pretraining_fails_if_its_saved_model_computes_otherwise(
+    tiny, text_file, tmp_path, monkeypatch
+):
+    """Here the family writes other weights than those that were trained."""
+    from workbench.models.families.transformer.family import TransformerFamily
+
+    save = TransformerFamily.save
+
+    def damaged(self, encoder, folder):
+        kept = {name: value.clone() for name, value in encoder.state_dict().items()}
+        with torch.no_grad():
+            for parameter in encoder.parameters():
+                parameter.zero_()
+        save(self, encoder, folder)
+        encoder.load_state_dict(kept)
+
+    monkeypatch.setattr(TransformerFamily, "save", damaged)
+
+    with pytest.raises(ModelError, match="does not give the same predictions"):
+        run(spec("masked_lm", tiny["bert"], text_file, max_steps=2), tmp_path / "out")

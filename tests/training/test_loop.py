@@ -578,3 +578,47 @@ def test_a_run_on_imported_tokens_says_so_in_its_description(tags, tiny_model, t
         )
 
     assert described == [None, {"documents": 16, "of": 16, "alike": 0.0}]
+
+
+def test_a_run_fails_if_its_saved_model_predicts_otherwise(
+    classes, tiny_model, tmp_path, monkeypatch
+):
+    """Here the method writes other weights than those it has trained."""
+    from workbench.tasks import model as networks
+
+    save = networks.save
+
+    def damaged(model, folder):
+        kept = {name: value.clone() for name, value in model.state_dict().items()}
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter.zero_()
+        save(model, folder)
+        model.load_state_dict(kept)
+
+    monkeypatch.setattr(networks, "save", damaged)
+
+    with pytest.raises(ModelError, match="loaded again it does not give the same predictions"):
+        train(classes, tiny_model, tmp_path / "run")
+
+
+def test_weights_that_changed_after_the_run_are_not_loaded(classes, tiny_model, tmp_path):
+    train(classes, tiny_model, tmp_path / "run")
+    file = tmp_path / "run" / "model" / "model.safetensors"
+    raw = bytearray(file.read_bytes())
+    raw[-4000:] = bytes(4000)
+    file.write_bytes(raw)
+
+    with pytest.raises(ModelError, match="model.safetensors is damaged, changed or missing"):
+        Predictor.load(tmp_path / "run" / "model", "cpu")
+
+
+def test_a_base_with_an_adapter_is_trained_and_kept_whole(classes, tiny_model, tmp_path):
+    from tests.models.families.transformer.test_family import with_lora
+
+    base = with_lora(tiny_model, tmp_path / "base")
+
+    train(classes, base, tmp_path / "run")
+
+    names = {path.name for path in (tmp_path / "run" / "model").iterdir()}
+    assert "model.safetensors" in names and "adapter_config.json" not in names

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.base import owned_folder
+from workbench.base import checksums, owned_folder
 from workbench.base.costs import PredictionCost
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
@@ -22,8 +22,8 @@ from workbench.baselines.base import Baseline, prepared
 from workbench.baselines.spec import DESCRIPTION, KIND
 from workbench.baselines.spec import info as baseline_info
 from workbench.runtime.inputs import Prepared
+from workbench.tasks import agreement, contract
 from workbench.tasks import answers as files
-from workbench.tasks import contract
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo, evaluation
 from workbench.text.dataset import Record, read
@@ -33,6 +33,7 @@ from workbench.training.results import Scoring, TrainResult
 
 MODEL, PREDICTIONS = "model", "predictions.jsonl"
 CHUNK = 512  # documents between two messages
+READ_BACK = 64  # documents that a saved baseline is compared on
 
 Messages = Generator[dict[str, Any], str | None, dict[str, Any]]
 
@@ -50,11 +51,11 @@ class Trained:
         """One prediction for each document, in order."""
         given = prepared(self.task, documents)
         name = next(iter(self.task.logits))
-        logits = [{name: found} for found in self._logits(given)]
+        logits = [{name: found} for found in self.logits(given)]
         decoder = {**self.baseline.decoder, **self.decoder}
         return self.task.decode(logits, given, self.labels, decoder)
 
-    def _logits(self, given: Prepared) -> list[np.ndarray]:
+    def logits(self, given: Prepared) -> list[np.ndarray]:
         """The logits of the baseline. Raises ModelError if they are not one array per document."""
         found = self.baseline.logits(given)
         names = self.task.output_names(self.labels)
@@ -73,6 +74,7 @@ class Trained:
     @classmethod
     def load(cls, folder: Path) -> Trained:
         """Raises ModelError if the folder holds no baseline, or its files are damaged."""
+        checksums.ensure_unchanged(folder)
         try:
             raw = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
             kind: type[Baseline] = registry().get(KIND, raw[KIND])
@@ -108,6 +110,7 @@ def fit(params: Mapping[str, Any], folder: Path) -> Messages:
         fitted = task.fit(dev.golds, trained.predict(dev.documents), layer.names)
         trained = Trained(baseline, task, layer.names, fitted)
     _save(trained, params, folder)
+    _read_back(trained, (examples["dev"].documents or train.documents)[:READ_BACK], folder)
     result = _scored(trained, examples, folder)
     yield {"kind": "progress", "part": 1.0}
     seconds, cpu_seconds = round(time.monotonic() - began, 3), round(time.process_time(), 3)
@@ -179,8 +182,17 @@ def _save(trained: Trained, params: Mapping[str, Any], folder: Path) -> None:
         trained.baseline.save(draft)
         text = json_text(description, indent=1)
         (draft / DESCRIPTION).write_text(text, encoding="utf-8")
+        checksums.write(draft)
 
     owned_folder.replace(folder / MODEL, fill)
+
+
+def _read_back(trained: Trained, documents: Sequence[Document], folder: Path) -> None:
+    """Load the saved baseline. Raises ModelError unless it gives the logits of the fitted one."""
+    again = Trained.load(folder / MODEL)
+    given = prepared(trained.task, documents)
+    ours, theirs = ([{"logits": row} for row in item.logits(given)] for item in (trained, again))
+    agreement.ensure_equal(folder / MODEL, ours, theirs)
 
 
 def _versions() -> dict[str, str]:

@@ -60,9 +60,11 @@ def export(file: Path, outdir: Path, run: str, model: str, formats: str, as_json
         result = operations.result_of(job)
     if as_json:
         raw = result.to_json()
-        emit({name: raw[name] for name in ("folders", "files", "check")})
+        emit({name: raw[name] for name in ("folders", "files", "check", "stored")})
         return
     for written in result.files:
         say(f"{size(written.bytes):>8}  {written.path}")
+    if result.stored:
+        say(_("The predictions of the run: {sentence}").format(sentence=result.stored.sentence()))
     if result.check:
-        say(result.check.sentence())
+        say(result.overall.sentence())

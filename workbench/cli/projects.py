@@ -222,12 +222,14 @@ def _version(version: Version) -> dict[str, Any]:
 @project_argument
 @as_json
 def check(file: Path, as_json: bool) -> None:
-    """Check FILE for damage: schema, references, values, texts, history. The exit code is 1 if
-    damage is found; then it says what `project recover` can write to a new file.
+    """Check FILE for damage: schema, references, values, texts, history; and the weights of its
+    runs. The exit code is 1 if damage is found; then it says what `project recover` can write to a
+    new file.
 
     Makes no changes. Can be used while a window has FILE open.
     """
     from workbench.project.check import check as problems_of
+    from workbench.project.check import weights
     from workbench.project.recovery import recoverable
 
     try:
@@ -235,8 +237,11 @@ def check(file: Path, as_json: bool) -> None:
     except ProjectDamaged as error:
         problems = [error.message]
     found = recoverable(file) if problems else None
+    rest = {"recoverable": found and _recovered(found)} if problems else {}
+    of_runs = _("Restore these folders from a backup, or train again.")
+    hint = _way_out(found) if problems else of_runs
+    problems += weights(file)
     if as_json:
-        rest = {"recoverable": found and _recovered(found)} if problems else {}
         emit({"ok": not problems, "problems": problems, **rest})
     if problems:
         message = ngettext(
@@ -244,7 +249,7 @@ def check(file: Path, as_json: bool) -> None:
         )
         raise ProjectError(
             message.format(file=file, n=len(problems), list="; ".join(problems[:10])),
-            hint=_way_out(found),
+            hint=hint,
         )
     if not as_json:
         say(_("{file}: no problems found.").format(file=file))

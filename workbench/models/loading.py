@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from workbench.base import checksums
 from workbench.base.registry import needed_plugin, registry
 from workbench.models import contract, spec
 from workbench.models.base import Encoder, Family, LoadOptions
@@ -21,7 +22,11 @@ def load(folder: Path | str, options: LoadOptions) -> Encoder:
 
 
 def loaded(info: spec.ModelInfo, options: LoadOptions) -> Encoder:
-    """The encoder of a card; one of a plugin is tried once. Raises ModelError."""
+    """The encoder of a card; one of a plugin is tried once.
+
+    Raises ModelError, also if its files are no longer those that were saved.
+    """
+    checksums.ensure_unchanged(Path(info.path))
     encoder = family_of(info).load(info, options)
     if needed_plugin(info.family):
         contract.ensure(encoder, info.family)

@@ -4,6 +4,7 @@ on the user's texts.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from workbench.exporters.model.results import ExportResult
 from workbench.exporters.model.spec import ExportSpec, default_formats, loading_code
 from workbench.jobs.events import Event, Finished, Started
 from workbench.jobs.spec import JobSpec
-from workbench.operations import missing, models, results, train
+from workbench.operations import missing, models, predict, results, train
 from workbench.operations.outcomes import PUBLISHED, trained
 from workbench.storage import documents
 from workbench.tasks import spec as tasks
@@ -139,7 +140,7 @@ def start(
         str(model), "", str(Path(out).absolute()), tuple(formats), facts(project, run)
     )
     owner = {"project": project.uid, "id": run.id, "purpose": "export"}
-    return _start(project, queue, found, texts, run.name, {"run": owner})
+    return _start(project, queue, found, texts, run.name, {"run": owner}, run=run)
 
 
 def start_published(
@@ -167,16 +168,19 @@ def _start(
     texts: int,
     name: str,
     owner: Mapping[str, Any],
+    *,
+    run: Run | None = None,
 ) -> Job:
     exporters.check_fit(spec.model, spec.formats)
     folder = scratch.make("export")
     checked = folder / "texts.jsonl"
-    records = (dataset.Record(document) for document in check_documents(project, texts))
-    dataset.write(checked, (), records, ids=True)
+    chosen = check_documents(project, texts)
+    dataset.write(checked, (), (dataset.Record(document) for document in chosen), ids=True)
+    stored = _write_stored(project, run, chosen, folder / "predictions.jsonl") if run else ""
     job = queue.add(
         JobSpec(
             exporters.TARGET,
-            {**replace(spec, texts=str(checked)).to_json(), **owner},
+            {**replace(spec, texts=str(checked), predictions=stored).to_json(), **owner},
             str(folder),
             device="cpu",
             title=_("Export {name}").format(name=name),
@@ -197,6 +201,17 @@ def _start(
     return job
 
 
+def _write_stored(project: Project, run: Run, chosen: Sequence[Document], path: Path) -> str:
+    """Write the predictions that are stored with the run for these documents; "" without any."""
+    stored = predict.stored(project, run, chosen)
+    lines = [
+        json.dumps({"document_id": id, "prediction": prediction.to_json()}) + "\n"
+        for id, prediction in stored.items()
+    ]
+    path.write_text("".join(lines), encoding="utf-8")
+    return str(path) if lines else ""
+
+
 def result_of(job: Job) -> ExportResult:
     """What a finished export has written."""
     return ExportResult.from_json(job.result)
@@ -213,11 +228,20 @@ def facts(project: Project, run: Run) -> dict[str, Any]:
         "base_licence": run.spec.get("licence", ""),
         "seed": spec.seed,
         "options": dict(result.options or spec.options),
-        "counts": dict(result.used or made.get("used", {})),
+        "counts": _viewed(run, result.used or made.get("used", {})),
         "left_out": made.get("left_out", []),
         "cut": result.cut or 0,
-        "scores": run.scores,
+        "scores": _viewed(run, run.scores),
         "definition": tasks.info(spec.task).definition,
         "versions": run.versions,
         "at": run.at,
+    }
+
+
+def _viewed(run: Run, by_split: Mapping[str, Any]) -> dict[str, Any]:
+    """Counts or scores without empty ones, and without test if nobody has viewed its score."""
+    return {
+        split: value
+        for split, value in by_split.items()
+        if value and (split != "test" or run.seen_test)
     }

@@ -15,7 +15,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from workbench.base import owned_folder, scratch
+from workbench.base import checksums, owned_folder, scratch
 from workbench.base.errors import ModelError, SpecError
 from workbench.base.i18n import _
 from workbench.base.registry import registry
@@ -30,6 +30,7 @@ from workbench.pretraining.results import PretrainResult, ShownRow
 from workbench.pretraining.spec import PretrainSpec
 from workbench.pretraining.streams import read_by
 from workbench.pretraining.texts import Texts
+from workbench.tasks import agreement
 from workbench.tasks.base import Loss
 from workbench.tasks.predictor import LossSum
 from workbench.text.segmenters import base as segmenters
@@ -169,19 +170,28 @@ class _Pretraining:
             if not self.curve or self.curve[-1]["step"] != self.step:
                 yield from self.evaluate()
             yield from self.save()
+            expected = self.fingerprint()
+            self.release()
+            yield from self.read_back(expected)
             return self.result()
         finally:
-            device = self.device
-            del self.encoder, self.objective
-            devices.release(device)
+            self.release()
+
+    def release(self) -> None:
+        """Free the memory of the device."""
+        for name in ("encoder", "objective", "module", "trained"):
+            vars(self).pop(name, None)
+        devices.release(self.device)
 
     def emit(self, event: Event) -> Feed:
         command = yield event
         self.stopping = self.stopping or command == "stop"
 
-    def load(self) -> Encoder:
-        is_own = self.spec.created is not None
-        info = models.read_folder(self.folder, allow_pickle=self.spec.allow_pickle or is_own)
+    def load(self, *, saved: bool = False) -> Encoder:
+        """The model to train, or the `saved` one."""
+        is_own = self.spec.created is not None or saved
+        folder = self.out if saved else self.folder
+        info = models.read_folder(folder, allow_pickle=self.spec.allow_pickle or is_own)
         self.spec.info.check(info)
         family = family_of(info)
         heads = family.heads(info)
@@ -197,8 +207,8 @@ class _Pretraining:
         options = LoadOptions(
             head=head,
             seed=self.spec.seed,
-            random=self.options["init"] == "random",
-            allow_pickle=self.spec.allow_pickle,
+            random=self.options["init"] == "random" and not saved,
+            allow_pickle=self.spec.allow_pickle or is_own,
             dropout=self.options["dropout"],
         )
         encoder = family.load(info, options)
@@ -211,13 +221,13 @@ class _Pretraining:
     def segmenter(self) -> str:
         return segmenters.chosen(self.options)
 
-    def new_module(self) -> nn.Module | None:
+    def new_module(self, *, saved: bool = False) -> nn.Module | None:
         """The objective's own parameters: those beside the model, else new ones."""
         module = self.objective.module
-        path = self.spec.module_of(self.folder)
+        path = self.spec.module_of(self.out if saved else self.folder)
         if module is None:
             return None
-        if path.is_file() and self.options["init"] != "random":
+        if path.is_file() and (saved or self.options["init"] != "random"):
             try:
                 module.load_state_dict(load_file(path))
             except (OSError, RuntimeError, SafetensorError) as error:
@@ -421,9 +431,35 @@ class _Pretraining:
                 path.parent.mkdir(exist_ok=True)
                 save_file(self.module.state_dict(), path)
             report.write(draft, self.result(), self.first)
+            checksums.write(draft)
 
         owned_folder.replace(self.out, fill)
         yield from self.emit(Saved(self.step))
+
+    def fingerprint(self) -> dict[str, np.ndarray]:
+        """The mean losses of the first batch of the training text, in eval mode and float32, and
+        the norm of each parameter: a loss near that of random guesses shows little of the weights.
+        """
+        kept, self.objective = self.objective, self.new_objective(0)
+        self.encoder.eval()
+        try:
+            with torch.inference_mode():
+                batch = next(iter(self.objective.batches(self.training_texts())))
+                losses = self.losses(batch)
+        finally:
+            self.objective = kept
+        found = {name: loss.total / loss.count.clamp(min=1) for name, loss in losses.items()}
+        for name, parameter in self.encoder.named_parameters():
+            found[f"norm of {name}"] = parameter.detach().float().norm()
+        return {name: value.cpu().numpy() for name, value in found.items()}
+
+    def read_back(self, expected: Mapping[str, np.ndarray]) -> Feed:
+        """Raises ModelError unless the saved model has the losses of the trained one."""
+        yield from self.emit(Log(_("Loading the saved model to verify it")))
+        self.encoder = self.load(saved=True)
+        self.objective = self.new_objective(0)
+        self.module = self.new_module(saved=True)
+        agreement.ensure_equal(self.out, [expected], [self.fingerprint()])
 
     def result(self) -> PretrainResult:
         return PretrainResult(

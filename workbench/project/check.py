@@ -4,9 +4,25 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from workbench.base import checksums, paths
+from workbench.base.i18n import _
 from workbench.project.project import Project
 from workbench.storage import integrity
 from workbench.storage.database import Database
+
+
+def weights(path: Path | str) -> list[str]:
+    """Files of the models of the runs that are not as they were saved; runs without checksums are
+    not examined.
+    """
+    runs = paths.runs_folder(Path(path))
+    return [
+        _("{folder}: {name} is damaged, changed or missing").format(
+            folder=file.parent.relative_to(runs.parent), name=name
+        )
+        for file in sorted(runs.glob(f"*/*/{checksums.FILE}"))
+        for name in checksums.changed(file.parent)
+    ]
 
 
 def check(path: Path | str) -> list[str]:

@@ -60,6 +60,13 @@ def answer(document: Document, prediction: Prediction) -> dict[str, Any]:
     }
 
 
+def read_answers(path: Path) -> dict[int | None, Prediction]:
+    """Predictions of a file by the ids of their documents."""
+    with open(path, encoding="utf-8") as file:
+        lines = [json.loads(line) for line in file]
+    return {line["document_id"]: Prediction.from_json(line["prediction"]) for line in lines}
+
+
 def write_answers(
     file: TextIO,
     documents: Sequence[Document],

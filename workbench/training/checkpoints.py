@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from workbench.base import owned_folder
+from workbench.base import checksums, owned_folder
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.base.sizes import size
 from workbench.models import folder as folders
 from workbench.tasks.answers import write_answers
 from workbench.tasks.base import Model
+from workbench.tasks.predictor import Logits
 from workbench.text.dataset import Record
 from workbench.text.fields import Prediction
 
@@ -30,6 +31,7 @@ def save(write: Callable[[Path], None], folder: Path, description: Mapping[str, 
     def fill(draft: Path) -> None:
         write(draft)
         folders.describe(draft, description)
+        checksums.write(draft)
 
     owned_folder.replace(target, fill)
     return target
@@ -89,7 +91,8 @@ def better(score: float, best: float | None) -> bool:
 class Best:
     """The best checkpoint so far.
 
-    fitted: decoding parameters, see TaskInfo.fit. layers: see TrainResult.layer_weights.
+    fitted: decoding parameters, see TaskInfo.fit. layers: see TrainResult.layer_weights. sample:
+    logits of the documents that the saved model is compared on.
     """
 
     value: float | None = None
@@ -98,3 +101,4 @@ class Best:
     predictions: list[Prediction] = field(default_factory=list)
     fitted: dict[str, Any] = field(default_factory=dict)
     layers: dict[str, Any] = field(default_factory=dict)
+    sample: Logits = field(default_factory=list)

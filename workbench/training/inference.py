@@ -45,7 +45,7 @@ class Inference:
             prepared = self.task.info.prepare(self.model.encoder.preparer, chunk, max_length)
             features = [Features(prepared, {})]
             work = infer(self.task, self.model.eval(), features[0])
-            self.decode(features, [_last(work)], {})
+            self.decode(features, [last(work)], {})
             done += len(chunk)
         seconds = round(time.process_time() - before, 6)
         return PredictionCost(done, seconds) if done else None
@@ -94,7 +94,7 @@ class Inference:
         return found
 
 
-def _last(work: Generator[int, None, Logits]) -> Logits:
+def last(work: Generator[int, None, Logits]) -> Logits:
     """What a generator returns, its progress left out."""
     while True:
         try:

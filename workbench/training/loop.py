@@ -26,8 +26,9 @@ from workbench.tasks.base import CHUNK, Features, Loss, Model, collate
 from workbench.tasks.predictor import LossSum
 from workbench.tasks.spec import evaluation, is_error
 from workbench.text.dataset import Dataset, read
+from workbench.text.document import Document
 from workbench.text.fields import Prediction
-from workbench.training import batches, checkpoints, features, optim, prepare, rates
+from workbench.training import batches, checkpoints, features, optim, prepare, rates, read_back
 from workbench.training.checkpoints import Best
 from workbench.training.events import (
     Evaluated,
@@ -154,10 +155,13 @@ class _Training:
             yield from self.learn()
             return (yield from self.finish())
         finally:
-            device = self.device
-            for name in ("model", "method", "inference", "train_set", "dev_set"):
-                vars(self).pop(name, None)  # frees the memory of the device
-            devices.release(device)
+            self.release()
+
+    def release(self) -> None:
+        """Free the memory of the device."""
+        for name in ("model", "method", "inference", "train_set", "dev_set"):
+            vars(self).pop(name, None)
+        devices.release(self.device)
 
     def choose_precision(self) -> precision.Choice:
         shape = (self.model.encoder.width, self.model.encoder.feed_forward)
@@ -348,8 +352,15 @@ class _Training:
     def keep(self) -> Feed:
         checkpoints.save(self.method.save, self.folder, self.description())
         self.best.layers = self.model.layer_weights()
+        documents, length = self.sample(), self.plan.max_length
+        self.best.sample = read_back.logits(self.task, self.model, documents, length)
         self.saved_step = self.step
         yield from self.emit(Saved(self.step))
+
+    def sample(self) -> list[Document]:
+        """The documents whose predictions are compared when the saved model is read back."""
+        records = self.records["dev"] or self.records["train"]
+        return read_back.sample([record.document for record in records])
 
     def description(self) -> dict[str, Any]:
         """glossbench.json: everything needed to use the weights, and their origin."""
@@ -402,7 +413,12 @@ class _Training:
             )
             for split, predictions in found.items()
         }
-        return replace(self.result(scores, stopped, found), evaluations=evaluations)
+        result = replace(self.result(scores, stopped, found), evaluations=evaluations)
+        yield from self.emit(Log(_("Loading the saved model to verify it")))
+        self.release()
+        target = self.folder / checkpoints.MODEL
+        read_back.check(target, self.sample(), self.best.sample, self.device)
+        return result
 
     def test(self) -> Generator[Event, str | None, list[Prediction]]:
         """Predictions of the best checkpoint on the test documents."""

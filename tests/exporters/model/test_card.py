@@ -77,6 +77,13 @@ def test_a_temperature_and_thresholds_in_use_are_named(tmp_path):
     assert "Temperature" not in plain and "probability" not in plain
 
 
+@pytest.mark.parametrize(
+    ("task", "expected"), [("spans", "token-classification"), ("regress", "text-classification")]
+)
+def test_every_task_has_a_type_that_model_hubs_know(task, expected, tmp_path):
+    assert loaded(FACTS, tmp_path, {**DESCRIPTION, "task": task}).data.pipeline_tag == expected
+
+
 def test_a_run_without_scores_has_no_results(tmp_path):
     result = loaded({"run": "first"}, tmp_path, {**DESCRIPTION, "own_head": True}, "glossbench")
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests import flair_models
+from workbench.base import checksums  # noqa: E402
 from workbench.base.errors import ExportFailed
 from workbench.exporters.model.onnx import exporter as onnx
 from workbench.models import folder as folders
@@ -31,6 +32,7 @@ def classifier(tmp_path):
     networks.save(networks.build(info, setting, LoadOptions(allow_pickle=True)), folder)
     described = {"task": "classify", "labels": LABELS, "max_length": 512, "layer": "class"}
     folders.describe(folder, {**described, "options": {}, "own_head": True})
+    checksums.write(folder)
     return Predictor.load(folder, "cpu")
 
 

@@ -27,4 +27,24 @@ def test_a_speed_that_was_not_measured_is_left_out_of_the_json():
 
 def test_the_sentence_counts_equal_labels():
     assert CHECK.sentence() == "57 of 60 labels equal, largest difference 3.0e-06"
-    assert Verification().sentence() == "There are no dev or test texts to verify with."
+    assert Verification().sentence() == "There are no texts to verify with."
+    assert Verification(120, 0, 1.0, 2e-6).sentence() == (
+        "No labels predicted in 120 texts, largest difference 2.0e-06"
+    )
+
+
+def test_the_overall_check_has_the_largest_difference_and_the_fewest_equal_labels():
+    main, other = Verification(20, 20, 1.0, 1e-6), Verification(10, 10, 0.9, 5e-5)
+
+    assert ExportResult(check=main, checks={"onnx": main, "hf": other}).overall == other
+    equal = Verification(10, 10, 1.0, 5e-5)
+    assert ExportResult(check=main, checks={"hf": equal, "onnx": main}).overall == Verification(
+        20, 20, 1.0, 5e-5
+    )
+
+
+def test_a_check_fails_for_differences_that_are_not_rounding():
+    assert not Verification(20, 20, 0.95, 1e-5).failed
+    assert Verification(20, 20, 1.0, 0.5).failed
+    assert Verification(20, 20, 1.0, float("nan")).failed
+    assert Verification(20, 20, 0.5, 1e-5).failed

@@ -20,6 +20,7 @@ from workbench.exporters.model import base, run, verify  # noqa: E402
 from workbench.exporters.model.results import ExportResult  # noqa: E402
 from workbench.exporters.model.spec import draft_of, infos, loading_code  # noqa: E402
 from workbench.runtime.onnx_predictor import OnnxPredictor  # noqa: E402
+from workbench.tasks.answers import write_answers  # noqa: E402
 from workbench.tasks.predictor import Predictor, read_documents  # noqa: E402
 
 FACTS = {
@@ -299,6 +300,71 @@ def test_the_hugging_face_folder_alone_is_checked_too(tiny_run, texts_file, tmp_
         "hf",
         "check_hf",
     ]
+
+
+def test_the_card_of_the_folder_says_how_it_was_checked(tiny_run, texts_file, tmp_path):
+    export(tiny_run("classify"), tmp_path / "out", texts_file, ("hf",))
+
+    card = (tmp_path / "out/hf/README.md").read_text(encoding="utf-8")
+    assert "Hugging Face folder against the original on 20 texts, loaded again: 20 of 20" in card
+
+
+def test_an_export_that_predicts_otherwise_fails_and_leaves_nothing(
+    tiny_run, texts_file, tmp_path, monkeypatch
+):
+    """Here the weights are written as zeros."""
+    from safetensors.torch import load_file, save_file
+
+    write = base.save_model
+
+    def damaged(predictor, source, folder):
+        write(predictor, source, folder)
+        file = folder / "model.safetensors"
+        zeros = {name: 0 * value for name, value in load_file(file).items()}
+        save_file(zeros, file, metadata={"format": "pt"})
+
+    monkeypatch.setattr(base, "save_model", damaged)
+
+    with pytest.raises(ExportFailed, match="does not give the predictions of the model"):
+        export(tiny_run("classify"), tmp_path / "out", texts_file, ("hf",))
+    assert not list(tmp_path.glob("*out*"))
+
+
+def stored_answers(model, texts, path):
+    """A file with the predictions of a run for the texts; returns its path."""
+    documents = list(read_documents(texts))
+    with open(path, "w") as file:
+        write_answers(file, documents, Predictor.load(model, "cpu").predict(documents))
+    return str(path)
+
+
+def test_the_model_is_compared_with_the_predictions_stored_with_its_run(
+    tiny_run, texts_file, tmp_path
+):
+    model = tiny_run("classify")
+    predictions = stored_answers(model, texts_file, tmp_path / "predictions.jsonl")
+
+    result, _events = export(model, tmp_path / "out", texts_file, ("hf",), predictions=predictions)
+
+    assert (result["stored"]["texts"], result["stored"]["equal_labels"]) == (20, 1.0)
+    card = (tmp_path / "out/hf/README.md").read_text(encoding="utf-8")
+    assert "predictions stored with its run, on 20 texts: 20 of 20 labels equal" in card
+
+
+def test_weights_that_changed_after_the_run_are_not_exported(tiny_run, texts_file, tmp_path):
+    """The model of an earlier version, without checksums, and with other weights since then."""
+    from safetensors.torch import load_file, save_file
+
+    model = tiny_run("classify")
+    predictions = stored_answers(model, texts_file, tmp_path / "predictions.jsonl")
+    file = model / "model.safetensors"
+    weights = load_file(file)
+    changed = {k: -weights[k] if "classifier" in k else weights[k] for k in weights}
+    save_file(changed, file, metadata={"format": "pt"})
+
+    with pytest.raises(ExportFailed, match="no longer gives the predictions that are stored"):
+        export(model, tmp_path / "out", texts_file, ("hf",), predictions=predictions)
+    assert not list(tmp_path.glob("*out*"))
 
 
 def test_the_card_names_scores_data_and_what_was_cut(tiny_run, tmp_path):

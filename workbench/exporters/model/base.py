@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from workbench.base import checksums
 from workbench.base.i18n import N_
 from workbench.exporters.model.results import Verification
 from workbench.exporters.model.spec import ExporterInfo
@@ -28,6 +29,7 @@ class Export:
 
     predictor: the loaded model, on the CPU. source: the model folder of the run. draft: a temporary
     folder of the job. facts: as in ExportSpec. checks: the comparisons made so far, by format.
+    stored: see ExportResult.
     """
 
     predictor: Predictor
@@ -35,6 +37,7 @@ class Export:
     draft: Path
     facts: Mapping[str, Any] = field(default_factory=dict)
     checks: dict[str, Verification] = field(default_factory=dict)
+    stored: Verification | None = None
     _saved: Path | None = None
 
     @property
@@ -69,6 +72,7 @@ def save_model(predictor: Predictor, source: Path, folder: Path) -> None:
         folders.describe(folder, predictor.description)
     if (folder / "tokenizer.json").is_file():
         limit_length(folder, predictor.max_length)
+    checksums.write(folder)
 
 
 def limit_length(folder: Path, max_length: int) -> None:

@@ -25,7 +25,12 @@ ADAPTERS = "peft"  # the library of adapters
 def write(export: Export, folder: Path, info: ExporterInfo, *, library: str) -> None:
     """README.md of an exported folder; `library` loads it, as model hubs name it."""
     text = readme(
-        export.facts, export.predictor.description, export.checks, info=info, library=library
+        export.facts,
+        export.predictor.description,
+        export.checks,
+        info=info,
+        library=library,
+        stored=export.stored,
     )
     (folder / "README.md").write_text(text, encoding="utf-8")
 
@@ -37,9 +42,10 @@ def readme(
     *,
     info: ExporterInfo,
     library: str = "transformers",
+    stored: Verification | None = None,
 ) -> str:
-    """`facts` as in ExportSpec, `description` the run's glossbench.json, `checks` by format; the
-    main one is described.
+    """`facts` as in ExportSpec, `description` the run's glossbench.json, `checks` by format,
+    `stored` as in ExportResult.
     """
     task = tasks.info(description["task"])
     adapter, checks = library == ADAPTERS, checks or {}
@@ -54,11 +60,7 @@ def readme(
         _decoding(description),
         _scores(facts),
         _data(facts, description),
-        *(
-            _check(info, checks[info.id])
-            for info in infos()
-            if info.main_check and info.id in checks
-        ),
+        _checks(checks, stored),
         f"## Use\n\n```python\n{code}```\n",
         _settings(facts),
     ]
@@ -191,29 +193,40 @@ def _data(facts: Mapping[str, Any], description: Mapping[str, Any]) -> str:
     return "## Training data\n\n" + "\n".join(lines) + "\n" if lines else ""
 
 
-def _check(info: ExporterInfo, check: Verification) -> str:
+def _checks(checks: Mapping[str, Verification], stored: Verification | None) -> str:
+    lines = (
+        [
+            f"- The original against the predictions stored with its run, on {stored.texts:,} "
+            f"texts: {stored.equal} of {stored.labels} labels equal."
+        ]
+        if stored is not None
+        else []
+    )
+    lines += [
+        line for info in infos() if info.id in checks for line in _check(info, checks[info.id])
+    ]
+    return "## Check of the exported model\n\n" + "\n".join(lines) + "\n" if lines else ""
+
+
+def _check(info: ExporterInfo, check: Verification) -> list[str]:
+    how = "in mixed batches and singly" if info.main_check else "loaded again"
     lines = [
-        (
-            f"{info.title} against the original on {check.texts:,} texts of dev and test, in mixed "
-            f"batches and singly: {_compared(check)}."
-        )
+        f"- {info.title} against the original on {check.texts:,} texts, {how}: {_compared(check)}."
     ]
     if speed := check.speed:
         lines.append(
-            f"One text at a time: {speed.torch_ms:.1f} ms with torch, "
+            f"- One text at a time: {speed.torch_ms:.1f} ms with torch, "
             f"{speed.onnx_ms:.1f} ms with onnxruntime (medians, CPU, measured at "
             f"export)."
         )
-    return "## Check of the exported model\n\n" + "\n".join(lines) + "\n"
+    return lines
 
 
 def _compared(check: Verification) -> str:
-    if not check.labels:
-        return "no text of dev or test to check with"
-    return (
-        f"{check.equal} of {check.labels} labels equal, largest difference "
-        f"{check.largest_difference:.1e}"
-    )
+    if not check.texts:
+        return "no texts to check with"
+    labels = f"{check.equal} of {check.labels} labels equal" if check.labels else "no labels"
+    return f"{labels}, largest difference {check.largest_difference:.1e}"
 
 
 def _settings(facts: Mapping[str, Any]) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from workbench.base.i18n import _, ngettext
 from workbench.base.records import from_plain, to_plain
+
+TOLERANCE = 0.01  # of logits; float32 on other kernels differs by less than 0.001
+LEAST_EQUAL = 0.9  # fraction of labels
 
 
 @dataclass(frozen=True)
@@ -22,8 +25,9 @@ class Speed:
 class Verification:
     """An exported folder compared with the original model on `texts` documents.
 
-    labels: decisions compared, one per document, for tags one per word. equal_labels: fraction of
-    them that are equal. largest_difference: of logits. speed: None if it was not measured.
+    labels: decisions compared, one per document, for tags one per word, for spans one per predicted
+    span. equal_labels: fraction of them that are equal. largest_difference: of logits. speed: None
+    if it was not measured.
     """
 
     texts: int = 0
@@ -37,10 +41,27 @@ class Verification:
     def equal(self) -> int:
         return round(self.equal_labels * self.labels)
 
+    @property
+    def failed(self) -> bool:
+        """Whether the difference is too large for rounding, or more labels differ than those of
+        nearly equal scores.
+        """
+        unequal = self.labels - self.equal
+        return not self.largest_difference <= TOLERANCE or unequal > max(
+            1, (1 - LEAST_EQUAL) * self.labels
+        )
+
     def sentence(self) -> str:
         """ "60 of 60 labels equal, largest difference 2.4e-06"."""
+        if not self.texts:
+            return _("There are no texts to verify with.")
         if not self.labels:
-            return _("There are no dev or test texts to verify with.")
+            message = ngettext(
+                "No labels predicted in {texts:,} text, largest difference {difference:.1e}",
+                "No labels predicted in {texts:,} texts, largest difference {difference:.1e}",
+                self.texts,
+            )
+            return message.format(texts=self.texts, difference=self.largest_difference)
         message = ngettext(
             "{equal} of {labels} label equal, largest difference {difference:.1e}",
             "{equal} of {labels} labels equal, largest difference {difference:.1e}",
@@ -68,7 +89,8 @@ class ExportResult:
     """The outcome of one export.
 
     folders: format → its folder. checks: format → its comparison with the original; check: the
-    most thorough of them. own_head: see `ExporterInfo.loading_code`.
+    most thorough of them. stored: the model compared with the predictions that are stored with its
+    run, None without any. own_head: see `ExporterInfo.loading_code`.
     """
 
     folders: Mapping[str, str] = field(default_factory=dict)
@@ -77,6 +99,16 @@ class ExportResult:
     checks: Mapping[str, Verification] = field(default_factory=dict)
     own_head: bool = False
     seconds: float = 0.0
+    stored: Verification | None = None
+
+    @property
+    def overall(self) -> Verification:
+        """The worst of all formats: the check with the fewest equal labels, with the largest
+        difference of any.
+        """
+        checks = [self.check or Verification(), *self.checks.values()]  # the main one wins a tie
+        worst = min(checks, key=lambda check: check.equal_labels)
+        return replace(worst, largest_difference=max(c.largest_difference for c in checks))
 
     @property
     def bytes_written(self) -> int:
@@ -84,7 +116,9 @@ class ExportResult:
 
     def to_json(self) -> dict[str, Any]:
         checks = {format: check.to_json() for format, check in self.checks.items()}
-        return {**to_plain(self), "check": self.check and self.check.to_json(), "checks": checks}
+        others = {name: getattr(self, name) for name in ("check", "stored")}
+        plain = {name: check and check.to_json() for name, check in others.items()}
+        return {**to_plain(self), **plain, "checks": checks}
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> ExportResult:

@@ -64,6 +64,7 @@ def export(
         checks=done.checks,
         own_head=done.own_head,
         seconds=time.monotonic() - began,
+        stored=done.stored,
     ).to_json()
 
 
@@ -80,18 +81,40 @@ def _fill(
     exporters: list[ModelExporter] = [registry().get(KIND, id)() for id in spec.formats]
     predictor = Predictor.load(spec.model, "cpu", allow_pickle=spec.allow_pickle)
     job = Export(predictor, Path(spec.model), draft, spec.facts)
+    documents = texts_of(spec.texts)
+    yield from _check_stored(job, documents, spec.predictions)
     for exporter in exporters:
         info = exporter.info
         title = _(exporter.writing).format(title=_(info.title))
         yield {"kind": "stage", "stage": info.id, "title": title}
         exporter.write(job, draft / info.id)
-    documents = texts_of(spec.texts)
     main = next((exporter for exporter in exporters if exporter.info.main_check), exporters[0])
     for exporter in sorted(exporters, key=lambda exporter: exporter is not main):
         yield from _check(exporter, job, documents if exporter is main else documents[:FEW])
     for exporter in exporters:
         exporter.finish(job, draft / exporter.info.id)
     return main.info.id, job
+
+
+def _check_stored(
+    job: Export, documents: Sequence[Document], predictions: str
+) -> Generator[dict[str, Any], None, None]:
+    """Raises ExportFailed unless the model gives the predictions that its run was scored with."""
+    if not predictions:
+        return
+    from workbench.exporters.model import verify
+
+    title = _("Comparing the model with the predictions of its run")
+    yield {"kind": "stage", "stage": "stored", "title": title}
+    job.stored = verify.check_stored(job.predictor, documents, Path(predictions))
+    if job.stored.failed:
+        raise ExportFailed(
+            _(
+                "The model no longer gives the predictions that are stored with its run: "
+                "{sentence}. The scores of the run are not those of this model."
+            ).format(sentence=job.stored.sentence()),
+            hint=_("Restore the folder of the run from a backup, or train again."),
+        )
 
 
 def _check(
@@ -103,6 +126,14 @@ def _check(
     title = _(exporter.checking).format(title=_(exporter.info.title), n=n)
     yield {"kind": "stage", "stage": f"check_{id}", "title": title, "total": n}
     job.checks[id] = yield from exporter.check(job, job.draft / id, documents)
+    if job.checks[id].failed:
+        raise ExportFailed(
+            _(
+                "{title} does not give the predictions of the model: {sentence}. No files were "
+                "kept."
+            ).format(title=_(exporter.info.title), sentence=job.checks[id].sentence()),
+            hint=_("Export other formats, and report this model as a bug."),
+        )
 
 
 def texts_of(path: str) -> tuple[Document, ...]:

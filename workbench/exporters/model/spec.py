@@ -107,7 +107,8 @@ class ExportSpec:
 
     `facts` go into the model card, each if known: run, project, layer, base_model, base_licence,
     seed, options, counts {train, dev, test}, left_out [{reason, count}], cut, scores {split: {name:
-    value}}, definition, versions, at. allow_pickle: see LoadOptions.
+    value}}, definition, versions, at. allow_pickle: see LoadOptions. predictions: a file of those
+    that the run has stored for these texts (JSON lines of `tasks.answers`), "" without any.
     """
 
     model: str
@@ -116,6 +117,7 @@ class ExportSpec:
     formats: tuple[str, ...] = ()  # the default formats
     facts: Mapping[str, Any] = field(default_factory=dict, hash=False)
     allow_pickle: bool = False
+    predictions: str = ""
 
     def __post_init__(self) -> None:
         chosen = parse_formats(self.formats or default_formats())
@@ -129,6 +131,7 @@ class ExportSpec:
             "formats": list(self.formats),
             "facts": dict(self.facts),
             "allow_pickle": self.allow_pickle,
+            "predictions": self.predictions,
         }
 
     @classmethod
@@ -140,6 +143,7 @@ class ExportSpec:
             tuple(raw.get("formats") or ()),
             raw.get("facts") or {},
             bool(raw.get("allow_pickle")),
+            raw.get("predictions") or "",
         )
 
 

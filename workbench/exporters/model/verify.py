@@ -19,11 +19,12 @@ from workbench.exporters.model.results import Speed, Verification
 from workbench.runtime.inputs import EncodedInput, Prepared
 from workbench.runtime.onnx_predictor import Logits, OnnxPredictor
 from workbench.runtime.preparers.subwords import contents
+from workbench.tasks.answers import read_answers
 from workbench.tasks.base import Features
 from workbench.tasks.predictor import Predictor, infer
 from workbench.tasks.spec import TaskInfo
 from workbench.text.document import Document
-from workbench.text.fields import Prediction
+from workbench.text.fields import ClassScores, LabelScores, Prediction
 
 CHOICE_HEAD = "choice"  # its inputs are (documents, choices, T)
 BATCH = 8  # texts of all lengths together, so that most are padded
@@ -88,6 +89,37 @@ def check(
         largest_difference=float(differences.max(initial=0.0)),
         seconds=time.monotonic() - began,
         speed=measured_speed(predictor, exported, documents),
+    )
+
+
+def check_stored(
+    predictor: Predictor, documents: Sequence[Document], predictions: Path
+) -> Verification:
+    """Compare the model with predictions of its run in a file, see `answers`. No logits are stored:
+    the largest difference is that of the scores of labels, for tasks that store them.
+    """
+    began, stored = time.monotonic(), read_answers(predictions)
+    chosen = [document for document in documents if document.id in stored]
+    equal = total = 0
+    largest = 0.0
+    for document, prediction in zip(chosen, predictor.predict(chosen), strict=True):
+        same, count = agreement(predictor.task.info, stored[document.id], [prediction])
+        equal, total = equal + same, total + count
+        largest = max(largest, _score_difference(stored[document.id], prediction))
+    share = equal / total if total else 1.0
+    return Verification(len(chosen), total, share, largest, time.monotonic() - began)
+
+
+def _score_difference(prediction: Prediction, other: Prediction) -> float:
+    pairs = [(prediction.get(kind), other.get(kind)) for kind in (ClassScores, LabelScores)]
+    return max(
+        (
+            abs(score - again.as_dict().get(label, 0.0))
+            for stored, again in pairs
+            if stored is not None and again is not None
+            for label, score in stored.as_dict().items()
+        ),
+        default=0.0,
     )
 
 

@@ -52,9 +52,9 @@ def unusable(info: ModelInfo) -> ModelError:
         hint = _("Known formats: {formats}.").format(formats=formats)
     if info.only_untrusted:
         hint = _(
-            "Confirm that you trust its source (--allow-pickle), or get a version with "
-            "model.safetensors."
-        )
+            "Confirm that you trust its source (`glossbench models add {path} --allow-pickle`), or "
+            "get a version with model.safetensors."
+        ).format(path=info.path)
     return ModelError(
         _("{path} is not a usable model: {problems}.").format(
             path=info.path, problems="; ".join(info.problems)
@@ -115,6 +115,8 @@ def card(
         if not place.exists():
             return replace(info, problems=(_("there is no such file or folder"),))
         found = _known(place, allow_pickle or _ships_with_us(place))
+        if found.untrusted and str(place.absolute()) in settings.load().pickle_allowed:
+            found = _known(place, True)
         return replace(found, name=info.name, origin=origin, task=_chosen_task(found))
     except ModelError as error:
         reason = error.message.rstrip(".")

@@ -95,6 +95,7 @@ class RegressInfo(TaskInfo):
     least_labels = 0
     new_units = INPUT_FORM.name
     pipeline = ""
+    hub_task = "text-classification"
 
     def output_names(self, labels: Sequence[str]) -> tuple[str, ...]:
         return ("score",)

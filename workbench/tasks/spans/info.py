@@ -97,6 +97,7 @@ class SpansInfo(SpanTask):
     outputs = ("SpanScores", "WordTags")
     logits = {"starts": "token", "ends": "token"}
     pipeline = ""
+    hub_task = "token-classification"
 
     def why_left_out(self) -> str:
         return _("spans that are empty or in another text")

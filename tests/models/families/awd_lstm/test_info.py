@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from tests.models.families.awd_lstm.conftest import DATA
-from workbench.base import owned_folder
+from workbench.base import checksums, owned_folder
 from workbench.base.errors import ModelError
 from workbench.models import spec
 
@@ -49,6 +49,10 @@ def test_a_folder_that_glossbench_wrote_needs_no_confirmation(tmp_path):
     owned_folder.create(folder)
     for path in (DATA / "v2").iterdir():
         shutil.copy(path, folder)
+
+    assert spec.card(folder).only_untrusted  # anyone can write the marker
+
+    checksums.write(folder)
 
     assert spec.card(folder).usable
     with pytest.raises(ModelError, match="pickle") as caught:

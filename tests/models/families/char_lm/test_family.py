@@ -10,6 +10,7 @@ import torch
 
 from tests import flair_models
 from tests.flair_models import DATA
+from workbench.base import checksums
 from workbench.base.errors import ModelError
 from workbench.models import folder as folders
 from workbench.models import pickled, spec
@@ -86,13 +87,24 @@ def test_two_models_of_one_direction_are_refused(tmp_path):
 def test_a_saved_model_is_the_same_and_needs_no_confirmation(name, tmp_path):
     encoder = load(DATA / f"{name}.pt", TRUSTED)
 
-    FAMILY.save(encoder, tmp_path)
-    again = load(tmp_path, LoadOptions())
+    folder = tmp_path / "saved"
+    folder.mkdir()
+    FAMILY.save(encoder, folder)
+    checksums.write(folder)
+    again = load(folder, LoadOptions())
 
-    assert (tmp_path / FILE).is_file()
+    assert (folder / FILE).is_file()
     for key, value in encoder.state_dict().items():
         assert torch.equal(value, again.state_dict()[key])
     assert again.preparer.tables == encoder.preparer.tables
+
+
+def test_a_table_of_characters_of_unknown_origin_does_not_skip_the_question(tmp_path):
+    FAMILY.save(load(DATA / "forward.pt", TRUSTED), tmp_path)
+    (tmp_path / "glossbench.json").write_text("{}")
+    (tmp_path / ".glossbench").touch()
+
+    assert (tmp_path / FILE).is_file() and spec.card(tmp_path).only_untrusted
 
 
 def test_a_saved_file_names_the_classes_of_flair(tmp_path):
@@ -170,7 +182,7 @@ def test_characters_of_another_model_are_refused(tmp_path):
     path.write_text(path.read_text("utf-8").replace('"size": 58', '"size": 59'), "utf-8")
 
     with pytest.raises(ModelError, match="another model"):
-        load(tmp_path, LoadOptions())
+        load(tmp_path, TRUSTED)
 
 
 def test_a_damaged_table_of_characters_is_named(tmp_path):

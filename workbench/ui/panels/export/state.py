@@ -273,8 +273,8 @@ class ExportState(State):
 
     @property
     def check(self) -> Verification:
-        """The comparison of the last export with the original."""
-        return (self.result and self.result.check) or Verification()
+        """The comparison of the last export with the original, the worst of all formats."""
+        return self.result.overall if self.result else Verification()
 
     @property
     def sentence(self) -> str:
@@ -287,7 +287,7 @@ class ExportState(State):
 
     @property
     def speed(self) -> str:
-        speed = self.check.speed
+        speed = self.result.check.speed if self.result and self.result.check else None
         if speed is None:
             return ""
         return _(

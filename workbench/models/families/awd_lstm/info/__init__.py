@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.base import owned_folder
+from workbench.base import checksums
 from workbench.base.errors import ModelError
 from workbench.base.i18n import N_, _
 from workbench.models.families.awd_lstm.info import creation, files
 from workbench.models.families.awd_lstm.info.weights import Network, read_shapes
-from workbench.models.spec import DESCRIPTION, FamilyInfo, Match, ModelInfo
+from workbench.models.spec import FamilyInfo, Match, ModelInfo
 from workbench.text.segmenters import stored
 
 if TYPE_CHECKING:
@@ -62,8 +62,7 @@ class AwdLstmInfo(FamilyInfo):
                 )
             )
         # Only tensors are unpickled in any case; what we wrote ourselves is not asked for.
-        is_own = (path / DESCRIPTION).is_file() or owned_folder.is_owned(path)
-        untrusted = not (allow_pickle or is_own)
+        untrusted = not (allow_pickle or checksums.is_ours(path))
         if untrusted and found.weights:
             problems.append(
                 _("{file} is a pickle: opening a pickle can execute arbitrary code").format(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.base import checksums
 from workbench.base.errors import ModelError
 from workbench.base.i18n import N_, _
 from workbench.base.registry import registry
@@ -23,7 +24,6 @@ from workbench.models.families.bilstm.info.config import (
 )
 from workbench.models.families.bilstm.info.options import OPTIONS
 from workbench.models.spec import cards, weights
-from workbench.models.spec.cards import DESCRIPTION
 from workbench.models.spec.info import FamilyInfo, Match, ModelInfo
 from workbench.models.spec.json_files import read_object
 from workbench.text.segmenters.base import DEFAULT
@@ -81,7 +81,7 @@ class BilstmInfo(FamilyInfo):
             if part.kind == MODEL
         ]
         pickled = any(part.pickled for part in parts)
-        untrusted = pickled and not (allow_pickle or (path / DESCRIPTION).is_file())
+        untrusted = pickled and not (allow_pickle or checksums.is_ours(path))
         problems += _problems(parts, untrusted=untrusted)
         return replace(
             info,

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.base import checksums
 from workbench.base.errors import ModelError
 from workbench.base.i18n import N_, _
 from workbench.models.families.char_lm.info import creation, reading
@@ -46,7 +47,7 @@ class CharacterLmInfo(FamilyInfo):
         found = reading.read(path, problems)
         models, tagger = found.models, found.tagger
         # What we wrote ourselves is not asked for; our reader executes nothing in either case.
-        trusted = allow_pickle or (path / TABLES).is_file()
+        trusted = allow_pickle or checksums.is_ours(path)
         if not trusted:
             problems.append(
                 _("the weights are pickled: opening a pickle can execute arbitrary code")
