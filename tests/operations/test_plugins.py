@@ -83,13 +83,24 @@ def test_an_importer_that_gives_no_items_is_refused_with_its_plugin(tmp_path, co
     assert "error of the plugin lines" in caught.value.hint
 
 
-def test_an_importer_that_fails_says_nothing_of_a_file(tmp_path):
-    code = a_plugin.IMPORTER.replace("return Guess", "return 1 / 0, Guess")
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("return 1 / 0, Guess", "lines.all failed while it looked at x.txt: ZeroDivisionError"),
+        ("return str, Guess", "lines.all failed .* `sniff` returned tuple, expected a Guess"),
+    ],
+)
+def test_an_importer_that_fails_to_look_at_a_file_is_named(tmp_path, code, words):
+    code = a_plugin.IMPORTER.replace("return Guess", code)
     plugins.enable(plugins.find(str(a_plugin.make(tmp_path, code=code))))
     file = tmp_path / "x.txt"
-    file.write_text("LINES\n", encoding="utf-8")
+    file.write_text("LINES\none\n", encoding="utf-8")
 
-    assert detect.detect(Source(file)).format == "text"
+    with pytest.raises(ImportFailed, match=words) as caught:
+        detect.detect(Source(file))
+
+    assert "error of the plugin lines" in caught.value.hint
+    assert list(detect.read("text", Source(file), Options()))
 
 
 def test_an_unknown_plugin_is_named_with_the_known_ones(tmp_path):

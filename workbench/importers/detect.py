@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from workbench.base import manifest, registry
-from workbench.base.errors import ImportFailed
+from workbench.base.errors import ImportFailed, brief
 from workbench.base.i18n import _
 from workbench.base.options import Option, complete
 from workbench.importers import contract, foreign
@@ -120,7 +120,7 @@ def _no_items(format: str, act: str, given: object) -> ImportFailed:
 def detect(source: Source) -> Detected:
     """The most confident importer, the first of the index if several are equal.
 
-    Raises ImportFailed for a file in a known unsupported format.
+    Raises ImportFailed for a file in a known unsupported format, and if an importer fails.
     """
     head = source.head()
     if detected := _of_plugins(head, source.name):
@@ -149,14 +149,26 @@ def _of_plugins(head: str, name: str) -> Detected | None:
 
 
 def _sniff(format: str, head: str, name: str) -> Guess:
-    """The result of the importer for the file; a plugin that fails gives none."""
-    if registry.registry().entry("importer", format).source == manifest.BUILTIN:
-        return importer(format).sniff(head, name)
+    """The result of the importer for the file.
+
+    Raises ImportFailed that names the importer if it fails: it may be the one for the file, which
+    another would read in a wrong way.
+    """
+    looking = importer(format)
     try:
-        return importer(format).sniff(head, name)
-    except Exception:
+        guess: object = looking.sniff(head, name)
+        if isinstance(guess, Guess):
+            return guess
+        reason = _("`sniff` returned {kind}, expected a Guess").format(kind=type(guess).__name__)
+    except Exception as error:
         log.exception("the importer %s cannot look at %s", format, name)
-        return Guess(0.0)
+        reason = brief(error)
+    message = _("The importer {format} failed while it looked at {file}: {reason}.")
+    hint = _("You can choose the format of the file instead.")
+    raise ImportFailed(
+        message.format(format=format, file=name, reason=reason),
+        hint=f"{registry.contract_hint(format)} {hint}".strip(),
+    )
 
 
 def chosen(source: Source, format: str) -> str:

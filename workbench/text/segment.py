@@ -13,6 +13,7 @@ from workbench.text.document import TEXT, Document
 # Scripts written without spaces between words: each letter (with its marks) is a word of its own.
 SPACELESS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _SPACELESS = regex.compile(rf"[{SPACELESS}]", regex.V1)
+_LETTERS = regex.compile(r"[\p{L}\p{M}]+", regex.V1)
 _WORD = regex.compile(
     rf"[{SPACELESS}--[\p{{M}}\p{{P}}\p{{Nd}}]]\p{{M}}*"  # one letter of a spaceless script
     # A sequence of letters and digits.
@@ -37,6 +38,14 @@ def words(text: str) -> tuple[tuple[int, int], ...]:
 def has_spaceless(text: str) -> bool:
     """Whether there is a letter of a script without spaces in a text."""
     return not text.isascii() and _SPACELESS.search(text) is not None
+
+
+def is_spaceless(text: str) -> bool:
+    """Whether at least half of the letters of a text are of scripts without spaces."""
+    if not has_spaceless(text):
+        return False
+    letters = "".join(_LETTERS.findall(text))
+    return 2 * len(_SPACELESS.findall(letters)) >= max(len(letters), 1)
 
 
 def tokens_of(document: Document, field: str = TEXT) -> list[tuple[int, int]]:

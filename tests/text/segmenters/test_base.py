@@ -103,6 +103,16 @@ def test_texts_with_tokens_and_few_foreign_letters_get_no_hint():
     assert base.hint([given], base.DEFAULT) == base.hint(few, base.DEFAULT) == ""
 
 
+def test_names_in_another_script_do_not_make_texts_spaceless():
+    plain = ["The tram was late again today."] * 4
+    named = ["The tram of the driver 李娜 was late.", "李娜, the driver of the tram, was late."]
+    texts = ["地铁又晚点了。", "我用 PyTorch 训练了一个很小的模型。", "รถไฟฟ้ามาสายอีกแล้ว 10 นาที"]
+
+    assert base.advice(named) is None and base.advice([*plain, named[0]]) is None
+    assert all(base.advice([text]) is not None for text in texts)
+    assert base.advice([*plain, texts[0]]) is not None
+
+
 def test_the_first_segmenter_that_is_installed_is_the_remedy(monkeypatch):
     lacking = {"icu": "icu4py"}
     monkeypatch.setattr(base, "missing", lambda id: lacking.get(id, ""))

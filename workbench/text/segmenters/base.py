@@ -15,7 +15,7 @@ from workbench.base.options import Option
 from workbench.base.registry import contract_hint, registry
 from workbench.text.document import Document
 from workbench.text.language import language_of
-from workbench.text.segment import has_spaceless
+from workbench.text.segment import is_spaceless
 
 KIND = "segmenter"  # in the registry
 OPTION = "segmenter"  # the setting of a training, stored with its checkpoint
@@ -158,9 +158,9 @@ class Advice:
 
 
 def advice(texts: Iterable[str]) -> Advice | None:
-    """None for texts of which few have letters of a script without spaces."""
+    """None for texts of which few are mostly in a script without spaces; a name in one is not."""
     found = list(texts)
-    spaceless = [text for text in found if has_spaceless(text)]
+    spaceless = [text for text in found if is_spaceless(text)]
     if not spaceless or len(spaceless) < LEAST_SHARE * len(found):
         return None
     _script, language = language_of(spaceless)
