@@ -38,8 +38,11 @@ from workbench.base.i18n import _
 from workbench.text.labels import Label
 from workbench.ui import plain, theme
 from workbench.ui.widgets.chip import chip_width, paint_chip
+from workbench.ui.widgets.words import words
 
-WIDTH, ROWS = 340, 7
+WIDTH, LEAST_WIDTH = 340, 220  # pixels at 100%
+ROWS, LEAST_ROWS = 7, 3
+ROW = 34  # height of a row, pixels at 100%
 GAP = 6  # between a text and the palette beside it, pixels
 EDGE = 8  # between the palette and the edge of its parent, pixels
 _WORD = re.compile(r"[^\W_a-z]*[^\W_A-Z]+|[^\W_]+")
@@ -51,10 +54,11 @@ class Choice(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def _folded(name: str) -> tuple[str, tuple[str, ...]]:
-    """A name without case and accents, and the beginnings of its words (also in camelCase)."""
-    parts = " ".join(_WORD.findall(name))
-    return _plain(name), tuple(map(_plain, parts.split()))
+def _folded(name: str) -> tuple[str, str]:
+    """A name without case and accents, and its words (also in camelCase) with a space before each
+    of them.
+    """
+    return _plain(name), "".join(f" {_plain(word)}" for word in _WORD.findall(name))
 
 
 def _plain(text: str) -> str:
@@ -63,22 +67,27 @@ def _plain(text: str) -> str:
 
 
 def matching(choices: Sequence[Choice], typed: str) -> list[Choice]:
-    """Labels whose name contains the text, whatever its case and accents: those that start with it
-    first, then word starts, other places, and sublabels of a label that starts with it. Otherwise
-    in the given order.
+    """Labels whose name or description contains the text, whatever its case and accents: those that
+    start with it first, then word starts, other places in names, sublabels of a label that starts
+    with it, and descriptions. Otherwise in the given order. Words may be typed with spaces for
+    whatever is between them in the name.
     """
     key, part = typed.strip().casefold(), _plain(typed.strip())
+    typed_words = part.split()
+    phrase = " " + " ".join(typed_words)
 
     def rank(choice: Choice) -> int | None:
-        name, words = _folded(choice.label.name)
-        if name.startswith(part) or choice.label.key == key:
+        name, spaced = _folded(choice.label.name)
+        if name.startswith(part) or spaced.startswith(phrase) or choice.label.key == key:
             return 0
-        if any(word.startswith(part) for word in words):
+        if all(f" {word}" in spaced for word in typed_words):
             return 1
-        if part in name:
+        if part in name or phrase[1:] in spaced:
             return 2
         parent = choice.label.parent
-        return 3 if parent and _folded(parent)[0].startswith(part) else None
+        if parent and _folded(parent)[0].startswith(part):
+            return 3
+        return 4 if part in _plain(choice.label.description) else None
 
     ranked = [(rank(choice), number, choice) for number, choice in enumerate(choices)]
     return [
@@ -112,7 +121,7 @@ class _Model(QAbstractListModel):
 
 class _Delegate(QStyledItemDelegate):
     def sizeHint(self, _option: QStyleOptionViewItem, _index: QModelIndex) -> QSize:
-        return QSize(80, theme.px(34))
+        return QSize(80, theme.px(ROW))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         choice = cast(_Model, index.model()).choices[index.row()]
@@ -171,21 +180,59 @@ class LabelPalette(QFrame):
         layout.setSpacing(6)
         layout.addWidget(self._line)
         layout.addWidget(self._list)
+        self._none = words("", "small", "muted", wrap=True)
+        layout.addWidget(self._none)
+        self._rows = ROWS
 
-    def ask(self, choices: Sequence[Choice], above: QPoint, *, beside: QRect | None = None) -> None:
+    def ask(
+        self,
+        choices: Sequence[Choice],
+        above: QPoint,
+        *,
+        beside: QRect | None = None,
+        texts: Sequence[QRect] = (),
+    ) -> None:
         """Open with these labels; `above`: middle of the lower edge, in parent coordinates.
 
-        `beside`: the text to be labelled. The palette is below it, or above it where there is no
-        room; without room on either side, at `above`.
+        `beside`: the text to be labelled. `texts`: areas that stay in sight. The palette is below
+        the texts, above or left of them, with fewer rows below them where there is little room;
+        without any such place it is beside the text to be labelled, else at `above`.
         """
         self._choices, self._before = choices, QApplication.focusWidget()
         self._line.clear()
+        self._rows = ROWS
         self._filter("")
         self.setFixedWidth(theme.px(WIDTH))
-        self.move(self._place(above, beside))
+        free = self._place_without(texts, beside)
+        if free is not None:
+            self._filter("")  # with the rows that have room there
+        self.move(free if free is not None else self._place(above, beside))
         self.raise_()
         self.show()
         self._line.setFocus()
+
+    def _place_without(self, texts: Sequence[QRect], beside: QRect | None) -> QPoint | None:
+        """The upper left corner of the nearest place that covers none of the texts; None if there
+        is none. Sets the number of rows and the width that fit there.
+        """
+        parent = self.parentWidget()
+        if parent is None or not texts:
+            return None
+        first, last = texts[0], texts[-1]
+        left = beside.left() if beside is not None else first.left()
+        left = max(EDGE, min(left, parent.width() - self.width() - EDGE))
+        line, around = theme.px(ROW), self.height() - self._list.height()
+        room = parent.height() - EDGE - (last.bottom() + GAP)
+        if room >= around + min(len(self._choices), LEAST_ROWS) * line + 4:
+            self._rows = max(1, min(ROWS, (room - around - 4) // line))
+            return QPoint(left, last.bottom() + GAP)
+        if first.top() - GAP - self.height() >= EDGE:
+            return QPoint(left, first.top() - GAP - self.height())
+        if first.left() - 2 * EDGE >= theme.px(LEAST_WIDTH):
+            self.setFixedWidth(min(self.width(), first.left() - 2 * EDGE))
+            top = max(EDGE, min(first.top(), parent.height() - self.height() - EDGE))
+            return QPoint(EDGE, top)
+        return None
 
     def _place(self, above: QPoint, beside: QRect | None) -> QPoint:
         """The upper left corner."""
@@ -206,7 +253,9 @@ class LabelPalette(QFrame):
         if self._model.choices:
             self._list.setCurrentIndex(self._model.index(0))
         self._list.setVisible(bool(self._model.choices))
-        self._list.setFixedHeight(min(ROWS, len(self._model.choices)) * theme.px(34) + 4)
+        self._list.setFixedHeight(min(self._rows, len(self._model.choices)) * theme.px(ROW) + 4)
+        self._none.setText(_("No label matches “{typed}”.").format(typed=typed.strip()))
+        self._none.setHidden(bool(self._model.choices))
         self.adjustSize()
 
     def _pick(self) -> None:

@@ -8,6 +8,7 @@ from workbench.storage import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.ui.widgets.chip import ChipButton
+from workbench.ui.widgets.label_palette import LabelPalette
 from workbench.ui.widgets.text_view import TextView
 
 
@@ -93,3 +94,18 @@ def test_it_covers_no_line_of_any_text(shown, qtbot, key):
                 break
             at = other.viewport().mapTo(shown, line.topLeft().toPoint())
             assert not bar.geometry().contains(at)
+
+
+@pytest.mark.parametrize("key", ["k0", "long"])
+def test_the_palette_covers_no_line_of_the_text(shown, key):
+    with shown.state.project.edit("Add documents"):
+        records = [Record(Document("long", (("text", LONG),)))]
+        documents.add(
+            shown.state.project.db, records, source_id=shown.state.project.source("person")
+        )
+    shown.state.open(next(row.id for row in shown.state.rows(shown.state.ids) if row.key == key))
+    shown.open_palette()
+    palette = shown.findChild(LabelPalette)
+
+    assert palette.isVisible() and shown.rect().contains(palette.geometry())
+    assert not any(palette.geometry().intersects(area) for area in shown.paper.text_areas(shown))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
@@ -284,6 +284,16 @@ class Paper(QFrame):
     @property
     def _shown_texts(self) -> list[DocumentText]:
         return [text for text in self.texts if not text.isHidden()]
+
+    def text_areas(self, within: QWidget) -> list[QRect]:
+        """Where there is text in sight, of each text view, in the coordinates of `within`."""
+        found = []
+        for text in (text for text in self.texts if text.isVisible()):
+            viewport, end = text.viewport(), text.end_in_sight
+            height = viewport.height() if end is None else min(viewport.height(), int(end) + 1)
+            size = QSize(viewport.width(), height)
+            found.append(QRect(viewport.mapTo(within, QPoint(0, 0)), size))
+        return found
 
     def _fit_bars(self) -> None:
         self._room.fit(self._shown_texts, self.tokens)

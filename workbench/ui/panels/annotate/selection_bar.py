@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
@@ -122,7 +122,7 @@ class SelectionBar(QFrame):
             QRect(QPoint(x, viewport.mapTo(view, QPoint(0, int(top))).y()), self.size())
             for top in sorted(tops, key=farness)
         ]
-        covered = [_text_in(other, view) for other in view.paper.texts if other.isVisible()]
+        covered = view.paper.text_areas(view)
         for place in places:
             if inside.contains(place) and not any(place.intersects(area) for area in covered):
                 self.move(place.topLeft())
@@ -146,11 +146,3 @@ class SelectionBar(QFrame):
     def _delete(self) -> None:
         self.hide()
         self._state.delete_chosen()
-
-
-def _text_in(text: TextView, view: QWidget) -> QRect:
-    """The part of a view of a text that has text, in the coordinates of `view`."""
-    viewport = text.viewport()
-    end = text.end_in_sight
-    height = viewport.height() if end is None else min(viewport.height(), int(end))
-    return QRect(viewport.mapTo(view, QPoint(0, 0)), QSize(viewport.width(), height))

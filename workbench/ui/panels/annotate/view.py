@@ -322,7 +322,8 @@ class AnnotateView(View):
         if self.state.can_edit:
             middle = QPoint(self._paper.width() // 2, self._paper.height() - 52)
             above = self._paper.mapTo(self, middle)
-            self._palette.ask(self.links.choices(), above, beside=self.links.place())
+            texts = self._paper.text_areas(self)
+            self._palette.ask(self.links.choices(), above, beside=self.links.place(), texts=texts)
 
     def show_patterns(self) -> None:
         from workbench.ui.panels.annotate.patterns_dialog import PatternsDialog
