@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from workbench.base import paths
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.records import to_plain
 from workbench.base.watch import Watch
 from workbench.cli.output import Progress, as_json, emit, note, say, table
@@ -233,4 +233,13 @@ def _opened(model: str | None) -> Iterator[tuple[ModelInfo, Lexicon]]:
     progress = Progress(_("Indexing {model}").format(model=info.name), quiet=info.size_bytes < 1e8)
     lexicon = operations.open_lexicon(info, Watch(progress.show))
     progress.end()
+    if damaged := lexicon.words.damaged():
+        template = ngettext(
+            "Warning: {n:,} word of {model} is not valid UTF-8; its invalid bytes are shown as "
+            "U+FFFD.",
+            "Warning: {n:,} words of {model} are not valid UTF-8; their invalid bytes are shown as "
+            "U+FFFD.",
+            damaged,
+        )
+        note(template.format(n=damaged, model=info.name))
     yield info, lexicon

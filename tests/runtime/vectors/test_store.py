@@ -144,12 +144,38 @@ def test_a_value_that_is_no_finite_number_is_named(tmp_path, values, value):
     assert error.endswith(f"line 6: '{value}' is not a number.")
 
 
-def test_bytes_that_are_no_utf8_are_named_with_their_line(tmp_path, values):
-    content = text_of(values).encode().replace("é".encode(), b"\xe9")
+# word2vec cuts long words at a byte limit: gensim, unicode_errors of load_word2vec_format
+@pytest.mark.parametrize("write", [text_of, binary_of])
+def test_words_that_are_no_utf8_are_loaded_and_counted(tmp_path, values, write):
+    content = write(values)
+    content = content if isinstance(content, bytes) else content.encode()
+    path = tmp_path / ("a.bin" if write is binary_of else "a.vec")
+    path.write_bytes(content.replace("é ".encode(), b"\xe9 "))
 
-    error = error_of(tmp_path / "a.txt", content)
+    words = store.open_file(path).words
 
-    assert error.endswith("line 7: the word is not valid UTF-8 (byte 0xe9).")
+    assert words.word(5).startswith("\ufffd") and words.damaged() == 1
+
+
+def test_a_file_in_another_encoding_is_refused(tmp_path):
+    lines = [f"é{n} 0.1 0.2 0.3 {'0.4 ' * 30}".rstrip() for n in range(200)]
+
+    error = error_of(tmp_path / "a.txt", "\n".join(lines).encode("latin-1"))
+
+    assert error.endswith("200 words are not valid UTF-8.")
+
+
+@pytest.mark.parametrize("write", [text_of, binary_of, lambda rows: text_of(rows, header=False)])
+def test_a_byte_order_mark_is_no_part_of_the_first_word(tmp_path, values, write):
+    content = write(values)
+    content = content if isinstance(content, bytes) else content.encode()
+    path = tmp_path / ("a.bin" if write is binary_of else "a.vec")
+    path.write_bytes(b"\xef\xbb\xbf" + content)
+
+    opened = store.open_file(path)
+
+    assert opened.words.word(0) == WORDS[0] and opened.words.damaged() == 0
+    assert opened.starts[0] == content.index(WORDS[0].encode()) + len(WORDS[0].encode()) + 4
 
 
 def test_cut_characters_of_binary_files_are_kept(tmp_path, values):

@@ -7,6 +7,7 @@ first used.
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from pathlib import Path
 
 from workbench.base.errors import ModelError
@@ -48,7 +49,7 @@ def problems(path: Path, header: Header) -> list[str]:
 def near_miss(path: Path) -> str:
     """Why a file that begins as a text of vectors is none, with the line; "" for any other file."""
     with open(path, "rb") as file:
-        lines = file.read(PART).split(b"\n")[:3]
+        lines = file.read(PART).removeprefix(BOM_UTF8).split(b"\n")[:3]
     first = lines[0].split()
     if len(first) == 2 and all(part.isdigit() for part in first):
         width, start = int(first[1]), 1
@@ -77,7 +78,7 @@ def _first_lines(path: Path, header: Header) -> str:
         part = file.read(PART)
         whole = not file.read(1)
     lines = part.split(b"\n")
-    for number, line in enumerate(lines if whole else lines[:-1], 2 if header.start else 1):
+    for number, line in enumerate(lines if whole else lines[:-1], header.lines + 1):
         if fault := _fault(path, number, line, header.width):
             return fault
     return ""

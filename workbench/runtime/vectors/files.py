@@ -11,6 +11,7 @@ from __future__ import annotations
 import mmap
 import os
 import struct
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -67,6 +68,11 @@ class Header:
     def is_text(self) -> bool:
         return self.format in (Format.TEXT, Format.GLOVE)
 
+    @property
+    def lines(self) -> int:
+        """Lines of a text before the first word."""
+        return int(self.format is Format.TEXT)
+
 
 def file_of(path: Path) -> tuple[Path | None, list[str]]:
     """The file of vectors: `path`, or the only one in the folder `path`; problems if there is none.
@@ -108,14 +114,15 @@ def header(path: Path) -> tuple[Header | None, list[str]]:
         return None, [_("{file} is empty").format(file=path.name)] if known else []
     if head[:4] == struct.pack("<i", MAGIC):
         return _native(path, head, size)
-    line, newline, rest = head.partition(b"\n")
+    mark = len(BOM_UTF8) if head.startswith(BOM_UTF8) else 0
+    line, newline, rest = head[mark:].partition(b"\n")
     parts = line.split()
     if len(parts) == 2 and all(part.isdigit() for part in parts) and newline:
-        return _counted(path, int(parts[0]), int(parts[1]), len(line) + 1, rest)
+        return _counted(path, int(parts[0]), int(parts[1]), mark + len(line) + 1, rest)
     if parts and (width := numbers_of(line)) >= LEAST_WIDTH and (newline or size <= HEAD):
         second = rest.partition(b"\n")[0].split()
         if not second or is_number(second[-1]):
-            return Header(Format.GLOVE, 0, width, 0), []
+            return Header(Format.GLOVE, 0, width, mark), []
     return None, []
 
 

@@ -67,7 +67,7 @@ def mapped(path: Path) -> Iterator[mmap.mmap]:
 
 def _text(path: Path, header: Header) -> Iterator[Block]:
     size, at, total = path.stat().st_size, header.start, 0
-    line = 1 if header.start else 0  # number of the last line read
+    line = header.lines  # number of the last line read
     words: list[bytes] = []
     rest: list[bytes] = []
     starts: list[int] = []
@@ -102,7 +102,8 @@ def _text(path: Path, header: Header) -> Iterator[Block]:
 
 
 def split_line(path: Path, line: int, raw: bytes, width: int) -> tuple[bytes, bytes]:
-    """The word of a line and its numbers. A word may contain spaces, as some of GloVe's do.
+    """The word of a line and its numbers. A word may contain spaces, as some of GloVe's do, and
+    bytes that are no UTF-8, see `WordIndex`.
 
     Raises ModelError if it has fewer numbers than `width`, or more.
     """
@@ -120,15 +121,6 @@ def split_line(path: Path, line: int, raw: bytes, width: int) -> tuple[bytes, by
         return split_line(path, line, text.replace(b"\t", b" "), width)
     else:
         raise _wrong_width(path, line, count, width)
-    try:
-        word.decode()
-    except UnicodeDecodeError as error:
-        raise ModelError(
-            _("{path}, line {line}: the word is not valid UTF-8 (byte {byte:#04x}).").format(
-                path=path, line=line, byte=error.object[error.start]
-            ),
-            hint=_("Convert the file to UTF-8."),
-        ) from error
     return word, numbers
 
 

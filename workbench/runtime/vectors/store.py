@@ -12,7 +12,7 @@ import io
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ import numpy as np
 
 from workbench.base import owned_folder, paths
 from workbench.base.errors import ModelError
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
 from workbench.base.sizes import size
 from workbench.base.watch import QUIET, Watch
 from workbench.runtime.vectors import files, reading
@@ -34,6 +34,7 @@ VERSION = 1  # of the layout of an entry
 ABOUT, MATRIX, STARTS, COMPOSED = "about.json", "matrix.npy", "starts.npy", "composed.npy"
 _NPY_HEADER = 128  # bytes, reserved until the number of rows is known
 BLOCK = 2048  # rows
+MOST_DAMAGED = 100  # words with bytes that are no UTF-8, if most others beyond ASCII have them, too
 
 
 @dataclass(frozen=True)
@@ -160,12 +161,31 @@ def _fill(path: Path, key: tuple[str, int, int], header: Header, draft: Path, wa
         file.write(_npy_header(rows, header.width))
     if not words:
         raise ModelError(_("{path} holds no words.").format(path=path))
-    WordIndex.build(words).save(draft)
+    index = WordIndex.build(words)
+    _check_encoding(path, index, words)
+    index.save(draft)
     np.save(draft / STARTS, np.concatenate(starts), allow_pickle=False)
     named = {**header.__dict__, "format": str(header.format), "words": len(words)}
     about: Mapping[str, Any] = {"path": str(path), "key": list(key), "header": named}
     (draft / ABOUT).write_text(json.dumps(about, indent=1), encoding="utf-8")
     watch.at(1.0)
+
+
+def _check_encoding(path: Path, index: WordIndex, words: Sequence[bytes]) -> None:
+    """Raises ModelError for a file in another encoding than UTF-8.
+
+    A few damaged words are usual: word2vec cuts long ones within a character.
+    """
+    damaged = index.damaged()
+    if damaged > MOST_DAMAGED and damaged * 2 > sum(not word.isascii() for word in words):
+        raise ModelError(
+            ngettext(
+                "{path}: {n:,} word is not valid UTF-8.",
+                "{path}: {n:,} words are not valid UTF-8.",
+                damaged,
+            ).format(path=path, n=damaged),
+            hint=_("Convert the file to UTF-8."),
+        )
 
 
 def _npy_header(rows: int, width: int) -> bytes:

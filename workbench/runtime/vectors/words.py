@@ -59,6 +59,12 @@ class WordIndex:
         """Bytes that are no UTF-8 are replaced: word2vec cuts long words within a character."""
         return self.raw(row).decode("utf-8", "replace")
 
+    def damaged(self) -> int:
+        """How many words have bytes that are no UTF-8."""
+        if _is_utf8(self.text.tobytes()):
+            return 0
+        return sum(not _is_utf8(self.raw(row)) for row in range(len(self)))
+
     def row(self, word: str) -> int:
         """The first row of a word, -1 if it is not in the list."""
         wanted = word.encode("utf-8", "surrogatepass")
@@ -88,6 +94,14 @@ class WordIndex:
         """Whether any word has an upper-case ASCII letter."""
         letters = np.asarray(self.text)
         return bool(((letters >= ord("A")) & (letters <= ord("Z"))).any())
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _hash(word: bytes) -> int:
