@@ -1,9 +1,11 @@
 """`glossbench embed`: files of numpy arrays."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 
 from tests import tiny_elmo
 
@@ -82,3 +84,19 @@ def test_the_reference_list_is_equal_in_order(call, data_folder, tmp_path):
         for number in range(10):
             top = np.concatenate(expected[str(number)][...], -1)
             np.testing.assert_allclose(arrays[f"{number}/layer_2"], top, atol=1e-5)
+
+
+def test_states_that_are_no_numbers_are_a_warning(ask, call, tiny_model, tmp_path):
+    model = shutil.copytree(tiny_model, tmp_path / "broken")
+    weights = load_file(model / "model.safetensors")
+    name = next(name for name in weights if name.endswith("word_embeddings.weight"))
+    weights[name][:] = np.nan
+    save_file(weights, model / "model.safetensors")
+    texts = ("--text", "tram", "--text", "bus")
+
+    report = ask("embed", "embed", model, tmp_path / "out.npz", *texts)
+    code, _message, err = call("embed", model, tmp_path / "out.npz", *texts)
+
+    assert report["not_finite"] == 2 and code == 0
+    assert "Warning: 2 documents have states that are infinite or not a number" in err
+    assert ask("embed", "embed", tiny_model, tmp_path / "out.npz", *texts)["not_finite"] == 0

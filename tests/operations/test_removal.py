@@ -7,14 +7,15 @@ import pytest
 
 from workbench.base import paths
 from workbench.base.errors import ProjectBusy, ProjectError
-from workbench.operations import annotate, corpus, removal
+from workbench.operations import annotate, corpus, patterns, removal
 from workbench.operations import labels as schema
 from workbench.project import backup, snapshot
 from workbench.project.check import check
 from workbench.project.project import Project
-from workbench.storage import documents, migrations, runs
+from workbench.storage import documents, migrations, runs, saved_filters
 from workbench.text.dataset import Record
 from workbench.text.document import Document
+from workbench.text.patterns import REGEX, WORDS, Pattern
 from workbench.text.spans import Span
 
 RARE = "Quetzalcoatlus"
@@ -117,6 +118,22 @@ def set_version(path, version):
     data = bytearray(path.read_bytes())
     data[60:64] = version.to_bytes(4, "big")
     path.write_bytes(data)
+
+
+def test_patterns_and_filters_with_words_that_only_the_documents_have_are_named(path):
+    with closing(Project.open(path)) as project:
+        (label,) = schema.layers(project)[1].labels
+        lists = [Pattern(WORDS, body, label.id) for body in (f"bus\n{RARE.lower()}", "tram")]
+        patterns.add(project, [*lists, Pattern(REGEX, rf"\b{RARE}s?", label.id)])
+        with project.edit("Save"):
+            saved_filters.add(project.db, "rare ones", f'state:pending "{RARE}"')
+            saved_filters.add(project.db, "trams", "tram")
+        found = removal.preview(project, of_rare(project))
+
+    assert found.patterns == (f"bus, {RARE.lower()}", rf"/\b{RARE}s?/")
+    assert found.filters == ("rare ones",)
+    assert f"and are kept: bus, {RARE.lower()}, /\\b{RARE}s?/." in removal.warning(found)
+    assert "are kept: rare ones." in removal.warning(found)
 
 
 def test_a_preview_changes_nothing(path):

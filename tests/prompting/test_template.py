@@ -131,6 +131,8 @@ def test_all_candidates_are_filled_by_default():
         ("{{ label.__class__.__mro__ }}", "unsafe", 1),
         ("{{ text.join.__self__ }}{{ label }}", "unsafe", 1),
         ("{{ 'x' * 1000000000 }}{{ label }}", "1,000,000,000 is too large", 1),
+        ("{{ 'x' * 10000000000000000000 }}{{ label }}", "template: 1e19 is too large", 1),
+        ("{{ 9 ** 9999 * 2 }}{{ label }}", "template: 1e9541 is too large", 1),  # log10(9) * 9999
         ("\n\n{{ 9 ** 999999 }}{{ label }}", "Line 3 of the template: 999,999 is too large", 3),
         ("{% include 'x' %}{{ label }}", "template", 1),
         ("{{ '%99999999d' % 1 }}{{ label }}", "%", 1),

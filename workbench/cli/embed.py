@@ -109,10 +109,23 @@ def embed(
             heard=progress.heard,
         )
         progress.end()
+    _warn(found)
     if as_json:
         emit({**found.to_json(), "unit": unit, "stateful": stateful})
     else:
         _show(found)
+
+
+def _warn(found: Embedding) -> None:
+    if found.not_finite:
+        message = ngettext(
+            "Warning: {n:,} document has states that are infinite or not a number. Check the "
+            "weights of the model.",
+            "Warning: {n:,} documents have states that are infinite or not a number. Check the "
+            "weights of the model.",
+            found.not_finite,
+        )
+        note(message.format(n=found.not_finite))
 
 
 def _show(found: Embedding) -> None:

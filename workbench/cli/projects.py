@@ -381,4 +381,6 @@ def _previewed(found: Preview) -> dict[str, Any]:
         "cache_bytes": found.cache_bytes,
         "models": [str(path) for path in found.models],
         "mentions": found.mentions,
+        "patterns": list(found.patterns),
+        "filters": list(found.filters),
     }

@@ -30,7 +30,8 @@ Then = Callable[["Embedding | None", "Exception | None"], None]
 @dataclass(frozen=True)
 class Embedding:
     """A written file. rows: words, tokens or documents in all. layers: the arrays of states of each
-    document. seconds: without loading the model.
+    document. not_finite: documents with a state that is infinite or no number. seconds: without
+    loading the model.
     """
 
     path: str
@@ -41,6 +42,7 @@ class Embedding:
     bytes: int
     seconds: float
     device: str
+    not_finite: int = 0
 
     def to_json(self) -> dict[str, object]:
         return asdict(self)

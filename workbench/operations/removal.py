@@ -8,9 +8,11 @@ the system has not overwritten yet.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Container, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from workbench.base import paths
@@ -31,11 +33,15 @@ from workbench.operations.trained_on import adapted_on, training_ids
 from workbench.project import backup
 from workbench.project.backup import Version
 from workbench.project.project import Project
-from workbench.storage import removal, runs
+from workbench.storage import patterns, removal, runs, saved_filters
 from workbench.storage.removal import Found
 from workbench.storage.runs import Run
+from workbench.text.patterns import WORDS, Pattern
 from workbench.text.redaction import Redactor, paragraphs
 
+_WORD = re.compile(r"\w{3,}")
+_OPTIONAL = re.compile(r"\\.|\w[?*{]")  # of a regular expression
+_KEY = re.compile(r"\b[A-Za-z]+(?=[.:<>=])")  # of a query
 CACHES = ("indexes", "features", "lengths", "examined")  # computed again when they are needed
 
 
@@ -45,7 +51,8 @@ class Preview:
     that are deleted, because they are damaged or of an older format. `files`: of runs. `runs`:
     names of runs with predictions for the documents, or that learned from them. `cache_bytes`: of
     emptied caches. `models`: files of models that contain text of the documents. `mentions`: texts
-    of others that do: notes, prompts, word lists, filters, guidelines.
+    of others that do: notes, prompts, word lists, filters, guidelines. `patterns`, `filters`: those
+    with a word that no other document contains, by title and name.
     """
 
     found: Found
@@ -56,6 +63,8 @@ class Preview:
     cache_bytes: int
     models: tuple[Path, ...] = ()
     mentions: int = 0
+    patterns: tuple[str, ...] = ()
+    filters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -113,7 +122,35 @@ def preview(project: Project, ids: Sequence[int], *, watch: Watch = QUIET) -> Pr
         sum(file.stat().st_size for file in _cached()),
         models,
         removal.mentions(project.db, ids, wanted.redactor.words),
+        *_with_own_words(project, ids),
     )
+
+
+def _with_own_words(
+    project: Project, ids: Sequence[int]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The patterns and the saved filters with a word of the documents that no other contains."""
+    own = {word.casefold() for text in removal.texts(project.db, ids) for word in _words(text)}
+
+    @cache
+    def leaves(word: str) -> bool:
+        return word.casefold() in own and not removal.stays(project.db, ids, word)
+
+    named = (
+        ((pattern.title, _literal(pattern)) for pattern in patterns.all(project.db)),
+        ((kept.name, _KEY.sub(" ", kept.query)) for kept in saved_filters.all(project.db)),
+    )
+    found = [[name for name, text in rows if any(map(leaves, _words(text)))] for rows in named]
+    return tuple(found[0]), tuple(found[1])
+
+
+def _literal(pattern: Pattern) -> str:
+    """The pattern without escapes and optional letters of a regular expression."""
+    return pattern.body if pattern.kind == WORDS else _OPTIONAL.sub(" ", pattern.body)
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text))
 
 
 def _knows(project: Project, run: Run, wanted: Wanted, adapted: Container[str]) -> bool:
@@ -181,6 +218,12 @@ def warning(found: Preview) -> str:
             found.mentions,
         )
         message.append(mentions.format(n=found.mentions))
+    if found.patterns:
+        sentence = _("These patterns contain words of the documents and are kept: {names}.")
+        message.append(sentence.format(names=", ".join(found.patterns)))
+    if found.filters:
+        sentence = _("These saved filters contain words of the documents and are kept: {names}.")
+        message.append(sentence.format(names=", ".join(found.filters)))
     return " ".join(message)
 
 

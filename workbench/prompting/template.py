@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from math import log10
 from types import TracebackType
 from typing import Any, NoReturn
 
@@ -200,9 +201,9 @@ class _Environment(ImmutableSandboxedEnvironment):
         ]
         if operator != "%" and any(size > _LARGEST for size in sizes):
             raise TemplateError(
-                N_("Line {line} of the template: {number:,} is too large to multiply with."),
+                N_("Line {line} of the template: {number} is too large to multiply with."),
                 hint=N_("Operands of * and ** may be up to 10,000."),
-                number=max(sizes),
+                number=_shown_number(max(sizes)),
             )
         if operator == "%" and isinstance(left, str):
             raise TemplateError(
@@ -215,6 +216,15 @@ class _Environment(ImmutableSandboxedEnvironment):
         if isinstance(obj, str) and attr in _FORBIDDEN_METHODS:
             return False
         return super().is_safe_attribute(obj, attr, value)
+
+
+def _shown_number(number: int | float) -> str:
+    """A number for a message, rounded down to a power of ten if it has many digits."""
+    if number < 10**15:
+        return f"{number:,}"
+    if isinstance(number, float):
+        return f"{number:.3g}"
+    return f"1e{int(log10(number))}"  # Python writes at most 4,300 digits
 
 
 def letter(place: int) -> str:

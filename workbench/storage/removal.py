@@ -99,6 +99,16 @@ def mentions(db: Database, ids: Sequence[int], redact: Callable[[str], str]) -> 
     )
 
 
+def stays(db: Database, ids: Sequence[int], word: str) -> bool:
+    """Whether a text of another document contains the word; case is ignored in ASCII only."""
+    statement = (
+        f"select 1 from body where document_id not {_THESE} and"
+        " (instr(content, ?) or instr(lower(content), ?)) limit 1"
+    )
+    row = db.reader().execute(statement, (ids_in(ids), word, word.lower())).fetchone()
+    return row is not None
+
+
 def remove(
     db: Database,
     ids: Sequence[int],

@@ -247,11 +247,11 @@ def run(
     allow_pickle.
 
     Yields {"kind": "progress", "done"} in documents. Writes for document i of the input the arrays
-    i/offsets and i/layer_0 … or i/mix. Returns {"documents", "rows", "layers", "width", "bytes",
-    "seconds", "device"}.
+    i/offsets and i/layer_0 … or i/mix. Returns {"documents", "rows", "not_finite" (documents with
+    a state that is infinite or no number), "layers", "width", "bytes", "seconds", "device"}.
     """
     devices.use_threads()
-    output, rows = Path(params["output"]), 0
+    output, rows, not_finite = Path(params["output"]), 0, 0
     yield {"kind": "progress", "done": 0}
     embedder = load_embedder(params, folder)
     documents = list(read_documents(Path(params["input"])))
@@ -263,10 +263,13 @@ def run(
             for name, states in found.layers.items():
                 file.add(f"{number}/{name}", states)
             rows += len(found.offsets)
+            finite = (np.isfinite(states).all() for states in found.layers.values())
+            not_finite += not all(finite)
             yield {"kind": "progress", "done": number + 1}
     return {
         "documents": len(documents),
         "rows": rows,
+        "not_finite": not_finite,
         "layers": embedder.names,
         "width": embedder.encoder.width,
         "bytes": output.stat().st_size,
