@@ -22,6 +22,7 @@ class Markup:
     what: str
     hint: str
     as_text: bool = False
+    is_companion: bool = False
 
 
 _INCEPTION = N_("In INCEpTION or WebAnno, export as WebAnno TSV v3.3, CoNLL 2002 or CoNLL-U.")
@@ -32,11 +33,13 @@ _ROOTS = {
     "typesystemdescription": Markup(
         N_("{name} is a UIMA type system, which holds no text."),
         N_("Import the annotated documents instead; export them as WebAnno TSV v3.3."),
+        is_companion=True,
     ),
     "collection": Markup(N_("{name} is a BioC XML file."), _LINES),
     "view": Markup(
         N_("{name} is a labelling configuration of Label Studio."),
         N_("It holds labels and no text. Import an export of the project instead."),
+        is_companion=True,
     ),
     "tei": Markup(N_("{name} is a TEI document."), _TEXT),
     "tei.2": Markup(N_("{name} is a TEI document."), _TEXT),
