@@ -139,9 +139,9 @@ def test_ids_are_those_that_files_and_scripts_rely_on():
 
 def test_an_unknown_id_names_the_known_ones():
     with pytest.raises(
-        WorkbenchError, match="There is no importer 'bioc'. Known: glossbench, doccano"
+        WorkbenchError, match="There is no importer 'docx'. Known: glossbench, doccano"
     ):
-        builtins().get("importer", "bioc")
+        builtins().get("importer", "docx")
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,34 @@ _COLUMNS = (
     "1\tde\tde\tADP\t_\t_\t3\tcase\t_\t_\n2\tle\tle\tDET\t_\t_\t3\tdet\t_\t_\n"
     "3\tpain\tpain\tNOUN\t_\t_\t0\troot\t_\tSpaceAfter=No\n\n",
 )
+_MARKUP = (
+    '<sentences>\n<sentence id="1">\n<text>Bad soup</text>\n<aspectTerms>\n<aspectTerm term="soup" '
+    'polarity="negative" from="4" to="8"/>\n</aspectTerms>\n<aspectCategories><aspectCategory '
+    'category="food" polarity="negative"/></aspectCategories>\n</sentence>\n</sentences>\n',
+    '<Reviews>\n<Review rid="1">\n<sentences>\n<sentence id="1:0">\n<text>Kind staff</text>\n'
+    '<Opinions>\n<Opinion target="staff" category="SERVICE#GENERAL" polarity="positive" from="5" '
+    'to="10"/>\n</Opinions>\n</sentence>\n</sentences>\n</Review>\n</Reviews>\n',
+    '<?xml version="1.0"?>\n<collection><source>x</source><key>k</key>\n<document><id>1</id>\n'
+    '<passage><offset>0</offset><text>Ada met 😀 Bob</text>\n<annotation id="1"><infon key="type">PER'
+    '</infon>\n<location offset="0" length="3"/><text>Ada</text></annotation>\n<annotation id="2">'
+    '<infon key="type">PER</infon><location offset="10" length="3"/><text>Bob</text></annotation>\n'
+    '<relation id="R"><infon key="type">met</infon><node refid="1"/><node refid="2"/></relation>\n'
+    "</passage>\n</document>\n</collection>\n",
+    '<TEI xmlns="http://www.tei-c.org/ns/1.0">\n<text><body>\n<p>In <placeName>Rome</placeName> '
+    '<rs type="ship">it</rs> <w pos="N">x</w></p>\n<p><choice><orig>a</orig></choice></p>\n'
+    "</body></text>\n</TEI>\n",
+)
+_PUBTATOR = (
+    "1|t|Ada met\n1|a|Bob in Rome\n1\t0\t3\tAda\tPER\tA\n1\t8\t11\tBob\tPER\tB|C\n1\tmet\tA\tB\n\n"
+    "2|t|x\n2|a|\n"
+)
+_BIOC = (
+    '{"source": "x", "documents": [{"id": "1", "infons": {}, "passages": [{"offset": 0, "text": '
+    '"The abl gene", "infons": {"type": "title"}, "annotations": [{"id": "1", "infons": {"type": '
+    '"Gene", "identifier": "9"}, "text": "abl", "locations": [{"offset": 4, "length": 3}]}]}], '
+    '"relations": [{"id": "R", "infons": {"type": "x", "entity1": "9", "entity2": "9"}, "nodes": '
+    "[]}]}]}"
+)
 OWN_SAMPLES: tuple[tuple[str, bytes], ...] = tuple(
     (name, content.encode())
     for name, content in (
@@ -107,6 +135,12 @@ OWN_SAMPLES: tuple[tuple[str, bytes], ...] = tuple(
         ("two.conll", _COLUMNS[0]),
         ("four.conll", _COLUMNS[1]),
         ("words.conllu", _COLUMNS[2]),
+        ("aspects.xml", _MARKUP[0]),
+        ("opinions.xml", _MARKUP[1]),
+        ("bioc.xml", _MARKUP[2]),
+        ("tei.xml", _MARKUP[3]),
+        ("bioc.json", _BIOC),
+        ("abstracts.pubtator", _PUBTATOR),
         ("plain.txt", "One line.\n\nAnother line, größer.\n\u2028third\n"),
     )
 )

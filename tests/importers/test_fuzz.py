@@ -7,7 +7,7 @@ from tests.importers import fuzz
 
 
 def test_damaged_samples_are_read_or_refused_and_never_raise_a_python_error(tmp_path):
-    ended, failures = fuzz.run(range(300), fuzz.OWN_SAMPLES, tmp_path)
+    ended, failures = fuzz.run(range(360), fuzz.OWN_SAMPLES, tmp_path)
 
     assert failures == []
     assert ended["read"] > 150 and ended["refused"] > 30  # the mutations spare neither path

@@ -483,13 +483,13 @@ def test_a_preview_says_how_many_of_the_first_records_fail_and_where(tmp_path):
 
 
 def test_other_files_of_an_import_are_looked_at_too(tmp_path):
-    (tmp_path / "a.xml").write_text("<?xml version='1.0'?>\n<TEI>\n")
+    (tmp_path / "a.xml").write_text("<?xml version='1.0'?>\n<NAF>\n")
     (tmp_path / "b.md").write_text("# Title\n")
     (tmp_path / "c.txt").write_text("fine\n")
 
     result = corpus.refused([tmp_path / name for name in ("a.xml", "b.md", "c.txt", "none.txt")])
 
-    assert len(result) == 3 and "TEI" in result[0] and "Markdown" in result[1]
+    assert len(result) == 3 and "NAF" in result[0] and "Markdown" in result[1]
     assert not corpus.refused([tmp_path / "b.md"], format="text")
 
 

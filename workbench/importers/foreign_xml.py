@@ -13,6 +13,9 @@ _PROLOGUE = re.compile(
 _ELEMENT = re.compile(r"<([A-Za-z_][\w.-]*(?::[A-Za-z_][\w.-]*)?)(?=[\s/>])")
 
 _SENSES = re.compile(r"<(?:wf|instance)\s[^>]*\blemma=")
+_SENTENCE = re.compile(r"<sentence\s[^>]*\bid=[^>]*>\s*<text>")
+_REVIEW = re.compile(r"<Review\s[^>]*\brid=")
+_BIOC = re.compile(r"BioC\.dtd|<document>\s*(?:<id|<infon|<passage)|<source\b.*<key\b", re.S)
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,6 @@ class Markup:
     what: str
     hint: str
     as_text: bool = False
-    is_companion: bool = False
 
 
 _INCEPTION = N_("In INCEpTION or WebAnno, export as WebAnno TSV v3.3, CoNLL 2002 or CoNLL-U.")
@@ -33,17 +35,11 @@ _ROOTS = {
     "typesystemdescription": Markup(
         N_("{name} is a UIMA type system, which holds no text."),
         N_("Import the annotated documents instead; export them as WebAnno TSV v3.3."),
-        is_companion=True,
     ),
-    "collection": Markup(N_("{name} is a BioC XML file."), _LINES),
     "view": Markup(
         N_("{name} is a labelling configuration of Label Studio."),
         N_("It holds labels and no text. Import an export of the project instead."),
-        is_companion=True,
     ),
-    "tei": Markup(N_("{name} is a TEI document."), _TEXT),
-    "tei.2": Markup(N_("{name} is a TEI document."), _TEXT),
-    "teicorpus": Markup(N_("{name} is a TEI corpus."), _TEXT),
     "folia": Markup(
         N_("{name} is a FoLiA document."), N_("Convert it with folia2txt or folia2columns.")
     ),
@@ -74,12 +70,37 @@ def has_senses(start: str) -> bool:
     return rest.startswith("<corpus") and _SENSES.search(rest) is not None
 
 
+def root(start: str) -> str:
+    """The name of the first element in lower case, without its prefix; "" for other files."""
+    start = start.lstrip("\ufeff \t\r\n")
+    prologue = _PROLOGUE.match(start)
+    element = _ELEMENT.match(start, prologue.end() if prologue else 0)
+    return element[1].lower().rpartition(":")[2] if element else ""
+
+
+def has_aspects(start: str) -> bool:
+    """Whether a file has sentences of SemEval with aspects or opinions, see `absa`."""
+    name = root(start)
+    if name == "sentences":
+        return "<aspect" in start or bool(_SENTENCE.search(start))
+    return name == "reviews" and bool(_REVIEW.search(start))
+
+
+def is_bioc(start: str) -> bool:
+    """Whether a file is a collection of BioC, see `bioc`."""
+    return root(start) == "collection" and bool(_BIOC.search(start))
+
+
+def is_tei(start: str) -> bool:
+    return root(start) in ("tei", "tei.2", "teicorpus", "teicorpus.2")
+
+
 def recognize(start: str) -> Markup | None:
     """What a file is that begins with "<";
 
     None for a text that only begins so ("<3", "<unk> …").
     """
-    if has_senses(start):
+    if any(test(start) for test in (has_senses, has_aspects, is_bioc, is_tei)):
         return None
     prologue = _PROLOGUE.match(start)
     rest = start[prologue.end() :] if prologue else start

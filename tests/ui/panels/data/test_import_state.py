@@ -181,23 +181,6 @@ def test_columns_of_tokens_offer_tokens_and_tags(choose):
     assert [role for role, _words in state.role_choices("2")][:3] == ["", "text", "tag:spans"]
 
 
-def test_the_columns_of_tokens_are_named_by_the_header(choose):
-    state = choose("h.tsv", "TOKEN\tNE-LIT\tNE-METO\nGenf\tB-loc\tB-org\nist\tO\tO\n")
-
-    assert state.roles == {"TOKEN": "text", "NE-LIT": "tag:NE-LIT", "NE-METO": "tag:NE-METO"}
-    state.set_role("NE-METO", "")
-    assert state.phase == "ready" and "NE-METO" in state.preview.warnings[0]
-
-
-def test_a_column_of_a_table_of_tokens_can_number_the_sentences(choose):
-    state = choose("t.csv", "Wort,Etikett,Satz\nParis,B-LOC,a\nist,O,a\nRom,B-LOC,b\n")
-
-    state.set_role("Satz", "id")
-
-    assert ("id", "Sentence number") in state.role_choices("Satz")
-    assert state.phase == "ready" and state.roles["Satz"] == "id"
-
-
 PAGE = "<html>\n<p>Hello</p>\n</html>\n"
 
 
@@ -235,11 +218,11 @@ def test_a_file_without_any_readable_record_cannot_be_imported(choose):
 def test_files_after_the_first_are_looked_at_too(context, tmp_path):
     (tmp_path / "a.txt").write_text("fine\n")
     (tmp_path / "b.xml").write_text(
-        '<?xml version="1.0"?>\n<collection>\n<source>PubMed</source>\n'
+        '<?xml version="1.0"?>\n<GateDocument>\n<GateDocumentFeatures>\n'
     )
     state = ImportState(context, [tmp_path / "a.txt", tmp_path / "b.xml"])
     try:
-        assert "b.xml is a BioC XML file" in state.obstacle
+        assert "b.xml is a GATE document" in state.obstacle
         assert not state.can_start and not state.can_override
     finally:
         state.close()
