@@ -89,7 +89,7 @@ def test_the_description_and_the_readme_may_change(saved):
     assert checksums.is_ours(saved)
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"files": {"../x": "0"}, "signature": ""}'])
+@pytest.mark.parametrize("content", ["", "[]", '{"files": {"../x": "0"}, "signature": "ä"}'])
 def test_unreadable_checksums_are_a_change(content, saved):
     (saved / checksums.FILE).write_text(content)
 

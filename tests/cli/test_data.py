@@ -281,3 +281,23 @@ def test_files_and_projects_may_have_names_that_are_not_utf_8(ask, call, tmp_pat
         "export-data", "export-data", project, tmp_path / "\udce9.jsonl", "--format", "glossbench"
     )
     assert "1" in call("project", "info", project)[1]
+
+
+def test_files_of_a_folder_that_hold_no_data_are_named_and_left_out(ask, file, tmp_path):
+    folder = tmp_path / "export"
+    folder.mkdir()
+    texts = {"a.txt": "Ada is here\nnow", "a.ann": "T1\tPER 0 3\tAda\n", "b.txt": "one\ntwo"}
+    others = {"c.ann": "T1\tPER 0 3\tEve\n", "README.txt": "about", "._a.txt": "", "d.txt": ""}
+    for name, content in (texts | others).items():
+        (folder / name).write_text(content)
+
+    (preview, *_more) = ask("import-dry-run", "import", file, folder, "--dry-run")
+    found = ask("import", "import", file, folder)
+
+    assert (found["documents"], found["spans"]) == (2, 1)
+    said = [
+        "README.txt was left out: it describes the data.",
+        "c.ann was left out: its text c.txt is missing.",
+        "d.txt was left out: it is empty.",
+    ]
+    assert sorted(found["warnings"]) == sorted(preview["warnings"]) == said

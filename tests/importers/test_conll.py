@@ -298,12 +298,22 @@ HIPE = (
 def test_a_header_names_the_layers_and_comments_the_documents(read, separator):
     """impresso/CLEF-HIPE-2020, HIPE-data-v1.4-test-en.tsv."""
     first, second, third = read(HIPE.replace("\t", separator)).records
+    joined = read((HIPE + "\n" + HIPE.replace("= d", "= e")).replace("\t", separator))
 
     assert first.document.text == "Genf, der Bund"
     assert spans_of(first, "NE-COARSE-LIT") == [("Genf", "loc"), ("Bund", "org")]
     assert spans_of(first, "NE-COARSE-METO") == [("Genf", "org")]
     keys = [(record.document.key, record.document.group) for record in (first, second, third)]
     assert keys == [("d1", "d1"), ("d2", "d2"), ("d2#2", "d2")]
+    assert joined.texts == ["Genf, der Bund", "Paris", "und"] * 2
+
+
+@pytest.mark.parametrize("header", ["token\tner\n", "# token\tner\n", "\ufeffTOKEN\tNER\r\n"])
+def test_a_header_may_be_a_comment_or_stand_in_each_part_of_a_file(read, header):
+    part = f"{header}Ada\tB-PER\nsings\tO\n\n"
+
+    assert read(part).texts == ["Ada sings"]
+    assert read(part + part.lstrip("\ufeff")).texts == ["Ada sings"] * 2
 
 
 def test_columns_may_be_mapped_by_the_names_in_the_header(read):

@@ -1,8 +1,12 @@
 """What is recovered of damaged files: pages overwritten, files cut off, logs, derived tables."""
 
+import os
 import random
 import shutil
 import sqlite3
+import subprocess
+import sys
+import time
 from contextlib import closing
 
 import pytest
@@ -220,6 +224,20 @@ def test_nothing_is_written_if_it_cannot_be_recovered(path, tmp_path):
             recovery.recover(path, tmp_path / "other.glossbench")
     assert not (tmp_path / "other.glossbench").exists()
     assert not list(tmp_path.glob(".*.part"))
+
+
+def test_the_draft_of_a_recovery_that_was_killed_is_deleted_by_the_next_one(path, tmp_path):
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    child.wait()
+    killed = tmp_path / f".other.glossbench.{child.pid}.part"
+    running = tmp_path / f".other.glossbench.{os.getppid()}.part"
+    for draft in (killed, running):
+        draft.write_text("a text")
+        os.utime(draft, (0, time.time() - 60))
+
+    recovery.recover(path, tmp_path / "new.glossbench")
+
+    assert not killed.exists() and running.exists()
 
 
 def test_a_file_of_a_newer_version_is_refused(path, tmp_path):

@@ -68,6 +68,15 @@ def test_an_expression_that_takes_too_long_is_stopped_with_its_name_and_place(mo
         found("1," * 60, slow)
 
 
+def test_an_expression_that_is_slow_on_every_text_is_stopped_after_a_total(monkeypatch):
+    monkeypatch.setattr("workbench.text.patterns.TOTAL_SECONDS", 0.05)
+    search = PatternSearch([Pattern(REGEX, "(.*?,){7}P", whole_words=False)])
+
+    with pytest.raises(SpecError, match=r"\{7\}P/ has taken more than 0 s on the documents up to"):
+        for number in range(2_000):
+            search.find("1," * 22, f"d{number}")
+
+
 def test_the_title_of_a_pattern_is_one_short_line():
     assert Pattern(WORDS, "Elm Park\nOld Dock").title == "Elm Park, Old Dock"
     assert Pattern(REGEX, r"\d+").title == r"/\d+/"

@@ -68,11 +68,15 @@ def ensure_unchanged(folder: Path) -> None:
 
 def is_ours(folder: Path) -> bool:
     """Whether this installation has written every file in the folder, and none has changed."""
-    if not folder.is_dir() or any(entry.is_symlink() for entry in (folder, *folder.rglob("*"))):
-        return False
     files, signature = _read(folder)
     key = _key(create=False)
-    if files is None or not key or not hmac.compare_digest(signature, _signature(files, key)):
+    if files is None or not key:
+        return False
+    pair = (text.encode("utf-8", "replace") for text in (signature, _signature(files, key)))
+    if not hmac.compare_digest(*pair):
+        return False
+    # only now, as the folder may be anything, even the root of the disk
+    if any(entry.is_symlink() for entry in (folder, *folder.rglob("*"))):
         return False
     return set(_names(folder)) == files.keys() and not changed(folder)
 
@@ -81,7 +85,7 @@ def _read(folder: Path) -> tuple[Mapping[str, str] | None, str]:
     """File → digest, None if it cannot be read; and the signature."""
     path = folder / FILE
     try:
-        if path.stat().st_size > _MOST_BYTES:
+        if not path.is_file() or path.stat().st_size > _MOST_BYTES:
             return None, ""
         raw = json.loads(path.read_text(encoding="utf-8"))
         files, signature = raw["files"], raw["signature"]

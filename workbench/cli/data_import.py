@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -137,7 +137,7 @@ def import_data(
     all-or-nothing and can be undone. The exit code is 1 if every record has an error.
     """
     from workbench.operations import corpus
-    from workbench.operations.import_choice import chosen
+    from workbench.operations.import_choice import chosen, left_out
 
     data = chosen(data)
     read_as: dict[str, Any] = {
@@ -148,7 +148,10 @@ def import_data(
         "settings": settings,
     }
     if dry_run:
+        reasons = left_out(data)
+        data = tuple(path for path in data if path not in reasons)
         previews = _previews(file, data, read_as)
+        previews[0] = replace(previews[0], warnings=(*reasons.values(), *previews[0].warnings))
         emit(dry_run_json(data, previews)) if as_json else show_dry_run(data, previews)
         return
     offer = "" if split else _offered_splits(data)

@@ -191,6 +191,10 @@ class _Form:
         known = number.isdecimal() and 0 < int(number) <= len(self.names)
         return self.names[int(number) - 1] if known else number
 
+    def is_header(self, row: list[str]) -> bool:
+        """Whether a row has the names of the columns, as each part of joined files has."""
+        return self.header is not None and [row[0].lstrip("# "), *row[1:]] == self.header
+
     def tag_layers(self) -> tuple[str, ...]:
         """The layers all of whose columns hold a tag for every token."""
         found: dict[str, bool] = {}
@@ -333,7 +337,7 @@ def _first_rows(source: Source, form: _Form, limit: int) -> list[TableRow]:
         if not line.strip() or conll_columns.is_comment(line, form.delimiter, form.width):
             continue
         row = conll_columns.fitted(line[:_LONGEST], form.delimiter, form.width)[:_WIDEST]
-        if conll_columns.docstart(line, form.width) is None and row != form.header:
+        if conll_columns.docstart(line, form.width) is None and not form.is_header(row):
             rows.append(TableRow(number, tuple(row)))
         if len(rows) >= limit:
             break
@@ -506,7 +510,7 @@ def blocks(source: Source, form: _Form) -> Iterator[Block]:
                 block.key = match[4].partition("\t")[0].strip()
             continue
         row = conll_columns.fitted(line, form.delimiter, form.width)
-        if row == form.header:
+        if form.is_header(row):
             continue
         if not block.line:
             block.line, block.group = number, place.group

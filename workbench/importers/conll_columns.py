@@ -69,6 +69,12 @@ def sample(head: str, by: str = "") -> tuple[str, list[list[str]]]:
         for line in lines
         if not line.startswith(("# ", "#\t", "##")) and not _STARTED.match(line)
     ]
+    if (
+        lines
+        and lines[0].startswith("#")
+        and is_header(names := columns(lines[0].lstrip("# "), by))
+    ):
+        rows.insert(0, names)
     width = width_of(rows)
     if width > 2 and not any(row[-1] for row in rows if len(row) == width):
         rows = [row[:-1] if len(row) == width else row for row in rows]  # a tab ends the lines
@@ -110,6 +116,11 @@ def plain_name(name: str) -> str:
     return re.sub(r"[\s#:.-]+", "_", name.lower()).strip("_")
 
 
+def is_header(row: Sequence[str]) -> bool:
+    """Whether a row has only names that columns of tokens often have."""
+    return len(row) > 1 and all(plain_name(cell) in _NAMES for cell in row)
+
+
 def names_words(row: Sequence[str]) -> bool:
     """Whether a header names the column of the tokens."""
     return not TEXT_NAMES.isdisjoint(map(plain_name, row))
@@ -122,9 +133,9 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
     if not rows or len(rows[0]) < 2:
         return False
     first = rows[0]
-    if all(plain_name(cell) in _NAMES for cell in first):
+    if is_header(first):
         return True
-    rest = [row for row in rows[1:] if len(row) == len(first)]
+    rest = [row for row in rows[1:] if len(row) == len(first) and row != first]
     tagged = tag_columns(rest)
     if len(first) != width_of(rows[1:]) or not tagged or not all(map(str.strip, first)):
         return False

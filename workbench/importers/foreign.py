@@ -22,12 +22,14 @@ _LINES = 200
 class Foreign:
     """`what` is a sentence with a placeholder `{name}` for the file name, `hint` the advice.
 
-    `as_text`: its lines may be imported as texts after confirmation.
+    `as_text`: its lines may be imported as texts after confirmation. `is_companion`: it describes
+    the data beside it, see `companions`.
     """
 
     what: str
     hint: str
     as_text: bool = False
+    is_companion: bool = False
 
     def error(self, name: str) -> ImportFailed:
         return ImportFailed(self.what.format(name=name), hint=self.hint)
@@ -45,10 +47,10 @@ def recognize(head: str, name: str) -> Foreign | None:
     if jsonl.opens(start):
         return _json(head)
     if start.startswith("<") and (found := foreign_xml.recognize(start)):
-        return Foreign(_(found.what), _(found.hint), found.as_text)
+        return Foreign(_(found.what), _(found.hint), found.as_text, found.is_companion)
     for test, what, hint, as_text in _TEXTS:
         if test(start, ending):
-            return Foreign(_(what), _(hint), as_text)
+            return Foreign(_(what), _(hint), as_text, ending == _CONF)
     return None
 
 
@@ -64,6 +66,12 @@ def _json(head: str) -> Foreign | None:
     keys = set(jsonl.first_object(head)) or set(jsonl.keys_in(head))
     if keys & {"_referenced_fss", "_views"}:
         return Foreign(_("{name} is a UIMA CAS in an old form of JSON."), _(_INCEPTION))
+    if "text" in keys and keys & {"suffix_key", "background_color"}:
+        return Foreign(
+            _("{name} holds the labels of a project of doccano."),
+            _("It holds no texts. Import it as labels, or import an export of the project."),
+            is_companion=True,
+        )
     is_squad = '"qas"' in head or ('"context"' in start and "paragraphs" in keys)
     if "paragraphs" in keys and not is_squad and ("id" in keys or "sentences" in start):
         return Foreign(_("{name} holds training data in the JSON format of spaCy 2."), _(_SPACY))
@@ -80,6 +88,7 @@ def _json(head: str) -> Foreign | None:
 
 # ---------------------------------------------------------------- text
 
+_CONF = "conf"
 _ONE_LINE = N_("Write one token per line, followed by its tags, separated by tabs (CoNLL).")
 _LATEX = re.compile(r"\\(?:documentclass|usepackage|begin\{|section\*?\{|chapter\*?\{|input\{)")
 _SUBTITLE = re.compile(r"^(?:\d\d:)?\d\d:\d\d[,.]\d{3} --> ", re.M)
@@ -136,7 +145,7 @@ _TEXTS: tuple[tuple[Callable[[str, str], bool], str, str, bool], ...] = (
         False,
     ),
     (
-        lambda start, ending: ending == "conf" and bool(_INI.search(start)),
+        lambda start, ending: ending == _CONF and bool(_INI.search(start)),
         N_("{name} is a configuration of brat."),
         N_("Import the texts and annotations instead."),
         False,

@@ -25,6 +25,7 @@ class Markup:
     what: str
     hint: str
     as_text: bool = False
+    is_companion: bool = False
 
 
 _INCEPTION = N_("In INCEpTION or WebAnno, export as WebAnno TSV v3.3, CoNLL 2002 or CoNLL-U.")
@@ -35,10 +36,12 @@ _ROOTS = {
     "typesystemdescription": Markup(
         N_("{name} is a UIMA type system, which holds no text."),
         N_("Import the annotated documents instead; export them as WebAnno TSV v3.3."),
+        is_companion=True,
     ),
     "view": Markup(
         N_("{name} is a labelling configuration of Label Studio."),
         N_("It holds labels and no text. Import an export of the project instead."),
+        is_companion=True,
     ),
     "folia": Markup(
         N_("{name} is a FoLiA document."), N_("Convert it with folia2txt or folia2columns.")

@@ -42,6 +42,13 @@ def chosen(paths: Sequence[Path | str]) -> tuple[Path, ...]:
     )
 
 
+def left_out(paths: Sequence[Path]) -> dict[Path, str]:
+    """The files that hold no data of their own → a sentence on why an import leaves them out."""
+    from workbench.importers import companions
+
+    return companions.left_out(paths)
+
+
 def _files(path: Path) -> Iterable[Path]:
     if not path.is_dir():
         return (path,)
@@ -72,4 +79,5 @@ def _names(folder: Path) -> list[str]:
     """The files of a folder that have data, in order. Raises OSError."""
     with os.scandir(folder) as entries:
         names = sorted(entry.name for entry in entries if entry.is_file())
-    return [name for name in names if any(fnmatch(name, item) for item in patterns())]
+    shown = (name for name in names if not name.startswith("."))  # others are of the system
+    return [name for name in shown if any(fnmatch(name, item) for item in patterns())]

@@ -33,6 +33,7 @@ from workbench.operations.trained_on import adapted_on, training_ids
 from workbench.project import backup
 from workbench.project.backup import Version
 from workbench.project.project import Project
+from workbench.storage import backup as drafts
 from workbench.storage import patterns, removal, runs, saved_filters
 from workbench.storage.removal import Found
 from workbench.storage.runs import Run
@@ -249,6 +250,7 @@ def remove(project: Project, ids: Sequence[int], *, watch: Watch = QUIET) -> Rem
             hint=_("Wait for it or cancel it, then remove the documents."),
         )
     wanted = _wanted(project, ids)
+    drafts.delete_abandoned(project.path.parent)
     left: list[str] = []
     versions = _clean_versions(project, wanted, left, watch.part(0.0, 0.3))
     files = 0

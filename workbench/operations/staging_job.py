@@ -15,6 +15,7 @@ from typing import Any
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import N_, _, ngettext
+from workbench.importers import companions
 from workbench.importers.base import Hint, Options, Remark, Row, Skipped
 from workbench.importers.brat import annotations_of
 from workbench.importers.content_checks import ContentChecks
@@ -91,7 +92,12 @@ class _Intake:
 
     def files(self) -> Generator[dict[str, Any], str | None, None]:
         paths = [Path(path) for path in self.params["files"]]
+        left_out = companions.left_out(paths)
+        for reason in left_out.values():
+            self.writer.warn(reason)
         for number, path in enumerate(paths):
+            if path in left_out:
+                continue
             source = Source(path, self.params.get("encoding") or "")
             format, why = self.params.get("format") or "", "chosen"
             if not format:
@@ -103,6 +109,8 @@ class _Intake:
                     if beside in paths:  # the text is imported with its annotations
                         continue
                     self._warn_of(path, beside)
+                elif format == "text" and companions.is_whole(path, paths):
+                    format = "text-file"
             elif warning := chosen(source, format):
                 self.writer.warn(warning)
             self.formats.append(FileRead(str(path), format, why, source.encoding.name))

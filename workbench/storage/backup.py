@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import sqlite3
+import sys
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -27,6 +28,7 @@ from workbench.storage.lock import FileLock
 
 NAMED, UPGRADE, DELETE, RESTORE = "named", "before-upgrade", "before-delete", "before-restore"
 RELABEL, REVERT, DAMAGED = "before-relabel", "before-revert", "damaged"
+SILENT = 10.0  # seconds after which one whose process does not exist here is
 ABANDONED = 3600.0  # seconds after which an unfinished copy is one that was killed
 KEPT, KEPT_BYTES = 10, 4 << 30  # automatic backups: how many, and their size in bytes together
 SPARE_BYTES = 64 << 20  # free disk space that a copy leaves
@@ -71,7 +73,7 @@ def copy(conn: sqlite3.Connection, target: Path, *, watch: Watch = QUIET) -> Pat
             _("{target} exists already.").format(target=target), hint=_("Choose another name.")
         )
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
-    _delete_abandoned(target.parent)
+    delete_abandoned(target.parent)
     try:
         _require_space(conn, target)
         with closing(sqlite3.connect(draft, isolation_level=None)) as other:
@@ -165,12 +167,29 @@ def save(
     return next(version for version in versions(project_file) if version.path == path)
 
 
-def _delete_abandoned(folder: Path) -> None:
-    """Delete the drafts of copies that were killed; a copy in progress is written all the time."""
-    for draft in folder.glob(f".*{paths.PROJECT_SUFFIX}*.part*"):
+def delete_abandoned(folder: Path) -> None:
+    """Delete the drafts of projects whose process was killed; they contain text.
+
+    A process of another computer, on a network drive, writes its draft all the time.
+    """
+    for draft in folder.glob(f".*{paths.PROJECT_SUFFIX}.*.part*"):
+        pid = draft.name.rpartition(".part")[0].rpartition(".")[2]
         with suppress(OSError):
-            if time.time() - draft.stat().st_mtime > ABANDONED:
+            age = time.time() - draft.stat().st_mtime
+            if age > ABANDONED or (age > SILENT and pid.isdecimal() and not _is_running(int(pid))):
                 draft.unlink()
+
+
+def _is_running(pid: int) -> bool:
+    if sys.platform == "win32":  # there, a signal ends the process
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # of another user
+        return True
+    return True
 
 
 def _delete_old(project_file: Path) -> None:

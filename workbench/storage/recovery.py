@@ -21,6 +21,7 @@ from workbench.base.errors import ProjectError, ProjectLocked
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.storage import (
+    backup,
     checksums,
     header,
     migrations,
@@ -64,6 +65,8 @@ def recover(path: Path, target: Path | None, *, watch: Watch = QUIET) -> Recover
             _("{path} is open in another window or command.").format(path=path),
             hint=_("Close it there, then try again."),
         )
+    if target is not None:
+        backup.delete_abandoned(target.parent)
     draft = target and target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with closing(sqlite3.connect(draft or ":memory:", isolation_level=None)) as conn:

@@ -8,6 +8,7 @@ the ACM 18(6), 1975.
 from __future__ import annotations
 
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,7 +18,7 @@ import regex
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.text.find import folded, is_whole
-from workbench.text.patterns import REGEX, SECONDS, Pattern, compiled
+from workbench.text.patterns import REGEX, SECONDS, Pattern, TotalTime, compiled
 from workbench.text.spans import Span, flatten
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class PatternSearch:
         self._labels = [str(pattern.label_id) for pattern in patterns]
         self._expressions: list[tuple[int, regex.Pattern[str]]] = []
         self._words: list[_Words] = []
+        self._totals: defaultdict[int, TotalTime] = defaultdict(TotalTime)  # of each expression
         for match_case in (False, True):
             numbers = {}
             for number, pattern in enumerate(self.patterns):
@@ -59,11 +61,13 @@ class PatternSearch:
         first on a tie.
 
         Raises SpecError, with the pattern and the `name` of the text, if an expression takes
-        too long.
+        too long on it, or on all texts so far.
         """
         hits = [hit for words in self._words for hit in words.find(text)]
         for number, expression in self._expressions:
-            hits += self._matches(number, expression, text, name)
+            with self._totals[number].of(text):
+                hits += self._matches(number, expression, text, name)
+            self._check_total(number, name)
         patterns = self.patterns
         kept = [
             hit
@@ -89,6 +93,22 @@ class PatternSearch:
                 message.format(pattern=self.patterns[number].title, seconds=seconds, name=name),
                 hint=_("Avoid nested repetitions such as (a+)+, or turn the pattern off."),
             ) from error
+
+    def _check_total(self, number: int, name: str) -> None:
+        """Raises SpecError if the texts so far have taken an expression too long together."""
+        if self._totals[number].exceeded:
+            message = _(
+                "The pattern {pattern} has taken more than {seconds:.0f} s on the documents up to "
+                "{name}."
+            )
+            raise SpecError(
+                message.format(
+                    pattern=self.patterns[number].title,
+                    seconds=self._totals[number].limit,
+                    name=name,
+                ),
+                hint=_("Avoid nested repetitions such as (a+)+, or turn the pattern off."),
+            )
 
     def _apart(self, hits: list[Hit]) -> list[Hit]:
         """Drop matches that overlap a longer one for the same label."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import regex
@@ -11,6 +13,8 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 
 SECONDS = 0.5  # maximum time per text
+TOTAL_SECONDS = 20.0  # maximum time of one regular expression on all texts of a search
+TOTAL_PER_CHARACTER = 2e-6  # added to it for each character that was read
 WORDS, REGEX = "words", "regex"
 LONGEST_TITLE = 60  # code points
 
@@ -74,16 +78,46 @@ def compiled(pattern: str, *, match_case: bool = False) -> regex.Pattern[str]:
         ) from error
 
 
+class TotalTime:
+    """Processor time that a regular expression has taken on all texts of a search, in seconds."""
+
+    def __init__(self) -> None:
+        self.seconds, self.limit = 0.0, TOTAL_SECONDS
+
+    @contextmanager
+    def of(self, text: str) -> Iterator[None]:
+        """Add the time of this thread in the context, which searches `text`."""
+        began = time.thread_time()
+        try:
+            yield
+        finally:
+            self.seconds += time.thread_time() - began
+            self.limit += TOTAL_PER_CHARACTER * len(text)
+
+    @property
+    def exceeded(self) -> bool:
+        return self.seconds > self.limit
+
+
 def matcher(pattern: str) -> Callable[[str], bool]:
     """A function that tells whether a text matches, ignoring case.
 
-    Raises SpecError if the pattern is not valid; the function, if a text takes too long.
+    Raises SpecError if the pattern is not valid; the function, if a text takes too long, or all
+    texts so far do.
     """
-    expression = compiled(pattern)
+    expression, total = compiled(pattern), TotalTime()
 
     def matches(text: str) -> bool:
+        if total.exceeded:
+            raise SpecError(
+                _("{pattern!r} has taken more than {seconds:.0f} s on the texts so far.").format(
+                    pattern=pattern, seconds=total.limit
+                ),
+                hint=_("Avoid nested repetitions such as (a+)+."),
+            )
         try:
-            return expression.search(text, timeout=SECONDS) is not None
+            with total.of(text):
+                return expression.search(text, timeout=SECONDS) is not None
         except TimeoutError as error:
             raise SpecError(
                 _("{pattern!r} takes too long on a text.").format(pattern=pattern),

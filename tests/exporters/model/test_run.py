@@ -78,6 +78,16 @@ def exported_crf(crf_run, tmp_path_factory):
     return result, folder / "out", list(read_documents(texts))
 
 
+def test_an_adapter_on_a_base_with_another_one_is_not_exported_alone(lora_run, tmp_path):
+    folder = lora_run("classify")
+    config = folder / "adapter" / "adapter_config.json"
+    raw = json.loads(config.read_text())
+    (tmp_path / "adapter_config.json").write_text("{}")
+    config.write_text(json.dumps({**raw, "base_model_name_or_path": str(tmp_path)}))
+
+    assert "adapter" not in offered(folder) and "hf" in offered(folder)
+
+
 @pytest.mark.slow
 def test_an_exported_crf_finds_the_same_spans_without_torch(crf_run, exported_crf):
     result, out, documents = exported_crf

@@ -5,7 +5,7 @@ import lzma
 import numpy as np
 import pytest
 
-from workbench.base.errors import SpecError
+from workbench.base.errors import ModelError, SpecError
 from workbench.runtime.vectors import store
 from workbench.training.vectors import corpus as corpora
 from workbench.training.vectors import job, spec
@@ -202,3 +202,11 @@ def test_texts_without_spaces_are_split_by_the_chosen_segmenter(tmp_path, monkey
 
     words = (tmp_path / "out" / "v.txt").read_text("utf-8").split("\n")[1:-1]
     assert {line.split(" ")[0] for line in words} == {"地铁", "晚点", "今天"}
+
+
+def test_vectors_that_were_written_otherwise_fail_and_leave_no_file(text, tmp_path, monkeypatch):
+    monkeypatch.setattr(job.Glove, "save", lambda _model, path: path.write_text("Ada 0.5 0.5\n"))
+
+    with pytest.raises(ModelError, match="cannot be read"):
+        finish(job.run(params(text, tmp_path / "out.txt", "glove"), tmp_path))
+    assert not list(tmp_path.glob("out*"))

@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from workbench.base.errors import ModelError
+from workbench.base.i18n import _
+from workbench.runtime.vectors import files
 from workbench.text.segmenters import base as segmenters
 from workbench.text.segmenters import stored
 from workbench.training.vectors.corpus import Corpus
@@ -50,6 +53,7 @@ def run(
     draft = output.with_name(f"{output.stem}.new{output.suffix}")
     try:
         model.save(draft)
+        _read_back(draft, model.words, options["dimension"])
         os.replace(draft, output)
         stored.write(segmenters.chosen(options), output)
     finally:
@@ -63,6 +67,20 @@ def run(
         "losses": losses,
         "seconds": round(time.monotonic() - began, 3),
     }
+
+
+def _read_back(path: Path, words: int, dimension: int) -> None:
+    """Raises ModelError unless the file holds as many vectors as were trained, as far as its header
+    says.
+    """
+    header, problems = files.header(path)
+    if header is None or problems or header.width != dimension or header.words not in (0, words):
+        raise ModelError(
+            _("The saved vectors cannot be read: {problem}.").format(
+                problem=problems[0] if problems else _("their number or width is wrong")
+            ),
+            hint=_("Choose another folder or method, and report this as a bug."),
+        )
 
 
 def _model(corpus: Corpus, params: Mapping[str, Any]) -> Glove | Sampled:

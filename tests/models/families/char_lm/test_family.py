@@ -10,7 +10,7 @@ import torch
 
 from tests import flair_models
 from tests.flair_models import DATA
-from workbench.base import checksums
+from workbench.base import checksums, settings
 from workbench.base.errors import ModelError
 from workbench.models import folder as folders
 from workbench.models import pickled, spec
@@ -228,3 +228,17 @@ def test_weights_are_hashed_with_the_file_or_folder(tmp_path):
     assert folders.sha256(folder) != folders.sha256(folder / "forward.pt")
     (folder / "backward.pt").unlink()
     assert folders.sha256(folder) == folders.sha256(folder / "forward.pt")
+
+
+def test_a_folder_of_an_earlier_version_is_asked_about_once(tmp_path):
+    """It has no checksums; the answer is kept in the settings, for all its uses."""
+    FAMILY.save(load(DATA / "forward.pt", TRUSTED), tmp_path)
+    with pytest.raises(ModelError, match="pickle") as caught:
+        load(tmp_path, LoadOptions())
+    assert f"glossbench models add {tmp_path} --allow-pickle" in caught.value.hint
+
+    chosen = settings.load()
+    chosen.pickle_allowed = [str(tmp_path)]
+    chosen.save()
+
+    assert load(tmp_path, LoadOptions()).directions == ("next",)

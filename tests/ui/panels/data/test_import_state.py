@@ -181,6 +181,23 @@ def test_columns_of_tokens_offer_tokens_and_tags(choose):
     assert [role for role, _words in state.role_choices("2")][:3] == ["", "text", "tag:spans"]
 
 
+def test_the_columns_of_tokens_are_named_by_the_header(choose):
+    state = choose("h.tsv", "TOKEN\tNE-LIT\tNE-METO\nGenf\tB-loc\tB-org\nist\tO\tO\n")
+
+    assert state.roles == {"TOKEN": "text", "NE-LIT": "tag:NE-LIT", "NE-METO": "tag:NE-METO"}
+    state.set_role("NE-METO", "")
+    assert state.phase == "ready" and "NE-METO" in state.preview.warnings[0]
+
+
+def test_a_column_of_a_table_of_tokens_can_number_the_sentences(choose):
+    state = choose("t.csv", "Wort,Etikett,Satz\nParis,B-LOC,a\nist,O,a\nRom,B-LOC,b\n")
+
+    state.set_role("Satz", "id")
+
+    assert ("id", "Sentence number") in state.role_choices("Satz")
+    assert state.phase == "ready" and state.roles["Satz"] == "id"
+
+
 PAGE = "<html>\n<p>Hello</p>\n</html>\n"
 
 

@@ -187,3 +187,18 @@ def test_the_code_is_that_of_the_exported_run_after_another_one_was_chosen(
     context.queue.jobs[0].tell(finished(folder))
 
     assert state.where == folder and "text-classification" in state.code()
+
+
+def test_the_result_names_the_largest_difference_of_all_formats(state, finished):
+    state.start()
+    event = finished(state.folder)
+    main = {**event.result["check"], "equal_labels": 1.0}
+    other = {**main, "largest_difference": 5e-5}
+
+    state.job.tell(
+        replace(
+            event, result={**event.result, "check": main, "checks": {"onnx": main, "hf": other}}
+        )
+    )
+
+    assert state.sentence == "3 of 3 labels equal, largest difference 5.0e-05" and state.good

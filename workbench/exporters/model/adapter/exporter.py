@@ -13,13 +13,11 @@ from torch import nn
 from workbench.base.errors import ExportFailed
 from workbench.base.i18n import N_, _
 from workbench.exporters.model import card, verify
-from workbench.exporters.model.adapter.info import FOLDER, INFO
+from workbench.exporters.model.adapter.info import BASE, CONFIG, FOLDER, INFO
 from workbench.exporters.model.base import Checking, Export, ModelExporter
 from workbench.models.spec import DESCRIPTION
 from workbench.tasks.predictor import Predictor
 from workbench.text.document import Document
-
-CONFIG, BASE = "adapter_config.json", "base_model_name_or_path"
 
 
 class AdapterExporter(ModelExporter):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from workbench.base.i18n import N_, _
@@ -9,6 +10,7 @@ from workbench.exporters.model.spec import ExporterInfo
 from workbench.tasks.spec import TaskInfo
 
 FOLDER = "adapter"  # of a run's model folder
+CONFIG, BASE = "adapter_config.json", "base_model_name_or_path"
 OWN_HEAD = "head.safetensors"  # a head of ours, which peft would not load
 
 
@@ -29,6 +31,9 @@ class AdapterInfo(ExporterInfo):
                 "This run has no LoRA adapter that other programs can load: its head is not one "
                 "of the transformers library."
             )
+        base = _base(model / FOLDER / CONFIG)
+        if base and (Path(base) / CONFIG).is_file():
+            return _("The base model of this run has a LoRA adapter of its own, which was merged.")
         return ""
 
     def size(self, model: Path) -> int:
@@ -36,6 +41,14 @@ class AdapterInfo(ExporterInfo):
 
     def loading_code(self, folder: str, task: TaskInfo, *, own_head: bool) -> str:
         return _CODE.format(folder=folder, library=_LIBRARY[task.hub_task or task.pipeline])
+
+
+def _base(config: Path) -> str:
+    """The folder of the base model; "" if it is not known."""
+    try:
+        return str(json.loads(config.read_text(encoding="utf-8")).get(BASE) or "")
+    except (OSError, ValueError, AttributeError):
+        return ""
 
 
 _LIBRARY = {

@@ -11,7 +11,8 @@ from workbench.text.labels import MARKS, NUMBERS, SPANS, WRITTEN, Layer
 DELIMITED = ("csv", "tsv")
 TABULAR = (*DELIMITED, "excel")
 CHOICES = "choices"  # the format of multiple choice
-TOKENS = ("conll", "conllu", "token-table")  # formats with a token per line
+TOKEN_TABLE = "token-table"
+TOKENS = ("conll", "conllu", TOKEN_TABLE)  # formats with a token per line
 RECORDS = ("doccano", "parquet", "huggingface")  # with fields that may hold lists
 COLUMNS = (*TABULAR, *RECORDS, *TOKENS, CHOICES)  # formats with roles of columns
 CHOICE, LISTED = "choice", "choices"  # roles of a column with one choice, and with all of them
@@ -85,7 +86,8 @@ class Roles:
     def offered(self, column: str) -> Titled:
         """(role, title) of each role that a column can have."""
         if self.format in TOKENS:
-            return [("", _("Leave out")), ("text", _("Token")), *self._of_tags(column)]
+            sentence = [("id", _("Sentence number"))] if self.format == TOKEN_TABLE else []
+            return [("", _("Leave out")), ("text", _("Token")), *sentence, *self._of_tags(column)]
         return [
             ("", _("Leave out")),
             ("text", _("Text")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -238,13 +239,15 @@ class ImportState(State):
         if errors := self._wrong_settings():
             self.update(phase="choosing", error="", errors=errors)
             return
-        asked, path, others = self._asked, self.files[0], self.files[1:]
+        asked, files = self._asked, self.files
         format, encoding = self.format or None, self.encoding or None
         delimiter = self.delimiter or None
         mapping, layers, settings = self.mapping, self.layers, self.settings
         self.update(phase="looking", error="", errors={})
 
         def work() -> tuple[corpus.Preview, tuple[str, ...]]:
+            left_out = import_choice.left_out(files)
+            path, *others = (file for file in files if file not in left_out)
             refused = corpus.refused(others, format=format, encoding=encoding)
             found = corpus.preview(
                 path,
@@ -255,7 +258,7 @@ class ImportState(State):
                 layers=layers,
                 settings=settings,
             )
-            return found, refused
+            return replace(found, warnings=(*left_out.values(), *found.warnings)), refused
 
         def done(found: tuple[corpus.Preview, tuple[str, ...]]) -> None:
             if asked == self._asked:
