@@ -301,3 +301,15 @@ def test_files_of_a_folder_that_hold_no_data_are_named_and_left_out(ask, file, t
         "d.txt was left out: it is empty.",
     ]
     assert sorted(found["warnings"]) == sorted(preview["warnings"]) == said
+
+
+def test_links_out_of_a_folder_are_named_in_the_result(ask, file, tmp_path):
+    (tmp_path / "secret.txt").write_text("secret\n")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "a.txt").write_text("The tram.\n")
+    (tmp_path / "data" / "b.txt").symlink_to(tmp_path / "secret.txt")
+
+    found = ask("import", "import", file, tmp_path / "data")
+
+    assert found["documents"] == 1
+    assert "leads out of it and was not followed: b.txt" in found["warnings"][0]

@@ -1,7 +1,11 @@
+from pathlib import Path
+
 import pytest
 
+from workbench.base import paths
 from workbench.base.errors import ImportFailed
-from workbench.operations.import_choice import chosen
+from workbench.operations.import_choice import chosen, links_out
+from workbench.operations.predict_files import read_inputs
 
 
 @pytest.fixture
@@ -41,3 +45,47 @@ def test_a_folder_without_data_is_named(tmp_path):
         chosen([tmp_path])
 
     assert str(tmp_path) in str(caught.value)
+
+
+@pytest.fixture
+def linked(tmp_path):
+    """A folder with a file, a link to it, and a link to a file outside."""
+    (tmp_path / "secret.txt").write_text("secret\n")
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "a.txt").write_text("The tram.\n")
+    (folder / "b.txt").symlink_to(folder / "a.txt")
+    (folder / "c.txt").symlink_to(tmp_path / "secret.txt")
+    return folder
+
+
+def test_links_that_lead_out_of_a_folder_are_not_followed_and_named(linked):
+    assert chosen([linked]) == (linked / "a.txt", linked / "b.txt")
+    (warning,) = links_out([linked])
+    assert warning == f"1 link of the folder {linked} leads out of it and was not followed: c.txt."
+    assert chosen([linked / "c.txt"]) == (linked / "c.txt",)  # chosen by its name
+
+
+def test_a_folder_may_be_a_link_itself(linked, tmp_path):
+    (tmp_path / "link").symlink_to(linked)
+
+    assert [path.name for path in chosen([tmp_path / "link"])] == ["a.txt", "b.txt"]
+
+
+def test_a_snapshot_of_the_hub_may_link_to_files_of_its_repository(tmp_path):
+    repository = tmp_path / "datasets--ada--tram"
+    snapshot = repository / "snapshots" / "1"
+    snapshot.mkdir(parents=True)
+    (repository / "blobs").mkdir()
+    (repository / "blobs" / "0a").write_text("")
+    (snapshot / "a.txt").symlink_to("../../blobs/0a")
+
+    assert not paths.leads_out(snapshot / "a.txt", snapshot)
+
+
+def test_inputs_of_predictions_in_a_folder_do_not_lead_out_of_it(linked):
+    found, skipped = read_inputs(linked)
+
+    assert [document.text for document in found] == ["The tram."] * 2
+    assert [Path(item.file).name for item in skipped] == ["c.txt"]
+    assert "leads out of the folder" in skipped[0].reason

@@ -137,9 +137,9 @@ def import_data(
     all-or-nothing and can be undone. The exit code is 1 if every record has an error.
     """
     from workbench.operations import corpus
-    from workbench.operations.import_choice import chosen, left_out
+    from workbench.operations.import_choice import chosen, left_out, links_out
 
-    data = chosen(data)
+    warnings, data = links_out(data), chosen(data)
     read_as: dict[str, Any] = {
         "format": format,
         "encoding": encoding,
@@ -151,7 +151,9 @@ def import_data(
         reasons = left_out(data)
         data = tuple(path for path in data if path not in reasons)
         previews = _previews(file, data, read_as)
-        previews[0] = replace(previews[0], warnings=(*reasons.values(), *previews[0].warnings))
+        previews[0] = replace(
+            previews[0], warnings=(*warnings, *reasons.values(), *previews[0].warnings)
+        )
         emit(dry_run_json(data, previews)) if as_json else show_dry_run(data, previews)
         return
     offer = "" if split else _offered_splits(data)
@@ -166,6 +168,7 @@ def import_data(
             duplicates=duplicates,
             near=near,
             segmenter=segmenter,
+            warnings=warnings,
             **read_as,
         )
         outcome = _wait(opened, handle, as_json)

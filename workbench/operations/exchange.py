@@ -56,6 +56,7 @@ def import_files(
     settings: Mapping[str, str] | None = None,
     segmenter: str | None = None,
     background: Background | None = None,
+    warnings: Sequence[str] = (),
 ) -> ImportHandle:
     """Start an import. Imports are all-or-nothing.
 
@@ -64,7 +65,8 @@ def import_files(
     ImportFailed for errors that are known before the job starts: a missing file, an unknown role.
     settings: values of options of the importer; SpecError if it does not declare them. near: also
     count near-duplicates from this similarity on, which `skip-text` skips; see
-    `operations.duplicates`. segmenter: its words become the tokens of texts without tokens.
+    `operations.duplicates`. warnings: about the choice of files, added to those of the import.
+    segmenter: its words become the tokens of texts without tokens.
     """
     from workbench.importers import detect, roles
 
@@ -90,6 +92,7 @@ def import_files(
         "duplicates": duplicates,
         "segmenter": segmenter or "",
         "options": asdict(options),
+        "warnings": list(warnings),
     }
     act = _Act(project, chosen, duplicates, scratch.make("import"), near)
     return _start(queue, act, params, background)

@@ -8,9 +8,11 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from workbench.base.errors import ImportFailed
-from workbench.base.i18n import _
+from workbench.base.i18n import _, ngettext
+from workbench.base.paths import leads_out
 from workbench.base.registry import registry
 
+NAMED = 10  # links in a warning
 _DATA = "data"
 ANNOTATIONS, TEXT, SETTINGS = ".ann", ".txt", ".conf"  # of brat
 
@@ -26,6 +28,7 @@ def patterns() -> tuple[str, ...]:
 def chosen(paths: Sequence[Path | str]) -> tuple[Path, ...]:
     """`paths` with the data files of each folder in its place, in alphabetical order.
 
+    Links that lead out of a folder are left out, see `links_out`.
     Texts and settings of brat are left out beside its annotations, which are read with their text.
     Raises ImportFailed for a folder without data files, or one that cannot be read.
     """
@@ -49,6 +52,28 @@ def left_out(paths: Sequence[Path]) -> dict[Path, str]:
     return companions.left_out(paths)
 
 
+def links_out(paths: Sequence[Path | str]) -> tuple[str, ...]:
+    """A warning for each chosen folder with data files that are links to files outside of it."""
+    found = []
+    for path in paths:
+        folder = Path(path)
+        try:
+            names = _with_data(folder) if folder.is_dir() else []
+            if not names and _has_data_folder(folder):
+                folder, names = folder / _DATA, _with_data(folder / _DATA)
+        except OSError:  # reported by `chosen`
+            continue
+        if links := [name for name in names if leads_out(folder / name, folder)]:
+            message = ngettext(
+                "{n:,} link of the folder {folder} leads out of it and was not followed: {names}.",
+                "{n:,} links of the folder {folder} lead out of it and were not followed: {names}.",
+                len(links),
+            )
+            names = [*links[:NAMED], *(["…"] if links[NAMED:] else [])]
+            found.append(message.format(n=len(links), folder=folder, names=", ".join(names)))
+    return tuple(found)
+
+
 def _files(path: Path) -> Iterable[Path]:
     if not path.is_dir():
         return (path,)
@@ -58,7 +83,7 @@ def _files(path: Path) -> Iterable[Path]:
         return (entry,)
     try:
         names = _names(path)
-        if not names and (path / _DATA).is_dir():  # a data set of the hub without its card
+        if not names and _has_data_folder(path):
             path, names = path / _DATA, _names(path / _DATA)
     except OSError as error:
         raise ImportFailed(
@@ -75,8 +100,17 @@ def _files(path: Path) -> Iterable[Path]:
     )
 
 
+def _has_data_folder(path: Path) -> bool:
+    """Whether it may be a data set of the hub without its card."""
+    return (path / _DATA).is_dir() and not leads_out(path / _DATA, path)
+
+
 def _names(folder: Path) -> list[str]:
-    """The files of a folder that have data, in order. Raises OSError."""
+    """The files of a folder that have data, in order, without links to others. Raises OSError."""
+    return [name for name in _with_data(folder) if not leads_out(folder / name, folder)]
+
+
+def _with_data(folder: Path) -> list[str]:
     with os.scandir(folder) as entries:
         names = sorted(entry.name for entry in entries if entry.is_file())
     shown = (name for name in names if not name.startswith("."))  # others are of the system

@@ -124,6 +124,10 @@ def read_inputs(source: Path) -> tuple[tuple[Document, ...], tuple[Skipped, ...]
     if not files:
         raise WorkbenchError(_("There is no file in {source}.").format(source=source))
     for file in files:
+        if source.is_dir() and paths.leads_out(file, source):
+            message = _("it is a link that leads out of the folder, and was not followed")
+            skipped.append(Skipped(str(file), 1, message))
+            continue
         try:
             records, faults = (
                 (_lines(file), []) if file.suffix.lower() in PLAIN else _imported(file)

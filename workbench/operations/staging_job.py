@@ -42,7 +42,7 @@ def run(
     params: Mapping[str, Any], folder: Path
 ) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
     """`params`: files [path …], format, encoding, splits, options (fields of Options), duplicates,
-    segmenter (id, for texts without tokens).
+    segmenter (id, for texts without tokens), warnings (found before).
 
     Yields {"kind": "progress", "part": 0…1, "text"}; returns a StagingResult as JSON.
 
@@ -91,6 +91,8 @@ class _Intake:
         self._labelled: Counter[str] = Counter()  # documents with a class, by layer
 
     def files(self) -> Generator[dict[str, Any], str | None, None]:
+        for warning in self.params.get("warnings") or ():
+            self.writer.warn(warning)
         paths = [Path(path) for path in self.params["files"]]
         left_out = companions.left_out(paths)
         for reason in left_out.values():

@@ -95,7 +95,11 @@ class Workspace:
         from workbench.operations import exchange, import_choice
 
         handle = exchange.import_files(
-            self.project, self.queue, import_choice.chosen(files), **options
+            self.project,
+            self.queue,
+            import_choice.chosen(files),
+            warnings=import_choice.links_out(files),
+            **options,
         )
         if handle.job is not None:
             self._session.wait(handle.job, self._heard, watch=handle.watch)

@@ -55,6 +55,7 @@ class ImportState(State):
         self.outcome: corpus.ImportOutcome | None = None
         self.layers = schema.layers(self.project)
         self._asked = 0
+        self._warnings: tuple[str, ...] = ()  # about the choice of files
         if files:
             self.choose(files)
 
@@ -157,19 +158,23 @@ class ImportState(State):
         self._asked += 1
         asked = self._asked
 
-        def done(files: tuple[Path, ...]) -> None:
+        def look() -> tuple[tuple[Path, ...], tuple[str, ...]]:
+            return import_choice.chosen(paths), import_choice.links_out(paths)
+
+        def done(found: tuple[tuple[Path, ...], tuple[str, ...]]) -> None:
             if asked == self._asked:
-                self._set_files(files)
+                self._set_files(*found)
 
         def failed(error: Exception) -> None:
             if asked == self._asked:
                 self.update(phase="choosing", error=_words(error))
 
         self.update(phase="looking", error="")
-        self.context.run(lambda: import_choice.chosen(paths), done, failed)
+        self.context.run(look, done, failed)
 
-    def _set_files(self, files: Sequence[Path]) -> None:
+    def _set_files(self, files: Sequence[Path], warnings: Sequence[str] = ()) -> None:
         """Set the files and preselect the splits that their names suggest."""
+        self._warnings = tuple(warnings)
         self.update(
             files=tuple(files),
             format=GUESS,
@@ -258,7 +263,9 @@ class ImportState(State):
                 layers=layers,
                 settings=settings,
             )
-            return replace(found, warnings=(*left_out.values(), *found.warnings)), refused
+            return replace(
+                found, warnings=(*self._warnings, *left_out.values(), *found.warnings)
+            ), refused
 
         def done(found: tuple[corpus.Preview, tuple[str, ...]]) -> None:
             if asked == self._asked:
@@ -297,6 +304,7 @@ class ImportState(State):
                 settings=self.settings,
                 segmenter=self.segmenter,
                 background=self._background,
+                warnings=self._warnings,
             )
         except WorkbenchError as error:
             self.update(error=str(error))
