@@ -49,6 +49,7 @@ def test_the_first_sheet_with_data_is_read_unless_another_is_chosen(tmp_path, re
     assert first.remarks == [
         "a.xlsx: only the sheet Messages was imported. Others with data: Other."
     ]
+    assert import_preview.preview(path).warnings == tuple(first.remarks)
     assert other.texts == ["Hello"] and other.remarks == []
     with pytest.raises(ImportFailed, match=r"a.xlsx has no sheet 'May'") as caught:
         read(path, settings={"sheet": "May"})

@@ -53,15 +53,15 @@ class ExcelImporter:
     def preview(self, source: Source, options: Options, limit: int) -> Table:
         sheet = _Sheet(source, options)
         table = sheet.table(_reader(sheet).preview(sheet, _as_csv(options), limit))
-        return replace(table, why=_("the sheet {sheet}").format(sheet=sheet.title), delimiter="")
+        why = _("the sheet {sheet}").format(sheet=sheet.title)
+        others = (sheet.message,) if sheet.message else ()
+        return replace(table, why=why, delimiter="", warnings=(*table.warnings, *others))
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
         sheet = _Sheet(source, options)
         yield from sheet.placed(_reader(sheet).read(sheet, _as_csv(options)))
-        if sheet.others and not options.settings.get(SHEET):
-            message = _("{file}: only the sheet {sheet} was imported. Others with data: {others}.")
-            others = ", ".join(sheet.others)
-            yield Remark(message.format(file=source.name, sheet=sheet.title, others=others))
+        if sheet.message:
+            yield Remark(sheet.message)
 
 
 def _as_csv(options: Options) -> Options:
@@ -110,6 +110,15 @@ class _Sheet(Converted):
             if length > HEAD:
                 break
         return "\n".join(parts) + "\n"
+
+    @property
+    def message(self) -> str:
+        """A sentence on the other sheets, unless one was chosen."""
+        if not self.others or self._wanted:
+            return ""
+        message = _("{file}: only the sheet {sheet} was imported. Others with data: {others}.")
+        others = ", ".join(self.others)
+        return message.format(file=self.name, sheet=self.title, others=others)
 
     def _opened(self) -> list[tuple[int, list[str]]]:
         """(number from 1, cells) of each row. Raises ImportFailed."""

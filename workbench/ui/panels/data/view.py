@@ -114,7 +114,7 @@ class DataView(View):
         """The table, and what is shown instead of it without documents."""
         self._stack = PageLayout()
         hint = _(
-            "Import text as JSONL, CSV, TSV, CoNLL or plain text, labelled or unlabelled. You "
+            "Import text as JSON, CSV, Excel, CoNLL or plain text, labelled or unlabelled. You "
             "can also drag files here."
         )
         self._first_import = Button(_("Import data…"), "download", "primary", on=self.ask_import)
