@@ -452,6 +452,16 @@ def test_a_column_says_after_which_tokens_a_space_follows(read, content):
     assert spans_of(record) == [("Berlin", "LOC")]
 
 
+def test_a_preview_names_the_column_of_the_spaces(tmp_path):
+    path = tmp_path / "hipe.tsv"
+    path.write_text(HIPE)
+
+    table = ConllImporter().preview(Source(path), Options(), 20)
+
+    assert table.columns == ("TOKEN", "NE-COARSE-LIT", "NE-COARSE-METO", "MISC")
+    assert "spaces from column MISC" in table.why and table.rows[0].line == 4
+
+
 def test_columns_that_are_left_out_are_named(read):
     found = read("Ada\tada\tNNP\tB-PER\nsings\tsing\tVBZ\tO\n", name="a.tsv")
 

@@ -96,7 +96,7 @@ class ConllImporter:
             tuple(name(str(number)) for number in range(1, width + 1)),
             tuple(TableRow(row.line, row.cells + ("",) * (width - len(row.cells))) for row in rows),
             tuple((role, name(column)) for role, column in form.mapping),
-            _("one token per line; {schemes}").format(schemes=form.described_schemes()),
+            form.described(),
             form.delimiter,
             {name(column): n for column, n in counts.items()},
             examined,
@@ -208,11 +208,17 @@ class _Form:
         mapped = {column for _layer, column in self.tags}
         return [column for column in self.tagged if column not in mapped and column != self.text]
 
-    def described_schemes(self) -> str:
+    def described(self) -> str:
+        """What the preview says of the form."""
         message = _("column {column}: {schemes}")
-        return ", ".join(
+        schemes_of = ", ".join(
             message.format(column=self.column_name(column), schemes=scheme)
             for column, scheme in self.schemes.items()
+        )
+        if self.spacing is None:
+            return _("one token per line; {schemes}").format(schemes=schemes_of)
+        return _("one token per line; spaces from column {column}; {schemes}").format(
+            column=self.column_name(str(self.spacing.column + 1)), schemes=schemes_of
         )
 
 
@@ -407,10 +413,11 @@ def _untagged(block: Block, form: _Form) -> Iterator[tuple[str, str]]:
     """(column, value) for each value of a block that stands for no tag, or for O."""
     for column in {column for _layer, column in form.tags} if not block.fault else ():
         scheme = form.schemes[str(column + 1)]
-        for row in block.rows if scheme != schemes.EVERY else ():
-            value = row[column]
-            if value in _NO_TAGS and schemes.read_tag(value, scheme)[1] is None:
-                yield str(column + 1), value
+        if scheme == schemes.EVERY or _NO_TAGS.isdisjoint(row[column] for row in block.rows):
+            continue
+        for row in block.rows:
+            if row[column] in _NO_TAGS and schemes.read_tag(row[column], scheme)[1] is None:
+                yield str(column + 1), row[column]
 
 
 def _remarks_after(
@@ -487,7 +494,9 @@ def blocks(source: Source, form: _Form) -> Iterator[Block]:
     """
     block, place = Block(), _Place()
     for number, line in enumerate(source.lines(), 1):
-        comment = conll_columns.is_comment(line, form.delimiter, form.width)
+        comment = line.startswith("#") and conll_columns.is_comment(
+            line, form.delimiter, form.width
+        )
         begins = (comment or line.startswith(DOCSTART)) and _begin(
             place, line, source.name, number, form.width
         )
@@ -510,7 +519,7 @@ def blocks(source: Source, form: _Form) -> Iterator[Block]:
                 block.key = match[4].partition("\t")[0].strip()
             continue
         row = conll_columns.fitted(line, form.delimiter, form.width)
-        if form.is_header(row):
+        if form.header and form.is_header(row):
             continue
         if not block.line:
             block.line, block.group = number, place.group
@@ -532,7 +541,7 @@ def _fault(row: list[str], form: _Form) -> str:
             "the line has {n} columns, expected {width}",
             len(row),
         ).format(n=len(row), width=form.width)
-    if any(not row[column] for _, column in form.tags):
+    if "" in row and any(not row[column] for _, column in form.tags):
         return _("the tag is empty")
     return ""
 

@@ -92,11 +92,11 @@ def fitted(line: str, by: str, width: int) -> list[str]:
     spaces where the others have tabs, or with a token that is white space.
     """
     row = columns(line, by)
-    while len(row) > width and not row[-1].strip():
-        row.pop()
     if len(row) == width:
         return row
-    if len(row) == 1 and by != " " and len(other := columns(line, " ")) == width:
+    while len(row) > width and not row[-1].strip():
+        row.pop()
+    if len(row) == 1 < width and by != " " and len(other := columns(line, " ")) == width:
         return other
     if by == " " and len(row) == width - 1 and line[:1] in (" ", "\t"):
         return ["", *row]
