@@ -145,3 +145,28 @@ def test_a_stretching_column_can_keep_the_room_of_its_texts_while_others_grow(lo
 
     fits = table.columnWidth(0) >= table.fontMetrics().horizontalAdvance(name)
     assert fits == bool(most) and table.columnWidth(1) > theme.px(80)
+
+
+@pytest.mark.parametrize("width", [330, 240])
+def test_columns_give_up_what_they_do_not_need_before_a_name_is_elided(look, qtbot, width):
+    """330 pixels are enough for the name beside short papers; in 240 all columns shrink alike."""
+    name, paper = "starter-ulmfit-forward", "Short"
+    columns = (
+        Column("Name", lambda _row: name, most=240),
+        Column("Paper", lambda _row: paper, 150),
+        Column("Kind", lambda _row: paper, 120),
+    )
+    table = Table(columns, name="models", key=str)
+    qtbot.addWidget(table)
+    table.resize(theme.px(width), 200)
+    with qtbot.waitExposed(table):
+        table.show()
+    table.set_rows(["one"])
+
+    text = table.fontMetrics().horizontalAdvance
+    assert (table.columnWidth(0) >= text(name)) == (width == 330)
+    assert all(table.columnWidth(at) > text(paper) for at in (1, 2)) or width == 240
+    assert table.columnWidth(0) > table.columnWidth(1)  # the longest name keeps the most room
+
+    table.resize(theme.px(900), 200)
+    assert [table.columnWidth(at) for at in (1, 2)] == [theme.px(150), theme.px(120)]

@@ -59,12 +59,14 @@ class IntervalDelegate(QStyledItemDelegate):
             return
         value, _bar, bounds = str(index.data(Qt.ItemDataRole.DisplayRole) or "").partition("  ")
         painter.setFont(theme.font("ui", 600))
-        wide = painter.fontMetrics().horizontalAdvance("100.0")
+        # errors in the unit of gold can be longer than the points of a fraction
+        wide = max(map(painter.fontMetrics().horizontalAdvance, ("100.0", value)))
         painter.setPen(theme.qcolour("text"))
         number = QRectF(area.left(), area.top(), wide, area.height())
         painter.drawText(number, middle | Qt.AlignmentFlag.AlignRight, value)
         painter.setFont(theme.font("small"))
-        room = painter.fontMetrics().horizontalAdvance("100.0 – 100.0") + 4
+        both = map(painter.fontMetrics().horizontalAdvance, ("100.0 – 100.0", bounds))
+        room = max(both) + 4
         painter.setPen(theme.qcolour("muted"))
         painter.drawText(area, middle | Qt.AlignmentFlag.AlignRight, bounds)
         left = area.left() + wide + 14

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any
@@ -36,6 +37,7 @@ CHIP_PAD = PAD + 2  # left and right of a chip
 NUMBER_PAD = 28  # padding left and right of a number: that of the style sheet and of Qt
 LEAST_WORDS = 56  # minimum width of a text column in a narrow table, pixels at 100%
 FAIR_WORDS, FAIR_BAR = 110, 84  # what text and bars keep while columns with `most` grow
+MOST_PROSE = 480  # what sentences may ask of other columns
 SAMPLE = 500  # rows that are measured
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
@@ -240,7 +242,12 @@ class Table(SavableTable):
             if column.most is not None and column.width is not None:
                 wanted = min(theme.px(column.most), self._widest(column))
                 self._grown[index] = max(0, wanted - self._width(index))
-        if self._grown != before:
+        named = [column for column in self.rows_model.columns if column.width is None]
+        if (
+            self._grown != before
+            or self._squeezed
+            or any(column.most or column.prose for column in named)
+        ):
             self._squeeze()
 
     def _widest(self, column: Column) -> int:
@@ -251,7 +258,7 @@ class Table(SavableTable):
             names = {text for text, *_look in chips}
             return max(map(chip_width, names), default=0) + CHIP_PAD
         names = set(map(column.text, rows))
-        icon = 0 if column.icon is None else self.iconSize().width() + 4
+        icon = 0 if column.icon is None else self.iconSize().width() + 8
         return max(map(self.fontMetrics().horizontalAdvance, names), default=0) + NUMBER_PAD + icon
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -261,10 +268,12 @@ class Table(SavableTable):
     def _squeeze(self) -> None:
         """Shrink text columns if there is not enough room; numbers keep their width.
 
-        If there is more than enough, columns with `most` grow.
+        Columns give up what their contents do not need before names and sentences of stretching
+        columns are elided, then all shrink alike. If there is more than enough room, columns with
+        `most` grow.
         """
         head, room, words = self.horizontalHeader(), self.viewport().width(), {}
-        reserved = 0
+        reserved = names = least = 0
         for index, column in enumerate(self.rows_model.columns):
             if self.isColumnHidden(index):
                 continue
@@ -273,6 +282,9 @@ class Table(SavableTable):
                 room -= theme.px(LEAST_WORDS) if column.title else 0
                 fair = FAIR_WORDS if column.share is None else FAIR_BAR
                 own = min(theme.px(column.most), self._widest(column)) if column.most else 0
+                needs = min(theme.px(MOST_PROSE), self._widest(column)) if column.prose else own
+                names += max(0, needs - theme.px(LEAST_WORDS))
+                least += max(0, min(own, theme.px(FAIR_WORDS)) - theme.px(LEAST_WORDS))
                 fair = max(theme.px(fair), own) - theme.px(LEAST_WORDS)
                 reserved += fair if column.title else 0
             elif column.right:
@@ -280,10 +292,10 @@ class Table(SavableTable):
             else:
                 words[index] = self._width(index)
         wanted = sum(words.values())
-        if wanted > room:
+        if wanted + names > room:
             self._squeezed |= words.keys()
-            for index, width in words.items():
-                self.setColumnWidth(index, max(theme.px(LEAST_WORDS), width * room // wanted))
+            for index, width in self._shrunk(words, names, room, least=least).items():
+                self.setColumnWidth(index, width)
         elif self._squeezed & words.keys() or self._grown:
             self._squeezed -= words.keys()
             spare = room - wanted - reserved
@@ -292,6 +304,32 @@ class Table(SavableTable):
             )
             for index, width in words.items():
                 self.setColumnWidth(index, width + int(share * self._grown.get(index, 0)))
+
+    def _shrunk(
+        self, words: Mapping[int, int], names: int, room: int, *, least: int
+    ) -> dict[int, int]:
+        """Widths of text columns that leave `names` of `room` pixels if their contents fit, and
+        `least` in any case.
+
+        words: column → the width that it has if there is room.
+        """
+        narrowest, columns = theme.px(LEAST_WORDS), self.rows_model.columns
+        spare = {
+            index: max(0, width - max(narrowest, self._widest(columns[index]), self._titled(index)))
+            for index, width in words.items()
+        }
+        over = sum(words.values()) + names - room
+        part = min(1.0, over / max(1, sum(spare.values())))
+        widths = {index: width - math.ceil(part * spare[index]) for index, width in words.items()}
+        wanted = sum(widths.values()) + least
+        if wanted <= room:
+            return widths
+        return {index: max(narrowest, width * room // wanted) for index, width in widths.items()}
+
+    def _titled(self, index: int) -> int:
+        """Width in pixels of the header of a column."""
+        title = self.rows_model.columns[index].title
+        return self.horizontalHeader().fontMetrics().horizontalAdvance(title) + NUMBER_PAD
 
     def rows(self) -> list[Any]:
         return self.rows_model.rows

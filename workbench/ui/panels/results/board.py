@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 
 LETTER, SYSTEM, KIND, MADE_FROM, SCORE, SECOND, GAIN, SECONDS, SIZE, CPU = range(10)
 # pixels at 100% below which columns are hidden
-WIDE, NARROW_WITH_GAIN, NARROW, NARROWER, SMALL = 1400, 1240, 1040, 900, 800
+WIDE, NARROW, NARROWER, SMALL = 1400, 1040, 900, 800
+GAIN_ROOM = 200  # of the column of gains, pixels at 100%
 SELECT = N_("Space or Ctrl+click adds a system to the comparison; Enter opens a run.")
 MOST_ROWS = 9  # that the table shows before it scrolls
 PICTURE = 1240, 2  # least width of a saved picture in pixels at 100%, and its scale
@@ -289,12 +290,12 @@ class BoardView(QFrame):
         super().resizeEvent(event)
 
     def _fit_columns(self) -> None:
-        """Hide the least important columns; that of gains takes the place of another."""
-        least = NARROW if self.state.over is None else NARROW_WITH_GAIN
+        """Hide the least important columns; that of gains takes the place of others."""
+        room = self.width() - (theme.px(GAIN_ROOM) if self.state.over is not None else 0)
         kind = NARROWER if len({kind_of(row) for row in self.state.rows()}) > 1 else WIDE
-        widths = dict.fromkeys((SIZE, CPU), SMALL) | {SECONDS: NARROWER, MADE_FROM: least}
+        widths = dict.fromkeys((SIZE, CPU), SMALL) | {SECONDS: NARROWER, MADE_FROM: NARROW}
         for column, width in (widths | {KIND: kind}).items():
-            self.table.setColumnHidden(column, self.width() < theme.px(width))
+            self.table.setColumnHidden(column, room < theme.px(width))
 
     def _changed(self, fields: frozenset[str]) -> None:
         if isValid(self) and self.isVisible():

@@ -94,6 +94,7 @@ class TestsPart(_Part):
             Column(
                 _("Test"),
                 lambda row: term(row.test.test),
+                prose=True,
                 tip=lambda row: _(HINTS[row.test.test]),
             ),
             Column(
