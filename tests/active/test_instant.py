@@ -155,6 +155,19 @@ def test_of_tags_the_next_best_are_told_for_the_open_document(sentences):
     assert sum(score for _label, score in best) == pytest.approx(1.0, abs=0.01)
 
 
+def test_of_classes_the_most_probable_are_told_for_the_next_documents(documents):
+    model = InstantModel({"index": documents, "labels": [*"ABCDEFG"], "words": False})
+    given = {id: [id % 7] for id in range(1, 29)}
+
+    found = model({**ASKED, "gold": given, "show": 3, "also": [1]})
+
+    assert set(found["classes"]) == set(found["answers"]) and len(found["classes"]) == 4
+    for id, best in found["classes"].items():
+        scores = [score for _label, score in best]
+        assert len(best) == 5 and scores == sorted(scores, reverse=True) and sum(scores) <= 1.001
+        assert best[0] == [found["answers"][id][0][0], found["answers"][id][0][3]]
+
+
 def test_adjacent_words_of_a_label_are_one_span(sentences):
     model = InstantModel({"index": sentences, "labels": ["PER"], "words": True})
     spans = {id: [[5, 14, 0]] for id in range(1, 13)}

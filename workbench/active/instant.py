@@ -23,6 +23,7 @@ FOLDS = 5  # parts of the labelled documents, each of which is held out once
 LEAST_DEV = 10  # labelled documents of dev from which these are measured instead
 SCALED = 20_000  # rows that the scale of the vectors is taken from
 IN_MEMORY = 512 << 20  # bytes of vectors
+CLASSES = 5  # classes of a document whose probabilities are returned
 CHANCES = 3  # labels of a word whose probabilities are returned
 CERTAIN = 0.5  # probability from which a label of several is predicted
 Request = Mapping[str, Any]
@@ -50,9 +51,10 @@ class InstantModel:
     An answer has `labelled` (number of documents), and from LEAST on `ids`, `scores`, `control`
     (arrays, unlabelled documents in order), `answers` {id: [[label, start, end, probability]]},
     `chances` {id: [[start, end, [[label, probability]]]]} of the words of `also`, the CHANCES most
-    probable, where every word has a tag; `score` on held-out labels (None if not measurable) with
-    `tested` documents, `agreement` (Cohen's kappa with the predictions POINT labels ago, else
-    None), `seconds`.
+    probable, where every word has a tag; `classes` {id: [[label, probability]]} of the documents of
+    `answers`, the CLASSES most probable of a layer of classes; `score` on held-out labels (None if
+    not measurable) with `tested` documents, `agreement` (Cohen's kappa with the predictions POINT
+    labels ago, else None), `seconds`.
     """
 
     def __init__(self, params: Request):
@@ -105,6 +107,9 @@ class InstantModel:
                 id: self._chances(self.row[id], probabilities)
                 for id in request["also"]
                 if self.single and id in self.row
+            },
+            "classes": {
+                id: self._classes(row, probabilities) for id, row in rows.items() if not self.words
             },
             "score": score,
             "tested": tested,
@@ -265,6 +270,12 @@ class InstantModel:
              float(np.exp(np.log(np.maximum(values[first:last, label], 1e-12)).mean()))]
             for first, last, label in runs(values.argmax(1), single=self.single)
         ]  # fmt: skip
+
+    def _classes(self, number: int, probabilities: np.ndarray) -> list[list[Any]]:
+        """[label, probability] of a document, the most probable first."""
+        values = probabilities[self._rows(number)][0]
+        best = np.argsort(-values, kind="stable")[:CLASSES]
+        return [[int(item), float(values[item])] for item in best]
 
     def _chances(self, number: int, probabilities: np.ndarray) -> list[list[Any]]:
         """[start, end, [[label, probability]]] of each word, the most probable first."""

@@ -59,8 +59,8 @@ class Instant:
 
     `order`: of the unlabelled documents. `answers`: document id → predicted labels, see
     `active.instant`. `chances`: (document, start, end) of a word of the open document → the most
-    probable tags (number of the label, probability). `labelled`: documents it has learned from.
-    `seconds`: of the last training.
+    probable tags (number of the label, probability). `classes`: document id → the most probable
+    classes, likewise. `labelled`: documents it has learned from. `seconds`: of the last training.
     """
 
     def __init__(self, project: Project, queue: Queue, layer: Layer, background: Background):
@@ -70,6 +70,7 @@ class Instant:
         self.order: Order | None = None
         self.answers: Mapping[int, Sequence[Sequence[Any]]] = {}
         self.chances: Mapping[tuple[int, int, int], tuple[tuple[int, float], ...]] = {}
+        self.classes: Mapping[int, tuple[tuple[int, float], ...]] = {}
         self.points: tuple[Point, ...] = ()
         self.score: float | None = None
         self.tested = 0
@@ -81,7 +82,7 @@ class Instant:
         self._unsent: dict[int, Any] = {}
         self._told: frozenset[int] = frozenset()  # documents whose labels the process has
         self._dev: list[int] = []
-        self._open = -1
+        self._open: tuple[int, ...] = (-1,)  # the open document and some that follow it
         self._then: Callable[[], None] | None = None  # after an answer for all documents
         self._sent_all = False
         self._asking = self._again = False
@@ -249,10 +250,13 @@ class Instant:
         if changed & self._unsent.keys():
             self._ask()
 
-    def show(self, document_id: int | None) -> None:
-        """Predict this document as well, if it is not among the next ones."""
-        before, self._open = self._open, document_id or -1
-        if self.order is not None and self._open not in (before, -1, *self.answers):
+    def show(self, document_id: int | None, following: Iterable[int] = ()) -> None:
+        """Predict this document as well, if it is not among the next ones of its order, and those
+        that follow it in the queue.
+        """
+        before, self._open = self._open, (document_id or -1, *following)
+        known = {before[0], -1, *self.answers}
+        if self.order is not None and not known.issuperset(self._open[:2]):
             self._ask()
 
     def ask_for_all(self, then: Callable[[], None]) -> None:
@@ -282,7 +286,7 @@ class Instant:
             "share": self.share,
             "seed": 1,
             "show": SHOWN if self._then is None else EVERY,
-            "also": [self._open],
+            "also": list(self._open),
         }
         host, self._sent_all = self._host, self._then is not None
         host.ask("instant", request, lambda found, error: self._answered(host, found, error))
@@ -313,6 +317,10 @@ class Instant:
             (int(id), start, end): tuple((int(label), float(score)) for label, score in best)
             for id, words in found["chances"].items()
             for start, end, best in words
+        }
+        self.classes = {
+            int(id): tuple((int(label), float(score)) for label, score in best)
+            for id, best in found["classes"].items()
         }
         self.seconds, self.score = float(found["seconds"]), found["score"]
         self.tested = int(found["tested"])

@@ -238,6 +238,12 @@ def test_a_side_without_contents_is_hidden_and_its_empty_parts_too(view, state):
 
     (names,) = [layer.id for layer in state.layers if layer.name == "names"]
     state.switch_layer(names, False)
+    mood = next(layer for layer in state.layers if layer.name == "mood")
+    proposed = [NewSuggestion(state.document_id, mood.id, mood.labels[0].id, score=0.9)]
+    suggestion_edits.add_suggestions(state.project, None, proposed, kind="rule", ref="test")
+    QApplication.processEvents()
+    assert view.right.suggestions.mapTo(view.right, QPoint()).y() < 60  # at the top
+    state.reject_all()
     assert view.right.isHidden()
     view.toggle_guideline()
     assert view.right.isVisible() and view.right.guideline_shown
@@ -735,7 +741,7 @@ def test_a_side_that_folded_for_want_of_room_can_be_unfolded(view, context):
 
 
 def test_many_labels_fill_the_room_that_a_short_text_leaves(view, qtbot):
-    layer = next(layer for layer in view.state.layers if layer.name == "mood")
+    layer = next(layer for layer in view.state.layers if layer.name == "names")
     with view.state.project.edit("Add labels"):
         for number in range(77):
             labels.add_label(view.state.project, layer.id, f"intent number {number}")

@@ -389,6 +389,17 @@ class InstantState(AheadState):
         labels = model.layer.labels
         return [(row_id(labels[at]), score) for at, score in best if at < len(labels)]
 
+    def class_chances(self, layer: Layer) -> list[tuple[int, float]]:
+        """The most probable classes of the open document by the instant model: (id of the label,
+        probability).
+        """
+        model = self.instant
+        if model is None or model.layer.id != layer.id or self.document_id is None:
+            return []
+        labels = model.layer.labels
+        best = model.classes.get(self.document_id, ())
+        return [(row_id(labels[at]), score) for at, score in best if at < len(labels)]
+
     def _show_live(self) -> None:
         if self.doc is not None and not self.errors:
             doc = self._with_live(self.doc)

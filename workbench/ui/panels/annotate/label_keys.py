@@ -4,10 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
-from workbench.text.labels import CLASS_KEYS, NUMBER, TOKENS, Label, Layer, keys_without_spans
+from workbench.operations import labels
+from workbench.text.labels import (
+    CLASS_KEYS,
+    NUMBER,
+    SPAN_KEYS,
+    TOKENS,
+    Label,
+    Layer,
+    keys_without_spans,
+)
 from workbench.text.rows import row_id
+from workbench.ui import latest_labels
 from workbench.ui.panels.annotate.instant import InstantState
+
+MANY = 20  # classes above which a document is offered the first ones instead of all
+FIRST = 5  # most probable ones, and latest ones
 
 
 def steps(layer: Layer) -> bool:
@@ -27,6 +41,22 @@ def _stored(labels: Iterable[Label]) -> Mapping[str, int]:
     return found
 
 
+class FirstLabels(NamedTuple):
+    """Ids of the labels that are offered before all others. `chances`: probabilities of `likely`,
+    empty if these are the most frequent ones.
+    """
+
+    likely: tuple[int, ...]
+    chances: Mapping[int, float]
+    recent: tuple[int, ...]
+
+
+def has_many(layer: Layer) -> bool:
+    """Whether a document is offered the first labels of a layer instead of all."""
+    flag = layer.traits.on_document and not layer.traits.in_choices
+    return flag and layer.traits.takes_labels and len(layer.labels) > MANY and not layer.grouped
+
+
 class LabelKeys(InstantState):
     """What the layers of the open document offer."""
 
@@ -34,6 +64,56 @@ class LabelKeys(InstantState):
     _active: tuple[tuple[Layer, ...], object, tuple[Layer, ...]] = ((), None, ())
     _label_of: tuple[tuple[Layer, ...], dict[int, tuple[Layer, Label]]] = ((), {})
     _keyed: tuple[tuple[object, ...], dict[int, tuple[Label, ...]]] = ((), {})
+
+    _often: tuple[object, dict[int, int]] = (None, {})
+    _first: tuple[int | None, object, dict[int, FirstLabels]] = (None, None, {})
+
+    def first_labels(self, layer: Layer) -> FirstLabels | None:
+        """The labels of a layer with many that are offered first; None for other layers. They stay
+        the same while a document is open, once the instant model has predicted it.
+        """
+        if not has_many(layer) or self.doc is None:
+            return None
+        if self._first[0] != self.document_id or self._first[1] is not self.layers:
+            self._first = self.document_id, self.layers, {}
+        found = self._first[2]
+        kept = found.get(row_id(layer))
+        if kept is None or (not kept.chances and self.class_chances(layer)):
+            found[row_id(layer)] = self._choose_first(layer)
+        return found[row_id(layer)]
+
+    def _choose_first(self, layer: Layer) -> FirstLabels:
+        chances = dict(self.class_chances(layer)[:FIRST])
+        likely = tuple(chances)
+        if not likely:
+            likely = self._frequent(layer)
+        latest = latest_labels.latest(self.context, layer.labels)
+        return FirstLabels(likely, chances, tuple(id for id in latest if id not in likely)[:FIRST])
+
+    def _frequent(self, layer: Layer) -> tuple[int, ...]:
+        """The most frequent labels as of when the layers were read: they keep their keys."""
+        if self._often[0] is not self.layers:
+            self._often = self.layers, labels.counts(self.project)
+        counts = self._often[1]
+        often = sorted(layer.labels, key=lambda label: -counts.get(row_id(label), 0))
+        return tuple(row_id(label) for label in often[:FIRST])
+
+    def _first_keys(self) -> Mapping[int, str]:
+        """Label id → its key, of the first labels of a layer with many: letters while digits are
+        those of spans.
+        """
+        layer = next((layer for layer in self.active if has_many(layer)), None)
+        first = self.first_labels(layer) if layer is not None else None
+        if first is None:
+            return {}
+        digits = not self._digits_are_taken
+        rows = (first.likely, first.recent) if digits else (first.likely,)
+        sets = (SPAN_KEYS, CLASS_KEYS) if digits else (CLASS_KEYS,)
+        return {
+            id: key
+            for ids, keys in zip(rows, sets, strict=True)
+            for id, key in zip(ids, keys, strict=False)
+        }
 
     @property
     def active(self) -> tuple[Layer, ...]:
@@ -66,10 +146,22 @@ class LabelKeys(InstantState):
 
     @property
     def shown_keys(self) -> Mapping[int, str]:
-        """Label id → the key shown on its chip: digits first if no span layer is shown."""
+        """Label id → the key shown on its chip: digits first if no span layer is shown. The keys of
+        the first labels of a layer with many are those of no other label.
+        """
+        first = self._first_keys()
+        others = {id: key for id, key in self._usual_keys().items() if key not in first.values()}
+        return {**others, **first}
+
+    @property
+    def _digits_are_taken(self) -> bool:
+        """Whether digits are the keys of spans, or write numbers."""
+        kinds = (layer.traits for layer in self.active)
+        return any(kind.in_text or kind.editor == NUMBER for kind in kinds)
+
+    def _usual_keys(self) -> Mapping[int, str]:
         shown = [label for layer in self.active for label in layer.labels]
-        digits = any(layer.traits.in_text or layer.traits.editor == NUMBER for layer in self.active)
-        if not self.doc or digits:
+        if not self.doc or self._digits_are_taken:
             return {id: key for key, id in _stored(shown).items()}
         texts = self.doc.document.form
         together = [layer for layer in self.layers if layer.texts == texts]
@@ -82,7 +174,8 @@ class LabelKeys(InstantState):
 
         A sublabel without a key has that of its parent with the number of presses.
         """
-        basis = self.active, self.layers, self.doc.document.form if self.doc else None
+        form = self.doc.document.form if self.doc else None
+        basis = self.active, self.layers, form, self._first_keys()
         if self._keyed[0] != basis:
             self._keyed = basis, {}
         kept = self._keyed[1]

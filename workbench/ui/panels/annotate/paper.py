@@ -17,6 +17,7 @@ from workbench.ui.panels.annotate.choice_list import ChoiceList
 from workbench.ui.panels.annotate.editors import EDITORS
 from workbench.ui.panels.annotate.label_bars import BarStack
 from workbench.ui.panels.annotate.link_line import LinkLine, signed
+from workbench.ui.panels.annotate.many_labels import ManyLabels
 from workbench.ui.panels.annotate.room import SIDE, Room
 from workbench.ui.panels.annotate.shown_arcs import ShownArcs
 from workbench.ui.panels.annotate.shown_spans import ShownSpans
@@ -67,6 +68,7 @@ class Paper(QFrame):
         self.state = state
         self.texts: list[DocumentText] = []
         self._bars: dict[int, LabelBar] = {}
+        self._many: dict[int, ManyLabels] = {}
         self._titles: list[QLabel] = []
         self._last = 0
         self._shown_spans = ShownSpans(state)
@@ -88,6 +90,8 @@ class Paper(QFrame):
         self.tighten(False)
         self._middle.setContentsMargins(0, 0, 0, 0)
         self._middle.setSpacing(6)
+        self._firsts = QVBoxLayout()
+        layout.addLayout(self._firsts)
         layout.addWidget(self._classes)
         layout.addWidget(self._upper)
         layout.addLayout(self._middle, 1)
@@ -320,11 +324,15 @@ class Paper(QFrame):
         state = self.state
         listed = state.choice_layer  # its labels are the texts themselves
         self._values.show_layers(state.active)
+        active = {row_id(layer) for layer in state.active}
         shown = {
-            layer.id: layer
+            row_id(layer): layer
             for layer in state.active
             if layer != listed and layer.traits.editor not in (*EDITORS, QUESTIONS)
         }
+        shown = {id: layer for id, layer in shown.items() if not self._show_many(layer)}
+        for id in [id for id in self._many if id not in active or id in shown]:
+            remove(self._many.pop(id))
         for id in [id for id in self._bars if id not in shown]:
             gone = self._bars.pop(id)
             for stack in self._stacks:
@@ -350,9 +358,24 @@ class Paper(QFrame):
             )
         self._order_tabs()
         kinds = {layer.traits.on_document for layer in shown.values()}
-        self._upper.setVisible(True in kinds)
+        self._upper.setVisible(True in kinds or bool(self._many))
         self._lower.setVisible(False in kinds)
         self._say_remark(shown)
+
+    def _show_many(self, layer: Layer) -> bool:
+        """Show the first labels of a layer with many; False for other layers."""
+        state, id = self.state, row_id(layer)
+        first = state.first_labels(layer)
+        if first is None:
+            return False
+        if id not in self._many:
+            part = self._many[id] = ManyLabels(state.context.settings)
+            part.picked.connect(self.picked)
+            part.more.connect(self.more)
+            self._firsts.addWidget(part)
+        labels = {row_id(label): label for label in state.with_keys(layer)}
+        self._many[id].set(layer, first, labels, chosen=state.marked, enabled=state.can_edit)
+        return True
 
     def _order_tabs(self) -> None:
         """Tab goes through labels, texts and values from top to bottom: Qt appends widgets that are
@@ -362,7 +385,8 @@ class Paper(QFrame):
             [part for bar in stack.bars for part in bar.controls] for stack in self._stacks
         )
         values = [part for editor in self._values.editors.values() for part in editor.controls]
-        wanted = [self._tab_start, *above, self.tokens.grid, *self.texts, *values, *below]
+        many = [part for many in self._many.values() for part in many.controls]
+        wanted = [self._tab_start, *many, *above, self.tokens.grid, *self.texts, *values, *below]
         if wanted != self._tab_order:
             self._tab_order = wanted
             for part, following in pairwise(wanted):
@@ -447,6 +471,9 @@ class Paper(QFrame):
     def restyle(self) -> None:
         for bar in self._bars.values():
             bar.restyle()
+        for many in self._many.values():
+            many.restyle()
+        self._show_bars()
         self.tokens.render_tokens()
         self._centre()
         self.update()

@@ -82,6 +82,7 @@ class RightSide(QFrame):
         layout.addWidget(self.relations.part)
         layout.addWidget(self._spans_part, SPANS)
         layout.addWidget(self.metadata)
+        layout.addStretch()  # the room that hidden parts leave
 
     # ------------------------------------------------------------ parts
 
@@ -133,6 +134,8 @@ class RightSide(QFrame):
         self._suggested_part = column(
             head, self._sorting, self.suggestions, self._acts, self._none, line(), gap=0
         )
+        policy = QSizePolicy.Policy
+        self._suggested_part.setSizePolicy(policy.Preferred, policy.Maximum)
 
     def _suggestion_table(self) -> Table:
         kept = self.state.context.settings

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
 
 SUGGESTED, LINKED = "suggested", "relation"
+AHEAD = 10  # documents that follow the open one, which the instant model predicts with it
 SURE = 0.85  # initial score from which "Accept all" accepts suggestions
 
 # tables that hold data of a document
@@ -190,13 +191,19 @@ class AnnotateState(WithRemarks):
         before = self.document_id
         self.units.show(doc.document)
         if self.instant is not None:
-            self.instant.show(document_id)
+            self.instant.show(document_id, self._following(document_id))
         self.update(doc=doc, document_id=document_id, chosen=chosen, predicted=self._answer(doc))
         self.update(linking=None)
         self.finder.show_texts(doc.document.texts)
         self.project.select((document_id,), self)
         if before != document_id:
             self._check(id for id in (before, document_id) if id is not None)
+
+    def _following(self, document_id: int) -> Sequence[int]:
+        """Some documents that follow in the queue."""
+        ids = self.ids if isinstance(self.ids, array) else array("q", self.ids)
+        at = ids.index(document_id) + 1 if document_id in ids else 0
+        return ids[at : at + AHEAD]
 
     def _units_changed(self, _fields: frozenset[str]) -> None:
         self.update(unit_changes=self.unit_changes + 1)

@@ -1,0 +1,124 @@
+"""A class layer with many labels: the first ones by key, the others by search."""
+
+from types import SimpleNamespace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
+
+from tests.ui.panels.annotate.test_state import key_of, layer_id
+from workbench.operations import annotate, labels
+from workbench.ui.panels.annotate.acts import AnnotateActs
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.chip import ChipButton
+from workbench.ui.widgets.label_palette import LabelPalette
+
+NAMES = tuple(f"topic_{number:02}" for number in range(30))
+
+
+@pytest.fixture
+def many(filled, context):
+    """Annotate with a layer of 30 classes alone; its last two have been given."""
+    layer = labels.add_layer(filled, "topic", "class", labels=NAMES)
+    ids = dict(zip(NAMES, (item.id for item in labels.layers(filled)[-1].labels), strict=True))
+    documents = [row.id for row in annotate.queue_page(filled, annotate.queue(filled), ())]
+    for document, name in zip(documents[2:5], (NAMES[29], NAMES[29], NAMES[28]), strict=True):
+        annotate.set_class(filled, document, ids[name])
+    state = AnnotateActs(context)
+    for other in ("mood", "names", "pairs"):
+        state.switch_layer(layer_id(state, other), False)
+    yield SimpleNamespace(state=state, layer=layer, ids=ids)
+    state.close()
+
+
+def first(many):
+    (layer,) = many.state.active
+    return many.state.first_labels(layer)
+
+
+def names_of(many, ids):
+    known = {id: name for name, id in many.ids.items()}
+    return [known[id] for id in ids]
+
+
+def key_names(many):
+    known = {id: name for name, id in many.ids.items()}
+    keys = many.state.keys
+    return {key: known[keys[key]] for key in "12345" if key in keys}
+
+
+def test_without_a_model_the_most_frequent_classes_come_first_with_digits(many):
+    likely = names_of(many, first(many).likely)
+
+    assert likely == ["topic_29", "topic_28", "topic_00", "topic_01", "topic_02"]
+    assert first(many).chances == {} and first(many).recent == ()
+    assert list(key_names(many).values()) == likely
+
+
+def test_the_model_in_the_loop_puts_the_most_probable_classes_first(many, monkeypatch):
+    chances = [(many.ids[name], 0.5 - n / 10) for n, name in enumerate(reversed(NAMES[:5]))]
+    monkeypatch.setattr(many.state, "class_chances", lambda _layer: chances)
+    many.state.step(1)
+
+    assert names_of(many, first(many).likely) == [*reversed(NAMES[:5])]
+    assert first(many).chances == dict(chances)
+
+
+def test_the_order_stays_while_a_document_is_open_and_the_latest_come_with_the_next(many):
+    before = first(many)
+    many.state.label(many.ids["topic_17"])
+    assert first(many) == before and many.state.marked == {many.ids["topic_17"]}
+
+    many.state.step(1)
+    assert names_of(many, first(many).recent) == ["topic_17"]
+    assert many.state.shown_keys[many.ids["topic_17"]] == "q"
+
+
+def test_beside_spans_the_probable_classes_have_letters(many):
+    many.state.switch_layer(layer_id(many.state, "names"), True)
+    keys = many.state.keys
+
+    assert [keys[key] for key in "qwert"] == list(first_of(many, "topic").likely)
+    assert {keys[key] for key in "123"}.isdisjoint(many.ids.values())
+
+
+def first_of(many, name):
+    (layer,) = [layer for layer in many.state.active if layer.name == name]
+    return many.state.first_labels(layer)
+
+
+def chips(view):
+    return {chip.text(): chip for chip in view.findChildren(ChipButton) if chip.isVisible()}
+
+
+def test_the_rows_keep_their_place_from_document_to_document(many, open_view, monkeypatch):
+    view = open_view(many.state)
+    places = []
+    for step in range(3):
+        chances = [(id, 0.3) for id in list(many.ids.values())[4 * step : 4 * step + 5]]
+        monkeypatch.setattr(many.state, "class_chances", lambda _layer, found=chances: found)
+        many.state.step(1)
+        QTest.qWait(1)
+        shown = chips(view)
+        parts = (shown[NAMES[4 * step]], shown[NAMES[4 * step + 4]], view.paper.text)
+        places.append(tuple(part.mapTo(view, part.rect().topLeft()).y() for part in parts))
+
+    assert len(set(places)) == 1
+    said = [label.text() for label in view.findChildren(QLabel) if label.isVisible()]
+    assert "one of 30, the most probable first" in said and said.count("0.30") == 5
+
+
+def test_a_digit_gives_a_class_and_the_search_any_other(many, open_view):
+    view = open_view(many.state)
+    QTest.keyClick(view.first, Qt.Key.Key_2)
+    assert many.state.marked == {many.ids["topic_28"]} and chips(view)["topic_28"].isChecked()
+
+    (search,) = [b for b in view.findChildren(Button) if b.accessibleName() == "Find a class"]
+    QTest.mouseClick(search, Qt.MouseButton.LeftButton)
+    palette = view.findChild(LabelPalette)
+    QTest.keyClicks(palette.focusWidget() or view.focusWidget(), "topic 19")
+    QTest.keyClick(view.window().focusWidget(), Qt.Key.Key_Return)
+    QTest.qWait(10)
+    assert many.state.marked == {many.ids["topic_19"]} and chips(view)["topic_19"].isChecked()
+    assert key_of(many.state) == "k0"
