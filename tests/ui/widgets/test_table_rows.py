@@ -149,7 +149,7 @@ def test_a_stretching_column_can_keep_the_room_of_its_texts_while_others_grow(lo
 
 @pytest.mark.parametrize("width", [330, 240])
 def test_columns_give_up_what_they_do_not_need_before_a_name_is_elided(look, qtbot, width):
-    """330 pixels are enough for the name beside short papers; in 240 all columns shrink alike."""
+    """330 pixels are enough for the name beside short papers; in 240 the widest shrink."""
     name, paper = "starter-ulmfit-forward", "Short"
     columns = (
         Column("Name", lambda _row: name, most=240),
@@ -170,3 +170,22 @@ def test_columns_give_up_what_they_do_not_need_before_a_name_is_elided(look, qtb
 
     table.resize(theme.px(900), 200)
     assert [table.columnWidth(at) for at in (1, 2)] == [theme.px(150), theme.px(120)]
+
+
+def test_short_texts_stay_whole_in_a_narrow_table_while_long_ones_are_elided(look, qtbot):
+    columns = (
+        Column("Key", lambda _row: "m-0083", 90),
+        Column("Gold", lambda _row: "accessibility of trams", 180),
+        Column("Said", lambda _row: "accessibility of buses", 180),
+        Column("State"),
+    )
+    table = Table(columns, name="errors", key=str)
+    qtbot.addWidget(table)
+    table.resize(theme.px(340), 200)
+    with qtbot.waitExposed(table):
+        table.show()
+    table.set_rows(["one"])
+
+    text = table.fontMetrics().horizontalAdvance
+    assert table.columnWidth(0) > text("m-0083") + 20
+    assert table.columnWidth(1) == table.columnWidth(2) < text("accessibility of trams") + 20

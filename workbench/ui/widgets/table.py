@@ -269,7 +269,7 @@ class Table(SavableTable):
         """Shrink text columns if there is not enough room; numbers keep their width.
 
         Columns give up what their contents do not need before names and sentences of stretching
-        columns are elided, then all shrink alike. If there is more than enough room, columns with
+        columns are elided, then the widest shrink. If there is more than enough room, columns with
         `most` grow.
         """
         head, room, words = self.horizontalHeader(), self.viewport().width(), {}
@@ -321,10 +321,15 @@ class Table(SavableTable):
         over = sum(words.values()) + names - room
         part = min(1.0, over / max(1, sum(spare.values())))
         widths = {index: width - math.ceil(part * spare[index]) for index, width in words.items()}
-        wanted = sum(widths.values()) + least
-        if wanted <= room:
+        left, most = room - least, 0
+        for number, width in enumerate(sorted(widths.values())):  # the widest shrink first
+            most = max(narrowest, left // (len(widths) - number))
+            if width > most:
+                break
+            left -= width
+        else:
             return widths
-        return {index: max(narrowest, width * room // wanted) for index, width in widths.items()}
+        return {index: min(most, width) for index, width in widths.items()}
 
     def _titled(self, index: int) -> int:
         """Width in pixels of the header of a column."""
