@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QAccessible, QKeyEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QLayout, QLineEdit, QWidget
 
 from workbench.operations import annotate, label_groups, labels, suggestion_edits
 from workbench.operations.annotate import NewSuggestion
@@ -489,6 +489,22 @@ def test_what_is_left_to_do_is_counted(view):
     press(view.first, Key.Key_Return)
 
     assert view.queue._count.text() == "1 / 6"
+
+
+def test_progress_is_shown_of_each_layer_that_is_labelled(view, qtbot):
+    press(view.first, Key.Key_Q)
+    press(view.first, Key.Key_Return)
+    qtbot.waitUntil(lambda: "mood 1 / 5 · names 0 / 5 · pairs 0 / 1" in shown_texts(view))
+
+    for name in ("names", "pairs"):
+        (id,) = [layer.id for layer in view.state.layers if layer.name == name]
+        view.state.switch_layer(id, False)
+    assert not any("mood 1 / 5" in text for text in shown_texts(view))
+
+
+def shown_texts(view) -> list[str]:
+    labels = view.queue.findChildren(QLabel)
+    return [label.text() for label in labels if label.isVisible()]
 
 
 def test_two_thousand_spans_are_shown_and_one_more_is_quick(view, qtbot, state):

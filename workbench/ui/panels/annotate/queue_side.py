@@ -67,6 +67,7 @@ class QueueSide(QFrame):
         self._title = words(_("Queue"), "ui", weight=600)
         self._count = words("", "small", "muted")
         self._meter = Meter(0.0, name=_("Done"))
+        self._of_layers = Elided("", "small", "muted")
         self._pace = Elided("", "small", "muted")
         title = _("Next unlabelled")
         self._unlabelled = icon_button("chevrons-down", title, self._next, small=True)
@@ -86,6 +87,7 @@ class QueueSide(QFrame):
         head = column(
             row(self._title, None, self._count),
             self._meter,
+            self._of_layers,
             self._pace,
             self.bar,
             self._ordered,
@@ -160,6 +162,7 @@ class QueueSide(QFrame):
         self._show_order()
         self._show_count()
         if concerns(fields, "progress", "left", "errors"):
+            self._show_layers()
             self._show_pace()
 
     def _forget(self, ids: Iterable[int] | None) -> None:
@@ -203,6 +206,16 @@ class QueueSide(QFrame):
             else:
                 self._count.setText(_("{n:,} of {all:,}").format(n=len(state.ids), all=total))
             plain.set_tip(self._count, self._describe(done, total))
+
+    def _show_layers(self) -> None:
+        """How much is finished of each layer, if several are labelled."""
+        layers = self.state.progress.layers if self.state.progress else ()
+        message = _("{layer} {done:,} / {total:,}")
+        parts = (
+            message.format(layer=layer.name, done=layer.done, total=layer.total) for layer in layers
+        )
+        self._of_layers.setText(" · ".join(parts))
+        self._of_layers.setVisible(len(layers) > 1 and not self.state.errors)
 
     def _show_pace(self) -> None:
         """Documents per hour, and the time that the others take at this pace."""
