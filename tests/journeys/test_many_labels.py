@@ -1,0 +1,36 @@
+"""A class layer with many labels, by mouse and keys."""
+
+import pytest
+from PySide6.QtCore import Qt
+
+from tests.journeys.test_by_mouse import opens_the_sample
+from workbench.operations import annotate, labels
+
+pytestmark = [pytest.mark.process, pytest.mark.timeout(300)]
+NAMES = [f"{action}_{thing}" for action in ("lost", "late", "new") for thing in "abcdefgh"]
+
+
+def test_a_class_is_searched_by_words_and_then_has_a_key(hand):
+    opens_the_sample(hand)
+    labels.add_layer(hand.app.project, "intent", "class", labels=NAMES)
+    hand.click("Label intent")
+    hand.click("Next unlabelled")
+    first = hand.app.project.selection[0]
+    hand.click("Find a class")
+    hand.type("late g")
+    hand.key(Qt.Key.Key_Return)
+    hand.wait(lambda: "late_g" in classes(hand, first), "the search gives no class")
+
+    hand.press("Text", Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    hand.wait(lambda: hand.app.project.selection[0] != first, "Ctrl+Enter opens no other")
+    second = hand.app.project.selection[0]
+    chip = hand.find("late_g")
+    hand.press("Text", Qt.Key(ord(chip.accessibleDescription().removeprefix("Key ").upper())))
+    hand.wait(lambda: "late_g" in classes(hand, second), "its key gives no class")
+
+
+def classes(hand, document: int) -> set[str]:
+    names = {
+        label.id: label.name for layer in labels.layers(hand.app.project) for label in layer.labels
+    }
+    return {names[mark.label_id] for mark in annotate.view(hand.app.project, document).marks}
