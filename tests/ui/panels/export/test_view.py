@@ -7,7 +7,8 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QTableView, QWi
 
 from tests.ui.panels.export.conftest import StillQueue
 from workbench.base.registry import registry
-from workbench.jobs.events import Started
+from workbench.jobs.events import Finished, Started
+from workbench.ui.widgets.callout import Callout
 
 
 @pytest.fixture
@@ -127,3 +128,13 @@ def test_the_left_column_is_as_wide_as_its_words_need_at_150_per_cent(panel, qtb
         qtbot.waitUntil(lambda: area.widget().minimumSizeHint().width() <= area.viewport().width())
     finally:
         style.apply(QApplication.instance(), settings.Settings(theme="light"))
+
+
+def test_why_an_export_failed_is_in_sight_without_scrolling(panel, app, qtbot):
+    app.window.resize(1280, 760)
+    panel.state.start()
+
+    panel.state.job.tell(Finished("failed", message="The weights have changed.", hint="Restore."))
+
+    (callout,) = (item for item in panel.view.findChildren(Callout) if item.isVisible())
+    qtbot.waitUntil(lambda: callout.visibleRegion().boundingRect().height() == callout.height())

@@ -112,7 +112,8 @@ class _Choices(QFrame):
             _("A new or empty folder. Each format is written to a subfolder."),
         )
         self._problem = Callout(tone="bad")
-        self._problem.hide()
+        self._problem_row = column(self._problem, margins=(20, 8, 20, 12))
+        self._problem_row.hide()
         self.start = Button(_("Export model"), "package-open", "primary", on=state.start)
         self.cancel = Button(_("Cancel"), kind="danger", on=state.cancel, name=_("Cancel export"))
         inside = column(
@@ -121,7 +122,6 @@ class _Choices(QFrame):
             self._cards,
             self._folder_field,
             row(None, browse),
-            self._problem,
             WaitLine(Waits(state.queue, of_project(state.project, "export"))),
             None,
             gap=12,
@@ -131,6 +131,7 @@ class _Choices(QFrame):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(scrolled(inside), 1)
+        layout.addWidget(self._problem_row)  # in sight at any height
         layout.addWidget(bar(None, self.cancel, self.start, margins=(20, 10, 20, 10)))
         self._fit()
 
@@ -175,6 +176,7 @@ class _Choices(QFrame):
             self._show_formats()
         if concerns(fields, "problem"):
             self._problem.set(state.problem, "bad", state.details)
+            self._problem_row.setVisible(bool(state.problem))
         self._show_buttons()
 
     def _show_formats(self) -> None:
