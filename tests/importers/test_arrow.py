@@ -1,6 +1,7 @@
 """Parquet, Arrow and Feather as pyarrow writes them."""
 
 import json
+import struct
 import sys
 
 import pytest
@@ -116,6 +117,17 @@ def test_a_damaged_table_is_refused_by_name(write):
     path.write_bytes(path.read_bytes()[:60])
 
     with pytest.raises(ImportFailed, match=r"a.parquet cannot be read as a table"):
+        list(importer("parquet").read(Source(path), Options()))
+
+
+def test_damaged_offsets_within_a_table_are_refused(arrow, tmp_path, write):
+    path = write({"text": ["a" * 1000, "b" * 1000]}, "a.arrow")
+    content = path.read_bytes()
+    offsets = struct.pack("<3i", 0, 1000, 2000)  # of the texts in their buffer
+    assert content.count(offsets) == 1
+    path.write_bytes(content.replace(offsets, struct.pack("<3i", 0, 1 << 30, 2000)))
+
+    with pytest.raises(ImportFailed, match=r"a.arrow cannot be read as a table"):
         list(importer("parquet").read(Source(path), Options()))
 
 

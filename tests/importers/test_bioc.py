@@ -120,6 +120,13 @@ def test_the_preview_shows_the_annotations(tmp_path):
     assert table.rows[0].cells == ("d1", "Lithium", "Chemical", "4")
 
 
+def test_passages_of_questions_are_no_bioc(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"query": "Who?", "passages": [{"text": "Ada"}], "text": "x"}\n')
+
+    assert detect(Source(path)).format == "doccano"
+
+
 def test_other_collections_are_no_bioc(tmp_path):
     path = tmp_path / "a.xml"
     path.write_text("<collection>\n<book>One</book>\n</collection>\n", encoding="utf-8")

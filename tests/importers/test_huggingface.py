@@ -158,3 +158,22 @@ def test_a_damaged_description_is_named(tmp_path):
 
     with pytest.raises(ImportFailed, match=r"train/state.json cannot be read as the description"):
         list(importer("huggingface").read(Source(path), Options()))
+
+
+@pytest.mark.parametrize("split", ["x" * 5000, "a\\u0000b"])
+def test_a_split_that_no_file_can_be_named_after_is_refused(tmp_path, split):
+    path = tmp_path / "dataset_dict.json"
+    path.write_text(f'{{"splits": ["{split}"]}}', encoding="utf-8")
+
+    with pytest.raises(ImportFailed, match=r"dataset_dict.json") as caught:
+        list(importer("huggingface").read(Source(path), Options()))
+    assert len(caught.value.message) < 600
+
+
+@pytest.mark.parametrize("feature", ["dtype: {x: 1}", "x: 1", "dtype: []", "struct: 5"])
+def test_features_of_an_unknown_form_are_left_as_they_are(hub, read, feature):
+    card = f"---\ndataset_info:\n  features:\n  - name: text\n    {feature}\n---\n"
+    (hub / "README.md").write_text(card, encoding="utf-8")
+    (hub / "train.jsonl").write_text('{"text": "Some words."}\n')
+
+    assert read(hub / "README.md").texts == ["Some words."]

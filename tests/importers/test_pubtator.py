@@ -1,5 +1,7 @@
 """PubTator, modelled on the files of BC5CDR and BioRED; texts invented."""
 
+import pytest
+
 from workbench.importers.base import Options
 from workbench.importers.detect import detect, importer
 from workbench.importers.source import Source
@@ -78,8 +80,9 @@ def test_the_preview_shows_the_annotations_with_their_lines(tmp_path):
     assert table.rows[0].cells == ("101", "0", "7", "Lithium", "Chemical", "D008094")
 
 
-def test_texts_with_bars_are_no_pubtator(tmp_path):
+@pytest.mark.parametrize("text", ["id|a|b\n1|2|3\n", "x|t|y\nz|a|y\n"])
+def test_a_table_with_bars_is_no_pubtator(tmp_path, text):
     path = tmp_path / "a.txt"
-    path.write_text("a|b|c\nd|e|f\n", encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
 
-    assert detect(Source(path)).format != "pubtator"
+    assert detect(Source(path)).format == "csv"

@@ -91,6 +91,7 @@ class ArrowTable:
         """The fields of each row; a Fault replaces one that cannot be read."""
         with _reading(self._path):
             for batch in _batches(self._path):
+                batch.validate(full=True)  # damaged offsets would end the process
                 for row in batch.select(self._columns).to_pylist():
                     yield decoded(row, self._decoders)
 

@@ -52,9 +52,8 @@ Fields = Mapping[str, Any]
 class BiocImporter:
     def sniff(self, head: str, name: str) -> Guess:
         if jsonl.opens(head):
-            found = '"passages"' in head and any(
-                key in head for key in ('"infons"', '"bioctype"', '"annotations"')
-            )
+            of_annotations = all(f'"{key}"' in head for key in ("annotations", "offset"))
+            found = '"passages"' in head and ('"infons"' in head or of_annotations)
         else:
             found = foreign_xml.is_bioc(head)
         return Guess(0.99 if found else 0.0, _("passages with annotations, as of BioC"))

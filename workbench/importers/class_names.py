@@ -109,18 +109,23 @@ def _feature(item: object) -> Any:
             return {"_type": "Sequence", "feature": _inner(item[kind])}
     if "struct" in item:
         return _inner(item["struct"])
-    if "dtype" in item:
-        return _inner(item["dtype"])
-    return _inner(item)
+    return _inner(item.get("dtype", item))
 
 
 def _inner(item: object) -> Any:
     if isinstance(item, list):
         return _of_yaml(item)
-    if isinstance(item, Mapping) and isinstance(label := item.get("class_label"), Mapping):
-        names = label.get("names")
-        if isinstance(names, Mapping):  # '0': neg, '1': pos
-            numbered = sorted(names.items(), key=lambda pair: int(str(pair[0])))
-            names = [name for _number, name in numbered]
-        return {"_type": "ClassLabel", "names": names}
-    return _feature(item) if isinstance(item, Mapping) and item else {"_type": "Value"}
+    if not isinstance(item, Mapping):
+        return {"_type": "Value"}
+    if isinstance(label := item.get("class_label"), Mapping):
+        return {"_type": "ClassLabel", "names": _names(label.get("names"))}
+    is_nested = any(kind in item for kind in (*_YAML_LISTS, "struct", "dtype"))
+    return _feature(item) if is_nested else {"_type": "Value"}
+
+
+def _names(names: object) -> object:
+    """A list of names; of `'0': neg`, `'1': pos` in the order of the numbers."""
+    if not isinstance(names, Mapping):
+        return names
+    numbered = {str(number): name for number, name in names.items()}
+    return [numbered.get(str(n), str(n)) for n in range(len(numbered))]

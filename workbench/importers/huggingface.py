@@ -122,6 +122,15 @@ class _Part:
 
 def _parts(source: Source, config: str) -> list[_Part]:
     """The files of a data set. Raises ImportFailed."""
+    try:
+        return _checked(source, config)
+    except (OSError, ValueError, NotImplementedError) as error:  # names that no file can have
+        reason = " ".join(str(error).split())[:200]
+        raise _damaged(source.name, reason) from error
+
+
+def _checked(source: Source, config: str) -> list[_Part]:
+    """Raises ImportFailed if there are no files, or one of them is missing."""
     folder = source.path.parent
     if source.name == DICT:
         found = [

@@ -40,7 +40,6 @@ from workbench.text.document import TEXT, Document
 from workbench.text.relations import Relation
 from workbench.text.spans import Span
 
-START = re.compile(r"\s*[^\s|]{1,60}\|[ta]\|")
 _TEXT = re.compile(r"([^\s|]{1,60})\|([ta])\|(.*)", re.S)
 _IDS = re.compile(r"[|;,+]")
 _EMPTY = ("", "-", "-1")
@@ -63,7 +62,7 @@ class _Block:
 
 class PubtatorImporter:
     def sniff(self, head: str, name: str) -> Guess:
-        if START.match(head.lstrip("\ufeff")):
+        if _opens(head):
             return Guess(0.98, _("titles and abstracts with annotations, as of PubTator"))
         return Guess(0.0)
 
@@ -121,6 +120,16 @@ class PubtatorImporter:
                 lost,
             )
             yield Remark(message.format(file=source.name, n=lost))
+
+
+def _opens(head: str) -> bool:
+    """Whether the first lines are a title or an abstract, and more of the same document."""
+    first, _end, rest = head.lstrip("\ufeff \r\n").partition("\n")
+    match = _TEXT.match(first)
+    following = rest.partition("\n")[0].rstrip("\r")
+    return match is not None and (
+        not following or following.startswith((f"{match[1]}|a|", f"{match[1]}\t"))
+    )
 
 
 def _blocks(source: Source) -> Iterator[_Block]:
