@@ -313,3 +313,12 @@ def test_links_out_of_a_folder_are_named_in_the_result(ask, file, tmp_path):
 
     assert found["documents"] == 1
     assert "leads out of it and was not followed: b.txt" in found["warnings"][0]
+
+
+def test_remarks_of_an_importer_are_in_the_preview(ask, file, tmp_path):
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"tokens": ["We", "saw"], "ner_tags": [0, 1]}\n')
+
+    (preview,) = ask("import-dry-run", "import", file, path, "--dry-run")
+
+    assert "t.jsonl: ner_tags holds numbers of tags without their names" in preview["warnings"][0]

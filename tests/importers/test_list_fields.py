@@ -104,6 +104,25 @@ def test_numbers_of_tags_are_tags_of_tokens_until_their_names_are_given(read):
     assert named.remarks == []
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.jsonl", '{"text": "a", "label": 1}\n{"text": "b", "label": 0}\n'),
+        ("x.csv", "text,label\na,1\nb,0\n"),
+    ],
+)
+def test_numbers_of_classes_may_be_named(read, name, content):
+    found = read(content, name=name, settings={"names": "neg, pos"})
+
+    assert [record.marks["class"] for record in found.records] == [("pos",), ("neg",)]
+
+
+def test_a_number_without_a_name_is_an_error(read):
+    found = read('{"text": "a", "label": 2}\n', "doccano", settings={"names": "neg,pos"})
+
+    assert found.skipped == [(1, "there is no name for the number 2; 2 names are given")]
+
+
 def test_a_record_with_too_few_tags_is_skipped(read):
     good = {"tokens": SAW, "tags": TAGS}
 

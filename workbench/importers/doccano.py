@@ -437,6 +437,11 @@ class _Form:
         indicators = list_fields.shared_indicators(roles.several(mapped), fields)
         return cls(mapped, list_fields.Tags(tags, names), names, vectors, indicators)
 
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """The names of numbered classes; with tags, the names are those of tags."""
+        return () if self.tags.columns else self.names
+
     def feed(self, values: Iterable[object]) -> None:
         """Read the tags of all records: they decide on the scheme."""
         for value in values:
@@ -499,7 +504,7 @@ def _record(value: object, form: _Form, options: Options) -> Record:
         elif role.column in form.indicators or role.column in form.vectors:
             _indicated(value.get(role.column), role, parts, form)
         elif (role.kind in (*roles.CLASSES, roles.CHAINS) or role.in_text) and role.column in value:
-            _labels(value[role.column], role, parts, options)
+            _labels(value[role.column], role, parts, options, form)
     for name in ("meta", "metadata"):
         if isinstance(extra := value.get(name), dict):
             meta = {**extra, **meta}
@@ -583,13 +588,14 @@ def _group(value: object) -> str | None:
     return None if value in (None, "") else str(value)
 
 
-def _labels(value: object, role: roles.Role, parts: _Parts, options: Options) -> None:
+def _labels(value: object, role: roles.Role, parts: _Parts, options: Options, form: _Form) -> None:
     """Spans or classes, by what the value is: one file may hold both."""
     if value is None or value == "":
         return
     if isinstance(value, str):  # the usual class, without the checks below
         name = role.name if role.kind in roles.CLASSES else options.class_layer
-        parts.marks[name] = _together(parts.marks.get(name, ()), (label_name(value),), role)
+        label = list_fields.class_name(value, form.class_names)
+        parts.marks[name] = _together(parts.marks.get(name, ()), (label,), role)
         parts.states[name] = "submitted"
         return
     if isinstance(value, dict) and isinstance(value.get("choices"), list):  # of Label Studio
@@ -614,7 +620,8 @@ def _labels(value: object, role: roles.Role, parts: _Parts, options: Options) ->
         parts.states[name] = "submitted"
     elif value or role.kind == roles.LABELS:
         name = role.name if role.kind in roles.CLASSES else options.class_layer
-        names = tuple(dict.fromkeys(label_name(item) for item in value))
+        found = (list_fields.class_name(item, form.class_names) for item in value)
+        names = tuple(dict.fromkeys(found))
         parts.marks[name] = _together(parts.marks.get(name, ()), names, role)
         parts.states[name] = "submitted"
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from workbench.base.i18n import N_, _, ngettext
 from workbench.base.options import Option
-from workbench.importers.base import SPANS, TAGS, Fault, show, unique_spans
+from workbench.importers.base import SPANS, TAGS, Fault, label_name, show, unique_spans
 from workbench.text import schemes
 from workbench.text.joining import join
 from workbench.text.labels import MULTI, Label, Layer, free_key
@@ -22,10 +22,7 @@ NAMES = Option(
     "names",
     "text",
     "",
-    N_(
-        "Names of the labels of columns that hold their numbers, in order from 0, between commas: "
-        "O,B-PER,I-PER."
-    ),
+    N_("The labels for the numbers 0, 1, 2 … in a column, between commas: O,B-PER,I-PER."),
     title=N_("Names of numbered labels"),
 )
 _TOKENS = ("tokens", "words", "token", "word", "form", "forms", "sentence", "text")
@@ -280,6 +277,15 @@ class Tags:
 def names_in(settings: Mapping[str, object]) -> tuple[str, ...]:
     """The names of labels by number that the setting `names` gives."""
     return tuple(name.strip() for name in str(settings.get(NAMES.name) or "").split(",") if name)
+
+
+def class_name(value: object, names: Sequence[str]) -> str:
+    """The name of a class: if names are given, a number stands for one of them. Raises Fault."""
+    if names and not isinstance(value, bool):
+        text = str(value).strip()
+        if text.isascii() and text.isdecimal() and text not in names:
+            return name_of(int(text[:9]), names)
+    return label_name(value)
 
 
 def name_of(number: int, names: Sequence[str]) -> str:

@@ -24,7 +24,6 @@ from workbench.importers.base import (
     TableRow,
     add_spans,
     check,
-    label_name,
     show,
     split_name,
     texts_of,
@@ -225,6 +224,11 @@ class _Lists:
             bool(list_fields.tokens_alone({"tokens": lists[text]})),
         )
 
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """The names of numbered classes; with tags, the names are those of tags."""
+        return () if self.tags.columns else self.names
+
     def feed(self, rows: Iterable[Sequence[str] | Fault]) -> None:
         """Read the tags of all rows: they decide on the scheme."""
         places = [(column, self.columns.index(column)) for column in self.tags.columns]
@@ -316,10 +320,12 @@ def _record(row: list[str], places: list[tuple[roles.Role, int]], lists: _Lists)
                 continue
             marks[role.name] = tuple(dict.fromkeys((*marks.get(role.name, ()), *names)))
         elif role.kind == "label":
-            marks[role.name] = (label_name(cell.strip()),)
+            marks[role.name] = (list_fields.class_name(cell.strip(), lists.class_names),)
         elif role.kind == roles.LABELS:
-            names = (*marks.get(role.name, ()), *table_cells.labels(cell))
-            marks[role.name] = tuple(dict.fromkeys(names))
+            found = (
+                list_fields.class_name(name, lists.class_names) for name in table_cells.labels(cell)
+            )
+            marks[role.name] = tuple(dict.fromkeys((*marks.get(role.name, ()), *found)))
         elif role.kind == roles.ANSWER:
             marks[role.name] = table_cells.choice(cell, choices)
         else:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from workbench.base.errors import ImportFailed, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.options import Option
-from workbench.importers.base import CLASS, PAIRS, SPANS, TAGS, Options, Row, Skipped
+from workbench.importers.base import CLASS, PAIRS, SPANS, TAGS, Options, Remark, Row, Skipped
 from workbench.text import labels
 
 if TYPE_CHECKING:
@@ -140,10 +140,8 @@ def _preview(source: Source, detected: Detected, table: Table, checked: _Checked
         complete=checked.complete,
         spans=table.spans,
         examined=table.examined,
-        warnings=(
-            *table.warnings,
-            *((detected.warning,) if detected.warning else ()),
-            *checked.warnings,
+        warnings=tuple(
+            dict.fromkeys((*table.warnings, *filter(None, [detected.warning]), *checked.warnings))
         ),
         question=detected.question,
         is_text=not source.is_binary,
@@ -214,7 +212,7 @@ def options_for(
 @dataclass
 class _Checked:
     """`problems`: (line, number of earlier records starting on that line, reason). `warnings`: what
-    is suspicious in the content of the records.
+    the importer remarks, and what is suspicious in the content of the records.
     """
 
     problems: list[tuple[int, int, str]] = field(default_factory=list)
@@ -229,10 +227,13 @@ def _check(records: Iterable[Item], source: Source) -> _Checked:
     from workbench.importers.content_checks import ContentChecks
 
     found, checks = _Checked(), ContentChecks()
+    remarks: list[str] = []
     checks.begin(source.name)
     begun: Counter[int] = Counter()
     end = None
     for item in records:
+        if isinstance(item, Remark):
+            remarks.append(item.message)
         if not isinstance(item, Row | Skipped):
             continue
         end = end or time.monotonic() + SECONDS
@@ -249,7 +250,7 @@ def _check(records: Iterable[Item], source: Source) -> _Checked:
             break
     else:
         found.complete = not source.cut
-    found.warnings = tuple(checks.warnings())
+    found.warnings = (*remarks, *checks.warnings())
     return found
 
 
