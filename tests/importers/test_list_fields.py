@@ -30,13 +30,15 @@ TAGS = ["O", "O", "B-PER"]
     ("words", "tags"),
     [("tokens", "ner_tags"), ("words", "labels"), ("sentence", "tags"), ("zeichen", "bio")],
 )
-@pytest.mark.parametrize("name", ["x.jsonl", "x.json"])
+@pytest.mark.parametrize("name", ["x.jsonl", "compact.jsonl", "x.json"])
 def test_lists_of_tokens_and_tags_become_a_text_with_spans(read, words, tags, name):
     records = [
         {words: SAW, tags: TAGS, "lang": "en"},
         {words: ["New", "York"], tags: ["B-LOC", "I-LOC"], "lang": "en"},
     ]
-    content = lines(*records) if name == "x.jsonl" else json.dumps(records)
+    content = json.dumps(records) if name == "x.json" else lines(*records)
+    if name == "compact.jsonl":
+        content = content.replace(", ", ",").replace(": ", ":")
 
     found = read(content, name=name)
 

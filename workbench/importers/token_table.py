@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _
-from workbench.importers import conll, conll_columns
+from workbench.importers import conll, conll_columns, jsonl
 from workbench.importers.base import Fault, Guess, Item, Options, Table
 from workbench.importers.conll_columns import (
     POS_NAMES,
@@ -210,6 +210,8 @@ class _TokenLines(Converted):
 
 class TokenTableImporter:
     def sniff(self, head: str, name: str) -> Guess:
+        if jsonl.opens(head):
+            return Guess(0.0)
         found = _Columns.of(head, Options())
         if found is None:
             return Guess(0.0)
