@@ -555,7 +555,7 @@ def test_a_project_on_a_full_disk_opens_to_be_read(tmp_path, monkeypatch):
     project.close()
     connect = Database._connect
 
-    def without_room(self, uri, *kind):
+    def without_room(self, uri, *kind, **named):
         return (
             connect(self, uri, *kind) if "immutable" in uri else connect(self, uri, NoSharedMemory)
         )

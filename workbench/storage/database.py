@@ -22,6 +22,7 @@ from workbench.storage import (
     search,
     state_keys,
     tables,
+    temp_files,
     touched,
 )
 from workbench.storage.file_access import (
@@ -179,9 +180,10 @@ class Database:
         self.journal.create_triggers([*search.index_triggers(), *touched.triggers()])
         self._prepared = True
 
-    def _connect(self, uri: str, kind: type[C]) -> C:
+    def _connect(self, uri: str, kind: type[C], *, small: bool = True) -> C:
+        """`small`: temporary files are kept in memory; others belong in `temp_files.beside`."""
         with failures.explained(self.path, writing=False):
-            return sqlite3.connect(
+            conn = sqlite3.connect(
                 uri,
                 uri=True,
                 isolation_level=None,
@@ -189,6 +191,13 @@ class Database:
                 timeout=BUSY_SECONDS,
                 factory=kind,
             )
+            try:
+                if small:
+                    temp_files.keep_in_memory(conn)
+            except BaseException:
+                conn.close()
+                raise
+            return conn
 
     def close(self) -> None:
         """Write everything to the file and close it.
@@ -267,8 +276,8 @@ class Database:
     def _is_closed(self) -> ProjectError:
         return ProjectError(_("{path} is closed.").format(path=self.path))
 
-    def _connect_reader(self) -> Reader:
-        """A connection for queries only.
+    def _connect_reader(self, *, small: bool = True) -> Reader:
+        """A connection for queries only; `small`: see `_connect`.
 
         It is opened with write permission if possible, because the last connection of a file then
         removes the write-ahead log.
@@ -277,7 +286,7 @@ class Database:
         for mode in modes:
             conn = None
             try:
-                conn = self._connect(f"{self.path.as_uri()}?mode={mode}", Reader)
+                conn = self._connect(f"{self.path.as_uri()}?mode={mode}", Reader, small=small)
                 conn.path = self.path
                 _prepare_reader(conn)
                 return conn
@@ -292,17 +301,18 @@ class Database:
             hint = _("Free up disk space, then try again.")
             raise failures.NoRoom(message.format(path=self.path), hint=hint)
         # No log can be created beside the file, so no other process writes it either.
-        conn = self._connect(f"{self.path.as_uri()}?mode=ro&immutable=1", Reader)
+        conn = self._connect(f"{self.path.as_uri()}?mode=ro&immutable=1", Reader, small=small)
         conn.path = self.path
         _prepare_reader(conn)
         return conn
 
     def checking_reader(self) -> Reader:
-        """A new connection for a thorough check, to be closed by the caller.
+        """A new connection for a thorough check, to be closed by the caller. Use it within
+        `temp_files.beside`, as it copies all words of the texts.
 
         It may create temporary tables and, within a transaction, reads one snapshot of the file.
         """
-        conn = self._connect_reader()
+        conn = self._connect_reader(small=False)
         conn.execute("pragma query_only = off")
         return conn
 
@@ -392,6 +402,16 @@ class Database:
         ):
             conn.execute("pragma busy_timeout = 0")
             conn.execute("pragma wal_checkpoint(passive)").fetchall()
+
+    def vacuum(self) -> None:
+        """Rewrite the file without its free pages. Not within a transaction."""
+        uri = f"{self.path.as_uri()}?mode=rw"
+        with (
+            failures.explained(self.path, writing=True),
+            closing(self._connect(uri, sqlite3.Connection, small=False)) as conn,
+            temp_files.beside(self.path),
+        ):
+            conn.execute("vacuum")
 
     def checkpoint_elsewhere(self) -> None:
         """Run checkpoints only in `checkpoint`, so that a commit never waits for the disk.

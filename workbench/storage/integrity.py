@@ -27,6 +27,7 @@ from workbench.storage import (
     schema_check,
     search,
     state_keys,
+    temp_files,
     value_check,
 )
 from workbench.storage.database import Database
@@ -43,7 +44,7 @@ def problems(db: Database) -> Iterator[str]:
 
     Reads in one transaction, so that concurrent changes of another process are not reported.
     """
-    with closing(db.checking_reader()) as conn:
+    with closing(db.checking_reader()) as conn, temp_files.beside(db.path):
         conn.text_factory = _readable
         for register in (checksums.register, value_check.register):
             register(conn)

@@ -159,7 +159,7 @@ def compact(db: Database) -> None:
     reads the project: it may still need the log.
     """
     with db.alone() as conn:
-        conn.execute("vacuum")
+        db.vacuum()
         (busy, *_rest) = conn.execute("pragma wal_checkpoint(truncate)").fetchone()
     if busy:
         raise ProjectBusy(
