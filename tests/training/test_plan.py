@@ -93,3 +93,20 @@ def test_a_method_may_have_a_rate_of_its_own_unless_the_user_or_the_model_gives_
     assert own > plan(full, documents=100).learning_rate
     assert plan(frozen, documents=100, learning_rate=0.5).learning_rate == 0.5
     assert plan(chosen, documents=100).learning_rate == 0.02
+
+
+def test_many_classes_get_more_steps_and_a_higher_rate():
+    two, many = (
+        plan(TrainSpec("classify", "c", "m"), documents=1233, labels=count) for count in (2, 77)
+    )
+
+    assert many.epochs > 3 * two.epochs  # the dev score of Banking77 still rose after three epochs
+    assert (two.learning_rate, many.learning_rate) == (1e-4, 3e-4)
+
+
+def test_a_wide_model_gets_a_smaller_increase_for_many_classes():
+    def rate(labels):
+        spec = TrainSpec("classify", "c", "m")
+        return plan(spec, documents=1233, labels=labels, width=768).learning_rate
+
+    assert (rate(2), rate(77)) == (5e-5, 1e-4)

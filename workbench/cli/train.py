@@ -222,7 +222,7 @@ def _plan(opened: Session, spec: TrainSpec, card: ModelInfo, as_json: bool) -> N
     data = operations.plan(opened.project, spec.task, spec.layer or None, train_limit=limit)
     if data.problem:
         raise WorkbenchError(data.problem)
-    made = operations.settings_plan(spec, card, data.used["train"])
+    made = operations.settings_plan(spec, card, data)
     found = rates.layer_steps(spec, made, card.layers)
     if as_json:
         return emit({"plan": to_plain(made), "used": dict(data.used), "rates": found.to_json()})

@@ -68,14 +68,15 @@ def options(task: str, method: str | None = None, family: str = "") -> tuple[Opt
     return _options(task, method, family)
 
 
-def settings_plan(spec: TrainSpec, model: ModelInfo, documents: int) -> SettingsPlan:
-    """Every automatic setting resolved from the card of the model and the training documents.
+def settings_plan(spec: TrainSpec, model: ModelInfo, data: Plan) -> SettingsPlan:
+    """Every automatic setting resolved from the card of the model and the training data.
 
     Windows of long texts are not known before the run, so that tags of long texts need more steps.
     """
     return resolve(
         spec,
-        documents=max(1, documents),
+        documents=max(1, data.used["train"]),
+        labels=len(data.layer.names) if data.layer else 2,
         width=model.width or 384,
         learning_rate=model.learning_rate,
         model_length=model.max_length or 512,

@@ -28,8 +28,8 @@ GENERAL: tuple[Option, ...] = (
         high=1000,
         title=N_("Epochs"),
         automatic=N_(
-            "from the size of the training data: up to 15 for a small set, 3 from some thousand "
-            "documents, 1 from 100,000"
+            "from the number of training documents and labels: up to 20 for a small set or many "
+            "labels, 3 from some thousand documents, 1 from 100,000"
         ),
     ),
     Option(
@@ -53,9 +53,9 @@ GENERAL: tuple[Option, ...] = (
         high=1.0,
         title=N_("Learning rate"),
         automatic=N_(
-            "from the task, the method, the width of the model and the number of steps; 0.0001 for "
-            "classes and 0.0003 for tags with full fine-tuning of a model of width 384 and few "
-            "documents"
+            "from the task, the method, the width of the model, the number of steps and labels; "
+            "with full fine-tuning of a model of width 384 and few documents 0.0001 for 2 classes "
+            "and 0.0003 for 77 classes or for tags"
         ),
     ),
     Option(

@@ -149,7 +149,7 @@ class _Training:
             encoder = self.model.encoder
             encoder.narrow(self.train_set.prepared.inputs)
             documents, items = len(self.records["train"]), len(self.train_set.lengths)
-            self.plan = prepare.plan_for(encoder, self.spec, documents, items)
+            self.plan = prepare.plan_for(encoder, self.spec, documents, items, len(self.labels))
             for line in prepare.messages(self.plan, self.spec, self.train_set.prepared, encoder):
                 yield from self.emit(Log(line))
             yield from self.learn()

@@ -34,6 +34,7 @@ def plan(
     spec: TrainSpec,
     *,
     documents: int,
+    labels: int = 2,
     width: int = 384,
     model_length: int = 512,
     items: int | None = None,
@@ -41,6 +42,7 @@ def plan(
 ) -> Plan:
     """Resolve the automatic settings for a number of training documents.
 
+    `labels` is the number of labels of the layer.
     `items` is the number of model inputs if documents have several (windows of long texts).
     `width` is the model's hidden size, `model_length` its maximum input length; `learning_rate` is
     the recommended rate of the model, 0 if it has none.
@@ -48,31 +50,42 @@ def plan(
     items = items or documents
     batch = spec.option("batch_size") or (16 if items < 1000 else 32)
     per_epoch = max(1, math.ceil(math.ceil(items / batch) / spec.option("accumulation")))
-    epochs = spec.option("epochs") or _epochs(spec.info, items, per_epoch)
+    if spec.info.windows:
+        labels = 2  # a document has several, so that each is seen often enough
+    epochs = spec.option("epochs") or _epochs(spec.info, items, per_epoch, labels)
     rate = spec.option("learning_rate") or learning_rate
-    rate = rate or _rate(spec, epochs * per_epoch, width)
+    rate = rate or _rate(spec, epochs * per_epoch, width, labels)
     length = min(spec.option("max_length") or 512, model_length)
     best = spec.option("best_by") or spec.info.main
     every = spec.option("evaluate_every") or _evaluate_every(epochs, per_epoch)
     return Plan(epochs, batch, rate, length, per_epoch, every, best, _warmup(spec, width))
 
 
-def _epochs(info: TaskInfo, items: int, per_epoch: int) -> int:
+def _epochs(info: TaskInfo, items: int, per_epoch: int, labels: int) -> int:
+    """Many classes need more steps: each is the gold of few documents of a batch."""
     if items >= 100_000:
         return 1
     if items >= 20_000:
         return 2
-    return min(15, max(3, round(info.few_steps / per_epoch)))
+    steps = info.few_steps * _bits(labels)
+    return min(20 if labels > 2 else 15, max(3, round(steps / per_epoch)))
 
 
-def _rate(spec: TrainSpec, steps: int, width: int) -> float:
-    """Short runs need a higher learning rate, wide models a lower one."""
+def _rate(spec: TrainSpec, steps: int, width: int, labels: int) -> float:
+    """Short runs and many classes need a higher learning rate, wide models a lower one."""
     method = methods.info(spec.method)
     if method.learning_rate:
         return method.learning_rate
-    scale = min(1.0, 384 / width) * (1.0 if steps < 500 else 0.5)
-    scale *= method.rate_factor
-    return float(f"{spec.info.learning_rate * scale:.3g}")
+    usual, highest = spec.info.learning_rate, 3e-4 if width <= 512 else 2e-4
+    rate = max(usual, min(usual * _bits(labels) / 2, highest))
+    if steps >= 500 and rate == usual:
+        rate /= 2
+    return float(f"{rate * min(1.0, 384 / width) * method.rate_factor:.3g}")
+
+
+def _bits(labels: int) -> float:
+    """Bits of a choice among this many labels, at least 1."""
+    return max(1.0, math.log2(max(2, labels)))
 
 
 def _warmup(spec: TrainSpec, width: int) -> float:

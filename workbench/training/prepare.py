@@ -132,12 +132,13 @@ def bundles(batches: Iterator[np.ndarray], size: int) -> Iterator[list[np.ndarra
         yield bundle
 
 
-def plan_for(encoder: Encoder, spec: TrainSpec, documents: int, items: int) -> Plan:
+def plan_for(encoder: Encoder, spec: TrainSpec, documents: int, items: int, labels: int) -> Plan:
     """The settings of a run with a loaded encoder, see `plan`."""
     return plan(
         spec,
         documents=documents,
         items=items,
+        labels=labels,
         width=encoder.width,
         model_length=encoder.max_length,
         learning_rate=encoder.info.learning_rate,

@@ -18,7 +18,6 @@ from workbench.tasks.base import IGNORED, Features
 from workbench.text.dataset import read
 from workbench.training import batches, prepare
 from workbench.training.events import Log
-from workbench.training.plan import plan
 from workbench.training.spec import TrainSpec
 
 
@@ -48,7 +47,7 @@ def show_batch(
     prepared = info.prepare(encoder.preparer, documents, length)
     options = {**spec.all_options, **task.resolve(golds, labels, spec.all_options)}
     features = Features(prepared, task.targets(prepared, golds, labels, options))
-    made = plan(spec, documents=len(documents), items=len(features.lengths), width=encoder.width)
+    made = prepare.plan_for(encoder, spec, len(documents), len(features.lengths), len(labels))
     often = task.sampling_weights(features.targets, options)
     rng = np.random.default_rng(spec.seed)
     count = int(params.get("batches", 1))

@@ -69,7 +69,7 @@ def defaults_text(project: Project, spec: TrainSpec, plan: Plan, card: ModelInfo
     """The automatic settings of `spec` for the documents of `plan`, the estimated time, and what
     the method trains.
     """
-    settings = train.settings_plan(spec, card, plan.used["train"])
+    settings = train.settings_plan(spec, card, plan)
     steps = settings.epochs * settings.steps_per_epoch
     time = time_text(project, spec.task, spec.model_name, steps, settings.batch_size)
     first = " ".join(filter(None, (settings_text(settings), time)))
@@ -80,14 +80,14 @@ def defaults_text(project: Project, spec: TrainSpec, plan: Plan, card: ModelInfo
 def layer_rates(spec: TrainSpec, plan: Plan, card: ModelInfo) -> LayerRates | None:
     """Learning rates of each layer over the run; None if the settings do not fit the model."""
     try:
-        return layer_steps(spec, train.settings_plan(spec, card, plan.used["train"]), card.layers)
+        return layer_steps(spec, train.settings_plan(spec, card, plan), card.layers)
     except SpecError:  # more frozen layers than the model has: the run reports the error
         return None
 
 
 def blocks(spec: TrainSpec, plan: Plan, card: ModelInfo) -> tuple[MarkedBlock, ...]:
     """What the run does with each block of the model. Not for the main thread."""
-    epochs = train.settings_plan(spec, card, plan.used["train"]).epochs
+    epochs = train.settings_plan(spec, card, plan).epochs
     return block_states.marked(spec, card, epochs)
 
 
