@@ -225,14 +225,22 @@ def copy_sample(copy_of, built_once):
 
 
 @pytest.fixture
-def project(tmp_path, copy_of):
-    """An empty project, open for writing; checks that no listener or transaction is left."""
+def project(request, tmp_path, copy_of):
+    """An empty project, open for writing.
+
+    Checks that no listener or transaction is left, and that the file is sound after the edits of
+    the test, their undo and their redo (`soundness`), unless the test is marked `unsound`.
+    """
+    from tests import soundness
     from workbench.project.project import Project
 
     project = Project.open(copy_of(empty_project, tmp_path / "p.glossbench"))
     yield project
     assert not project.changed.listeners
+    is_sound = request.node.get_closest_marker("unsound") is None
+    damage = soundness.problems(project) if is_sound else []
     project.close()
+    assert damage == []
 
 
 @pytest.fixture

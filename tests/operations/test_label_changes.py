@@ -79,15 +79,16 @@ def test_merged_classes_stay_submitted_and_patterns_follow(project, ids):
 
 
 def test_relations_of_a_dropped_span_go_on_with_the_span_that_stays(project, ids, spans):
-    id, label = spans
+    _id, label = spans
     kept = annotate.add_span(project, ids[0], 0, 3, label["PER"])
     dropped = annotate.add_span(project, ids[0], 0, 3, label["PERSON"])
     place = annotate.add_span(project, ids[0], 15, 19, label["LOC"])
+    links = labels.add_layer(project, "links", "relation", labels=["in"])
     with project.edit("Relation"):
         project.db.writer.execute(
             "insert into relation(uid, document_id, layer_id, from_span, to_span, source_id)"
-            " values('r', ?, ?, ?, ?, ?)",
-            (ids[0], id, dropped, place, project.source("person")),
+            " values('00000000000000aa', ?, ?, ?, ?, ?)",
+            (ids[0], links, dropped, place, project.source("person")),
         )
 
     changes.merge(project, [label["PERSON"]], label["PER"])

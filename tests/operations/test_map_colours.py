@@ -61,7 +61,7 @@ def test_predictions_are_read_in_parts_and_those_of_another_text_are_left_out(
         assert map_colours.coloured(project, f"{kind}:{trained.id}", places, [0] * 4) == found
     with project.write():
         (row,) = runs.prediction_rows(project.db, trained.id, [ids[8]])
-        runs.save_predictions(project.db, trained.id, [(ids[8], "of another text", row[2])])
+        runs.save_predictions(project.db, trained.id, [(ids[8], "0" * 32, row[2])])
 
     predicted = map_colours.coloured(project, f"prediction:{trained.id}", places, [0] * 4)
     assert named(predicted) == ["", "praise", "", ""]

@@ -57,7 +57,7 @@ def test_a_span_that_becomes_equal_to_another_takes_its_place(filled):
         short, long = (
             annotations.add_span(project.db, ids[0], layer, label, 0, end, **who) for end in (3, 7)
         )
-        annotations.add_span(project.db, ids[2], layer, label, 0, 7, **who)
+        annotations.add_span(project.db, ids[2], layer, label, 0, 1, **who)
     with project.edit("grow"):
         annotations.update_span(project.db, short, source_id=who["source_id"], end=7)
 

@@ -91,7 +91,7 @@ def test_records_are_chosen_by_split_id_layer_and_training_data(filled):
 def test_what_another_annotator_says_is_not_gold_until_the_layer_names_them(filled):
     with filled.write():
         other = filled.db.writer.execute(
-            "insert into annotator(uid, name) values('x', 'other')"
+            "insert into annotator(uid, name) values('00000000000000aa', 'other')"
         ).lastrowid
     layer = labels.layer_by_name(filled.db, "class")
     with filled.edit("Label"):

@@ -171,6 +171,7 @@ def test_usage_and_counts_include_relations_of_the_spans_of_a_label(scheme):
     assert labels.usage(scheme.db, [links.label("in").id])["documents"] == 1
 
 
+@pytest.mark.unsound
 def test_a_relation_between_documents_is_reported(scheme):
     first, second = add(scheme, record("a"), record("b"))
     other = annotations.spans(scheme.db, second)[0].id

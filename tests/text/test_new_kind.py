@@ -62,6 +62,7 @@ def test_the_own_format_brings_the_layer_back_as_it_was(project, stance, inline_
     assert first.read_bytes() == second.read_bytes()
 
 
+@pytest.mark.unsound
 def test_the_kind_is_offered_where_layers_are_added_and_unknown_without_its_row(
     project, stance, monkeypatch
 ):

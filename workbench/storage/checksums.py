@@ -43,7 +43,6 @@ _OWNERS: Mapping[str, tuple[str, str]] = {
     "annotator": ("annotator", ""),
     "meta": ("meta", ""),
 }
-_CHANGING_OWNER = ("label",)  # tables whose rows may go from one owner to another
 
 
 def row_hash(data: bytes) -> int:
@@ -157,34 +156,36 @@ def triggers() -> Iterator[str]:
 def _table_triggers(table: str) -> Iterator[str]:
     name, of_new = owner(table, "new.")
     _name, of_old = owner(table, "old.")
+    _name, column = _OWNERS.get(table, ("document", "document_id"))
     before, after = hash_of(table, "old."), hash_of(table, "new.")
-    head = f"create temp trigger checksum_{table}"
-    yield (
-        f"{head}_insert after insert on main.{table} {_when(table, 'new')}begin"
-        f" insert into checksum values('{name}', {of_new}, {after})"
-        f" on conflict(name, owner) do update set value = (value + excluded.value) & {SUM_MASK};"
-        " end"
-    )
-    update = f"update checksum set value = (value - {before} {{}}) & {SUM_MASK}"
     there = f"where name = '{name}' and owner = {of_old}"
-    act = f"{update.format('+ ' + after)} {there};"
-    if table in _CHANGING_OWNER:
-        act = (
-            f"{update.format('')} {there}; update checksum set value = (value + {after})"
-            f" & {SUM_MASK} where name = '{name}' and owner = {of_new};"
-        )
+    add = (
+        f"insert into checksum values('{name}', {of_new}, {after}) on conflict(name, owner)"
+        f" do update set value = (value + excluded.value) & {SUM_MASK}"
+    )
+    subtract = f"update checksum set value = (value - {before}) & {SUM_MASK} {there}"
+    change = f"update checksum set value = (value - {before} + {after}) & {SUM_MASK} {there}"
+    head, main = f"create temp trigger checksum_{table}", f"on main.{table}"
+    yield f"{head}_insert after insert {main} {_when(table, 'new')} begin {add}; end"
+    moves = column not in ("", "id")
     if table != "body":  # never updated
-        yield f"{head}_update after update on main.{table} {_when(table, 'old')}begin {act} end"
+        same = f"old.{column} is new.{column}" if moves else ""
+        yield f"{head}_update after update {main} {_when(table, 'old', same)} begin {change}; end"
+        if moves:  # to another owner
+            other = _when(table, "old", f"old.{column} is not new.{column}")
+            yield (
+                f"{head}_move after update of {column} {main} {other} begin {subtract}; {add}; end"
+            )
     # Deleting an owner deletes its rows; their triggers then find no entry to update.
-    owns = table == name and of_old != "0"
-    act = f"delete from checksum {there}" if owns else f"{update.format('')} {there}"
-    yield f"{head}_delete before delete on main.{table} {_when(table, 'old')}begin {act}; end"
+    act = f"delete from checksum {there}" if column == "id" else subtract
+    yield f"{head}_delete before delete {main} {_when(table, 'old')} begin {act}; end"
 
 
-def _when(table: str, row: str) -> str:
-    if table not in JOURNALED:
-        return ""
-    return f"when {row}.id <= (select high from journal_high where tbl = '{table}') "
+def _when(table: str, row: str, condition: str = "") -> str:
+    parts = [condition] if condition else []
+    if table in JOURNALED:
+        parts.append(f"{row}.id <= (select high from journal_high where tbl = '{table}')")
+    return f"when {' and '.join(parts)}" if parts else ""
 
 
 def add_rows(
