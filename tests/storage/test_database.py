@@ -613,6 +613,39 @@ def test_closing_while_another_thread_reads_breaks_the_reading_off(folder):
     ]
 
 
+CLOSING = """
+import sys, threading, time
+from workbench.base.errors import ProjectError
+from workbench.project.project import Project
+
+def read(project):
+    try:
+        project.db.reader().execute(sys.argv[2]).fetchall()
+    except ProjectError:
+        pass
+
+for number in range(150):
+    project = Project.open(sys.argv[1], read_only=True)
+    threads = [threading.Thread(target=read, args=(project,)) for _thread in range(2)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.002 * (number % 5))
+    project.close()
+    for thread in threads:
+        thread.join()
+"""
+
+
+def test_closing_at_any_moment_of_a_query_never_ends_the_process(folder):
+    """Two threads that closed the cursor and its connection at once ended in a crash of SQLite."""
+    path = folder / "p.glossbench"
+    Project.create(path).close()
+
+    ended = subprocess.run([sys.executable, "-c", CLOSING, str(path), LONG], check=False)
+
+    assert ended.returncode == 0
+
+
 def test_what_is_read_after_closing_says_so(folder):
     project = Project.create(folder / "p.glossbench")
     cursor = project.db.reader().execute("select name from sqlite_master")

@@ -49,8 +49,10 @@ class ReadingCursor(sqlite3.Cursor):
         return iter(self.fetchall())
 
     def _explained(self, error: Exception) -> WorkbenchError:
-        with suppress(sqlite3.Error):
-            self.close()  # the traceback holds this cursor, and an open cursor the file
+        # The traceback holds this cursor, and an open cursor the file. Under the lock, as another
+        # thread may be closing both.
+        with self._reader.using, suppress(sqlite3.Error):
+            self.close()
         if self._reader.stopped:
             return Cancelled()
         if self._reader.closing:
