@@ -247,9 +247,10 @@ class Worker:
         elif of and (ids := self.ids):
             some = self.chance.sample(ids, len(ids) // 2 + 1)
             name = f"new {self.chance.randrange(10**9)}"
-            label_changes.split(self.project, of[0], name, document_ids=some)
             more = f"more {self.chance.randrange(10**9)}"
-            schema.add_labels(self.project, schema.layers(self.project)[0].id, [more])
+            with self.project.edit("Relabel"):  # an act is there as a whole or not at all
+                label_changes.split(self.project, of[0], name, document_ids=some)
+                schema.add_labels(self.project, schema.layers(self.project)[0].id, [more])
 
     def apply_patterns(self) -> None:
         from workbench.operations import patterns
