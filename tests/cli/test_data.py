@@ -9,7 +9,9 @@ import psutil
 import pytest
 
 from workbench.base import paths
-from workbench.storage import intake
+from workbench.jobs.queue import Queue
+from workbench.project.project import Project
+from workbench.storage import identity, intake
 
 pytestmark = pytest.mark.process  # an import parses in a child
 
@@ -322,3 +324,60 @@ def test_remarks_of_an_importer_are_in_the_preview(ask, file, tmp_path):
     (preview,) = ask("import-dry-run", "import", file, path, "--dry-run")
 
     assert "t.jsonl: ner_tags holds numbers of tags without their names" in preview["warnings"][0]
+
+
+# ---------------------------------------------------------------- a project that goes away
+
+
+def replacing(path, tmp_path):
+    """A function that replaces the project file by another one, once."""
+    other = tmp_path / "other.glossbench"
+    Project.create(other).close()
+
+    def replace():
+        if other.exists():
+            other.replace(path)
+
+    return replace
+
+
+@pytest.fixture
+def rows(tmp_path):
+    (tmp_path / "rows.jsonl").write_text('{"text": "Ada met Bob."}\n')
+    return tmp_path / "rows.jsonl"
+
+
+NOT_THERE = "was replaced by another file while it was open"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be replaced there")
+def test_an_import_into_a_file_that_is_replaced_meanwhile_fails(
+    call, file, rows, tmp_path, monkeypatch
+):
+    replace = replacing(file, tmp_path)
+    copied = intake.copy_documents
+
+    def slow(*args, **named):
+        replace()
+        return copied(*args, **named)
+
+    monkeypatch.setattr(intake, "copy_documents", slow)
+
+    code, out, err = call("import", file, rows)
+
+    assert code == 1 and out == "" and NOT_THERE in err
+    assert call("project", "check", file)[0] == 0 and not identity.log_of(file).exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be replaced there")
+def test_so_does_one_into_a_file_that_is_replaced_before_the_command_ends(
+    call, file, rows, tmp_path, monkeypatch
+):
+    replace = replacing(file, tmp_path)
+    close = Queue.close
+    monkeypatch.setattr(Queue, "close", lambda queue: (replace(), close(queue)))
+
+    code, out, err = call("import", file, rows)
+
+    assert code == 1 and out == "" and NOT_THERE in err
+    assert call("project", "check", file)[0] == 0

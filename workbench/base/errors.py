@@ -62,6 +62,10 @@ class ProjectLocked(ProjectError):
     """Another process has the project open for writing."""
 
 
+class ProjectMoved(ProjectError):
+    """The open project was renamed, moved, deleted or replaced by another program."""
+
+
 class JobFailed(WorkbenchError):
     """A background job ended without a result.
 

@@ -23,11 +23,14 @@ LATEST = "latest"
 MANY = 100  # documents changed at once: above this, the project is backed up before
 
 
-def save_copy(project: Project, target: Path) -> Path:
+def save_copy(project: Project, target: Path, *, watch: Watch = QUIET) -> Path:
     """Write the current state of the project to a new file. The project can be edited meanwhile.
-    Raises ProjectError if `target` exists.
+
+    Also possible if the file of the project was moved, deleted or replaced. Raises ProjectError if
+    `target` exists.
     """
-    return backup.copy(project.db.reader(), Path(target).absolute())
+    with project.db.copying() as conn:
+        return backup.copy(conn, Path(target).absolute(), watch=watch)
 
 
 def versions(project_file: Path) -> tuple[Version, ...]:
@@ -38,8 +41,9 @@ def versions(project_file: Path) -> tuple[Version, ...]:
 def save_version(project: Project, name: str = "", *, watch: Watch = QUIET) -> Version:
     """Back up the project under a name. It is kept until the user deletes it.
 
-    Raises ProjectError if the copy cannot be written.
+    Raises ProjectError if the copy cannot be written, or the project is no longer at its path.
     """
+    project.db.require_place()  # else it would be listed among the versions of another file
     return backup.save(project.db.reader(), project.path, backup.NAMED, name, watch=watch)
 
 
@@ -53,6 +57,7 @@ def before(
     """
     if documents <= MANY or project.db.in_transaction:
         return None
+    project.db.require_place()
     return backup.save(project.db.reader(), project.path, reason, watch=watch)
 
 

@@ -114,7 +114,8 @@ class Project:
 
     def close(self) -> None:
         """Write everything to the file and close it. Repeated calls have no effect.
-        Raises ProjectError inside an edit.
+        Raises ProjectError inside an edit; ProjectMoved, after closing, if changes were made and
+        the file is no longer there.
         """
         self.db.close()
 
@@ -137,6 +138,16 @@ class Project:
         "" for a project that can be edited.
         """
         return self.db.read_only_reason
+
+    @property
+    def moved(self) -> bool:
+        """Whether the file was renamed, moved, deleted or replaced while it is open."""
+        return bool(self.db.moved)
+
+    @property
+    def in_no_file(self) -> bool:
+        """Whether closing would lose the project: it was moved, and no copy was saved since."""
+        return self.db.in_no_file
 
     @property
     def notice(self) -> str:

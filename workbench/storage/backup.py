@@ -23,7 +23,7 @@ from workbench.base.errors import ProjectError
 from workbench.base.i18n import _
 from workbench.base.sizes import size
 from workbench.base.watch import QUIET, Watch
-from workbench.storage import header
+from workbench.storage import header, identity
 from workbench.storage.lock import FileLock
 
 NAMED, UPGRADE, DELETE, RESTORE = "named", "before-upgrade", "before-delete", "before-restore"
@@ -219,6 +219,8 @@ def restore(path: Path, source: Path, *, watch: Watch = QUIET) -> Path | None:
     draft = path.with_name(f".{path.name}.restored")
     try:
         draft.unlink(missing_ok=True)
+        if identity.is_foreign_log(path, lock.noted()):
+            identity.set_log_aside(path)
         with closing(_reader(source)) as conn:
             copy(conn, draft, watch=watch.part(0.0, 0.5))
         kept = _put_aside(path, watch.part(0.5, 1.0)) if path.exists() else None

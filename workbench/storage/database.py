@@ -5,11 +5,11 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from workbench.base.errors import ProjectBusy, ProjectDamaged, ProjectError
+from workbench.base.errors import ProjectBusy, ProjectDamaged, ProjectError, ProjectMoved
 from workbench.base.i18n import _
 from workbench.storage import (
     backup,
@@ -18,6 +18,8 @@ from workbench.storage import (
     first_rows,
     foreign,
     header,
+    identity,
+    lock,
     migrations,
     search,
     state_keys,
@@ -56,6 +58,11 @@ class Database:
         self.upgraded_copy: Path | None = None  # the copy made before a migration
         self.journal_note = ""  # a message for the user about how the file is written
         self._lock = lock
+        self._file: identity.FileId | None = None  # as it was opened
+        self._note: identity.Note | None = None  # that it has a log of its own
+        self._foreign_log = False  # beside a file that is read
+        self._written = False  # whether a change was committed
+        self._copied = False  # whether a copy has all changes
         self._home = threading.get_ident()
         self._mutex = threading.RLock()
         self._owner: int | None = None
@@ -74,6 +81,7 @@ class Database:
         path = Path(path).absolute()
         claim(path)
         try:
+            identity.set_log_aside(path)  # of a file that was there; SQLite would delete it
             with closing(sqlite3.connect(path, isolation_level=None)) as conn:
                 # A file that is not complete is removed; `open` waits until it is on the disk.
                 conn.execute("pragma journal_mode = memory")
@@ -126,8 +134,11 @@ class Database:
         return db
 
     def _start(self, found: header.Header) -> None:
-        if not self.read_only:
+        if self._lock is not None:
+            self._refuse_log(self._lock)
             self._writer = self._connect_writer(found)
+        else:
+            self._foreign_log = identity.is_foreign_log(self.path, lock.noted(self.path))
         have = {
             name
             for (name,) in self.reader()
@@ -141,8 +152,29 @@ class Database:
                 path=self.path, tables=", ".join(sorted(missing))
             )
             raise ProjectDamaged(message, hint=failures.way_out())
+        self._identify()
         if self._writer:
             self._journal = Journal(self._writer)
+
+    def _refuse_log(self, lock: FileLock) -> None:
+        """Keep a log of another file from being applied."""
+        if identity.is_foreign_log(self.path, lock.noted()):
+            aside = identity.set_log_aside(self.path)
+            if aside is not None:
+                self.journal_note = _(
+                    "Beside {name} was the write-ahead log of another project file that was "
+                    "replaced or renamed while it was open. It was not applied and is kept as "
+                    "{log}."
+                ).format(name=self.path.name, log=aside.name)
+
+    def _identify(self) -> None:
+        """Note which file is open, once SQLite has opened it and its log."""
+        self._file = identity.of(self.path)
+        log = identity.of(identity.log_of(self.path))
+        if self._lock is not None and self._file is not None and log is not None:
+            self._note = identity.Note(self._file, log)
+            with suppress(OSError):  # on a full disk
+                self._lock.note(self._note)
 
     def _connect_writer(self, found: header.Header) -> sqlite3.Connection:
         make_logs_writable(self.path)
@@ -157,7 +189,7 @@ class Database:
             # Pages that a large transaction has already written need not be written on commit.
             conn.execute(f"pragma cache_spill = {SPILL_PAGES}")
         else:
-            self.journal_note = _(
+            self.journal_note += _(
                 "Write-ahead logging is not available for this project, for example on a "
                 "network drive. Reading waits while a change is written."
             )
@@ -182,6 +214,7 @@ class Database:
 
     def _connect(self, uri: str, kind: type[C], *, small: bool = True) -> C:
         """`small`: temporary files are kept in memory; others belong in `temp_files.beside`."""
+        self.require_place()
         with failures.explained(self.path, writing=False):
             conn = sqlite3.connect(
                 uri,
@@ -192,6 +225,7 @@ class Database:
                 factory=kind,
             )
             try:
+                self.require_place()  # SQLite has opened a file, but not yet its log
                 if small:
                     temp_files.keep_in_memory(conn)
             except BaseException:
@@ -199,10 +233,30 @@ class Database:
                 raise
             return conn
 
+    @property
+    def moved(self) -> str:
+        """Whether the file is no longer at its path: `identity.MISSING`, `identity.REPLACED` or ""
+        while it is, or where this cannot be told.
+        """
+        return identity.moved(self.path, self._file)
+
+    @property
+    def in_no_file(self) -> bool:
+        """Whether closing would lose the project as it is: its file is no longer at its path, and
+        no copy was written since.
+        """
+        return self._writer is not None and not self._copied and bool(self.moved)
+
+    def require_place(self) -> None:
+        """Raises ProjectMoved if the file is no longer at its path."""
+        if how := self.moved:
+            raise identity.error(self.path, how)
+
     def close(self) -> None:
         """Write everything to the file and close it.
 
-        Raises ProjectError if a transaction is open.
+        Raises ProjectError if a transaction is open; ProjectMoved, after closing, if changes were
+        made and the file is no longer at its path.
         """
         if self._closed:
             return
@@ -214,11 +268,29 @@ class Database:
             self._readers.clear()
         for conn in readers:
             conn.close_soon()
+        how, in_no_file = self.moved, self.in_no_file
         if self._writer is not None:
             self._writer.close()  # the last connection of a file writes the log back and removes it
             self._writer = None
+        if how:
+            self._leave_log(delete=self._copied)
         if self._lock is not None:
-            self._lock.free()
+            self._lock.free(keep_note=identity.is_foreign_log(self.path, self._note))
+        if in_no_file and self._written:
+            raise identity.error(self.path, how)
+
+    def _leave_log(self, *, delete: bool) -> None:
+        """Keep the own log from being applied to another file with the name of this one.
+
+        SQLite leaves the log there if the file is gone.
+        """
+        log = identity.log_of(self.path)
+        if self._note is None or identity.of(log) != self._note.log:
+            return
+        with suppress(OSError):  # then the note remains
+            aside = identity.set_log_aside(self.path)
+            if delete and aside is not None:
+                aside.unlink()
 
     # ------------------------------------------------------------ connections
 
@@ -282,7 +354,9 @@ class Database:
         It is opened with write permission if possible, because the last connection of a file then
         removes the write-ahead log.
         """
-        modes = ("rw", "ro") if writable(self.path) else ("ro",)
+        modes = ["rw", "ro"] if writable(self.path) else ["ro"]
+        if self._foreign_log:  # it is only ignored in a file that is said not to change
+            modes = []
         for mode in modes:
             conn = None
             try:
@@ -293,10 +367,10 @@ class Database:
             except (sqlite3.Error, ProjectError) as error:
                 if conn is not None:
                     conn.close()
-                if isinstance(error, ProjectDamaged):
+                if isinstance(error, (ProjectDamaged, ProjectMoved)):
                     raise
         log = Path(f"{self.path}-wal")
-        if modes == ("rw", "ro") and log.is_file() and log.stat().st_size:
+        if modes == ["rw", "ro"] and log.is_file() and log.stat().st_size:
             message = _("{path} cannot be read: its disk is full.")
             hint = _("Free up disk space, then try again.")
             raise failures.NoRoom(message.format(path=self.path), hint=hint)
@@ -353,8 +427,13 @@ class Database:
             begin, commit, rollback = _words(self._depth)
             try:
                 self._prepare_writing()
+                if self._depth == 1:
+                    self.require_place()
                 conn.execute(begin)
                 yield conn
+                if self._depth == 1:  # else the changes would be in no file
+                    self.require_place()
+                    self._written, self._copied = True, False
                 conn.execute(commit)
             except BaseException as error:
                 self._roll_back(conn, rollback)
@@ -374,11 +453,25 @@ class Database:
         Other threads cannot write meanwhile.
         """
         with self._mutex, failures.explained(self.path, writing=True):
+            self.require_place()
             self._owner = threading.get_ident()
             try:
                 yield self.writer
             finally:
                 self._owner = None
+
+    @contextmanager
+    def copying(self) -> Iterator[sqlite3.Connection]:
+        """Yields a connection to copy the whole project from, also if its file has been moved.
+
+        Threads that have not read yet cannot open the file then, so the writer is copied.
+        """
+        if self._writer is None or not self.moved:
+            yield self.reader()
+            return
+        with self._mutex:
+            yield self.writer
+            self._copied = True
 
     def _roll_back(self, conn: sqlite3.Connection, statements: tuple[str, ...]) -> None:
         for statement in statements:
@@ -394,7 +487,7 @@ class Database:
 
         For any thread. Does nothing while the project is being written.
         """
-        if self._closed or self.read_only:
+        if self._closed or self.read_only or self.moved:
             return
         with (
             failures.explained(self.path, writing=True),
@@ -423,8 +516,8 @@ class Database:
 
     @property
     def may_be_written(self) -> bool:
-        """Whether the permissions of the file and its folder allow writing."""
-        return writable(self.path)
+        """Whether the file and its folder may be written, and no log of another file is there."""
+        return writable(self.path) and not self._foreign_log and not self.moved
 
     def written_by_someone(self) -> bool:
         """Whether this or another process has the project open for writing."""

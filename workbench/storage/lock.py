@@ -1,6 +1,7 @@
 """One writer per project file: an operating-system lock on `<name>.lock`.
 
 The system releases it when the process ends, however it ends; a remaining lock file has no effect.
+It contains a note which file was open and which log was written for it (`identity`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from pathlib import Path
 from workbench.base import file_lock
 from workbench.base.errors import ProjectError, ProjectLocked
 from workbench.base.i18n import _
+from workbench.storage.identity import Note
+
+_LONGEST = 200  # bytes of a note
 
 
 def lock_path(project_file: Path) -> Path:
@@ -48,13 +52,27 @@ class FileLock:
                 )
             time.sleep(0.02)
 
-    def free(self) -> None:
-        """Release the lock and delete the file.
+    def noted(self) -> Note | None:
+        """The note of the writer before this one."""
+        os.lseek(self._descriptor, 0, os.SEEK_SET)
+        return Note.from_text(os.read(self._descriptor, _LONGEST).decode("ascii", "replace"))
+
+    def note(self, note: Note) -> None:
+        """Note which file is open, and its log; not in a file of another program."""
+        if os.fstat(self._descriptor).st_size and self.noted() is None:
+            return
+        os.lseek(self._descriptor, 0, os.SEEK_SET)
+        os.ftruncate(self._descriptor, os.write(self._descriptor, note.to_text().encode()))
+
+    def free(self, *, keep_note: bool = False) -> None:
+        """Release the lock and delete the file, unless its note is still needed.
 
         It is deleted while still held, so that nobody can lock a file about to be deleted.
         """
         if self._descriptor < 0:
             return
+        if not keep_note and self.noted() is not None:
+            os.ftruncate(self._descriptor, 0)
         if sys.platform != "win32":
             _remove(self._path)
         os.close(self._descriptor)
@@ -75,6 +93,15 @@ def held(project_file: Path) -> bool:
         os.close(descriptor)
 
 
+def noted(project_file: Path) -> Note | None:
+    """The note of whoever has the project open for writing, or had when its process ended."""
+    try:
+        with lock_path(project_file).open("rb") as file:
+            return Note.from_text(file.read(_LONGEST).decode("ascii", "replace"))
+    except OSError:
+        return None
+
+
 def _open(path: Path, project_file: Path) -> int:
     try:
         return os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
@@ -89,9 +116,7 @@ def _open(path: Path, project_file: Path) -> int:
 
 
 def _remove(path: Path) -> None:
-    """Our lock file is empty; a file of that name with content (poetry.lock) belongs to another
-    program.
-    """
+    """By now our lock file is empty; one with content (poetry.lock) belongs to another program."""
     try:
         if path.stat().st_size == 0:
             path.unlink()

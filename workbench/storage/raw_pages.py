@@ -31,16 +31,19 @@ class RawRow(NamedTuple):
 
 
 class RawPages:
-    """The pages of a file. `broken`: pages and rows that could not be read since `rows` began."""
+    """The pages of a file. `broken`: pages and rows that could not be read since `rows` began.
 
-    def __init__(self, path: Path):
+    `log`: whether the write-ahead log beside the file belongs to it.
+    """
+
+    def __init__(self, path: Path, *, log: bool = True):
         self._data = path.read_bytes()
         head = self._data[:100]
         size = struct.unpack(">H", head[16:18])[0] if head.startswith(_MAGIC) else 0
         size = 65_536 if size == 1 else size
         self._size = size if 512 <= size <= 65_536 and not size & (size - 1) else _DEFAULT_SIZE
         self._usable = self._size - (head[20] if head.startswith(_MAGIC) else 0)
-        self._log = _committed(path.with_name(f"{path.name}-wal"), self._size)
+        self._log = _committed(path.with_name(f"{path.name}-wal"), self._size) if log else {}
         self.count = max([len(self._data) // self._size, *self._log])
         self.seen: set[int] = set()
         self.broken = 0

@@ -24,6 +24,8 @@ from workbench.storage import (
     backup,
     checksums,
     header,
+    identity,
+    lock,
     migrations,
     search,
     state_keys,
@@ -110,7 +112,8 @@ class _Recovery:
 
     def __init__(self, path: Path, version: int, conn: sqlite3.Connection):
         self.path, self.version, self.conn = path, version, conn
-        self.pages = RawPages(path)
+        foreign = identity.is_foreign_log(path, lock.noted(path))
+        self.pages = RawPages(path, log=not foreign)
         self.dropped = Counter[str]()  # table → rows that were not valid
         self.lost: list[str] = []
         self.broken = 0

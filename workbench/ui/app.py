@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -13,7 +14,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
 from workbench.base import paths, scratch, settings
-from workbench.base.errors import ProjectDamaged, WorkbenchError, details_of
+from workbench.base.errors import ProjectDamaged, ProjectMoved, WorkbenchError, details_of
 from workbench.base.events import Signal
 from workbench.base.i18n import _
 from workbench.base.registry import Registry
@@ -132,6 +133,11 @@ class App:
         from workbench.project.project import Project
 
         path = Path(path).expanduser().absolute()
+        if self._is_open(path) and self.project is not None and self.project.moved:
+            if ask and not self.may_leave():
+                return False
+            self.close_project()  # so that the file that is there now can be locked
+            ask = False
         if self._is_open(path):
             self.window.go(page or self._landing(), **args)
             return True
@@ -216,7 +222,8 @@ class App:
         for drop in self._drops:
             drop()
         self._drops.clear()
-        project.close()
+        with suppress(ProjectMoved):  # which `may_leave` has asked about
+            project.close()
         if start:
             self.window.show_project()
             self.opened.emit(None)
@@ -263,6 +270,8 @@ class App:
             self.window.tell(str(error), "bad", details_of(error))
             if self.window.banner.failed(error) and self.window.status is not None:
                 self.window.status.show_saved(False)
+            if isinstance(error, ProjectMoved):
+                self.act("file-moved")
         else:
             sys.excepthook(type(error), error, error.__traceback__)
 

@@ -96,6 +96,17 @@ def damaged(app: App, path: Path, error: ProjectDamaged) -> None:
     dialog.open()
 
 
+def file_moved(app: App) -> None:
+    """Offer to save a copy of the open project, whose file is no longer at its path."""
+    from workbench.ui.dialogs.moved import Moved
+
+    if app.project is None or app.window.findChild(Moved) is not None:
+        return
+    dialog = Moved(app, app.project)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.open()
+
+
 def versions(app: App) -> None:
     from workbench.ui.dialogs.versions import Versions
 
@@ -122,5 +133,6 @@ ACTS: dict[str, Callable[..., None]] = {
     "about": about,
     "changes": changes,
     "damaged": damaged,
+    "file-moved": file_moved,
     "versions": versions,
 }

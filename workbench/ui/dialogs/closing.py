@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui.dialogs import unsaved
+from workbench.ui.dialogs import moved, unsaved
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.meter import Meter
@@ -21,11 +21,14 @@ CHECK_MS = 100  # milliseconds between two checks whether the jobs have ended
 
 
 def may_close(app: App, *, project_only: bool) -> bool:
-    """Ask about a long operation, active jobs and texts that could not be stored, if any."""
+    """Ask about a long operation, active jobs, a project whose file is gone, and texts that could
+    not be stored, if any.
+    """
     jobs = app.project_jobs if project_only else app.active_jobs
     if app.working and not ask_to_cancel(app):
         return False
-    return (not jobs() or ask(app, project_only=project_only)) and unsaved.ask(app)
+    ended = not jobs() or ask(app, project_only=project_only)
+    return ended and moved.ask(app) and unsaved.ask(app)
 
 
 def ask(app: App, *, project_only: bool = False) -> bool:

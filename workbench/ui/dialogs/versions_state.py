@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from workbench.base.errors import Cancelled, WorkbenchError
-from workbench.base.events import State
+from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
-from workbench.base.watch import Watch
-from workbench.jobs import threads
 from workbench.project import backup
 from workbench.project.backup import Version
+from workbench.ui.dialogs.operation_state import OperationState
 
 if TYPE_CHECKING:
     from workbench.ui.app import App
 
 
-class VersionsState(State):
-    """Raises RuntimeError without an open project.
-
-    versions: newest first. title: of the operation that is running, "" for none; share: how much of
-    it is done, in [0, 1]. fault: of the last operation. over: whether the dialog is to close.
-    """
+class VersionsState(OperationState):
+    """Raises RuntimeError without an open project. versions: newest first."""
 
     def __init__(self, app: App):
-        super().__init__()
+        super().__init__(app)
         if app.project is None:
             raise RuntimeError("versions belong to an open project")
-        self.app, self.path = app, app.project.path
+        self.path = app.project.path
         self.versions: tuple[Version, ...] = ()
-        self.title, self.share, self.fault = "", 0.0, ""
-        self.over = False
-        self._watch: Watch | None = None
         self.refresh()
 
     def refresh(self) -> None:
@@ -49,7 +39,7 @@ class VersionsState(State):
     def save(self, name: str) -> None:
         project = self.app.project
         if project is not None:
-            self._run(
+            self.run(
                 _("Saving a version…"),
                 lambda watch: backup.save_version(project, name.strip(), watch=watch),
                 lambda _saved: self.refresh(),
@@ -72,17 +62,12 @@ class VersionsState(State):
         if not self.app.may_leave():
             return
         self.app.close_project()
-        self._run(
+        self.run(
             _("Restoring the version…"),
             lambda watch: backup.restore(self.path, version.path, watch=watch),
             lambda _kept: self._restored(),
             self._reopen,
         )
-
-    def cancel(self) -> None:
-        """Cancel the running operation; nothing has changed then."""
-        if self._watch is not None:
-            self._watch.cancel()
 
     def _restored(self) -> None:
         self._reopen()
@@ -94,31 +79,3 @@ class VersionsState(State):
     def _reopen(self) -> None:
         self.app.open_project(self.path, ask=False)
         self.refresh()
-
-    # ---------------------------------------------------------------- running
-
-    def _run(
-        self,
-        title: str,
-        act: Callable[[Watch], Any],
-        done: Callable[[Any], None],
-        failed: Callable[[], None] = lambda: None,
-    ) -> None:
-        """Call `act(watch)` in a thread, then `done(result)` or `failed()`."""
-        watch = Watch(lambda share: self.app.dispatch(lambda: self.update(share=share)))
-
-        def ended(result: Any, error: Exception | None) -> None:
-            self._watch = None
-            self.update(title="")
-            if error is None:
-                done(result)
-                return
-            failed()
-            if isinstance(error, WorkbenchError):
-                self.update(fault=str(error))
-            elif not isinstance(error, Cancelled):
-                self.app.fail(error)
-
-        self._watch = watch
-        self.update(title=title, share=0.0, fault="")
-        threads.run(lambda: act(watch), ended, dispatch=self.app.dispatch)

@@ -1,0 +1,178 @@
+"""The project file is renamed, deleted or replaced while the window has it open."""
+
+import shutil
+import sys
+
+import pytest
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication, QFileDialog
+
+from workbench.operations import corpus
+from workbench.operations import labels as schema
+from workbench.project.check import check
+from workbench.project.project import Project
+from workbench.storage import identity
+from workbench.ui.dialogs.moved import Moved
+
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32", reason="an open file cannot be moved there"
+)
+
+
+@pytest.fixture
+def edited(app, project_file):
+    """The application with a project in which a layer was added."""
+    app.open_project(project_file)
+    schema.add_layer(app.project, "mine", "class", labels=["A"])
+    return app
+
+
+def edit(app):
+    try:
+        schema.add_layer(app.project, "more", "class")
+    except Exception as error:
+        app.fail(error)
+
+
+def dialogs(app):
+    return [item for item in app.window.findChildren(Moved) if item.isVisible()]
+
+
+def dialog_of(app):
+    (found,) = dialogs(app)
+    return found
+
+
+def layer_names(project):
+    return [layer.name for layer in schema.layers(project)]
+
+
+def save_to(dialog, path, monkeypatch):
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_args, **_named: (str(path), ""))
+    dialog._save.click()
+
+
+def answered(app, act):
+    """Ask whether the window may close, with `act(dialog)` as the answer of the user."""
+    seen = []
+
+    def answer():
+        dialog = QApplication.activeModalWidget()
+        seen.append(dialog.windowTitle())
+        act(dialog)
+
+    QTimer.singleShot(20, answer)
+    return app.may_close(), seen
+
+
+def test_an_edit_of_a_renamed_project_offers_a_copy_which_has_everything(
+    edited, qtbot, project_file, tmp_path, monkeypatch
+):
+    project_file.rename(project_file.with_name("renamed.glossbench"))
+    edit(edited)
+    dialog = dialog_of(edited)
+    assert dialog.windowTitle() == "The project file is gone"
+    assert dialog.state.suggested == project_file
+    target = tmp_path / "copy.glossbench"
+
+    save_to(dialog, target.with_suffix(""), monkeypatch)
+    qtbot.waitUntil(lambda: edited.project.path == target, timeout=30_000)
+
+    assert "mine" in layer_names(edited.project) and not edited.project.moved
+    assert not dialogs(edited) and check(target) == []
+    assert not identity.log_of(project_file).exists()
+    edit(edited)
+    assert "more" in layer_names(edited.project)
+
+
+def test_a_copy_takes_the_place_of_a_deleted_project(edited, qtbot, project_file, monkeypatch):
+    old = edited.project
+    project_file.unlink()
+    edit(edited)
+
+    save_to(dialog_of(edited), project_file, monkeypatch)
+    qtbot.waitUntil(lambda: edited.project not in (old, None), timeout=30_000)
+
+    assert edited.project.path == project_file and "mine" in layer_names(edited.project)
+    assert not edited.project.read_only and check(project_file) == []
+
+
+def test_a_project_that_replaced_the_open_one_is_left_as_it_is(
+    edited, qtbot, project_file, tmp_path, monkeypatch
+):
+    with_other = tmp_path / "other.glossbench"
+    other = Project.create(with_other)
+    other.close()
+    shutil.copy(with_other, with_other.with_name("part"))
+    with_other.with_name("part").replace(project_file)
+    edit(edited)
+    dialog = dialog_of(edited)
+    assert dialog.windowTitle() == "The project file was replaced"
+    assert dialog.state.suggested.parent == project_file.parent
+
+    save_to(dialog, dialog.state.suggested, monkeypatch)
+    qtbot.waitUntil(lambda: edited.project.path != project_file, timeout=30_000)
+    assert "mine" in layer_names(edited.project)
+    assert edited.open_project(project_file)
+
+    assert not corpus.any_documents(edited.project) and layer_names(edited.project) == []
+    assert check(project_file) == []
+
+
+def test_the_file_that_is_there_now_can_be_opened_instead(edited, project_file, tmp_path):
+    Project.create(tmp_path / "other.glossbench").close()
+    (tmp_path / "other.glossbench").replace(project_file)
+    QTimer.singleShot(20, lambda: QApplication.activeModalWidget()._lose.click())
+
+    assert edited.open_project(project_file)
+
+    assert layer_names(edited.project) == [] and not edited.project.read_only
+
+
+def test_a_copy_that_cannot_be_written_is_reported(edited, qtbot, project_file, monkeypatch):
+    project_file.unlink()
+    edit(edited)
+    dialog = dialog_of(edited)
+    there = project_file.with_name("there.glossbench")
+    there.write_bytes(b"mine")
+
+    save_to(dialog, there, monkeypatch)
+    qtbot.waitUntil(lambda: bool(dialog.state.fault), timeout=30_000)
+
+    assert "exists already" in dialog.state.fault and there.read_bytes() == b"mine"
+    assert dialog.isVisible() and dialog._save.isEnabled()
+    dialog._back.click()
+
+
+def test_the_message_closes_when_the_file_is_moved_back(edited, qtbot, project_file):
+    aside = project_file.rename(project_file.with_name("aside.glossbench"))
+    edit(edited)
+    assert dialogs(edited)
+
+    aside.rename(project_file)
+    qtbot.waitUntil(lambda: not dialogs(edited), timeout=10_000)
+
+    edit(edited)
+    assert "more" in layer_names(edited.project)
+
+
+def test_closing_asks_and_going_back_keeps_the_project_open(edited, project_file):
+    project_file.unlink()
+
+    may, seen = answered(edited, lambda dialog: dialog._back.click())
+
+    assert not may and seen == ["The project file is gone"]
+    assert "mine" in layer_names(edited.project)
+
+
+def test_closing_with_a_copy_has_all_in_the_copy(edited, project_file, tmp_path, monkeypatch):
+    project_file.unlink()
+    target = tmp_path / "copy.glossbench"
+
+    may, seen = answered(edited, lambda dialog: save_to(dialog, target, monkeypatch))
+    edited.close_project()
+
+    assert may and len(seen) == 1 and str(target) in edited.settings.recent
+    project = Project.open(target, read_only=True)
+    assert "mine" in layer_names(project)
+    project.close()

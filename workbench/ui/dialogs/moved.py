@@ -1,0 +1,114 @@
+"""Shown when the file of the open project was renamed, moved, deleted or replaced."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QFileDialog
+
+from workbench.base import paths
+from workbench.base.events import ALL
+from workbench.base.i18n import _
+from workbench.ui.dialogs.moved_state import MovedState
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.dialog import Dialog
+from workbench.ui.widgets.layout import row
+from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.words import words
+
+if TYPE_CHECKING:
+    from workbench.project.project import Project
+    from workbench.ui.app import App
+
+AGAIN_MS = 1_000  # milliseconds between two checks whether the file is back
+
+
+def ask(app: App) -> bool:
+    """Ask about a project that closing would lose. Returns whether to close."""
+    project = app.project
+    if project is None or not project.in_no_file:
+        return True
+    return bool(Moved(app, project, closing=True).exec())
+
+
+class Moved(Dialog):
+    """Save a copy, close without one (when closing), or go back (Escape).
+
+    Accepted automatically when the file was moved back.
+    """
+
+    def __init__(self, app: App, project: Project, *, closing: bool = False) -> None:
+        self.state = MovedState(app, project, closing=closing)
+        title = (
+            _("The project file is gone") if self.state.gone else _("The project file was replaced")
+        )
+        super().__init__(app.window, title, str(project.path), width=640)
+        why = (
+            _("Another program renamed, moved or deleted the file while it was open.")
+            if self.state.gone
+            else _("Another program replaced the file while it was open. It is left as it is.")
+        )
+        self._progress_name = words("", "small", "muted")
+        self._meter = Meter(0.0, name=_("Progress"))
+        stop = Button(_("Cancel"), small=True, on=self.state.cancel)
+        self._progress = row(self._progress_name, (self._meter, 1), stop, gap=12)
+        self.put(
+            words(why, wrap=True),
+            words(
+                _(
+                    "No further changes are saved. All changes until then are still here, but will "
+                    "be lost when the project is closed. Save a copy of the project to keep them "
+                    "and continue. If the file is moved back, this message closes."
+                ),
+                wrap=True,
+            ),
+            words(_("The files of runs are not copied."), "small", "muted", wrap=True),
+            self._progress,
+        )
+        self._lose = Button(_("Close without saving"), kind="danger", on=self.accept)
+        self._lose.setVisible(closing)
+        self._back = Button(_("Go back"), on=self.reject)
+        self._save = Button(_("Save a copy as…"), "download", "primary", on=self._save_as)
+        self.end(self._lose, None, self._back, self._save)
+        self._clock = QTimer(self)
+        self._clock.setInterval(AGAIN_MS)
+        self._clock.timeout.connect(self.state.look_again)
+        self._clock.start()
+        self.state.listen(self.state.changed, self.render)
+        self.render(ALL)
+        self._save.setFocus()
+
+    def render(self, _fields: frozenset[str]) -> None:
+        state = self.state
+        self._progress_name.setText(state.title)
+        self._meter.set(state.share)
+        self._progress.setVisible(bool(state.title))
+        for button in (self._lose, self._save):
+            button.setEnabled(not state.title)
+        self.fault(state.fault)
+        if state.over:
+            self.accept()
+
+    def _save_as(self) -> None:
+        chosen, _kind = QFileDialog.getSaveFileName(
+            self,
+            _("Save a copy as…"),
+            str(self.state.suggested),
+            _("Projects ({patterns})").format(patterns=f"*{paths.PROJECT_SUFFIX}"),
+            options=QFileDialog.Option.DontConfirmOverwrite,  # an existing file is refused
+        )
+        if chosen:
+            path = Path(chosen)
+            suffixed = path.suffix == paths.PROJECT_SUFFIX
+            self.state.save(path if suffixed else path.with_name(path.name + paths.PROJECT_SUFFIX))
+
+    def done(self, result: int) -> None:
+        """Also called on Escape; cancels a running operation instead of closing."""
+        if self.state.title:
+            self.state.cancel()
+            return
+        self._clock.stop()
+        self.state.close()
+        super().done(result)
