@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -437,7 +438,13 @@ class _Form:
         indicators = list_fields.shared_indicators(roles.several(mapped), fields)
         return cls(mapped, list_fields.Tags(tags, names), names, vectors, indicators)
 
-    @property
+    @cached_property
+    def in_text(self) -> tuple[str, ...]:
+        """The fields that may have spans."""
+        kinds = (*roles.IN_TEXT, *roles.CLASSES)
+        return tuple(role.column for role in self.mapped if role.kind in kinds)
+
+    @cached_property
     def class_names(self) -> tuple[str, ...]:
         """The names of numbered classes; with tags, the names are those of tags."""
         return () if self.tags.columns else self.names
@@ -489,7 +496,7 @@ def _record(value: object, form: _Form, options: Options) -> Record:
     if second is not None and value.get(second) in (None, ""):
         second = None  # a single text among pairs
     text_b = _text(value, second) if second is not None else None
-    quotes = _quotes(value, mapped)
+    quotes = _quotes(value, form.in_text)
     counting = form.offsets.counting(text, quotes, fixed=bool(tokens) or text_b is not None)
     text = counting.text
     parts = _Parts({}, {}, {}, counting)
@@ -516,7 +523,7 @@ def _record(value: object, form: _Form, options: Options) -> Record:
         meta,
         {TEXT: tokens} if tokens else {},
     )
-    if _is_argilla(value):
+    if "annotation" in value and _is_argilla(value):
         form.predicted += value.get("prediction") is not None
         if value.get("status") == "Discarded":
             layers = parts.states or {options.class_layer: ""}
@@ -631,12 +638,12 @@ def _together(before: tuple[str, ...], names: tuple[str, ...], role: roles.Role)
     return tuple(dict.fromkeys((*before, *names))) if role.kind == roles.LABELS else names
 
 
-def _quotes(value: Mapping[str, Any], mapped: Iterable[roles.Role]) -> Iterator[Quote | None]:
-    """What the objects of spans say that they cover."""
-    for role in mapped:
-        listed = value.get(role.column) if role.in_text or role.kind in roles.CLASSES else None
+def _quotes(value: Mapping[str, Any], columns: Iterable[str]) -> Iterator[Quote | None]:
+    """What the objects of spans in some fields say that they cover."""
+    for column in columns:
+        listed = value.get(column)
         for raw in listed if isinstance(listed, list) else ():
-            if isinstance(raw, dict):
+            if type(raw) is dict:
                 yield Quote.of(*_ends(raw), raw.get("text"))
 
 
@@ -650,6 +657,8 @@ def _spans(raw: object, counting: Counting) -> list[Span]:
         start, end = counting.span(*span_offsets(raw.get("start"), raw.get("end")))
         return [Span(start, end, label_name(label)) for label in raw["labels"]]
     span = _span(raw)
+    if counting.is_usual:
+        return [span]
     start, end = counting.span(span.start, span.end)
     return [
         span if start == span.start and end == span.end else replace(span, start=start, end=end)

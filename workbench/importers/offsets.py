@@ -71,6 +71,11 @@ class Counting:
     form: str = ""
     _points: Mapping[int, int] | None = field(default=None, repr=False)
 
+    @property
+    def is_usual(self) -> bool:
+        """Whether offsets are code points of the text."""
+        return self._points is None
+
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The offsets in code points; those that lie nowhere are returned as they are."""
         if self._points is None:
@@ -122,6 +127,8 @@ class Offsets:
         """
         known = [quote for quote in quotes if quote is not None]
         usual = Counting(text)
+        if not known and not markup:
+            return usual
         if not markup and all(map(usual.holds, known)):
             return usual
         tries = _countings(text, fixed=fixed, markup=markup) if self._failed < _MOST_TRIES else ()
