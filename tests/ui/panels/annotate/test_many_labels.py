@@ -122,3 +122,19 @@ def test_a_digit_gives_a_class_and_the_search_any_other(many, open_view):
     QTest.qWait(10)
     assert many.state.marked == {many.ids["topic_19"]} and chips(view)["topic_19"].isChecked()
     assert key_of(many.state) == "k0"
+
+
+def test_in_a_low_window_only_whole_rows_are_shown_and_the_text_stays(many, open_view):
+    view = open_view(many.state)
+    view.resize(1100, 700)
+    QTest.qWait(10)
+    usual = view.paper.text.height()
+    for height in (520, 420, 340):
+        view.resize(1100, height)
+        QTest.qWait(10)
+        rows = [chip for name, chip in chips(view).items() if name.startswith("topic")]
+        assert all(chip.height() >= 24 for chip in rows) and len(rows) <= 5
+        assert view.paper.text.height() > 40
+    view.resize(1100, 700)
+    QTest.qWait(10)
+    assert len(chips(view)) == 5 and view.paper.text.height() == usual

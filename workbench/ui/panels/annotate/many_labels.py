@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QGridLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 LINE, GAP = 28, 4  # height of a line and the space below it, pixels at 100%
 WIDEST = 330  # of a chip, pixels at 100%
+ROWS = 5  # of the most probable labels
 METER = 100  # pixels at 100%
 
 
@@ -42,6 +44,7 @@ class ManyLabels(QWidget):
     def __init__(self, settings: Settings) -> None:
         super().__init__()
         self._shown: tuple[object, ...] = ()
+        self._rows: list[list[QWidget]] = []  # what stands in each row of the most probable ones
         self._chips: dict[int, ChipButton] = {}  # of the first labels, by id
         self._title, self._about = words("", "ui", weight=600), Elided("", "small", "muted")
         self._search = Button(_("Find a class"), "search", small=True, on=self.more.emit)
@@ -64,6 +67,25 @@ class ManyLabels(QWidget):
         layout.addStretch(1)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Maximum)
         self.restyle()
+
+    def sizeHint(self) -> QSize:
+        """The same for every document, also with fewer labels."""
+        line, gap = theme.px(LINE), theme.px(GAP)
+        return QSize(0, (ROWS + 2) * line + (ROWS - 1) * gap + 2 * layout_of(self).spacing())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Show the rows that have room; of the others, the keys still work."""
+        line, between = theme.px(LINE), layout_of(self).spacing()
+        room = self.height() - 2 * (line + between)
+        self._recent.setVisible(room >= 0)
+        rows = max(0, (room + theme.px(GAP)) // (line + theme.px(GAP)))
+        for number, parts in enumerate(self._rows):
+            for part in parts:
+                part.setVisible(number < rows)
 
     def minimumSizeHint(self) -> QSize:
         """With the search alone: a window can be lower than the rows need."""
@@ -107,20 +129,22 @@ class ManyLabels(QWidget):
                 layout_of(self._others).addWidget(chip)
 
     def _fill(self, first: FirstLabels, labels: Mapping[int, Label]) -> None:
-        self._chips = {}
+        self._chips, self._rows = {}, []
         clear(self._likely)
         for number, id in enumerate(first.likely):
             label = labels[id]
             chip = self._chips[id] = self._chip(label)
-            self._likely.addWidget(chip, number, 0)
-            self._likely.setRowMinimumHeight(number, theme.px(LINE))
+            parts: list[QWidget] = [chip]
             if (chance := first.chances.get(id)) is not None:
                 meter = Meter(chance, name=_("Probability of {label}").format(label=label.name))
                 meter.setFixedWidth(theme.px(METER))
-                self._likely.addWidget(meter, number, 1, Qt.AlignmentFlag.AlignVCenter)
                 said = words(formats.decimal(chance, 2), "small", weight=400 if number else 600)
-                self._likely.addWidget(said, number, 2)
-            self._likely.addWidget(Elided(label.description, "small", "muted"), number, 3)
+                parts += [meter, said]
+            parts.append(Elided(label.description, "small", "muted"))
+            columns = range(4) if chance is not None else (0, 3)
+            for at, part in zip(columns, parts, strict=True):
+                self._likely.addWidget(part, number, at, Qt.AlignmentFlag.AlignVCenter)
+            self._rows.append(parts)
         layout = layout_of(self._recent)
         clear(layout)
         layout.addWidget(words(_("Recent"), "small", "muted"))
@@ -128,6 +152,7 @@ class ManyLabels(QWidget):
             chip = self._chips[id] = self._chip(labels[id], most=WIDEST // 2)
             layout.addWidget(chip)
         layout.addStretch(1)
+        self._fit()
 
     def _chip(self, label: Label, *, most: int = WIDEST) -> ChipButton:
         chip = ChipButton(label.name, label, key=label.key, checkable=True)
