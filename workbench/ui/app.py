@@ -6,7 +6,7 @@ import gc
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,7 +19,7 @@ from workbench.base.events import Signal
 from workbench.base.i18n import _
 from workbench.base.registry import Registry
 from workbench.base.registry import registry as installed
-from workbench.ui import garbage, locale, style, theme, undo_steps
+from workbench.ui import garbage, locale, run_ends, style, theme, undo_steps
 from workbench.ui.dispatch import Dispatch
 from workbench.ui.local_steps import LocalSteps
 from workbench.ui.plugin_watch import PluginWatch
@@ -180,6 +180,8 @@ class App:
 
         if not project.read_only:
             self._drops.append(wire(project, self.queue).close)
+            # after the wiring, which records the ending
+            self._drops.append(self.queue.changed.connect(partial(run_ends.tell, self)))
             project.schedule = self._later
         self._drops.append(project.changed.connect(lambda _changes: self._project_changed()))
         self.window.show_project()

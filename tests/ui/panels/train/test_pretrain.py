@@ -95,6 +95,16 @@ def test_a_run_shows_loss_and_perplexity_and_its_model_can_be_used(state, contex
     assert not Path(spec["texts"][0]).exists()
 
 
+def test_a_second_click_on_start_queues_no_second_pretraining(state, context):  # noqa: F811
+    state.start()
+    state.start()
+    assert len(context.queue.jobs) == 1
+
+    state.set_values({"epochs": "2"})
+    state.start()
+    assert len(context.queue.jobs) == 2
+
+
 def test_the_batches_of_a_finished_run_are_those_of_its_settings_and_text(state, context):  # noqa: F811
     state.set_values({"mask_rate": "0.3"})
     state.start()

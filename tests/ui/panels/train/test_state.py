@@ -206,8 +206,25 @@ def test_a_bad_end_is_reported_with_its_hint_and_another_run_can_start(state, co
     assert not state.running and state.ready
 
 
+def test_a_second_start_with_the_same_choices_within_a_second_does_nothing(
+    state, context, monkeypatch
+):
+    clock = [100.0]
+    monkeypatch.setattr("workbench.ui.panels.train.starts.time.monotonic", lambda: clock[0])
+    state.start()
+
+    clock[0] += 0.6
+    state.start()
+    assert len(context.queue.jobs) == 1
+
+    clock[0] += 0.6
+    state.start()
+    assert len(context.queue.jobs) == 2
+
+
 def test_a_second_run_waits_and_takes_over_when_it_begins(state, context):
     state.start()
+    state.set_seed(2)
     state.start()
     first, second = context.queue.jobs
     assert state.waiting == 1

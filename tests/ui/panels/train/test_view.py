@@ -190,6 +190,16 @@ def done():
     return Finished("done", {"steps": 40, "best_step": 30, "seconds": 125.4, "device": "cpu"})
 
 
+def test_while_a_run_trains_start_and_its_menu_entry_queue_another_one(page, app, done):
+    live, start = live_run(page), page.view._left.start
+    entry = next(e for e in app.window.menus.entries if e.command.id == "train.start")
+    assert start.accessibleName() == "Queue another run" == entry.command.plain(page)
+
+    follow(live, done)
+    page.state.changed.emit(frozenset({"live", "run"}))
+    assert start.accessibleName() == "Start training" == entry.command.plain(page)
+
+
 def live_run(page, losses=None):
     live = page.state.live = Live(1, "classify-1", "class · starter-bert")
     follow(live, Started(1, ""))

@@ -48,10 +48,13 @@ class TrainPanel(Panel):
     commands = (
         Command(
             "train.start",
-            _("&Start training"),
+            lambda panel: (
+                _("&Queue another run") if panel and panel.state.running else _("&Start training")
+            ),
             lambda panel: panel.state.start_soon(),
             "Run",
             "Ctrl+R",
+            name=_("Start training"),
             enabled=_can_start,
             anywhere=True,
             possible=_may_start,

@@ -224,6 +224,8 @@ class Choices(QFrame):
             self._show_plan()
         if concerns(fields, "words", "values", "plan"):
             self._words.render()
+        title = _("Queue another run") if state.running else _("Start training")
+        self.start.set_text(title)
         self._let_start(state.ready)
 
     def _let_start(self, on: bool) -> None:

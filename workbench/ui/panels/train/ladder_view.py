@@ -95,7 +95,8 @@ class LadderView(View):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(scrolled(middle), 1)
-        buttons = (None, self._pause, self._cancel, self._start)
+        # a second click on Start, which is hidden then, must not press Pause or Cancel
+        buttons = (self._cancel, self._pause, None, self._start)
         layout.addWidget(bar(*buttons, margins=(16, 10, 16, 10)))
         return side
 

@@ -21,6 +21,7 @@ from workbench.ui.panels.train.live import Live
 from workbench.ui.panels.train.pairs_state import TOP, PairsState
 from workbench.ui.panels.train.pretrain_live import follow_pretraining, new_live
 from workbench.ui.panels.train.pretrain_text import TextState
+from workbench.ui.panels.train.starts import Starts
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job
@@ -49,6 +50,7 @@ class PretrainState(TextState):
         self._own_name = False  # the name was typed, so that it stays
         self.live: Live | None = None
         self._lives: dict[int, Live] = {}
+        self._starts = Starts()
         self.listen(self.queue.changed, self._heard)
         for job in self.queue.jobs:
             if job.spec.target in TARGETS:
@@ -232,8 +234,11 @@ class PretrainState(TextState):
         return PretrainSpec(self.objective, card.path, (), (), self.seed, given, card.pickled)
 
     def start(self) -> None:
-        """Write the text, then start or queue the run; errors are shown at the top."""
-        if not self.ready:
+        """Write the text, then start or queue the run; errors are shown at the top.
+
+        Does nothing on a second click (see `Starts`).
+        """
+        if not self.ready or self._starts.again(self._choices):
             return
         name, seed = self.name, self.seed
         settings = self.context.settings
@@ -309,9 +314,15 @@ class PretrainState(TextState):
         )
         return state
 
+    @property
+    def _choices(self) -> tuple[object, ...]:
+        """What two runs have in common if their names alone differ."""
+        return self.model, self.objective, self.seed, dict(self.values), self.text_source
+
     def _started(self, job: Job) -> None:
         self._own_name = False
         self._settle()
+        self._starts.begun(self._choices)
         if not self.running:
             self.live = self._live(job)
         self.changed.emit(frozenset({"live", "run"}))

@@ -279,6 +279,8 @@ class PretrainChoices(QFrame):
             self._show_source()
         if concerns(fields, "size", "problem", "preparing", "source", "model"):
             self._show_used()
+        title = _("Queue another run") if state.running else _("Start pretraining")
+        self.start.set_text(title)
         self._let_start(state.ready)
 
     def _let_start(self, on: bool) -> None:

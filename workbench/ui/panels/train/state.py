@@ -21,6 +21,7 @@ from workbench.ui.opened import opened
 from workbench.ui.panels.train import checks
 from workbench.ui.panels.train.cut_texts import CutTexts
 from workbench.ui.panels.train.live import Live, follow, latest_ended, new_live, read_live
+from workbench.ui.panels.train.starts import Starts
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job
@@ -61,6 +62,7 @@ class TrainState(State):
         self.preparing = False  # the training data is being prepared
         self.working_out = False  # the usable documents are being counted
         self._start_wanted = False  # start as soon as the count is known
+        self._starts = Starts()
         self.listen(self.project.changed, self._project_changed)
         self.listen(self.queue.changed, self._heard)
         self._pick_up()
@@ -285,8 +287,14 @@ class TrainState(State):
         return bool(self.live and self.live.active)
 
     def start(self) -> None:
-        """Start or queue a run with these choices; errors are shown at the top of the window."""
+        """Start or queue a run with these choices; errors are shown at the top of the window.
+
+        Does nothing on a second click (see `Starts`).
+        """
         if not self.ready:
+            return
+        spec = self.spec()
+        if self._starts.again(spec):
             return
         self.update(preparing=True)
 
@@ -294,13 +302,13 @@ class TrainState(State):
             self.update(preparing=False)
             run = self.context.attempt(train.begin, self.project, self.queue, found)
             if run is not None:
+                self._starts.begun(spec)
                 self._follow(run.id)
 
         def failed(error: Exception) -> None:
             self.update(preparing=False)
             self.context.fail(error)
 
-        spec = self.spec()
         self.context.run(lambda: train.prepare(self.project, spec), prepared, failed)
 
     def first_batch(self) -> BatchState:

@@ -1,0 +1,48 @@
+"""A message when a run ends while another page than its own is shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.base import paths
+from workbench.base.i18n import _
+from workbench.base.terms import term
+from workbench.jobs.events import Finished
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job
+    from workbench.ui.app import App
+
+PAGES = {"train": "train", "prompt": "prompts"}  # purpose of a job → the page that shows its run
+
+
+def tell(app: App, job: Job, event: object) -> None:
+    """Say how a run of the open project ended, with a button that shows its results.
+
+    Call it after the ending was recorded. Says nothing of a cancelled run, as it was discarded.
+    """
+    about = job.spec.params.get("run") or {}
+    page = PAGES.get(about.get("purpose", ""))
+    project = app.project
+    if page is None or project is None or about.get("project") != project.uid:
+        return
+    if Path(job.spec.folder).absolute() != paths.run_folder(project.path, about["id"]).absolute():
+        return  # of another copy of the project
+    if isinstance(event, Finished) and event.status != "cancelled" and app.window.page != page:
+        from workbench.operations import results
+
+        try:
+            run = results.run(project, about["id"])
+        except KeyError:  # stopped before its first result, so it was discarded
+            return
+        message = (
+            _("“{run}” has finished.")
+            if run.status in ("done", "stopped")
+            else _("“{run}” has no result: {status}.")
+        )
+        app.note(
+            message.format(run=run.name, status=term(run.status)),
+            lambda: app.go("results", run=run.id),
+            action=_("Show results"),
+        )
