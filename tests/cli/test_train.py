@@ -74,6 +74,8 @@ def test_a_run_is_trained_scored_asked_and_suggests(ask, call, sample, tiny_mode
         for split in ("dev", "test")
     )
 
+    (warning,) = [item for item in report["warnings"] if "is better on the same data" in item]
+    assert "--model baseline:svm" in warning  # one epoch of two layers
     assert (
         report["status"] == "done"
         and report["used"] == {"train": 180, "dev": 60, "test": 60}

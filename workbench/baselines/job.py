@@ -29,6 +29,7 @@ from workbench.tasks.spec import TaskInfo, evaluation
 from workbench.text.dataset import Record, read
 from workbench.text.document import Document
 from workbench.text.fields import Prediction
+from workbench.text.labels import Layer
 from workbench.training.results import Scoring, TrainResult
 
 MODEL, PREDICTIONS = "model", "predictions.jsonl"
@@ -97,24 +98,52 @@ def fit(params: Mapping[str, Any], folder: Path) -> Messages:
     """
     began = time.monotonic()
     yield {"kind": "progress", "part": 0.0}
-    task, data = tasks.info(params["task"]), read(Path(params["data"]))
-    layer = next(layer for layer in data.layers if layer.name == params["layer"])
-    examples = _examples(task, data.records, layer.name, params["splits"])
-    kind: type[Baseline] = registry().get(KIND, params["baseline"])
-    train, seed = examples["train"], int(params.get("seed", 0))
-    baseline = kind.fit(task, train.documents, train.golds, layer.names, seed=seed)
+    layer, examples = _data(params)
+    trained = _trained(params["baseline"], params, layer, examples)
     yield {"kind": "progress", "part": 0.6}
-    trained = Trained(baseline, task, layer.names, {})
-    if baseline_info(params["baseline"]).fits_decoder:
-        dev = examples["dev"]
-        fitted = task.fit(dev.golds, trained.predict(dev.documents), layer.names)
-        trained = Trained(baseline, task, layer.names, fitted)
     _save(trained, params, folder)
-    _read_back(trained, (examples["dev"].documents or train.documents)[:READ_BACK], folder)
+    again = examples["dev"].documents or examples["train"].documents
+    _read_back(trained, again[:READ_BACK], folder)
     result = _scored(trained, examples, folder)
     yield {"kind": "progress", "part": 1.0}
     seconds, cpu_seconds = round(time.monotonic() - began, 3), round(time.process_time(), 3)
     return replace(result, seconds=seconds, cpu_seconds=cpu_seconds).to_json()
+
+
+def measure(params: Mapping[str, Any], folder: Path) -> Messages:
+    """Job target. params as for `fit`, with `baselines` in place of one; writes nothing.
+
+    Returns {"scores": {baseline: scores on dev}}.
+    """
+    layer, examples = _data(params)
+    dev, found = examples["dev"], {}
+    for number, baseline in enumerate(params["baselines"]):
+        yield {"kind": "progress", "part": number / len(params["baselines"])}
+        trained = _trained(baseline, params, layer, examples)
+        predictions = trained.predict(dev.documents)
+        found[baseline] = contract.score(trained.task, dev.golds, predictions)
+    return {"scores": found}
+
+
+def _data(params: Mapping[str, Any]) -> tuple[Layer, dict[str, _Examples]]:
+    task, data = tasks.info(params["task"]), read(Path(params["data"]))
+    layer = next(layer for layer in data.layers if layer.name == params["layer"])
+    return layer, _examples(task, data.records, layer.name, params["splits"])
+
+
+def _trained(
+    id: str, params: Mapping[str, Any], layer: Layer, examples: Mapping[str, _Examples]
+) -> Trained:
+    """A baseline trained on train, with decoding parameters fitted on dev."""
+    task, train, dev = tasks.info(params["task"]), examples["train"], examples["dev"]
+    kind: type[Baseline] = registry().get(KIND, id)
+    seed = int(params.get("seed", 0))
+    baseline = kind.fit(task, train.documents, train.golds, layer.names, seed=seed)
+    trained = Trained(baseline, task, layer.names, {})
+    if not baseline_info(id).fits_decoder:
+        return trained
+    fitted = task.fit(dev.golds, trained.predict(dev.documents), layer.names)
+    return replace(trained, decoder=fitted)
 
 
 @dataclass(frozen=True)

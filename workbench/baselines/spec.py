@@ -34,6 +34,7 @@ class BaselineInfo(ABC):  # noqa: B024 (a plugin sets the attributes)
     do not fit tasks that predict numbers.
     constant: whether it predicts the same for every text.
     fits_decoder: whether decoding parameters (thresholds) are fitted on dev, as for trained models.
+    quick: takes seconds for thousands of documents, so that every training is compared with it.
     gives: what inspectors can show besides predictions, of GIVES: `base.WeighsFeatures`,
     `base.CountsTags`, `base.WeighsTagFeatures`.
     """
@@ -45,6 +46,7 @@ class BaselineInfo(ABC):  # noqa: B024 (a plugin sets the attributes)
     output: str = ""
     constant: bool = False
     fits_decoder: bool = True
+    quick: bool = False
     gives: tuple[str, ...] = ()
 
     def fits(self, task: TaskInfo) -> bool:

@@ -187,7 +187,7 @@ def train(
         if show_batch:
             return _show_batch(opened, spec, as_json)
         run = _train(opened, spec, card)
-        report = _report(opened, run)
+        report = _report(opened, run) | {"warnings": _warnings(opened, run)}
     emit(report) if as_json else _show(report)
 
 
@@ -342,6 +342,7 @@ def _report(opened: Session, run: Run) -> dict[str, Any]:
         "model": run.spec.get("model_name") or run.spec["model"],
         "used": used,
         "left_out": left_out,
+        "warnings": [],
         "scores": run.scores,
         "layer_weights": dict(result.layer_weights),
         "adaptation": to_plain(result.adaptation),
@@ -357,6 +358,19 @@ def _report(opened: Session, run: Run) -> dict[str, Any]:
         "fingerprint": run.data_fingerprint,
         "command": results.command(opened.project, run),
     }
+
+
+def _warnings(opened: Session, run: Run) -> list[str]:
+    """What the run suggests to do next; first measures quick baselines on its data."""
+    from workbench.operations import advice
+
+    found = advice.advice(opened.project, run)
+    if found.unmeasured:
+        job = advice.measure(opened.project, opened.queue, run, found.unmeasured, then=lambda: None)
+        follow(opened, job, job.spec.title, _("Stopping."))
+        found = advice.advice(opened.project, run)
+    text = lambda _name, value: f"{value:.3f}"  # noqa: E731
+    return [f"{item.sentence(text)} {item.hint}" for item in (found.below, found.rising) if item]
 
 
 def _per_label(run: Run) -> dict[str, Any]:
@@ -390,6 +404,8 @@ def _show(report: dict[str, Any]) -> None:
     say(_("Documents used: {train:,} for training, {dev:,} for evaluation.").format(**used))
     for item in report["left_out"]:
         say(_("Left out: {count:,} ({reason})").format(**item))
+    for warning in report["warnings"]:
+        say(_("Warning: {warning}").format(warning=warning))
     say(_("To repeat: {command}").format(command=report["command"]))
 
 

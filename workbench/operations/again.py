@@ -5,12 +5,12 @@ what has changed: the scores of both on the same documents.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from workbench.baselines.spec import KIND as BASELINE
 from workbench.operations import baselines, predict, results, scoring, train
-from workbench.operations.outcomes import TRAINING
+from workbench.operations.outcomes import TRAINING, trained
 from workbench.storage import runs
 from workbench.tasks import spec as tasks
 
@@ -36,14 +36,27 @@ def last_of(found: Iterable[Run]) -> Run | None:
     return next((run for run in fitting if run.kind == TRAINING), next(iter(fitting), None))
 
 
-def prepare(project: Project, run: Run) -> Prepared:
+def prepare(project: Project, run: Run, *, longer: bool = False) -> Prepared:
     """Freeze the current labels for a run with the settings of `run`. Not for the main thread.
+
+    longer: a training of `more_epochs`.
 
     Raises WorkbenchError saying why it cannot be trained.
     """
     if run.kind == BASELINE:
         return baselines.prepare_again(project, run)
-    return train.prepare(project, train.again_spec(project, run.id))
+    spec = train.again_spec(project, run.id)
+    if longer:
+        spec = replace(spec, options={**spec.options, "epochs": more_epochs(run)})
+    return train.prepare(project, spec)
+
+
+def more_epochs(run: Run) -> int:
+    """Twice the epochs of a training, at most as many as can be set."""
+    plan = trained(run).plan
+    epochs: int = plan.epochs if plan is not None else train.spec_of(run).option("epochs") or 1
+    most = next(item.high for item in train.options(run.spec["task"]) if item.name == "epochs")
+    return min(2 * epochs, int(most or 2 * epochs))
 
 
 def begin(project: Project, queue: Queue, prepared: Prepared, run: Run) -> Run:

@@ -5,17 +5,20 @@ from dataclasses import replace
 
 import pytest
 
+from workbench.base import paths
 from workbench.base.events import Signal
 from workbench.base.watch import QUIET
+from workbench.jobs.spec import JobSpec
 from workbench.operations import (
     baselines,
     calibration,
     results,
     run_folders,
+    train,
     wire,
 )
 from workbench.project.project import Project
-from workbench.storage import documents, runs
+from workbench.storage import documents, labels, runs
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.ui.panels.results.facts import cannot_inspect, describe, note_of
@@ -279,6 +282,38 @@ def test_a_baseline_is_trained_again_and_the_page_stays(state, inline_jobs):
     assert f"{first.name} 2 was started with the settings of {first.name}." in state.context.notes
     assert state.context.gone == [] and f"{first.name} 2" in [run.name for run in state.runs]
     wiring.close()
+
+
+def test_a_finished_run_is_compared_with_quick_baselines_once_it_is_looked_at(state, inline_jobs):
+    state.context.queue, run = inline_jobs, state.run
+    with state.project.edit("Import"):
+        rows = [
+            Record(
+                Document(name, (("text", name),), "train"),
+                {"class": "submitted"},
+                {"class": (name,)},
+            )
+            for name in ("good", "good too", "bad")
+        ]
+        rows = [replace(row, marks={"class": (row.document.key[:4].strip(),)}) for row in rows]
+        documents.add(state.project.db, rows, source_id=state.project.source("import", "f"))
+    (layer,) = labels.layers(state.project.db)
+    _plan, data, splits = train.freeze(state.project, "classify", layer)
+    params = {"data": str(data.path), "splits": splits}
+    folder = paths.run_folder(state.project.path, run.id)
+    JobSpec("a:b", params).write(folder / "job.json")
+    with state.project.write():
+        runs.update(state.project.db, run.id, scores={"dev": {"macro_f1": 0.1}})
+    state.reload()
+    assert state.advice.unmeasured == ("majority", "svm") and inline_jobs.jobs == ()
+
+    state.watch(True)
+    state.watch(True)
+    (job,) = inline_jobs.jobs
+    inline_jobs.wait(job)
+
+    assert state.advice.unmeasured == () and state.advice.below.own == 0.1
+    assert [item.name for item in state.runs] == ["second", "first"]
 
 
 def test_a_prompt_can_be_asked_though_it_has_no_model_of_its_own(state):

@@ -94,8 +94,8 @@ def add_baselines(state: ResultsState, chosen: Sequence[Offer]) -> None:
         context.run(work, prepared)
 
 
-def train_again(state: ResultsState) -> None:
-    """Train with the same settings on the current labels."""
+def train_again(state: ResultsState, *, longer: bool = False) -> None:
+    """Train with the same settings on the current labels; longer: with twice the epochs."""
     old, context = state.shown_run, state.context
     if state.repeats.waiting:  # a second click, before the run is listed
         return
@@ -104,6 +104,8 @@ def train_again(state: ResultsState) -> None:
         started = context.attempt(again.begin, state.project, context.queue, found, old)
         if started is not None:
             message = _("{name} was started with the settings of {old}.")
+            if longer:
+                message = _("{name} was started with the settings of {old} and twice the epochs.")
             context.note(message.format(name=started.name, old=old.name))
             _tell_difference(state, started.id)
             if isinstance(found, baselines.Prepared):
@@ -112,7 +114,7 @@ def train_again(state: ResultsState) -> None:
                 context.go("train")
 
     answers = state.repeats.newest(prepared, context.fail)
-    context.run(lambda: again.prepare(state.project, old), *answers)
+    context.run(lambda: again.prepare(state.project, old, longer=longer), *answers)
 
 
 def _tell_difference(state: ResultsState, run_id: int) -> None:

@@ -11,6 +11,7 @@ from workbench.base.i18n import ngettext
 from workbench.base.terms import term
 from workbench.metrics import classes
 from workbench.operations import missing, results, scoring
+from workbench.operations.advice import Advice, advice
 from workbench.operations.again import Difference, differences
 from workbench.operations.trained_on import TrainingTexts
 from workbench.tasks import spec as tasks
@@ -72,6 +73,7 @@ class Details:
     test_set: str = ""
     again: tuple[Difference, ...] = ()  # from the run that this one repeats
     scored: tuple[Scored, ...] = ()  # of dev and test, with those in the training data
+    advice: Advice = Advice()
 
     @property
     def task(self) -> TaskInfo | None:
@@ -90,7 +92,8 @@ def details(project: Project, run_id: int) -> Details:
     if missing.of_run(found.run):
         return Details(found)
     test_set = scoring.fingerprint(results.scored(project, found.run, "test"))
-    return replace(_details(project, found, test_set), scored=_scored(project, found.run))
+    made = _details(project, found, test_set)
+    return replace(made, scored=_scored(project, found.run), advice=advice(project, found.run))
 
 
 def _scored(project: Project, run: Run) -> tuple[Scored, ...]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,8 @@ from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.base.latest import Latest
 from workbench.operations import again, baselines, block_states, quality, results, run_folders, wire
+from workbench.operations.advice import Advice, advice
+from workbench.operations.advice import measure as measure_baselines
 from workbench.operations.missing import of_run as missing_task
 from workbench.operations.run_list import Shown, differ
 from workbench.ui import formats
@@ -52,6 +56,7 @@ class ResultsState(State):
         self.bytes_on_disk = 0
         self.chosen: tuple[int, ...] = ()
         self.details: Details | None = None
+        self.advice = Advice()  # on the selected run
         self.problem = ""  # why the selected run cannot be shown in detail
         self.tests: dict[int, Evaluation] = {}  # test scores shown since the page was built, by run
         self.measures = Measures()  # scores with intervals of the selected run
@@ -67,7 +72,7 @@ class ResultsState(State):
         self.filter = Shown()  # which runs are listed
         self.listing = Organising(self)
         self._stale, self._watched = True, False
-        self._loads, self.repeats = Latest(), Latest()
+        self._loads, self.repeats, self._advising = Latest(), Latest(), Latest()
         self.listen(self.project.changed, self._project_changed)
         self.refresh()
 
@@ -75,6 +80,7 @@ class ResultsState(State):
         for part in (self.browser, self.doubts):
             part.similar.close()
         self.board.close()
+        self._advising.drop()
         super().close()
 
     # ---------------------------------------------------------------- the list
@@ -111,6 +117,7 @@ class ResultsState(State):
             return
         by_label = self.by_label if ids == self.chosen else DEV_TODAY
         self.update(chosen=ids, details=None, problem="", by_label=by_label, measures=Measures())
+        self.update(advice=Advice())
         self._load()
 
     def watch(self, on: bool) -> None:
@@ -118,6 +125,8 @@ class ResultsState(State):
         self._watched = on
         if on and self._stale:
             self._load()
+        elif on:
+            self._measure_baselines()
 
     def _project_changed(self, changes: Changes) -> None:
         self.browser.project_changed(changes)
@@ -148,7 +157,8 @@ class ResultsState(State):
             self.comparing.show(ids)
 
     def _loaded(self, found: Details) -> None:
-        self.update(problem="", details=found)
+        self.update(problem="", details=found, advice=found.advice)
+        self._measure_baselines()
         self._drop_old_test_score()
         for split in self.splits_shown:
             self.measure(split)
@@ -167,6 +177,24 @@ class ResultsState(State):
 
         work = lambda: quality.report(quality.evidence(project, run, split))  # noqa: E731
         self.context.run(work, measured, lambda _error: None)  # the run was deleted meanwhile
+
+    def _measure_baselines(self) -> None:
+        """Compare a finished training with quick baselines, once, when it is looked at."""
+        run, unmeasured = self.run, self.advice.unmeasured
+        if run is None or not unmeasured or not self._watched or self.project.read_only:
+            return
+        project, advising = self.project, self._advising
+        ticket = advising.begin()
+        self.update(advice=replace(self.advice, unmeasured=()))
+
+        def known() -> None:
+            if advising.ends(ticket) and self.run is not None and self.run.id == run.id:
+                show = lambda found: self.update(advice=found)  # noqa: E731
+                answers = advising.newest(show, lambda _error: None)  # the run was deleted
+                self.context.run(lambda: advice(project, run), *answers)
+
+        with suppress(WorkbenchError):  # a full disk; other actions report it
+            measure_baselines(project, self.context.queue, run, unmeasured, known)
 
     def _drop_old_test_score(self) -> None:
         """Hide the test score after the test documents or their gold labels have changed."""
@@ -385,6 +413,20 @@ class ResultsState(State):
         """Train with the same settings on the current labels."""
         if self.can_train_again:
             acts.train_again(self)
+
+    def train_longer(self) -> None:
+        """Train with the same settings and twice the epochs on the current labels."""
+        if self.can_train_again:
+            acts.train_again(self, longer=True)
+
+    def follow_baseline(self) -> None:
+        """Add the better baseline as a run, or compare the selected run with it."""
+        if (below := self.advice.below) is None:
+            return
+        if below.run is not None:
+            self.choose((self.shown_run.id, below.run.id))
+        else:
+            self.add_baselines((below.offer,))
 
     def add_baselines(self, chosen: Sequence[Offer]) -> None:
         """Train baselines on the current labels, each as a run."""

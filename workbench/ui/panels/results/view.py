@@ -33,7 +33,7 @@ from workbench.ui.panels.results.scores import ScoresView
 from workbench.ui.panels.results.seen import SeenCallout
 from workbench.ui.panels.results.state import FINISHED, ResultsState
 from workbench.ui.panels.results.tabs import FilesView, SettingsView
-from workbench.ui.run_words import main_score, missing_task, title_of
+from workbench.ui.run_words import main_score, missing_task, score_text, title_of
 from workbench.ui.waits import Waits, of_project
 from workbench.ui.widgets.button import Button, Segments, icon_button
 from workbench.ui.widgets.callout import Callout
@@ -152,10 +152,20 @@ class ResultsView(WatchingView):
         self._asked = Callout("", "accent", self._for_these, leave)
         self._note = Callout()
         self._seen = SeenCallout(state.comparing.open_documents)
+        self._longer_button = Button(
+            _("Train longer"),
+            "play",
+            small=True,
+            on=state.train_longer,
+            tip=_("Use the same settings and twice the epochs on the current labels"),
+        )
+        self._longer = Callout("", "accent", self._longer_button)
+        self._better_button = Button("", small=True, on=state.follow_baseline)
+        self._better = Callout("", "warn", self._better_button)
         self._busy = words("", "small", "accent")
         self._waiting = WaitLine(Waits(state.context.queue, of_project(state.project, "predict")))
         tabs = row((self._tabs_of_run(), 1), self._busy, self._waiting)
-        callouts = (self._asked, self._message, self._note, self._seen)
+        callouts = (self._asked, self._message, self._note, self._seen, self._better, self._longer)
         return column(*(head, *callouts, tabs, (self._pages, 1)), gap=10, margins=(20, 14, 20, 16))
 
     def _head_of_run(self) -> QFrame:
@@ -317,6 +327,7 @@ class ResultsView(WatchingView):
         self._note.set(*note_of(state))
         details = state.details
         self._seen.show_systems(details.seen(state.splits_shown) if details is not None else ())
+        self._show_advice()
         self._busy.setText(state.busy)
         asked = ngettext(
             "{n} document was selected on Data. Select the run that suggests labels, unless it "
@@ -334,6 +345,21 @@ class ResultsView(WatchingView):
             run.failure.details if tone != "accent" and text != state.problem else "",
         )
         self._keep.setVisible(bool(text) and state.can_keep_checkpoint)
+
+    def _show_advice(self) -> None:
+        """What the training suggests to do next, beside its scores."""
+        state = self.state
+        rising, below = state.advice.rising, state.advice.below
+        on_scores = state.part == "scores"
+        self._longer.set(rising.sentence(score_text) if rising and on_scores else "")
+        self._longer_button.setEnabled(state.can_train_again)
+        self._better.set(below.sentence(score_text) if below and on_scores else "")
+        known = below is not None and below.run is not None
+        self._better_button.setText(_("Compare") if known else _("Add baseline"))
+        self._better_button.setAccessibleName(
+            _("Compare with this baseline") if known else _("Add this baseline")
+        )
+        self._better_button.setEnabled(known or not state.project.read_only)
 
     def _show_picker(self, whole: bool) -> None:
         """Where the list of runs is hidden, a box of the finished ones replaces the title."""
