@@ -276,6 +276,14 @@ def test_a_worker_is_offline_low_in_priority_and_light(queue, tmp_path):
     assert int(job.result["OMP_NUM_THREADS"]) >= 1
 
 
+@pytest.mark.skipif(not hasattr(os, "nice"), reason="priorities are those of POSIX")
+def test_a_job_in_the_background_has_a_lower_priority_than_others(queue, tmp_path):
+    job = queue.add(replace(spec("environment", tmp_path), background=True))
+
+    assert queue.wait(job, 20)
+    assert job.result["nice"] == 19
+
+
 def test_a_short_job_beside_a_long_one_gets_its_part_of_the_threads(queue, tmp_path, monkeypatch):
     monkeypatch.setattr(processors, "physical_cores", lambda: 8)
     long = queue.add(spec("counts", tmp_path, total=1000, pause=0.05))

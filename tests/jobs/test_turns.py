@@ -42,8 +42,8 @@ class Placed:
     first: bool = False
 
 
-def placed(*, device="cpu", short=False, first=False):
-    return Placed(JobSpec("t:t", device=device, short=short), first)
+def placed(*, device="cpu", short=False, first=False, background=False):
+    return Placed(JobSpec("t:t", device=device, short=short, background=background), first)
 
 
 def test_a_job_waits_for_what_runs_on_its_device_alone():
@@ -117,3 +117,15 @@ def test_predictions_do_not_keep_a_training_from_its_turn(queue):
 
     queue.end(job)
     assert training.status == "running" and another.status == "running"
+
+
+def test_no_other_job_waits_for_one_in_the_background_on_the_cpu_or_shares_threads_with_it():
+    behind, prediction = placed(short=True, background=True), placed(short=True)
+
+    assert turns.in_the_way(placed(), [behind]) == ()
+    assert turns.in_the_way(prediction, [behind]) == ()
+    assert turns.in_the_way(behind, [prediction, placed()]) == (prediction,)
+    assert turns.threads_beside(placed(), [behind], 8) == 0
+    assert turns.threads_beside(behind, [placed()], 8) == 2
+    there = placed(short=True, background=True, device="cuda")
+    assert turns.in_the_way(placed(device="cuda"), [there]) == (there,)

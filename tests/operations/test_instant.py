@@ -14,7 +14,13 @@ def started(project, tiny_model, monkeypatch):
     """started(layer) → its instant model with vectors of a tiny model, all in this process."""
     mail, models = [], []
     jobs = InlineQueue(dispatch=mail.append)
-    monkeypatch.setattr("workbench.jobs.host.Host", InlineHost)
+    hosts = []
+
+    def host(spec, **named):
+        hosts.append(spec)
+        return InlineHost(spec, **named)
+
+    monkeypatch.setattr("workbench.jobs.host.Host", host)
 
     def work():
         while mail:
@@ -27,7 +33,7 @@ def started(project, tiny_model, monkeypatch):
         work()
         return model
 
-    start.work = work
+    start.work, start.jobs, start.hosts = work, jobs, hosts
 
     yield start
     for model in models:
@@ -201,3 +207,13 @@ def test_documents_that_come_while_the_vectors_are_looked_up_are_looked_up_too(
     done(before, None)
 
     assert len(reading.held) == 2
+
+
+def test_trainings_do_not_wait_for_its_vectors_and_it_computes_with_one_thread(
+    project, topics, started
+):
+    started(topics[0])
+
+    (job,) = started.jobs.jobs
+    assert job.spec.background and job.status == "done"
+    assert {spec.env["OMP_NUM_THREADS"] for spec in started.hosts} == {"1"}

@@ -37,7 +37,8 @@ class JobSpec:
     `device` names the queue: jobs of one device run one after another; "" means no device, start
     at once. `silent`: the worker exits if the target yields nothing for so many seconds, and its
     log shows what it was running; 0 for no limit. A `short` job need not wait for a long one on the
-    CPU (`jobs.turns`); `threads` is then set by the queue.
+    CPU (`jobs.turns`); `threads` is then set by the queue. Nobody waits for a `background` job: on
+    the CPU no other job waits for it, and it gives way to all of them.
     """
 
     target: str
@@ -52,6 +53,7 @@ class JobSpec:
     limits: Limits | None = None  # of a host
     silent: float = 0.0
     short: bool = False
+    background: bool = False
     threads: int = 0  # maximum number of compute threads; 0: one per physical core
 
     def to_json(self) -> dict[str, object]:

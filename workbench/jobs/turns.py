@@ -4,6 +4,8 @@ Jobs of one device run one after another, in the order they were added. On the C
 prediction) does not wait for a long one (a training): it runs in parallel, with part of the
 threads.
 On an accelerator, whose memory is shared, it waits, unless the user moves it to the front.
+A background job on the CPU delays no other: they start beside it with all threads, and it runs at
+a lower priority.
 """
 
 from __future__ import annotations
@@ -33,7 +35,11 @@ Job = TypeVar("Job", bound=Placed)
 def in_the_way(job: Job, running: Sequence[Job]) -> tuple[Job, ...]:
     """The running jobs that must end before this one starts."""
     same = tuple(
-        item for item in running if job.spec.device and item.spec.device == job.spec.device
+        item
+        for item in running
+        if job.spec.device
+        and item.spec.device == job.spec.device
+        and (_in_background(job) or not _in_background(item))
     )
     if job.spec.short and job.first:
         return ()
@@ -51,5 +57,12 @@ def threads_beside(job: Placed, running: Sequence[Placed], cores: int) -> int:
     """Maximum number of threads for a job that starts now on the CPU; 0 for no limit if it runs
     alone.
     """
-    beside = any(placed.spec.device == CPU for placed in running)
+    beside = any(
+        placed.spec.device == CPU and (_in_background(job) or not _in_background(placed))
+        for placed in running
+    )
     return max(1, cores // PART) if job.spec.device == CPU and beside else 0
+
+
+def _in_background(job: Placed) -> bool:
+    return job.spec.background and job.spec.device == CPU

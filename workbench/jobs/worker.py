@@ -29,7 +29,7 @@ from workbench.jobs import events
 from workbench.jobs.channel import Channel, Commands, take_over
 from workbench.jobs.spec import JobSpec
 
-NICE = 10
+NICE, LOWEST = 10, 19  # of every job; of one in the background
 Send = Callable[[events.Event], None]
 
 
@@ -93,6 +93,7 @@ def _record(folder: Path) -> Path | None:
 
 def _job(folder: Path, channel: Channel, commands: Commands) -> int:
     channel.send(events.Started(os.getpid(), datetime.now(UTC).isoformat(timespec="seconds")))
+    _give_way(folder)
     finished = run_target(folder, channel.send, commands, limited=_exits_when_silent)
     faulthandler.cancel_dump_traceback_later()
     with suppress(OSError):
@@ -101,6 +102,13 @@ def _job(folder: Path, channel: Channel, commands: Commands) -> int:
     commands.finished.set()
     channel.close()
     return 0 if finished.status in ("done", "stopped", "cancelled") else 1
+
+
+def _give_way(folder: Path) -> None:
+    """Run a background job at the lowest priority, so that other jobs get the processor."""
+    with suppress(OSError, ValueError, KeyError):  # a damaged job file is reported when it runs
+        if JobSpec.read(folder / "job.json").background and hasattr(os, "nice"):
+            os.nice(LOWEST - os.nice(0))
 
 
 class Asked(Protocol):

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from workbench.text.document import Document
 
 FOLDER = "indexes"
+INPUT = "asked.jsonl"  # the documents that a job reads
 MOST_BYTES = 4 << 30  # of all indexes together
 SEED = 1
 VECTORS = "word_vectors"  # what the model of static neighbours gives
@@ -221,7 +222,7 @@ def _bare(record: Record) -> dataset.Record:
 
 
 def _write(folder: Path, records: Any) -> None:
-    dataset.write(folder / "asked.jsonl", (), records, ids=True)
+    dataset.write(folder / INPUT, (), records, ids=True)
 
 
 def discard(prepared: Prepared) -> None:
@@ -229,9 +230,17 @@ def discard(prepared: Prepared) -> None:
     scratch.remove(prepared.folder)
 
 
-def start(queue: Queue, prepared: Prepared, then: Then, *, device: str = "auto") -> Job | None:
+def start(
+    queue: Queue,
+    prepared: Prepared,
+    then: Then,
+    *,
+    device: str = "auto",
+    background: bool = False,
+) -> Job | None:
     """Compute the index in a worker; calls `then(need, None)` with a need that is ready, or
-    `then(None, error)`. None without a use of the word: there is nothing to compute.
+    `then(None, error)`. None without a use of the word: there is nothing to compute. background:
+    on the CPU, trainings and predictions do not wait for it.
     """
     wanted, folder = prepared.need, prepared.folder
     if not prepared.rows:
@@ -246,7 +255,7 @@ def start(queue: Queue, prepared: Prepared, then: Then, *, device: str = "auto")
         "root": str(wanted.files.root),
         "key": wanted.files.key,
         "kind": wanted.kind,
-        "input": str(folder / "asked.jsonl"),
+        "input": str(folder / INPUT),
         "places": str(folder / "places.json"),
         "count": prepared.rows,
         "total": prepared.total,
@@ -261,6 +270,7 @@ def start(queue: Queue, prepared: Prepared, then: Then, *, device: str = "auto")
         device=train.queue_device(wanted_device),
         title=_title(wanted),
         short=True,
+        background=background,
     )
 
     def ended(event: Finished) -> None:

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 TARGET = "workbench.active.instant:serve"
 LEAST = 10  # labelled documents, as `active.instant` asks
+# Its matrices are small: on a busy machine, threads that wait for each other took 20 times the
+# processor time of one.
+ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 EVERY = 1 << 30  # documents: all
 SHOWN = 50  # documents at the beginning of the queue that it predicts
 STRATEGY = "margin"  # needs fewest labels on TREC and about half of random on WNUT-17
@@ -131,7 +134,9 @@ class Instant:
                 if isinstance(wanted, corpus_index.Need):
                     self._indexed(wanted, None)
                 else:
-                    self._job = corpus_index.start(self._queue, wanted, self._indexed)
+                    self._job = corpus_index.start(
+                        self._queue, wanted, self._indexed, background=True
+                    )
                     self.changed.emit()
             elif self._look_again:
                 self._look()
@@ -160,7 +165,7 @@ class Instant:
             "several": kind.several and not kind.in_text,
             "single": kind.editor == TOKENS,
         }
-        spec = JobSpec(TARGET, params, title=_("Instant model"))
+        spec = JobSpec(TARGET, params, title=_("Instant model"), env=ONE_THREAD)
         self._host, self._asking = Host(spec, dispatch=self._queue.dispatch), False
         self._told = frozenset()
         if before is None:
