@@ -207,7 +207,7 @@ def test_a_list_of_indicators_names_classes_by_position(read, mapping):  # huggi
     assert {record.states["class"] for record in found.records} == {"submitted"}
     (layer,) = (item for item in found.layers if isinstance(item, Layer))
     assert (layer.kind, [label.name for label in layer.labels]) == ("multi", ["0", "1", "2"])
-    assert "label holds 3 indicators" in found.remarks[0]
+    assert "label holds indicators (0 or 1) of length 3" in found.remarks[0]
 
 
 @pytest.mark.parametrize("style", [str, lambda value: str(value).replace(",", "")])

@@ -14,8 +14,9 @@ COUNTED = re.compile(r"\{(\w+)(?:[:!][^}]*(?<![f%g]))?\} ((?:[a-z-]+ ){0,2}?)([a
 NO_PLURAL = frozenset(
     """
     already always as attends averages begins belongs comes computes connects contains contributes
-    covers deletes does ends examines exceeds exists follows gives goes has holds is its keeps lacks
-    less lies loads names needs occurs overlaps predicts refers requires submits suits supports
+    covers deletes describes does ends examines exceeds exists follows gives goes has holds is its
+    keeps lacks less lies loads names needs occurs overlaps predicts refers requires submits suits
+    supports
     takes this was writes
     """.split()
 )

@@ -146,9 +146,11 @@ class ContentChecks:
                 continue
             text = self._examples[number]
             shown = text[: _SHOWN - 1] + "…" if len(text) > _SHOWN else text
-            yield _(
+            yield ngettext(
+                "{n:,} of {all:,} document has the text {text}. Check which column holds the text.",
                 "{n:,} of {all:,} documents have the same text ({text}). Check which column holds "
-                "the text."
+                "the text.",
+                counted,
             ).format(n=n, all=counted, text=repr(shown))
 
 

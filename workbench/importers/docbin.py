@@ -248,7 +248,7 @@ class _Docs:
         """A span of a group: numbers of 8 bytes, the last of them its label, and its place."""
         label, first, end = struct.unpack(">Qll", item[-24:-8])
         if not 0 <= first < end <= len(tokens):
-            message = _("the span of the tokens {start}–{end} is not within the {count} tokens")
+            message = _("the span of the tokens {start}–{end} is not within the tokens (0–{count})")
             raise Fault(message.format(start=first, end=end, count=len(tokens)))
         return self._span(tokens, first, end, label)
 

@@ -409,7 +409,7 @@ def _rows_of_text(source: Source) -> Iterator[dict[str, Any] | Fault]:
                     else dict(zip(form.columns, cells, strict=True))
                 )
             else:
-                message = _("the row has {n} columns, expected {expected}")
+                message = _("columns of the row: {n}, expected {expected}")
                 yield Fault(message.format(n=len(cells), expected=len(form.columns)))
     else:
         yield from ({"text": line} for line in source.lines())

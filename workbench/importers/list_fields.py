@@ -322,7 +322,7 @@ def vector_length(values: Iterable[object]) -> int:
 def classes_of_vector(value: object, length: int, names: Sequence[str]) -> tuple[str, ...]:
     """The classes whose element is 1: their names, or positions from 0. Raises Fault."""
     if not isinstance(value, list | tuple) or len(value) != length or not {*value} <= {0, 1}:
-        message = _("the classes are {value}, expected a list of {n} indicators (0 or 1)")
+        message = _("the classes are {value}, expected a list of indicators (0 or 1) of length {n}")
         shown = str(value)[:60] if isinstance(value, list | tuple) else show(value)
         raise Fault(message.format(value=shown, n=length))
     on = [position for position, item in enumerate(value) if item]
@@ -360,8 +360,8 @@ def indicated_layers(
 
 def vector_remark(file: str, column: str, length: int) -> str:
     return _(
-        "{file}: {column} holds {n} indicators (0 or 1) for each record; the classes are named "
-        "after their positions from 0. Their names can be given with the setting “names”."
+        "{file}: {column} holds indicators (0 or 1) of length {n} for each record; the classes are "
+        "named after their positions from 0. Their names can be given with the setting “names”."
     ).format(file=file, column=column, n=length)
 
 

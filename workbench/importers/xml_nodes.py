@@ -106,7 +106,9 @@ class _Builder:
 
     def _start(self, name: str, attrs: dict[str, str]) -> None:
         if len(self._open) == _DEEPEST:
-            raise self._failed(_("more than {n} elements are within each other").format(n=_DEEPEST))
+            raise self._failed(
+                _("more than {most} elements are within each other").format(most=_DEEPEST)
+            )
         node = Node(
             _local(name),
             self._parser.CurrentLineNumber,
