@@ -48,6 +48,8 @@ def test_numbers_and_shares():
     assert formats.points(0.0123, signed=True) == "+1.2"
     assert formats.points(-0.0123, signed=True) == "−1.2"
     assert [formats.with_hyphen(text) for text in ("−1.2", "−", "a −1")] == ["-1.2", "−", "a −1"]
+    negative = formats.count(-3), formats.significant(-0.5), formats.scientific(-2e-5)
+    assert negative == ("−3", "−0.5", "−2.0e-05") and formats.typed(-0.5) == "-0.5"
     assert formats.points(-0.00001, signed=True) == formats.points(0.0, signed=True) == "0.0"
     assert (formats.points(0.8861), formats.points(None)) == ("88.6", "–")
 

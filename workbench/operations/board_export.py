@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _, ngettext
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from workbench.operations.board import Board, Entry
 
 UNKNOWN = "–"
+
+Signed = Callable[[float, int], str]
 
 
 def board_report(found: Board, score: str = "", over: Entry | None = None) -> dict[str, Any]:
@@ -130,13 +132,19 @@ def to_markdown(found: Board, score: str = "", over: Entry | None = None) -> str
     return "\n".join([*map(line, lines), "", about, "", _(found.definition), ""])
 
 
-def gain_text(entry: Entry, over: Entry, score: str) -> str:
-    """The gain of an entry with its sign, and in parentheses how many errors are gone."""
+def _signed(value: float, digits: int) -> str:
+    return f"{value:+.{digits}f}"
+
+
+def gain_text(entry: Entry, over: Entry, score: str, signed: Signed = _signed) -> str:
+    """The gain of an entry with its sign, and in parentheses how many errors are gone.
+
+    signed: a number with its sign and a number of decimal places, as text.
+    """
     found = entry.gain(over, score)
     if entry is over or found is None:
         return UNKNOWN
-    message = "{:+.1f}" if is_fraction(score) else "{:+.3f}"
-    shown = message.format(found.absolute * (100 if is_fraction(score) else 1))
+    shown = signed(100 * found.absolute, 1) if is_fraction(score) else signed(found.absolute, 3)
     if not found.errors_removed:
         return shown
     message = _("{gain} ({removed:.1f}% fewer errors)")

@@ -89,7 +89,7 @@ class _Sentences(Formatter):
 
 def count(value: int) -> str:
     """An integer with thousands separators: 12,345."""
-    return _formats.number(value, ",")
+    return _with_minus(_formats.number(value, ","))
 
 
 def decimal(value: float, digits: int, *, signed: bool = False) -> str:
@@ -112,12 +112,17 @@ def with_hyphen(text: str) -> str:
 
 def scientific(value: float) -> str:
     """A very small or large number: 2.0e-05."""
-    return _formats.number(value, ".1e")
+    return _with_minus(_formats.number(value, ".1e"))
 
 
 def significant(value: float, digits: int = 6) -> str:
     """A number with at most `digits` significant digits: 0.00123, 2e-05."""
-    return _formats.number(value, f".{digits}g")
+    return _with_minus(_formats.number(value, f".{digits}g"))
+
+
+def typed(value: float) -> str:
+    """As `significant`, for a field in which the user types the number."""
+    return with_hyphen(significant(value))
 
 
 def points(share: float | None, digits: int = 1, *, signed: bool = False) -> str:

@@ -1,4 +1,7 @@
 import csv
+import re
+import tempfile
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
@@ -16,7 +19,7 @@ from workbench.ui.widgets.markers import (
 
 @pytest.fixture
 def chart(qtbot):
-    chart = Chart("Curve", Axis("recall", 0.0, 1.0), Axis("precision", 0.0, 1.0))
+    chart = Chart("Curve", Axis("recall", 0.0, 1.0), Axis("precision", 0.0, 1.0), empty="no runs")
     qtbot.addWidget(chart)
     chart.resize(400, 300)
     chart.set_series((Series("A", (0.0, 0.5, 1.0), (1.0, 0.8, 0.2), notes=("x", "y", "z")),))
@@ -76,7 +79,7 @@ def test_the_picture_is_saved_as_png_and_svg_and_the_numbers_as_csv(chart, tmp_p
 
 
 def test_several_visible_charts_are_saved_as_numbered_files(chart, qtbot):
-    other, hidden = (Chart("B", Axis("x"), Axis("y")) for _ in range(2))
+    other, hidden = (Chart("B", Axis("x"), Axis("y"), empty="") for _ in range(2))
     for item in (other, hidden):
         qtbot.addWidget(item)
     other.show()
@@ -88,7 +91,7 @@ def test_several_visible_charts_are_saved_as_numbered_files(chart, qtbot):
 
 
 def test_a_scale_that_fits_the_data_includes_intervals_and_the_level(qtbot):
-    chart = Chart("A", Axis("x"), Axis("y"))
+    chart = Chart("A", Axis("x"), Axis("y"), empty="")
     qtbot.addWidget(chart)
 
     chart.set_series([Series("a", (0, 1), (0.5, 0.6), "accent", low=(0.4, 0.5), high=(0.6, 0.9))])
@@ -124,7 +127,7 @@ def test_scales_of_counts_have_whole_numbers(low, high):
         (0.25, "0.25"),
         (2e-4, "2e-4"),
         (1.5e-5, "1.5e-5"),
-        (-1e-4, "-1e-4"),
+        (-1e-4, "−1e-4"),
         (1e-3, "0.001"),
     ],
 )
@@ -168,3 +171,28 @@ def test_each_marker_has_a_shape_of_its_own_and_pairs_differ(qtbot):
 
     assert len(shapes) == len(MARKERS)
     assert len({distinct(number) for number in range(count)}) == count
+
+
+def test_a_chart_without_data_says_what_will_appear_in_place_of_scales(look, qtbot):
+    chart = Chart("A", Axis("steps"), Axis("y"), empty="The loss appears here after a step.")
+    qtbot.addWidget(chart)
+    chart.resize(400, 300)
+    assert chart.accessibleDescription() == "The loss appears here after a step."
+
+    texts = drawn_texts(chart)
+    assert texts == ["The loss appears here after a step."]
+    chart.set_series((Series("a", (1.0,), (float("nan"),)),))
+    assert drawn_texts(chart) == texts
+    chart.set_series((Series("a", (1.0, 2.0), (0.5, 0.75)),))
+    assert "steps" in drawn_texts(chart) and texts[0] not in drawn_texts(chart)
+    assert chart.accessibleDescription() == "a: 2"
+
+
+def drawn_texts(chart):
+    """The words of a picture of the chart."""
+    path = Path(tempfile.mkdtemp()) / "chart.svg"
+    chart.save_picture(path)
+    return [
+        " ".join(text.split())
+        for text in re.findall(r">([^<>]*[^\s<>][^<>]*)</text>", path.read_text(encoding="utf-8"))
+    ]

@@ -1,7 +1,11 @@
+from dataclasses import replace
+
 import pytest
+from PySide6.QtGui import QFontMetrics
 
 from workbench.storage.listing import DocumentRow
 from workbench.text.find import marks
+from workbench.ui import theme
 from workbench.ui.widgets.document_cells import FoundText, _elided, _laid_out
 from workbench.ui.widgets.document_rows import (
     KEY,
@@ -165,3 +169,27 @@ def _colours(image, box, table):
         for x in range(box.left(), box.right(), 1)
         for y in range(box.top() + 2, box.bottom() - 2)
     }
+
+
+def test_keys_use_the_room_that_the_text_can_spare(look, qtbot):
+    keys = {1: "k1", 2: "customer-mail-2024-03-17-reply-0002"}
+    row = DocumentRow(1, "", "The tram was late.", None, "pending", (), 0, 0)
+
+    def fetch(ids):
+        return [replace(row, id=id, key=keys[id]) for id in ids]
+
+    table = DocumentTable(fetch, dict, "Documents")
+    qtbot.addWidget(table)
+    table.resize(1200, 400)
+    table.show()
+    table.show_ids([1])
+    short = table.columnWidth(KEY)
+
+    table.show_ids([1, 2])
+    needed = QFontMetrics(theme.font()).horizontalAdvance(keys[2])
+    assert short < needed < table.columnWidth(KEY)
+    table.resize(700, 400)
+    assert table.columnWidth(KEY) == short and table.columnWidth(TEXT) > 0
+    table.setColumnWidth(KEY, 200)  # by the user
+    table.resize(1200, 400)
+    assert table.columnWidth(KEY) == 200

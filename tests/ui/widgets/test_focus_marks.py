@@ -111,7 +111,7 @@ def painted():
     made = {kind.__name__: lambda kind=kind: kind("x") for kind in named}
     made |= {"TextView": TextView, "HeadsMap": HeadsMap}
     made |= {
-        "Chart": lambda: Chart("x", Axis("a"), Axis("b")),
+        "Chart": lambda: Chart("x", Axis("a"), Axis("b"), empty=""),
         "PointMap": lambda: PointMap("x", str),
     }
     return made | {"list": list_of_two, "tree": tree_of_two, "table": table_of_two}

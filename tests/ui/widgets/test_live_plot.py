@@ -6,6 +6,7 @@ import random
 from time import process_time
 
 import pytest
+from PySide6.QtWidgets import QLabel
 
 from workbench.ui import plain
 from workbench.ui.widgets.live_plot import MOST_POINTS, LivePlot, decimated, nearest
@@ -45,7 +46,7 @@ def test_a_short_curve_is_drawn_as_it_is():
     ],
 )
 def test_a_logarithmic_axis_has_numbers_in_every_range(qtbot, values, numbers):
-    plot = LivePlot("Perplexity", logarithmic=True)
+    plot = LivePlot("Perplexity", empty="", logarithmic=True)
     qtbot.addWidget(plot)
     axis = plot.view.getAxis("left")
 
@@ -55,7 +56,7 @@ def test_a_logarithmic_axis_has_numbers_in_every_range(qtbot, values, numbers):
 
 
 def test_ticks_of_steps_are_whole_numbers(look, qtbot):
-    plot = LivePlot("Loss")
+    plot = LivePlot("Loss", empty="no steps")
     qtbot.addWidget(plot)
     steps = plot.view.getAxis("bottom")
 
@@ -65,7 +66,7 @@ def test_ticks_of_steps_are_whole_numbers(look, qtbot):
 
 
 def test_the_numbers_saved_are_those_of_every_step(look, qtbot, losses, tmp_path):
-    plot = LivePlot("Loss")
+    plot = LivePlot("Loss", empty="no steps")
     qtbot.addWidget(plot)
     plot.set_curves({"per step": (list(range(1, STEPS + 1)), losses)})
 
@@ -77,7 +78,7 @@ def test_the_numbers_saved_are_those_of_every_step(look, qtbot, losses, tmp_path
 
 
 def test_a_redraw_of_a_hundred_thousand_steps_stays_short(look, qtbot, losses):
-    plot = LivePlot("Loss")
+    plot = LivePlot("Loss", empty="no steps")
     qtbot.addWidget(plot)
     curve = (list(range(1, STEPS + 1)), losses)
     plot.resize(800, 300)
@@ -98,7 +99,7 @@ def test_the_nearest_point_is_found_at_the_ends_and_in_gaps():
 
 
 def test_long_names_and_values_leave_the_plot_narrow(look, qtbot):
-    plot = LivePlot("Loss")
+    plot = LivePlot("Loss", empty="no steps")
     qtbot.addWidget(plot)
     alone = plot.minimumSizeHint().width()
     plot.set_curves({f"a part of the loss, {name}": ([1, 2], [2.0, 1.0]) for name in "abcd"})
@@ -111,7 +112,7 @@ def test_long_names_and_values_leave_the_plot_narrow(look, qtbot):
 def test_a_saved_picture_names_the_curves_where_there_are_several(look, qtbot, tmp_path):
     texts = []
     for names in (("sum",), ("sum", "task")):
-        plot = LivePlot("Loss")
+        plot = LivePlot("Loss", empty="no steps")
         qtbot.addWidget(plot)
         plot.set_curves({name: ([1, 2], [2.0, 1.0]) for name in names})
         plot.save_picture(tmp_path / "a.svg")
@@ -123,7 +124,7 @@ def test_a_saved_picture_names_the_curves_where_there_are_several(look, qtbot, t
 def test_values_that_do_not_fit_are_shown_at_the_mouse(look, qtbot, monkeypatch):
     shown = []
     monkeypatch.setattr(plain, "show_tip", lambda _at, text, _widget: shown.append(text))
-    plot = LivePlot("Loss")
+    plot = LivePlot("Loss", empty="no steps")
     qtbot.addWidget(plot)
     for width in (300, 1200):
         plot.resize(width, 300)
@@ -134,3 +135,18 @@ def test_values_that_do_not_fit_are_shown_at_the_mouse(look, qtbot, monkeypatch)
         plot._hover(plot.view.sceneBoundingRect().center())
 
     assert "a part, d" in shown[0] and shown[1] == ""
+
+
+def test_a_plot_without_points_says_what_will_appear(look, qtbot):
+    plot = LivePlot("Loss", empty="The loss appears here after the first step.")
+    qtbot.addWidget(plot)
+    plot.resize(400, 300)
+    plot.show()
+    shown = [label.text() for label in plot.findChildren(QLabel) if label.isVisible()]
+    assert "The loss appears here after the first step." in shown and not plot.view.isVisible()
+
+    plot.add("loss", 1, 0.5)
+    plot.draw()
+
+    shown = [label.text() for label in plot.findChildren(QLabel) if label.isVisible()]
+    assert "The loss appears here after the first step." not in shown and plot.view.isVisible()

@@ -325,7 +325,7 @@ def test_durations_read_as_clocks_do():
 def test_a_plot_keeps_its_points_marks_the_best_and_saves_both_ways(look, qtbot, tmp_path):
     from workbench.ui.widgets.live_plot import LivePlot
 
-    plot = LivePlot("Score on dev", percent=True)
+    plot = LivePlot("Score on dev", empty="", percent=True)
     qtbot.addWidget(plot)
     for step in range(3):
         plot.add("span F1", step, 0.5 + 0.1 * step)
@@ -346,7 +346,7 @@ def test_a_plot_keeps_its_points_marks_the_best_and_saves_both_ways(look, qtbot,
 def test_a_plot_draws_at_most_twice_a_second(look, qtbot, monkeypatch):
     from workbench.ui.widgets import live_plot
 
-    plot = live_plot.LivePlot("Loss")
+    plot = live_plot.LivePlot("Loss", empty="no steps")
     qtbot.addWidget(plot)
     drawn = []
     monkeypatch.setattr(plot, "draw", lambda: drawn.append(1))
@@ -422,6 +422,17 @@ def test_an_empty_state_in_a_low_place_keeps_its_words(look, qtbot):
     state.resize(300, 120)
     assert not state._icon.isVisible()
     qtbot.waitUntil(lambda: state._hint.height() >= state._hint.heightForWidth(state._hint.width()))
+
+
+def test_a_long_sentence_of_an_empty_state_has_several_short_lines(look, qtbot):
+    state = EmptyState("circle", "Not measured yet", "A sentence of some length. " * 12)
+    qtbot.addWidget(state)
+    state.resize(1200, 500)
+    state.show()
+
+    assert state._hint.width() <= 480
+    assert state._hint.height() > 3 * state._hint.fontMetrics().height()
+    assert abs(state._hint.mapTo(state, state._hint.rect().center()).x() - 600) < 3
 
 
 def test_a_table_as_tall_as_its_rows_stays_so_when_the_text_grows(look, qtbot):

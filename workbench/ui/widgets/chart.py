@@ -33,6 +33,7 @@ from workbench.ui.widgets.markers import NO_MARK, draw_marker, draw_names
 
 LEFT, BELOW, ABOVE, RIGHT = 44, 36, 30, 10  # room for scales and names, pixels at 100%
 NEAR = 14  # pixels from a point at which a click or the mouse meets it
+MOST_EMPTY = 320  # width of the text of a chart without data, pixels at 100%
 MOST_MARKS = 60  # points of a curve up to which each has a marker
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
 
@@ -81,7 +82,9 @@ Pixels = tuple[tuple[QPointF, int], ...]  # a place from the corner of the area,
 
 
 class Chart(QWidget):
-    """`opened(series, point)`: a point was clicked, or Enter pressed on the chosen one.
+    """`empty` is what the page says in place of a chart without data: what will appear there.
+
+    `opened(series, point)`: a point was clicked, or Enter pressed on the chosen one.
 
     `moved(series, point)`: the arrow keys chose another point.
     """
@@ -89,8 +92,9 @@ class Chart(QWidget):
     opened = Signal(int, int)
     moved = Signal(int, int)
 
-    def __init__(self, name: str, x: Axis, y: Axis, *, diagonal: bool = False):
+    def __init__(self, name: str, x: Axis, y: Axis, *, empty: str, diagonal: bool = False):
         super().__init__()
+        self.empty = empty
         self._axes, self._diagonal = (x, y), diagonal
         self._series: tuple[Series, ...] = ()
         self._bars: tuple[Bar, ...] = ()
@@ -100,6 +104,7 @@ class Chart(QWidget):
         self._chosen: tuple[int, int] | None = None
         self._guides = False
         self.setAccessibleName(name)
+        self.setAccessibleDescription(empty)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         FocusRing(self)
@@ -122,8 +127,14 @@ class Chart(QWidget):
             if number >= len(self._series) or point >= len(self._series[number].x):
                 self._chosen = None
         message = [f"{series.name}: {len(series.x)}" for series in self._series]
-        self.setAccessibleDescription("; ".join(message))
+        self.setAccessibleDescription("; ".join(message) if self.has_data else self.empty)
         self.update()
+
+    @property
+    def has_data(self) -> bool:
+        """Whether there is anything to draw between the scales."""
+        values = (value for series in self._series for value in series.y)
+        return bool(self._bars) or any(map(math.isfinite, values))
 
     def choose(self, series: int, point: int, *, guides: bool = False) -> None:
         """Mark a point; guides: dashed lines to both axes."""
@@ -150,6 +161,9 @@ class Chart(QWidget):
         """Paint the chart into a rectangle of any device."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(theme.font("caption"))
+        if not self.has_data:
+            self._draw_empty(painter, whole)
+            return
         area = self._area(whole)
         self._draw_scales(painter, area)
         for bar in self._bars:
@@ -167,6 +181,13 @@ class Chart(QWidget):
         for number in range(len(self._series)):
             self._draw_series(painter, area, number)
         self._draw_chosen(painter, area)
+
+    def _draw_empty(self, painter: QPainter, whole: QRectF) -> None:
+        """Scales without data would suggest values that nobody has measured."""
+        side = max(0.0, (whole.width() - theme.px(MOST_EMPTY)) / 2)
+        painter.setPen(theme.qcolour("muted"))
+        flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+        painter.drawText(whole.adjusted(side, 0, -side, 0), flags, self.empty)
 
     def _area(self, whole: QRectF) -> QRectF:
         left, above, right, below = map(theme.px, (LEFT, ABOVE, RIGHT, BELOW))

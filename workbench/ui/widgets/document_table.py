@@ -14,11 +14,19 @@ from PySide6.QtCore import (
     QTimer,
     Signal,
 )
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QPaintEvent, QResizeEvent
+from PySide6.QtGui import (
+    QFocusEvent,
+    QFontMetrics,
+    QKeyEvent,
+    QPaintEvent,
+    QResizeEvent,
+    QShowEvent,
+)
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView
 
 from workbench.text.find import marks
 from workbench.ui import theme
+from workbench.ui.widgets.delegates import PAD
 from workbench.ui.widgets.document_cells import (
     Cell,
     Classes,
@@ -61,6 +69,8 @@ BY = {  # column → sort order of its header
     SPLIT: "split",
     STATE: "state",
 }
+LEAST_TEXT = 360  # width that is left to the text when keys are widened, pixels at 100%
+PEEK = 60  # rows whose keys are measured
 EXTRA_WIDTH = 112  # of a further column, pixels at 100%
 
 
@@ -126,16 +136,36 @@ class DocumentTable(MarkedTable):
         self.verticalHeader().setDefaultSectionSize(theme.px(theme.ROW))
         for column, width in WIDTHS.items():
             self.setColumnWidth(column, theme.px(width))
-        self._cramped = False
-        self._fit_keys()
+        self._cramped, self._key_width = False, theme.px(WIDTHS[KEY])
+        self._fit_columns()
 
-    def _fit_keys(self) -> None:
+    def _fit_columns(self) -> None:
         """Narrow the columns of keys and classes in favour of the text in a narrow table."""
         cramped = self.viewport().width() < theme.px(CRAMPED)
         if cramped != self._cramped:
             self._cramped = cramped
             for column, narrow in CRAMPED_WIDTHS.items():
                 self.setColumnWidth(column, theme.px(narrow if cramped else WIDTHS[column]))
+            self._key_width = self.columnWidth(KEY)
+        self._fit_keys()
+
+    def _fit_keys(self) -> None:
+        """Keys in sight get the room that the text can spare, unless the user chose a width."""
+        chosen = self.columnWidth(KEY) != self._key_width
+        if chosen or not self.documents.ids or not self.isVisible():
+            return
+        metrics, first = QFontMetrics(theme.font()), max(0, self.rowAt(0))
+        rows = map(self.documents.row, range(first, min(first + PEEK, len(self.documents.ids))))
+        wanted = max((metrics.horizontalAdvance(row.key) for row in rows if row), default=0)
+        others = sum(
+            self.columnWidth(column)
+            for column in range(self.documents.columnCount())
+            if column not in (KEY, TEXT) and not self.isColumnHidden(column)
+        )
+        most = self.viewport().width() - others - theme.px(LEAST_TEXT)
+        least = theme.px(CRAMPED_WIDTHS[KEY] if self._cramped else WIDTHS[KEY])
+        self._key_width = max(least, min(wanted + 2 * PAD + 2, most))
+        self.setColumnWidth(KEY, self._key_width)
 
     def show_extras(self, extras: tuple[Extra, ...]) -> None:
         """Show these further columns at the right."""
@@ -162,6 +192,7 @@ class DocumentTable(MarkedTable):
         current = self.current_id()
         if self.documents.set_ids(ids) and current is not None:
             self.show_id(current)
+        self._fit_keys()
 
     def set_search(self, text: str) -> None:
         """Mark the words of a search in keys and texts."""
@@ -287,6 +318,10 @@ class DocumentTable(MarkedTable):
         super().resizeEvent(event)
         self.setColumnHidden(STATE, self.viewport().width() < theme.px(NARROW))
         self.setColumnHidden(LENGTH, self.viewport().width() < theme.px(NARROWER))
+        self._fit_columns()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
         self._fit_keys()
 
     def focusInEvent(self, event: QFocusEvent) -> None:

@@ -7,8 +7,10 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from workbench.ui import theme
-from workbench.ui.widgets.layout import layout_of
+from workbench.ui.widgets.layout import layout_of, row
 from workbench.ui.widgets.words import IconLabel, words
+
+MOST_WIDTH = 480  # of the texts, pixels at 100%: longer lines are hard to read
 
 
 class EmptyState(QFrame):
@@ -19,7 +21,7 @@ class EmptyState(QFrame):
     ):
         super().__init__()
         self._title, self._hint = (
-            words(title, "heading", weight=600),
+            words(title, "heading", weight=600, wrap=True),
             words(hint, "ui", "muted", wrap=True),
         )
         self._icon = IconLabel(icon, "faint", 40)
@@ -27,14 +29,12 @@ class EmptyState(QFrame):
         layout.setContentsMargins(24, 24, 24, 24)
         layout.setSpacing(8)
         layout.addStretch(1)
-        for part in (self._icon, self._title, self._hint):
-            if part is not self._icon:
-                part.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-            layout.addWidget(
-                part,
-                0,
-                Qt.AlignmentFlag.AlignHCenter if part is not self._hint else Qt.AlignmentFlag(0),
-            )
+        for part in (self._title, self._hint):
+            part.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+            part.setMaximumWidth(theme.px(MOST_WIDTH))
+        layout.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignHCenter)
+        for part in (self._title, self._hint):
+            layout.addWidget(row(None, (part, 1000), None, gap=0))
         layout.addSpacing(4)
         for button in (action, *more):
             if button is not None:
@@ -45,10 +45,13 @@ class EmptyState(QFrame):
         """Hide the icon and keep the text if there is little height."""
         margin = 24 if self.height() > theme.px(200) else 8
         layout_of(self).setContentsMargins(margin, margin, margin, margin)
-        hint = (
-            self._hint.heightForWidth(max(1, self.width() - 2 * margin)) if self._hint.text() else 0
-        )
-        needed = self._icon.height() + self._title.sizeHint().height() + hint + 2 * margin + 40
+        most = theme.px(MOST_WIDTH)
+        room = min(most, max(1, self.width() - 2 * margin))
+        texts = 0
+        for part in (self._title, self._hint):
+            part.setMaximumWidth(most)
+            texts += part.heightForWidth(room) if part.text() else 0
+        needed = self._icon.height() + texts + 2 * margin + 40
         self._icon.setVisible(self.height() >= needed)
         super().resizeEvent(event)
 

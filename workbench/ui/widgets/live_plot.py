@@ -56,11 +56,14 @@ class LivePlot(QFrame):
         self,
         title: str,
         *,
+        empty: str,
         x_name: str = "step",
         percent: bool = False,
         logarithmic: bool = False,
     ):
-        """`percent`: values are fractions of 1 and the axis shows them times 100.
+        """`empty`: shown until there is a point: what will appear, and when.
+
+        `percent`: values are fractions of 1 and the axis shows them times 100.
 
         `logarithmic`: of the y-axis; values must be positive.
         """
@@ -68,7 +71,7 @@ class LivePlot(QFrame):
         import pyqtgraph
 
         self._pg, self._title, self._x_name, self._percent = pyqtgraph, title, x_name, percent
-        self._logarithmic = logarithmic
+        self._logarithmic, self._empty = logarithmic, words(empty, "caption", "muted", wrap=True)
         self.curves: dict[str, Curve] = {}
         self._best: tuple[float, float] | None = None
         self._items: dict[str, Any] = {}  # PlotDataItem; pyqtgraph has no types
@@ -114,6 +117,8 @@ class LivePlot(QFrame):
         self.view.setAccessibleName(self._title)
         self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.view.setMinimumHeight(120)
+        self._empty.setMinimumHeight(120)
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         steps = self.view.getAxis("bottom")
         steps.tickSpacing = _of_whole_numbers(steps.tickSpacing)
         if self._logarithmic:
@@ -127,6 +132,7 @@ class LivePlot(QFrame):
         layout.setSpacing(4)
         layout.addLayout(head)
         layout.addWidget(self.view, 1)
+        layout.addWidget(self._empty, 1)
         self._dress()
         self._fit()
 
@@ -207,6 +213,9 @@ class LivePlot(QFrame):
 
     def _fit(self) -> None:
         """Adapt the axes to the points; with fewer than two steps, show a default range."""
+        has_data = any(curve.x for curve in self.curves.values())
+        self.view.setVisible(has_data)
+        self._empty.setVisible(not has_data)
         steps = {x for curve in self.curves.values() for x in (*curve.x[:1], *curve.x[-1:])}
         if len(steps) > 1:
             self.view.enableAutoRange()

@@ -215,6 +215,16 @@ def test_letters_of_the_board_follow_the_order_of_the_choice(state):
     assert state.board.comparing.found.score == "accuracy" and state.board.best == 4 / 6
 
 
+def test_a_negative_gain_on_the_board_has_the_minus_sign_of_other_numbers(state):
+    state.board.watch(True)
+    state.board.choose((1,))
+    state.board.show_score("accuracy")
+
+    texts = [state.board.gain_text(row) for row in state.board.rows()]
+
+    assert texts == ["–", "−16.7"]  # 3 of 6 after 4 of 6
+
+
 def test_the_board_on_test_shows_no_score_that_was_not_asked_for(state):
     state.board.watch(True)
     state.board.show_split("test")

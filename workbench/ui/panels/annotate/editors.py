@@ -212,7 +212,7 @@ class NumberEditor(ValueEditor):
         scale = shown.scale
         self._title.setText(layer.name)
         self.slider.set(shown)
-        text = "" if shown.value is None else formats.significant(shown.value)
+        text = "" if shown.value is None else formats.typed(shown.value)
         if not (self.field.hasFocus() and self.field.isModified()):
             self.field.setText(text)
         hint = _("{minimum} to {maximum}").format(

@@ -42,6 +42,7 @@ class LearningDialog(Dialog):
             _("Learning curve"),
             Axis(_("labelled documents"), whole=True),
             Axis(_("score, agreement"), 0.0, 1.0),
+            empty=_("Scores appear here after each training, and while the instant model is on."),
         )
         self._chart.setMinimumHeight(240)
         self._legend = ChartLegend()

@@ -104,7 +104,7 @@ class ValuesPage(QWidget):
         self._scale.setVisible(numbers)
         self._set.setEnabled(self.state.editable)
         for box, value in zip(self.ends, shown.scale, strict=True):
-            box.setText(formats.significant(value))
+            box.setText(formats.typed(value))
             box.setReadOnly(not self.state.editable)
         self._message.setText(_summary(shown, numbers=numbers))
         self.histogram.setVisible(shown.found.count > 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from workbench.operations import board as boards
 from workbench.operations import board_export, results
 from workbench.operations.outcomes import ENSEMBLE, PROMPT, PUBLISHED, TRAINING
 from workbench.text.query import QueryError
+from workbench.ui import formats
 from workbench.ui.interval_words import interval_method
 from workbench.ui.panels.results.comparing import MOST, Comparing, score_hint
 from workbench.ui.query_text import QueryText
@@ -231,8 +233,8 @@ class BoardState(State):
         return next((entry for entry in found if entry.run.id == self.chosen[0]), None)
 
     def gain_text(self, entry: Entry) -> str:
-        over = self.over
-        return board_export.gain_text(entry, over, self.score) if over is not None else ""
+        over, signed = self.over, partial(formats.decimal, signed=True)
+        return board_export.gain_text(entry, over, self.score, signed) if over is not None else ""
 
     def gain(self, entry: Entry) -> float | None:
         """Of the shown score over that of the system selected first."""

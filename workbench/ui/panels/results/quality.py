@@ -250,12 +250,16 @@ class CurvesCard(QFrame):
         self._label.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self._label.textActivated.connect(state.choose_label)
         self.pr = Chart(
-            _("Precision and recall"), Axis(_("recall"), *UNIT), Axis(_("precision"), *UNIT)
+            _("Precision and recall"),
+            Axis(_("recall"), *UNIT),
+            Axis(_("precision"), *UNIT),
+            empty=_("No gold label on this split is this label, so that recall is not defined."),
         )
         self.roc = Chart(
             _("ROC curve"),
             Axis(_("false positive rate"), *UNIT),
             Axis(_("true positive rate"), *UNIT),
+            empty=_("All gold labels on this split are equal, so that there is no ROC curve."),
             diagonal=True,
         )
         for chart in (self.pr, self.roc):

@@ -44,6 +44,7 @@ class ReliabilityCard(QFrame):
             _("Reliability"),
             Axis(_("confidence; grey: share of decisions"), *UNIT),
             Axis(_("share correct"), *UNIT),
+            empty=_("The run has no predictions with a probability on this split."),
             diagonal=True,
         )
         self._bins: tuple[tuple[int, ...], ...] = ((), ())  # bin of each point of both curves

@@ -22,7 +22,12 @@ class ScatterCard(QFrame):
     def __init__(self, state: QualityState):
         super().__init__()
         self._state = state
-        self.chart = Chart(_("Gold and predicted"), Axis(_("gold")), Axis(_("predicted")))
+        self.chart = Chart(
+            _("Gold and predicted"),
+            Axis(_("gold")),
+            Axis(_("predicted")),
+            empty=_("Each document with a predicted number appears here."),
+        )
         self.chart.setMaximumHeight(theme.px(HIGHEST))
         self.chart.opened.connect(lambda _series, at: state.open_point(at))
         self._message = words("", "caption", "muted", wrap=True)

@@ -26,12 +26,34 @@ class TrainingCard(QFrame):
         super().__init__()
         self._state = state
         step = Axis(_("step"), whole=True)
-        self.loss = Chart(_("Loss"), step, Axis(_("loss")))
-        self.norm = Chart(_("Gradient norm"), step, Axis(_("gradient norm"), low=0.0))
-        self.rate = Chart(_("Learning rate"), step, Axis(_("learning rate"), low=0.0))
-        self.score = Chart(_("Score"), step, Axis(_("score on dev")))
-        self.adapting = Chart(_("Loss of the language model"), step, Axis(_("loss")))
-        self.perplexity = Chart(_("Perplexity"), step, Axis(_("perplexity on dev")))
+        loss, norm, rate = _("loss"), _("gradient norm"), _("learning rate")
+        no_loss = _("The run recorded no loss.")
+        self.loss = Chart(_("Loss"), step, Axis(loss), empty=no_loss)
+        self.norm = Chart(
+            _("Gradient norm"),
+            step,
+            Axis(norm, low=0.0),
+            empty=_("The run recorded no gradient norms."),
+        )
+        self.rate = Chart(
+            _("Learning rate"),
+            step,
+            Axis(rate, low=0.0),
+            empty=_("The run recorded no learning rates."),
+        )
+        self.score = Chart(
+            _("Score"),
+            step,
+            Axis(_("score on dev")),
+            empty=_("The run was not evaluated on dev while it was trained."),
+        )
+        self.adapting = Chart(_("Loss of the language model"), step, Axis(loss), empty=no_loss)
+        self.perplexity = Chart(
+            _("Perplexity"),
+            step,
+            Axis(_("perplexity on dev")),
+            empty=_("The adaptation was not evaluated on dev."),
+        )
         self._kind = Segments(
             ("loss", _("Loss")),
             ("score", _("Score")),

@@ -86,6 +86,8 @@ class Texts:
     score: str
     percent: bool  # the scores are fractions of 1; else they have a logarithmic axis
     speed: str
+    no_loss: str  # in the plots before their first point
+    no_score: str
 
 
 FINE_TUNING = Texts(
@@ -98,6 +100,8 @@ FINE_TUNING = Texts(
     _("Score on dev"),
     True,
     _("texts/s"),
+    _("The loss appears here after the first step."),
+    _("The score appears here after the first evaluation on dev."),
 )
 PRETRAINING = Texts(
     _(
@@ -109,6 +113,8 @@ PRETRAINING = Texts(
     _("Perplexity on held-out text"),
     False,
     _("sequences/s"),
+    _("The loss appears here after the first step."),
+    _("The perplexity appears here after the first evaluation on held-out text."),
 )
 
 
@@ -184,9 +190,14 @@ class LiveRun(QFrame):
         self._picked: tuple[int, object] | None = None  # run and stage that the user chose
         self._message = Callout(tone="bad")
         self._message.hide()
-        self._loss = LivePlot(_("Loss"))
+        self._loss = LivePlot(_("Loss"), empty=self._texts.no_loss)
         percent = self._texts.percent
-        self._score = LivePlot(self._texts.score, percent=percent, logarithmic=not percent)
+        self._score = LivePlot(
+            self._texts.score,
+            empty=self._texts.no_score,
+            percent=percent,
+            logarithmic=not percent,
+        )
         if not percent:
             plain.set_tip(self._score, perplexity_tip())
         self._plots = row((self._loss, 1), (self._score, 1), gap=12)
@@ -293,7 +304,11 @@ class LiveRun(QFrame):
         if is_first and self._perplexity is None:
             from workbench.ui.widgets.live_plot import LivePlot
 
-            self._perplexity = LivePlot(_("Perplexity on dev"), logarithmic=True)
+            self._perplexity = LivePlot(
+                _("Perplexity on dev"),
+                empty=_("The perplexity appears here after the first evaluation on dev."),
+                logarithmic=True,
+            )
             plain.set_tip(self._perplexity, perplexity_tip())
             layout_of(self._plots).addWidget(self._perplexity, 1)
         if self._perplexity is not None:

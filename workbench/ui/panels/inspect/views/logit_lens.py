@@ -35,7 +35,12 @@ class LogitLensView(InspectorView):
             Axis(_("Layer"), whole=True),
             Axis(_("Probability of the final prediction"), 0.0, 1.0),
         )
-        self._chart = Chart(_("Probability of the final prediction by layer"), x, y)
+        self._chart = Chart(
+            _("Probability of the final prediction by layer"),
+            x,
+            y,
+            empty=_("Run the model on a text: the probability in each layer appears here."),
+        )
         self._chart.moved.connect(self._point_moved)
         self._chart.opened.connect(self._point_moved)
         legend = words(

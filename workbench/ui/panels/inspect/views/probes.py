@@ -31,7 +31,12 @@ class ProbesView(ExaminedView):
         )
         self._legend = ChartLegend()
         x, y = Axis(_("Layer (0: embeddings)"), whole=True), Axis(_("Accuracy on dev"))
-        self._chart = Chart(_("Accuracy of probes by layer"), x, y)
+        self._chart = Chart(
+            _("Accuracy of probes by layer"),
+            x,
+            y,
+            empty=_("The accuracy of each layer appears here once the probes are trained."),
+        )
         self._chart.opened.connect(self._point_chosen)
         self._chart.moved.connect(self._point_chosen)
         self._about = words("", "small", "muted", wrap=True)

@@ -28,7 +28,10 @@ class SenseChart:
         self._title = words(_("Senses by layer, %"), weight=600)
         self._note = words("", "caption", "muted", wrap=True)
         self.chart = Chart(
-            _("Senses by layer"), Axis(_("Layer"), whole=True), Axis(_("%"), 0.0, 100.0)
+            _("Senses by layer"),
+            Axis(_("Layer"), whole=True),
+            Axis(_("%"), 0.0, 100.0),
+            empty=_("The scores of each layer appear here for words with known senses."),
         )
         fixed(self.chart, height=HEIGHT)
         names = ((CENTROID, "accent"), (SAME, "good"), (PAIRS, "muted"))
