@@ -304,8 +304,11 @@ def table(rows: list[dict], systems: list[str]) -> None:
             if system in BASELINES:
                 best = max(best, score)
         auto = [100 * row["score"] for row in cells[name, size, "auto"]]
-        reached = auto and statistics.mean(auto) + statistics.pstdev(auto) >= best
-        print(name, size, *line, "reached" if reached else "NOT REACHED", sep="\t")
+        reached = "not measured"
+        if auto and best:
+            is_reached = statistics.mean(auto) + statistics.pstdev(auto) >= best
+            reached = "reached" if is_reached else "NOT REACHED"
+        print(name, size, *line, reached, sep="\t")
 
 
 def main() -> None:
