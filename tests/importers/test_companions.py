@@ -2,10 +2,18 @@
 
 import pytest
 
+from workbench.base.errors import ImportFailed
+from workbench.importers.base import Options
 from workbench.importers.companions import is_whole, left_out
+from workbench.importers.detect import detect, importer
+from workbench.importers.source import Source
 
 TYPES = '<?xml version="1.0"?>\n<typeSystemDescription xmlns="http://uima.apache.org"/>'
 LABELS = '[{"text": "PER", "suffix_key": "p", "background_color": "#ff0000"}]'
+WSD = (
+    '<corpus lang="en" source="x"><text id="d0"><sentence id="d0.s0">'
+    '<instance id="d0.s0.t0" lemma="tram" pos="NOUN">tram</instance></sentence></text></corpus>'
+)
 CONTROLS = '<View><Labels name="ner" toName="text"><Label value="PER"/></Labels></View>'
 
 
@@ -74,3 +82,39 @@ def test_a_text_beside_annotated_ones_is_one_document(folder):
     text, annotations, alone = folder("a.txt", "a.ann", "b.txt")
 
     assert is_whole(alone, [annotations, alone]) and not is_whole(text, [text, alone])
+
+
+@pytest.mark.parametrize(
+    ("main", "companion", "content"),
+    [
+        ("a.ann", "a.txt", ""),
+        ("a.data.xml", "a.gold.key.txt", WSD),
+    ],
+)
+def test_a_companion_that_is_a_link_out_of_the_folder_is_not_read(
+    tmp_path, main, companion, content
+):
+    (tmp_path / "secret.txt").write_text("secret\n")
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / main).write_text(content)
+    (folder / companion).symlink_to(tmp_path / "secret.txt")
+    source = Source(folder / main)
+
+    with pytest.raises(ImportFailed, match=f"{companion}, which .* leads out of its folder"):
+        list(importer(detect(source).format).read(source, Options()))
+
+
+def test_annotations_whose_text_is_a_link_out_of_the_folder_are_left_out(tmp_path):
+    (tmp_path / "secret.txt").write_text("secret\n")
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for name in ("a.ann", "b.ann"):
+        (folder / name).write_text("")
+    (folder / "a.txt").write_text("The tram.\n")
+    (folder / "b.txt").symlink_to(tmp_path / "secret.txt")
+
+    assert left_out([folder / "a.ann", folder / "b.ann"]) == {
+        folder / "b.ann": "b.ann was left out: its text b.txt is a link that leads out of the "
+        "folder."
+    }

@@ -177,3 +177,37 @@ def test_features_of_an_unknown_form_are_left_as_they_are(hub, read, feature):
     (hub / "train.jsonl").write_text('{"text": "Some words."}\n')
 
     assert read(hub / "README.md").texts == ["Some words."]
+
+
+def test_links_out_of_the_folder_of_a_data_set_are_not_followed_and_named(read, tmp_path):
+    (tmp_path / "secret.csv").write_text("text,label\nsecret,0\n")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "test.csv").write_text("text,label\nsecret,0\n")
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "README.md").write_text(
+        "---\ntask_categories: [text-classification]\nconfigs:\n- config_name: default\n"
+        "  data_files:\n  - split: train\n    path: '*.csv'\n  - split: test\n    path: '*/*.csv'\n"
+        "---\n"
+    )
+    (folder / "train.csv").write_text("text,label\nThe tram.,1\n")
+    (folder / "more.csv").symlink_to(tmp_path / "secret.csv")
+    (folder / "inner").symlink_to(tmp_path / "elsewhere")
+
+    found = read(folder / "README.md")
+
+    assert found.texts == ["The tram."]
+    assert any(
+        "2 links of the folder" in item and "more.csv, inner/test.csv" in item
+        for item in found.remarks
+    )
+
+
+def test_a_card_that_is_a_link_out_of_its_folder_does_not_stand_for_it(tmp_path):
+    (tmp_path / "card.md").write_text(CARD)
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "train.jsonl").write_text('{"text": "A tram."}\n')
+    (folder / "README.md").symlink_to(tmp_path / "card.md")
+
+    assert entry_of(folder) is None

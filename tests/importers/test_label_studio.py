@@ -183,3 +183,17 @@ def test_a_real_export_comes_in_with_every_span(read, data_folder):
     assert sum(len(record.spans["spans"]) for record in records.records) == 38
     related = [item for record in records.records for item in record.relations.get("relations", ())]
     assert [item.label for item in related] == ["related"] * 3 and not records.skipped
+
+
+def test_a_text_that_is_a_link_out_of_the_folder_is_not_read(read, tmp_path):
+    (tmp_path / "secret.txt").write_text("secret\n")
+    folder = tmp_path / "export"
+    folder.mkdir()
+    (folder / "x.txt").symlink_to(tmp_path / "secret.txt")
+    labels = {"value": {"start": 0, "end": 1, "labels": ["A"]}, "type": "labels"}
+    row = {"data": {"text": "http://localhost/x.txt"}, "annotations": [{"result": [labels]}]}
+    (folder / "a.json").write_text(json.dumps([row]))
+
+    found = read(folder / "a.json")
+
+    assert not found.texts and "x.txt, a link that leads out" in str(found.skipped)

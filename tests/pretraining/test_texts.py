@@ -87,3 +87,21 @@ def test_the_fingerprint_depends_on_the_content(tmp_path):
     path.write_text("two")
 
     assert Texts([path]).fingerprint() != before
+
+
+def test_links_out_of_a_folder_are_not_read_and_named(tmp_path):
+    (tmp_path / "secret.txt").write_text("secret")
+    folder = tmp_path / "texts"
+    (folder / "more").mkdir(parents=True)
+    (folder / "a.txt").write_text("first")
+    (folder / "more" / "b.txt").symlink_to(tmp_path / "secret.txt")
+
+    assert list(Texts([folder])) == [("first",)]
+    assert texts.links_out([folder]) == (
+        f"1 link of the folder {folder} leads out of it and was not followed: more/b.txt.",
+    )
+    assert list(Texts([folder / "more" / "b.txt"])) == [("secret",)]  # by its name
+
+    (folder / "a.txt").unlink()
+    with pytest.raises(WorkbenchError, match=r"was not followed: more/b\.txt"):
+        Texts([folder])

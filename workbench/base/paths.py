@@ -96,18 +96,6 @@ def endless(path: Path) -> bool:
     return stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
 
 
-def leads_out(path: Path, folder: Path) -> bool:
-    """Whether an entry of a folder is a link to something outside the folder.
-
-    A snapshot of a download from the Hugging Face hub links to files of its own repository.
-    """
-    if not path.is_symlink():
-        return False
-    place = folder.resolve()
-    whole = place.parents[1] if place.parent.name == "snapshots" else place
-    return not path.resolve().is_relative_to(whole)
-
-
 def runs_folder(project_file: Path) -> Path:
     """The folder with the runs of a project: `<stem>.runs` beside the file."""
     return project_file.with_name(project_file.stem + ".runs")

@@ -15,6 +15,8 @@ import click
 from workbench.base.i18n import _
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from workbench.jobs.queue import Job
 
 as_json = click.option(
@@ -69,6 +71,14 @@ def say(text: str = "") -> None:
 def note(text: str) -> None:
     """Print a message or progress on standard error."""
     click.echo(text, err=True)
+
+
+def note_links_out(texts: Sequence[Path]) -> None:
+    """A line on standard error for each folder of texts with links that are not followed."""
+    from workbench.pretraining.texts import links_out
+
+    for warning in links_out(texts):
+        note(warning)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from workbench.base.i18n import _
-from workbench.cli.output import Progress, as_json, emit, plain, say, table
+from workbench.cli.output import Progress, as_json, emit, note_links_out, plain, say, table
 from workbench.cli.session import PROJECT, failed, session
 
 
@@ -62,6 +62,7 @@ def perplexity(
     from workbench.pretraining.results import ModelFit
 
     cards = [models.find(name) for name in names]
+    note_links_out(paths)
     texts = lm_evaluation.pieces(paths)
     progress = Progress(_("Measuring"), quiet=as_json)
     with session(None) as opened:

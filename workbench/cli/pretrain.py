@@ -13,7 +13,7 @@ from workbench.base.i18n import _
 from workbench.base.options import Option
 from workbench.cli.batches import show_rows
 from workbench.cli.follow import follow
-from workbench.cli.output import as_json, emit, note, say, table
+from workbench.cli.output import as_json, emit, note, note_links_out, say, table
 from workbench.cli.session import PROJECT, failed, key_values, seconds_in_words, session
 from workbench.cli.train import list_options
 from workbench.pretraining.spec import GENERAL, PretrainSpec, objective, objectives
@@ -72,6 +72,7 @@ def pretrain(
         return _list(goal, model, as_json)
     texts = paths if show_batch else paths[:-1]
     _check(texts, goal, model, show_batch)
+    note_links_out((*texts, *held_out))
     spec = _spec(str(goal), str(model), texts, held_out, seed, settings)
     result = _run(spec, paths[-1], show_batch)
     if show_batch and not as_json:

@@ -10,7 +10,7 @@ import click
 
 from workbench.base import paths
 from workbench.base.i18n import _, ngettext
-from workbench.cli.output import Progress, as_json, emit, plain, say, table
+from workbench.cli.output import Progress, as_json, emit, note_links_out, plain, say, table
 from workbench.cli.session import PROJECT, failed, reading, session
 
 if TYPE_CHECKING:
@@ -168,6 +168,7 @@ def _texts(source: Path) -> Iterator[str]:
         with reading(source) as project:
             yield from vectors.texts_of(project)
     else:
+        note_links_out([source])
         for document in Texts([source]):
             yield from document
 

@@ -13,7 +13,7 @@ from workbench.base import paths
 from workbench.base.i18n import _, ngettext
 from workbench.base.records import to_plain
 from workbench.base.watch import Watch
-from workbench.cli.output import Progress, as_json, emit, note, say, table
+from workbench.cli.output import Progress, as_json, emit, note, note_links_out, say, table
 from workbench.cli.session import failed, key_values, reading, session
 from workbench.training.vectors.spec import METHODS
 
@@ -194,6 +194,7 @@ def train(
     """
     from workbench.operations import vectors as operations
 
+    note_links_out([source])
     texts: Any = source
     if source.suffix == paths.PROJECT_SUFFIX:
         with reading(source) as project:

@@ -122,7 +122,7 @@ def annotations_of(path: Path) -> Path | None:
 
 def text_of(source: Source) -> str:
     """The text that the annotations belong to. Raises ImportFailed if it is missing."""
-    path = source.path.with_suffix(".txt")
+    path = source.beside(source.path.with_suffix(".txt"))
     if not path.is_file():
         raise ImportFailed(
             _("The text {text} of the brat annotations {name} is missing.").format(

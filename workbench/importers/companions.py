@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workbench.base.i18n import _
+from workbench.base.links import companion_leads_out
 from workbench.importers import foreign
 from workbench.importers.brat import ENDING
 
@@ -58,6 +59,11 @@ def _reason_by_content(path: Path) -> str:
     name = path.name
     if path.suffix == ENDING:
         text = path.with_suffix(".txt")
+        if companion_leads_out(text, path):
+            message = _(
+                "{file} was left out: its text {text} is a link that leads out of the folder."
+            )
+            return message.format(file=name, text=text.name)
         if not text.is_file():
             message = _("{file} was left out: its text {text} is missing.")
             return message.format(file=name, text=text.name)

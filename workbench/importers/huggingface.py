@@ -21,6 +21,7 @@ from typing import Any
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import N_, _
+from workbench.base.links import leads_out, not_followed
 from workbench.base.options import Option
 from workbench.importers import jsonl, list_fields
 from workbench.importers.arrow import ArrowTable, decoded
@@ -96,9 +97,11 @@ class HuggingFaceImporter:
 def entry_of(folder: Path) -> Path | None:
     """The file of a folder that stands for the data set in it; None for other folders."""
     for name in (DICT, STATE):
-        if (folder / name).is_file():
+        if _is_own(folder / name, folder):
             return folder / name
     card = folder / CARD
+    if not _is_own(card, folder):
+        return None
     try:
         with open(card, encoding="utf-8", errors="replace") as file:
             found = is_card(file.read(1 << 20))
@@ -120,8 +123,16 @@ class _Part:
     features: object = None
 
 
-def _parts(source: Source, config: str) -> list[_Part]:
-    """The files of a data set. Raises ImportFailed."""
+def _is_own(path: Path, folder: Path) -> bool:
+    """Whether it is a file of the folder, and no link to one outside."""
+    return path.is_file() and not leads_out(path, folder)
+
+
+def _parts(source: Source, config: str) -> tuple[list[_Part], list[str]]:
+    """The files of a data set, and the names of links out of its folder, which are not followed.
+
+    Raises ImportFailed.
+    """
     try:
         return _checked(source, config)
     except (OSError, ValueError, NotImplementedError) as error:  # names that no file can have
@@ -129,7 +140,7 @@ def _parts(source: Source, config: str) -> list[_Part]:
         raise _damaged(source.name, reason) from error
 
 
-def _checked(source: Source, config: str) -> list[_Part]:
+def _checked(source: Source, config: str) -> tuple[list[_Part], list[str]]:
     """Raises ImportFailed if there are no files, or one of them is missing."""
     folder = source.path.parent
     if source.name == DICT:
@@ -143,6 +154,13 @@ def _checked(source: Source, config: str) -> list[_Part]:
         found = _saved(folder, folder, "")
     else:
         found = _on_hub(source, config)
+    links = [part.name for part in found if leads_out(part.path, folder)]
+    if links and len(links) == len(found):
+        raise ImportFailed(
+            not_followed(folder, links),
+            hint=_("Copy the files into the folder, or choose them by their names."),
+        )
+    found = [part for part in found if part.name not in links]
     if not found:
         raise ImportFailed(
             _("{path}: the data set has no data files.").format(path=folder / source.name),
@@ -153,13 +171,13 @@ def _checked(source: Source, config: str) -> list[_Part]:
             _("The file {file} of {name} is missing.").format(file=missing.name, name=source.name),
             hint=_("Download or copy the whole folder."),
         )
-    return found
+    return found, links
 
 
 def _saved(folder: Path, root: Path, split: str) -> list[_Part]:
     """The files of a folder of `save_to_disk`, or of a folder of the cache."""
-    info = _json(folder / INFO) if (folder / INFO).is_file() else {}
-    if (folder / STATE).is_file():
+    info = _json(folder / INFO) if _is_own(folder / INFO, root) else {}
+    if _is_own(folder / STATE, root):
         state = _json(folder / STATE)
         files = state.get("_data_files")
         listed = [item.get("filename") for item in files or () if isinstance(item, Mapping)]
@@ -314,7 +332,7 @@ class _Lines(RecordLines):
 
     def __init__(self, source: Source, options: Options) -> None:
         super().__init__(source)
-        self.parts = _parts(source, str(options.settings.get(CONFIG) or "").strip())
+        self.parts, self.links = _parts(source, str(options.settings.get(CONFIG) or "").strip())
         self._texts = source
         self._starts: list[int] = []  # number of records before each file
         self.faults: list[tuple[int, str]] = []
@@ -372,6 +390,8 @@ class _Lines(RecordLines):
         return f"{part.split or part.name}:{before + row}"
 
     def remarks(self) -> Iterator[str]:
+        if self.links:
+            yield not_followed(self.path.parent, self.links)
         unknown = [name for name, split in self.known.items() if name and split is None]
         if unknown:
             message = _(

@@ -16,6 +16,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _, ngettext
+from workbench.base.links import leads_out
 from workbench.importers import jsonl, roles
 from workbench.importers.base import (
     RELATIONS,
@@ -250,6 +251,9 @@ def _linked_text(value: str, form: _Form) -> str:
     # Label Studio puts eight digits and a hyphen before the names of uploaded files
     for candidate in dict.fromkeys((name, _UPLOADED.sub("", name))):
         path = form.folder / candidate
+        if candidate and leads_out(path, form.folder):
+            message = _("the text is in {name}, a link that leads out of the folder of the export")
+            raise Fault(message.format(name=candidate))
         if candidate and path.is_file():
             return Source(path).text()
     raise Fault(

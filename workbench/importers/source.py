@@ -9,6 +9,7 @@ from pathlib import Path
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _
+from workbench.base.links import companion_leads_out
 from workbench.importers import binary
 from workbench.importers.encoding import Encoding, guess
 
@@ -66,6 +67,19 @@ class Source:
                 hint=_("Check the path."),
             ) from error
         self._raw: io.BufferedReader | None = None
+
+    def beside(self, path: Path) -> Path:
+        """The path of a file that is read with this one. Raises ImportFailed for a link that leads
+        out of the folder.
+        """
+        if companion_leads_out(path, self.path):
+            raise ImportFailed(
+                _(
+                    "{file}, which belongs to {name}, is a link that leads out of its folder."
+                ).format(file=path.name, name=self.name),
+                hint=_("Links out of a folder are not followed. Put the file itself there."),
+            )
+        return path
 
     @property
     def position(self) -> int:

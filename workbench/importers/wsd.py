@@ -111,7 +111,7 @@ def keys_of(path: Path) -> Path:
 
 def _keys(source: Source) -> dict[str, tuple[str, ...]]:
     """Instance → senses. Raises ImportFailed if the file is missing."""
-    path = keys_of(source.path)
+    path = source.beside(keys_of(source.path))
     if not path.is_file():
         raise ImportFailed(
             _("The senses {keys} of {name} are missing.").format(keys=path.name, name=source.name),

@@ -8,11 +8,10 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from workbench.base.errors import ImportFailed
-from workbench.base.i18n import _, ngettext
-from workbench.base.paths import leads_out
+from workbench.base.i18n import _
+from workbench.base.links import leads_out, not_followed
 from workbench.base.registry import registry
 
-NAMED = 10  # links in a warning
 _DATA = "data"
 ANNOTATIONS, TEXT, SETTINGS = ".ann", ".txt", ".conf"  # of brat
 
@@ -54,9 +53,13 @@ def left_out(paths: Sequence[Path]) -> dict[Path, str]:
 
 def links_out(paths: Sequence[Path | str]) -> tuple[str, ...]:
     """A warning for each chosen folder with data files that are links to files outside of it."""
+    from workbench.importers import huggingface
+
     found = []
     for path in paths:
         folder = Path(path)
+        if huggingface.entry_of(folder) is not None:
+            continue  # the importer tells of the links in a data set
         try:
             names = _with_data(folder) if folder.is_dir() else []
             if not names and _has_data_folder(folder):
@@ -64,13 +67,7 @@ def links_out(paths: Sequence[Path | str]) -> tuple[str, ...]:
         except OSError:  # reported by `chosen`
             continue
         if links := [name for name in names if leads_out(folder / name, folder)]:
-            message = ngettext(
-                "{n:,} link of the folder {folder} leads out of it and was not followed: {names}.",
-                "{n:,} links of the folder {folder} lead out of it and were not followed: {names}.",
-                len(links),
-            )
-            names = [*links[:NAMED], *(["…"] if links[NAMED:] else [])]
-            found.append(message.format(n=len(links), folder=folder, names=", ".join(names)))
+            found.append(not_followed(folder, links))
     return tuple(found)
 
 

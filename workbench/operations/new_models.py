@@ -17,7 +17,7 @@ from workbench.operations import corpus, plain_text, vectors
 from workbench.operations.corpus import Filter
 from workbench.operations.pretrain import Pretraining
 from workbench.pretraining.spec import PretrainSpec
-from workbench.pretraining.texts import Texts, files_of
+from workbench.pretraining.texts import Texts, files_of, links_out
 from workbench.storage import documents
 from workbench.training.vectors.spec import SUFFIXES
 
@@ -55,12 +55,15 @@ class TextSource:
 
 @dataclass(frozen=True)
 class TextSize:
-    """documents, held_out: of the project. files, size: number of files and their bytes."""
+    """documents, held_out: of the project. files, size: number of files and their bytes.
+    warnings: what was left out of folders.
+    """
 
     documents: int = 0
     held_out: int = 0
     files: int = 0
     size: int = 0
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,8 +82,11 @@ class Written:
 def measure(project: Project, source: TextSource) -> TextSize:
     """The size of the text. Not for the main thread. Raises WorkbenchError for missing files."""
     if source.files:
-        files = files_of([Path(path) for path in source.files])
-        return TextSize(files=len(files), size=sum(path.stat().st_size for path in files))
+        paths = [Path(path) for path in source.files]
+        files, size = files_of(paths), 0
+        for path in files:
+            size += path.stat().st_size
+        return TextSize(files=len(files), size=size, warnings=links_out(paths))
     counts = [len(_ids(project, splits, source.words)) for splits in _parts(source)]
     return TextSize(counts[0], counts[1])
 

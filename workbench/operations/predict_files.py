@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from workbench.base import paths
+from workbench.base import links, paths
 from workbench.base.errors import ExportFailed, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.records import json_text
@@ -124,7 +124,7 @@ def read_inputs(source: Path) -> tuple[tuple[Document, ...], tuple[Skipped, ...]
     if not files:
         raise WorkbenchError(_("There is no file in {source}.").format(source=source))
     for file in files:
-        if source.is_dir() and paths.leads_out(file, source):
+        if source.is_dir() and links.leads_out(file, source):
             message = _("it is a link that leads out of the folder, and was not followed")
             skipped.append(Skipped(str(file), 1, message))
             continue

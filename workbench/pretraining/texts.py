@@ -13,6 +13,7 @@ from pathlib import Path
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
+from workbench.base.links import leads_out, not_followed
 from workbench.text import compressed
 
 ENDINGS = (".txt", ".txt.gz", ".txt.bz2", ".txt.xz")
@@ -81,16 +82,19 @@ class Texts:
 
 
 def files_of(paths: Sequence[Path]) -> list[Path]:
-    """The text files among the paths and in the folders, in order of their names.
+    """The text files among the paths and in the folders, in order of their names, without links
+    that lead out of a folder (see `links_out`).
 
     Raises WorkbenchError if a path is missing or a folder has none.
     """
     found: list[Path] = []
     for path in paths:
         if path.is_dir():
-            inside = sorted(
-                name for name in path.rglob("*") if name.is_file() and name.name.endswith(ENDINGS)
-            )
+            inside, links = _inside(path)
+            if not inside and links:
+                raise WorkbenchError(
+                    not_followed(path, links), hint=_("Name the files instead of their folder.")
+                )
             if not inside:
                 raise WorkbenchError(
                     _("{folder} has no text files ({endings}).").format(
@@ -103,6 +107,22 @@ def files_of(paths: Sequence[Path]) -> list[Path]:
         else:
             raise WorkbenchError(_("There is no file {path}.").format(path=path))
     return found
+
+
+def links_out(paths: Sequence[Path]) -> tuple[str, ...]:
+    """A warning for each folder with links to text files outside of it."""
+    folders = ((path, _inside(path)[1]) for path in paths if path.is_dir())
+    return tuple(not_followed(folder, links) for folder, links in folders if links)
+
+
+def _inside(folder: Path) -> tuple[list[Path], list[str]]:
+    """The text files of a folder and its subfolders; names of those that are links out of it."""
+    found = sorted(
+        path for path in folder.rglob("*") if path.is_file() and path.name.endswith(ENDINGS)
+    )
+    links = [path for path in found if leads_out(path, folder)]
+    names = [path.relative_to(folder).as_posix() for path in links]
+    return [path for path in found if path not in {*links}], names
 
 
 def _lines(path: Path) -> Iterator[tuple[str, int]]:

@@ -353,7 +353,8 @@ class PretrainChoices(QFrame):
                 message = " ".join(
                     (message, _("One document in 100 is held out for the perplexity."))
                 )
-            self._used.set(message, "accent")
+            message = " ".join((message, *size.warnings))
+            self._used.set(message, "warn" if size.warnings else "accent")
         else:
             held_out = None if state.is_vectors else size.held_out
             self._used.set(_used(size.documents, held_out), "accent")
