@@ -154,7 +154,9 @@ TABLE = {
         ("umap",),
     ),
     "active": Row(
-        ("text", "runtime", "metrics", "tasks.spec", "inspection.corpus"), (), ("sklearn",)
+        ("text", "runtime", "metrics", "tasks.spec", "tasks.answers", "inspection.corpus"),
+        (),
+        ("sklearn", "scipy"),
     ),
     "prompting": Row(("text", "runtime", "metrics"), ("jinja2", "httpx")),
     "prompting.backends": Row(

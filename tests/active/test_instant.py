@@ -1,5 +1,7 @@
 """The instant model: from ten labels on, orders and answers of what is not labelled."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -200,3 +202,26 @@ def test_runs_are_half_open_and_kappa_is_that_of_cohen():
     assert runs(np.array([0, 2, 2, 1, 0, 1])) == [(1, 3, 2), (3, 4, 1), (5, 6, 1)]
     assert kappa(first, second) == pytest.approx(0.4)
     assert kappa(np.zeros(3, int), np.zeros(3, int)) == 1.0
+
+
+def test_without_an_index_it_learns_from_the_words_of_the_texts(tmp_path):
+    texts = [("the tram is late", "my card was lost")[id % 2] + f" {id}" for id in range(1, 31)]
+    lines = [json.dumps({"id": id, "text": text}) for id, text in enumerate(texts, 1)]
+    (tmp_path / "texts.jsonl").write_text("\n".join(lines))
+    params = {"texts": str(tmp_path / "texts.jsonl"), "labels": ["a", "b"], "words": False}
+
+    found = InstantModel(params)({**ASKED, "gold": gold(range(1, 13)), "also": [20, 21]})
+
+    assert [found["answers"][id][0][0] for id in (20, 21)] == [0, 1]
+    assert found["answers"][20][0][3] > 0.8
+
+
+def test_without_an_index_spans_are_learned_from_spelling_and_neighbours(tmp_path):
+    lines = [json.dumps({"id": id, "text": f"then Ada came {id}"}) for id in range(1, 21)]
+    (tmp_path / "texts.jsonl").write_text("\n".join(lines))
+    params = {"texts": str(tmp_path / "texts.jsonl"), "labels": ["PER"], "words": True}
+    names = {id: [[5, 8, 0]] for id in range(1, 13)}
+
+    found = InstantModel(params)({**ASKED, "gold": names, "also": [20]})
+
+    assert [row[:3] for row in found["answers"][20]] == [[0, 5, 8]]

@@ -44,7 +44,8 @@ def build(subject, root, kind, places=None):
     params = {"model": str(subject.folder), "device": "cpu", "root": str(root), "key": "k"}
     params |= {"kind": kind, "input": str(given), "places": str(where)}
     events = list(job.run({**params, "count": count, "total": count}, root))
-    assert events[-1] == {"kind": "progress", "done": count, "total": count}
+    last = {"kind": "progress", "done": count, "total": count, "seconds_left": 0.0}
+    assert events[-1] == last
     return str(Files(root, "k").about)
 
 

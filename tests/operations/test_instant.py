@@ -1,5 +1,7 @@
 """The instant model in a project: vectors, labels as they change, order and advice."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.inline import InlineHost, InlineQueue
@@ -26,11 +28,13 @@ def started(project, tiny_model, monkeypatch):
         while mail:
             mail.pop(0)()
 
-    def start(layer):
+    def start(layer, *, working=True):
+        """working: until the vectors of the tiny model are computed."""
         model = Instant(project, jobs, layer, here)
         models.append(model)
         model.start(inspect.of_folder(str(tiny_model)))
-        work()
+        if working:
+            work()
         return model
 
     start.work, start.jobs, start.hosts = work, jobs, hosts
@@ -217,3 +221,101 @@ def test_trainings_do_not_wait_for_its_vectors_and_it_computes_with_one_thread(
     (job,) = started.jobs.jobs
     assert job.spec.background and job.status == "done"
     assert {spec.env["OMP_NUM_THREADS"] for spec in started.hosts} == {"1"}
+
+
+def test_it_learns_from_words_until_the_vectors_are_computed(project, topics, started):
+    layer, ids = topics
+
+    model = started(layer, working=False)
+
+    assert (model.status, model.vectors, model.labelled) == (instant.READY, instant.WORDS, 12)
+    assert model.indexing and model.order.source == "instant model (words)"
+    assert sorted(model.order.ids) == sorted(ids[-4:]) and model.answers[ids[-1]]
+    started.work()
+    assert model.vectors == model.model != instant.WORDS and not model.indexing
+    assert model.order.source == "instant model" and model.labelled == 12
+
+
+def test_the_learning_curves_of_words_and_of_vectors_are_kept_apart(project, topics, started):
+    layer, _ids = topics
+    model = started(layer, working=False)
+    of_words = model.points
+    assert len(of_words) == 1
+
+    started.work()
+
+    assert len(model.points) == 1 and model.points[0].agreement is None
+    assert instant_curve.kept(project, layer, instant.WORDS) == of_words
+    assert instant_curve.kept(project, layer, model.model) == model.points
+
+
+def test_labels_that_are_given_while_it_learns_from_words_are_learned_from_vectors_too(
+    project, topics, started
+):
+    layer, ids = topics
+    model = started(layer, working=False)
+    annotate.set_class(project, ids[-1], layer.labels[0].id)
+    annotate.submit(project, ids[-1], [layer.id])
+    model.labels_changed([ids[-1]])
+    assert model.labelled == 13 and model.vectors == instant.WORDS
+
+    started.work()
+
+    assert model.labelled == 13 and ids[-1] not in model.order.ids
+    assert model.vectors == model.model
+
+
+def test_the_documents_that_words_are_read_from_are_deleted_with_the_vectors(
+    project, topics, started
+):
+    started(topics[0], working=False)
+    texts = Path(started.hosts[0].params["texts"])
+    assert texts.is_file()
+
+    started.work()
+
+    assert not texts.parent.exists() and "index" in started.hosts[1].params
+
+
+def test_without_vectors_it_goes_on_with_words_and_says_why(project, topics, started, monkeypatch):
+    layer, ids = topics
+    model = started(layer, working=False)
+
+    started.jobs.jobs[0].cancel()
+    started.work()
+
+    assert (model.status, model.vectors) == (instant.READY, instant.WORDS) and model.message
+    assert not model.indexing and sorted(model.order.ids) == sorted(ids[-4:])
+
+
+def test_vectors_that_exist_are_used_at_once(project, topics, started):
+    started(topics[0]).close()
+
+    model = started(topics[0], working=False)
+
+    assert model.vectors == model.model and not model.indexing
+
+
+def test_the_time_left_for_the_vectors_is_told_with_each_report(project, topics, started):
+    model = started(topics[0], working=False)
+    told = []
+    model.progressed.connect(lambda: told.append((model.computed, model.seconds_left)))
+
+    started.work()
+
+    assert told[0] == (0.0, None) and told[-1][0] == 1.0 and told[-1][1] == 0.0
+    assert [share for share, _left in told] == sorted(share for share, _left in told)
+
+
+def test_vectors_are_not_computed_before_the_first_answer_from_words(
+    project, topics, started, monkeypatch
+):
+    asked = []
+    monkeypatch.setattr(InlineHost, "ask", lambda self, *asking: asked.append((self, asking)))
+
+    model = started(topics[0])
+    assert model.status == instant.STARTING and not started.jobs.jobs
+    host, (_kind, request, done) = asked[0]
+    done(host.ask_now(request), None)
+
+    assert model.status == instant.READY and model.indexing

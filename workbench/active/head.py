@@ -28,11 +28,17 @@ class Head:
         """Whether the scale of the vectors is known."""
         return len(self._mean) > 0
 
-    def standardize(self, rows: np.ndarray) -> None:
-        """Use the mean and standard deviation of these rows (R, W); once, before training."""
+    def standardize(self, rows: np.ndarray, *, alike: bool = False) -> None:
+        """Use the mean and standard deviation of these rows (R, W); once, before training.
+
+        alike: one standard deviation for all columns, where the first ones matter most.
+        """
         sample = rows.astype(np.float32)
         self._mean = sample.mean(0)
-        self._scale = 1 / np.maximum(sample.std(0), 1e-6)
+        variances = sample.var(0)
+        if alike:
+            variances = np.full_like(variances, variances.mean())
+        self._scale = 1 / np.maximum(np.sqrt(variances), 1e-6)
 
     def fit(self, rows: np.ndarray, targets: np.ndarray) -> None:
         """rows (M, W); targets int (M,), or with `several` bool (M, outputs)."""

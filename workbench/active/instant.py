@@ -1,21 +1,25 @@
-"""The instant model: a linear head on the vectors of an index, trained again after each label.
+"""The instant model: a linear head on vectors, trained again after each label.
 
-Runs in a host process that keeps the index memory-mapped. scikit-learn, no torch.
+The vectors are those of an index, or, until there is one, of `active.word_features`. Runs in a host
+process that keeps the index memory-mapped. scikit-learn, no torch.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from workbench.active import word_features
 from workbench.active.base import DECISIONS, KIND, VECTORS, Decisions, Pool, Strategy
 from workbench.active.head import Head
 from workbench.active.ordering import ordered
 from workbench.base.registry import registry
 from workbench.inspection.corpus.index import Index
+from workbench.tasks.answers import read_documents
 
 LEAST = 10  # labelled documents before the first training
 POINT = 10  # new labels between two points of the learning curve
@@ -30,8 +34,9 @@ Request = Mapping[str, Any]
 
 
 def serve(params: Request) -> InstantModel:
-    """Host target. params: index, labels (names), words (labels are of words, else of documents),
-    several (labels per document), single (every word is a span of its own).
+    """Host target. params: index (path), or texts (of documents as JSON lines); labels (names),
+    words (labels are of words, else of documents), several (labels per document), single (every
+    word is a span of its own).
     """
     import sklearn.linear_model  # noqa: F401 (before the first label, not after it)
 
@@ -58,12 +63,11 @@ class InstantModel:
     """
 
     def __init__(self, params: Request):
-        index = Index(params["index"])
-        self.vectors = in_memory(index.vectors(layer_of(index)))
+        self.places, self.vectors = _read(params)
+        self._alike = "index" not in params
         self.words, self.several = bool(params["words"]), bool(params.get("several"))
         self.single = bool(params.get("single"))
         self.count = len(params["labels"])
-        self.places = index.places
         self.ids, first = np.unique(self.places[:, 0], return_index=True)
         self.starts = np.append(first, len(self.places))
         self.row = {int(id): at for at, id in enumerate(self.ids)}
@@ -79,7 +83,7 @@ class InstantModel:
     def _head(self) -> Head:
         head = Head(self.count + self.words, several=self.several)
         step = max(1, len(self.vectors) // SCALED)
-        head.standardize(self.vectors[::step])
+        head.standardize(self.vectors[::step], alike=self._alike)
         return head
 
     # ------------------------------------------------------------ requests
@@ -285,6 +289,16 @@ class InstantModel:
             [int(place[1]), int(place[2]), [[int(item), float(row[item])] for item in order]]
             for place, row, order in zip(places, values, best, strict=True)
         ]
+
+
+def _read(params: Request) -> tuple[np.ndarray, np.ndarray]:
+    """Places (N, 3) as in an index, and vectors (N, W)."""
+    if "index" in params:
+        index = Index(params["index"])
+        return index.places, in_memory(index.vectors(layer_of(index)))
+    of = word_features.of_words if params["words"] else word_features.of_documents
+    places, vectors = of(read_documents(Path(params["texts"])))
+    return places, in_memory(vectors)
 
 
 def in_memory(rows: np.ndarray) -> np.ndarray:

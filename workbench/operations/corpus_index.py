@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -223,6 +224,12 @@ def _bare(record: Record) -> dataset.Record:
 
 def _write(folder: Path, records: Any) -> None:
     dataset.write(folder / INPUT, (), records, ids=True)
+
+
+def copy_of_input(prepared: Prepared) -> Path:
+    """The documents that the job reads, in a scratch folder of their own."""
+    folder = scratch.make("texts")
+    return Path(shutil.copy(prepared.folder / INPUT, folder / INPUT))
 
 
 def discard(prepared: Prepared) -> None:

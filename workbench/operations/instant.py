@@ -1,13 +1,16 @@
-"""The instant model of a layer: vectors of a pretrained model, and a process that learns from them.
+"""The instant model of a layer: vectors of the documents, and a process that learns from them.
 
+Until the vectors of a pretrained model are computed it learns from words (`active.word_features`).
 It lives on the main thread; reading documents and computing vectors go to the background.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.base import scratch
 from workbench.base.events import Signal
 from workbench.base.i18n import _
 from workbench.base.latest import Latest
@@ -36,6 +39,7 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 EVERY = 1 << 30  # documents: all
 SHOWN = 50  # documents at the beginning of the queue that it predicts
 STRATEGY = "margin"  # needs fewest labels on TREC and about half of random on WNUT-17
+WORDS = ""  # in place of the name of a model: it learns from words
 OFF, INDEXING, STARTING, READY, FAILED = "off", "indexing", "starting", "ready", "failed"
 
 
@@ -58,12 +62,14 @@ def fits(layer: Layer) -> bool:
 
 
 class Instant:
-    """`status`: OFF, INDEXING, STARTING, READY or FAILED. `changed()` is emitted with each change.
+    """`status`: OFF, INDEXING, STARTING, READY or FAILED. `changed()` is emitted with each change,
+    `progressed()` with each report of the job that computes vectors.
 
     `order`: of the unlabelled documents. `answers`: document id → predicted labels, see
     `active.instant`. `chances`: (document, start, end) of a word of the open document → the most
     probable tags (number of the label, probability). `classes`: document id → the most probable
     classes, likewise. `labelled`: documents it has learned from. `seconds`: of the last training.
+    `vectors`: the model whose vectors these come from, or WORDS; `model`: the one that is wanted.
     """
 
     def __init__(self, project: Project, queue: Queue, layer: Layer, background: Background):
@@ -74,13 +80,18 @@ class Instant:
         self.answers: Mapping[int, Sequence[Sequence[Any]]] = {}
         self.chances: Mapping[tuple[int, int, int], tuple[tuple[int, float], ...]] = {}
         self.classes: Mapping[int, tuple[tuple[int, float], ...]] = {}
-        self.points: tuple[Point, ...] = ()
+        self.vectors = WORDS
+        self._curves: dict[str, tuple[Point, ...]] = {}  # by what it learns from
         self.score: float | None = None
         self.tested = 0
         self.strategy, self.share = STRATEGY, queue_orders.SHARE
         self.changed = Signal("instant.changed")
+        self.progressed = Signal("instant.progressed")
         self._queue, self._background = queue, background
         self._host: Host | None = None
+        self._learns_from = WORDS  # what the process does; `vectors` is of its last answer
+        self._next: corpus_index.Prepared | None = None  # vectors to compute
+        self._texts: Path | None = None  # that the process reads if it learns from words
         self._job: Job | None = None
         self._unsent: dict[int, Any] = {}
         self._told: frozenset[int] = frozenset()  # documents whose labels the process has
@@ -98,9 +109,12 @@ class Instant:
     # ------------------------------------------------------------ starting
 
     def start(self, model: Choice) -> None:
-        """Compute the vectors unless they exist, then learn from what is labelled."""
+        """Learn from what is labelled: from words, until the vectors are computed."""
         self.model, self._choice = model.title, model
-        self.points = instant_curve.kept(self.project, self.layer, model.title)
+        self._curves = {
+            vectors: instant_curve.kept(self.project, self.layer, vectors)
+            for vectors in (WORDS, model.title)
+        }
         self._become(INDEXING)
         self._look()
 
@@ -111,55 +125,102 @@ class Instant:
 
     def _look(self) -> None:
         """Compare the documents with those that have vectors."""
-        if self._looking or self._job is not None or self._choice is None:
+        if self._looking or self._job or self._next or self._choice is None:
             self._look_again = True
             return
         self._looking, self._look_again = True, False
         project, model, known = self.project, self._choice, self._known
         of = corpus_index.of_words if self.layer.traits.in_text else corpus_index.of_documents
+        from_words = self._learns_from == WORDS
 
         def prepare() -> Any:
             there = frozenset(documents.text_hashes(project.db))
             if known and there <= known:
                 return None
             found = of(project, model)
-            return there, found if found.ready else corpus_index.prepare(project, found)
+            if found.ready:
+                return there, found, None
+            wanted = corpus_index.prepare(project, found)
+            return there, wanted, corpus_index.copy_of_input(wanted) if from_words else None
 
         def prepared(found: Any, error: Exception | None) -> None:
             self._looking = False
             if error is not None or self.status == OFF:
-                self._failed(error)
+                self._without_vectors(error)
             elif found is not None:
-                self._known, wanted = found
+                self._known, wanted, texts = found
                 if isinstance(wanted, corpus_index.Need):
                     self._indexed(wanted, None)
                 else:
-                    self._job = corpus_index.start(
-                        self._queue, wanted, self._indexed, background=True
-                    )
-                    self.changed.emit()
+                    self._next = wanted
+                    if texts is not None:
+                        self._learn_from(WORDS, {"texts": str(texts)}, texts)
+                    else:
+                        self._compute()
             elif self._look_again:
                 self._look()
 
         self._background(prepare, prepared)
+
+    def _compute(self) -> None:
+        """Compute vectors in a job that delays no other, once there is an answer from words."""
+        if self._next is None:
+            return
+        wanted, self._next = self._next, None
+        self._job = corpus_index.start(self._queue, wanted, self._indexed, background=True)
+        if self._job is not None:
+            self._job.changed.connect(self._heard)
+        self.changed.emit()
+
+    def _heard(self, _event: object) -> None:
+        if self.indexing:
+            self.progressed.emit()
 
     @property
     def indexing(self) -> bool:
         """Whether vectors are computed."""
         return self._job is not None and not self._job.over
 
+    @property
+    def computed(self) -> float:
+        """The fraction of the vectors that is computed, while they are."""
+        progress = self._job.progress if self._job is not None else {}
+        return float(progress.get("done", 0) / max(1, progress.get("total", 0)))
+
+    @property
+    def waits_for(self) -> str:
+        """The job that the one that computes vectors waits for, "" if none."""
+        return self._job.behind if self._job is not None and not self._job.over else ""
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Until the vectors are computed; None before the first ones."""
+        return self._job.progress.get("seconds_left") if self._job is not None else None
+
     def _indexed(self, found: corpus_index.Need | None, error: Exception | None) -> None:
         self._job = None
         if error is not None or found is None or self.status == OFF:
-            self._failed(error)
+            self._without_vectors(error)
             return
+        self._learn_from(self.model, {"index": str(found.files.about)})
+        if self._look_again:
+            self._look()
+
+    def _without_vectors(self, error: Exception | None) -> None:
+        """It continues with the vectors or words that it has, if any."""
+        if self.status != OFF and error is not None:
+            self.message = str(error)
+            self._become(self.status if self._host is not None else FAILED)
+
+    def _learn_from(
+        self, vectors: str, given: Mapping[str, str], texts: Path | None = None
+    ) -> None:
+        """Start a process on these vectors, which learns from all labels again."""
         from workbench.jobs.host import Host
 
-        before = self._host
-
-        kind = self.layer.traits
+        before, kind = self._host, self.layer.traits
         params = {
-            "index": str(found.files.about),
+            **given,
             "labels": list(self.layer.names),
             "words": kind.in_text,
             "several": kind.several and not kind.in_text,
@@ -167,14 +228,19 @@ class Instant:
         }
         spec = JobSpec(TARGET, params, title=_("Instant model"), env=ONE_THREAD)
         self._host, self._asking = Host(spec, dispatch=self._queue.dispatch), False
-        self._told = frozenset()
+        self._told, self._learns_from, self.message = frozenset(), vectors, ""
         if before is None:
             self._become(STARTING)
         else:
             before.close()
+        self._forget_texts()
+        self._texts = texts
         self._read_labels()
-        if self._look_again:
-            self._look()
+
+    def _forget_texts(self) -> None:
+        if self._texts is not None:
+            scratch.remove(self._texts.parent)
+            self._texts = None
 
     def _every_label(self) -> tuple[dict[int, Any], list[int]]:
         db, name = self.project.db, self.layer.name
@@ -204,6 +270,7 @@ class Instant:
             return  # they are read again
         if error is not None or found is None or self.status == OFF:
             self._failed(error)
+            self._compute()
             return
         dev = set(self._dev) & self._meanwhile.keys()
         lost = dict.fromkeys(self._told - found[0].keys())
@@ -231,6 +298,10 @@ class Instant:
         if self._host is not None:
             self._host.close()
             self._host = None
+        if self._next is not None:
+            corpus_index.discard(self._next)
+            self._next = None
+        self._forget_texts()
 
     # ------------------------------------------------------------ labels
 
@@ -303,11 +374,13 @@ class Instant:
         if error is not None:
             self._then = None
             self._failed(error)
+            self._compute()
             return
         self.labelled = int(found["labelled"])
         if "ids" in found:
             self._take(found)
         self._become(READY)
+        self._compute()
         if self._sent_all and self._then is not None:
             then, self._then = self._then, None
             then()
@@ -315,7 +388,8 @@ class Instant:
             self._ask()
 
     def _take(self, found: Mapping[str, Any]) -> None:
-        order = Order(self.strategy, row_id(self.layer), _("instant model"), self.share, 1, now())
+        self.vectors = self._learns_from
+        order = Order(self.strategy, row_id(self.layer), self.source, self.share, 1, now())
         self.order = queue_orders.filled(order, found["ids"], found["scores"], found["control"])
         self.answers = {int(id): rows for id, rows in found["answers"].items()}
         self.chances = {
@@ -332,8 +406,18 @@ class Instant:
         last = self.points[-1] if self.points else None
         if found["agreement"] is not None or last is None:
             point = Point(self.labelled, self.score, self.tested, found["agreement"])
-            self.points = (*self.points, point)
-            instant_curve.keep(self.project, self.layer, self.model, self.points)
+            self._curves[self.vectors] = (*self.points, point)
+            instant_curve.keep(self.project, self.layer, self.vectors, self.points)
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """The learning curve with what it last learned from: others are not comparable."""
+        return self._curves.get(self.vectors, ())
+
+    @property
+    def source(self) -> str:
+        """What its predictions come from, for display."""
+        return _("instant model") if self.vectors != WORDS else _("instant model (words)")
 
 
 def gold_of(layer: Layer, record: Record) -> list[Any] | dict[str, list[Any]] | bool | None:

@@ -38,10 +38,12 @@ class Point:
 
 
 def keep(project: Project, layer: Layer, model: str, points: Sequence[Point]) -> None:
-    """Store the points of a layer; nothing if the project is read-only."""
+    """Store the points of a layer with the vectors of a model, "" for words; nothing if the
+    project is read-only.
+    """
     if project.read_only:
         return
-    path = _file(project, layer)
+    path = _file(project, layer, model)
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_suffix(f".{os.getpid()}.part")
     content = {"model": model, "points": [asdict(point) for point in points]}
@@ -52,15 +54,16 @@ def keep(project: Project, layer: Layer, model: str, points: Sequence[Point]) ->
 def kept(project: Project, layer: Layer, model: str) -> tuple[Point, ...]:
     """The points of a layer with this model; () if there are none, or the file is damaged."""
     try:
-        found = json.loads(_file(project, layer).read_text(encoding="utf-8"))
+        found = json.loads(_file(project, layer, model).read_text(encoding="utf-8"))
         points = tuple(Point(**raw) for raw in found["points"])
         return points if found["model"] == model else ()
     except (OSError, ValueError, KeyError, TypeError):
         return ()
 
 
-def _file(project: Project, layer: Layer) -> Path:
-    return project.runs_folder / queue_orders.FOLDER / f"instant-{row_id(layer)}.json"
+def _file(project: Project, layer: Layer, model: str) -> Path:
+    name = f"instant-{row_id(layer)}" if model else f"instant-{row_id(layer)}-words"
+    return project.runs_folder / queue_orders.FOLDER / f"{name}.json"
 
 
 # ---------------------------------------------------------------- advice

@@ -34,14 +34,21 @@ if TYPE_CHECKING:
 
 CHUNK = 200  # documents between two reports of progress
 RULE, INSTANT = "rule", "instant"  # kind and ref of the source of the instant model
+INSTANT_WORDS = "instant words"  # ref while it learns from words, without vectors of a model
 Act = Callable[..., int]
 TagChances = Mapping[tuple[int, int], Sequence[tuple[str, float]]]
 
 
 def of_instant(
-    document_id: int, layer: Layer, answers: Sequence[Sequence[Any]], field: str
+    document_id: int,
+    layer: Layer,
+    answers: Sequence[Sequence[Any]],
+    field: str,
+    ref: str = INSTANT,
 ) -> list[SuggestionRow]:
-    """answers: [number of the label, start, end, probability]; see `active.instant`."""
+    """answers: [number of the label, start, end, probability]; see `active.instant`. ref: of the
+    source.
+    """
     ids = [row_id(label) for label in layer.labels]
     found = [
         NewSuggestion(document_id, row_id(layer), ids[label], start, end, field, score)
@@ -49,8 +56,7 @@ def of_instant(
         if label < len(ids)
     ]
     return [
-        _row(suggestion, -number, RULE, INSTANT, None, "")
-        for number, suggestion in enumerate(found, 1)
+        _row(suggestion, -number, RULE, ref, None, "") for number, suggestion in enumerate(found, 1)
     ]
 
 
@@ -59,6 +65,7 @@ def keep_instant(
     layer: Layer,
     answers: Mapping[int, Sequence[Sequence[Any]]],
     *,
+    ref: str = INSTANT,
     watch: Watch = QUIET,
 ) -> int:
     """Store predictions of the instant model, by document, in place of those stored before.
@@ -80,9 +87,9 @@ def keep_instant(
                 rows += map(_new, found)
     shut = proposals.rejected_of(project.db, RULE)
     with project.edit(_("Keep suggestions of the instant model"), watch=watch.part(0.5, 1.0)):
-        proposals.delete_open_of(project.db, RULE, INSTANT)
+        proposals.delete_open_of(project.db, RULE, INSTANT)  # and INSTANT_WORDS
         return suggestion_edits.add_suggestions(
-            project, None, (row for row in rows if row.what not in shut), kind=RULE, ref=INSTANT
+            project, None, (row for row in rows if row.what not in shut), kind=RULE, ref=ref
         )
 
 

@@ -91,6 +91,7 @@ def query_value(project: Project, origin: Origin) -> str:
 
 
 _RULES = {
+    live_suggestions.INSTANT_WORDS: N_("instant model (words)"),
     live_suggestions.INSTANT: N_("instant model"),
     patterns.REF: N_("pattern “{text}”"),
     label_alike.REF: N_("labels of duplicates"),

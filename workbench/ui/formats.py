@@ -143,6 +143,13 @@ def clock(at: float) -> str:
     return _formats.clock(time.localtime(at))
 
 
+def duration(seconds: float) -> str:
+    """0:31, 2:05, 1:02:05."""
+    whole = max(0, round(seconds))
+    hours, minutes = whole // 3600, whole // 60 % 60
+    return f"{hours}:{minutes:02d}:{whole % 60:02d}" if hours else f"{minutes}:{whole % 60:02d}"
+
+
 def day(date: str) -> str:
     """An ISO 8601 date in the format of the locale."""
     return _formats.date(time.strptime(date, "%Y-%m-%d"))

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.base import settings
-from workbench.ui import theme
+from workbench.ui import formats, theme
 from workbench.ui.widgets import layout
 from workbench.ui.widgets.button import Button, Segments, icon_button
 from workbench.ui.widgets.callout import Callout
@@ -27,7 +27,7 @@ from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import Field, combo, fill
 from workbench.ui.widgets.form import Form
 from workbench.ui.widgets.header import PageHeader
-from workbench.ui.widgets.job_row import duration, progress_of
+from workbench.ui.widgets.job_row import progress_of
 from workbench.ui.widgets.note_line import NoteLine
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Counted, Elided, IconLabel, words
@@ -319,7 +319,12 @@ def test_progress_is_read_from_what_a_job_told_last():
 
 
 def test_durations_read_as_clocks_do():
-    assert [duration(item) for item in (0, 31, 125, 3725)] == ["0:00", "0:31", "2:05", "1:02:05"]
+    assert [formats.duration(item) for item in (0, 31, 125, 3725)] == [
+        "0:00",
+        "0:31",
+        "2:05",
+        "1:02:05",
+    ]
 
 
 def test_a_plot_keeps_its_points_marks_the_best_and_saves_both_ways(look, qtbot, tmp_path):

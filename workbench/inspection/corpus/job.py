@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -39,7 +40,8 @@ def run(params: Mapping[str, Any], folder: Path) -> Generator[Progress, str | No
     projection (of a map, absent without one); layer (that will be read, absent for all or the last
     one). An index that exists is not computed again.
 
-    Yields {"kind": "progress", "done", "total"}, of a map {"stage", "part"}. Returns {"count"}.
+    Yields {"kind": "progress", "done", "total", "seconds_left"}, of a map {"stage", "part"}.
+    Returns {"count"}.
     Raises ModelError, and SpecError for a layer that the index does not hold.
     """
     devices.use_threads()
@@ -65,7 +67,7 @@ def _build(params: Mapping[str, Any], folder: Path, files: Files) -> Iterator[Pr
     embedder = load_embedder({**asked, "allow_pickle": params.get("allow_pickle")}, folder)
     widths = embedder.encoder.widths
     only = (round(2 * (len(widths) - 1) / 3),) if of_words else ()  # as `active.instant` reads
-    writer = Writer(files, widths, count, only=only)
+    writer, began = Writer(files, widths, count, only=only), time.monotonic()
     try:
         existing_layer(int(params.get("layer", -1)), writer.layers)  # before the work, not after it
         for documents in _chunks(read_documents(Path(params["input"]))):
@@ -74,7 +76,8 @@ def _build(params: Mapping[str, Any], folder: Path, files: Files) -> Iterator[Pr
                     writer.add(*row)
                 if writer.count - done >= max(1, count // 200):
                     done = writer.count
-                    yield {"kind": "progress", "done": done, "total": count}
+                    left = (time.monotonic() - began) / done * (count - done)
+                    yield {"kind": "progress", "done": done, "total": count, "seconds_left": left}
         writer.finish(total=int(params["total"]))
     finally:
         writer.discard()

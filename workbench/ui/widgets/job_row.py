@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from workbench.base.i18n import N_, _
 from workbench.base.terms import term
+from workbench.ui import formats
 from workbench.ui.commands import SEPARATOR, Choice
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import Chip
@@ -35,16 +36,9 @@ def progress_of(job: Any) -> tuple[float | None, str]:
     total, step = last.get("total"), last.get("step", last.get("done"))
     share = step / total if total and isinstance(step, int | float) else None
     left = last.get("seconds_left")
-    return share, _("{time} left").format(time=duration(left)) if isinstance(
+    return share, _("{time} left").format(time=formats.duration(left)) if isinstance(
         left, int | float
     ) else ""
-
-
-def duration(seconds: float) -> str:
-    """0:31, 2:05, 1:02:05."""
-    whole = max(0, round(seconds))
-    hours, minutes = whole // 3600, whole // 60 % 60
-    return f"{hours}:{minutes:02d}:{whole % 60:02d}" if hours else f"{minutes}:{whole % 60:02d}"
 
 
 def status_words(status: str, ending: str = "") -> str:

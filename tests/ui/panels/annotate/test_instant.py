@@ -13,8 +13,10 @@ from workbench.text.document import Document
 
 
 @pytest.fixture
-def learned(context, filled, tiny_model, monkeypatch):
-    """A state with the instant model on, twelve more documents labelled."""
+def learning(context, filled, tiny_model, monkeypatch):
+    """A state with the instant model on, twelve more documents labelled, its vectors not yet
+    computed.
+    """
     from workbench.ui.panels.annotate.acts import AnnotateActs
 
     monkeypatch.setattr("workbench.jobs.host.Host", InlineHost)
@@ -34,11 +36,22 @@ def learned(context, filled, tiny_model, monkeypatch):
     context.queue = InlineQueue(dispatch=mail.append)
     state = AnnotateActs(context)
     state.toggle_instant()
-    while mail:
-        mail.pop(0)()
+    state.mail = mail
     yield state
     state.close()
     context.queue.close()
+
+
+@pytest.fixture
+def learned(learning):
+    """With the vectors computed."""
+    work(learning)
+    return learning
+
+
+def work(state):
+    while state.mail:
+        state.mail.pop(0)()
 
 
 def test_predictions_are_suggested_without_a_step_in_the_history(learned):
@@ -170,3 +183,54 @@ def test_in_a_read_only_project_the_instant_model_is_off_and_says_why(
     assert said == [state.instant_line]
     state.close()
     other.close()
+
+
+def test_until_its_vectors_are_computed_it_says_that_it_learns_from_words_and_how_far_they_are(
+    learning,
+):
+    (row,) = [suggestion for suggestion in learning.suggestions if suggestion.label_id != 0]
+    assert learning.maker(row) == "instant model (words)"
+    assert "Learned from 12 documents" in learning.instant_line
+    assert "Learning from words; vectors of" in learning.instant_line
+    lines = []
+    learning.instant.progressed.connect(lambda: lines.append(learning.instant_line))
+
+    work(learning)
+
+    assert "0%" in lines[0] and "100%, 0:00 left" in lines[-1]
+    assert f"Learning from vectors of {learning.instant.model}." in learning.instant_line
+    (row,) = learning.suggestions
+    assert learning.maker(row) == "instant model"
+
+
+def test_a_label_that_is_accepted_from_words_keeps_that_source(learning):
+    here = learning.document_id
+
+    learning.accept()
+    work(learning)
+
+    (mark,) = annotate.view(learning.project, here).marks
+    assert provenance.origin_of(mark).ref == "instant words"
+
+
+def test_suggestions_kept_from_words_are_replaced_by_those_from_vectors(learning):
+    learning.keep_instant()
+    assert learning.context.message[-1] == "Kept 5 suggestions of the instant model."
+
+    work(learning)
+    learning.keep_instant()
+
+    stored = [annotate.view(learning.project, id).suggestions for id in learning.ids]
+    assert {row.source_ref for rows in stored for row in rows} == {"instant"}
+    assert sum(map(len, stored)) == 5
+
+
+def test_the_learning_curve_names_what_it_was_learned_from(learning):
+    titles = []
+    learning.read_curves(lambda curves: titles.append(curves[0].title))
+
+    work(learning)
+    learning.read_curves(lambda curves: titles.append(curves[0].title))
+
+    model = learning.instant.model
+    assert titles == ["Instant model, learning from words", f"Instant model, vectors of {model}"]

@@ -93,6 +93,7 @@ class InstantState(AheadState):
             self._stop_computing()
         model = Instant(self.project, self.context.queue, layer, self._in_background)
         model.changed.connect(self._instant_changed)
+        model.progressed.connect(self._instant_progressed)
         self.update(instant=model, follows=follows, instant_line="")
         model.show(self.document_id)
         model.start(vectors)
@@ -151,6 +152,9 @@ class InstantState(AheadState):
                 before, self._counted = self._counted, model.answers
                 self._count_again({*before, *model.answers})
 
+    def _instant_progressed(self) -> None:
+        self.update(instant_line=self._instant_text())
+
     def _follow_order(self, model: Instant) -> None:
         before, order = self.queue_order, model.order
         self.update(queue_order=order)
@@ -178,12 +182,32 @@ class InstantState(AheadState):
             return _("Learns from your labels while you work, without a run.")
         if model.status == FAILED:
             return model.message
-        if model.status == READY and model.indexing:
-            return _("Computing vectors of new documents…")
         if model.status == INDEXING:
-            return _("Computing vectors with {model}…").format(model=model.model)
+            return _("Reading the documents…")
         if model.status != READY:
             return _("Starting…")
+        return " ".join((self._learned_text(model), self._vectors_text(model)))
+
+    @staticmethod
+    def _vectors_text(model: Instant) -> str:
+        """What it learns from, and how far the vectors are, as a sentence."""
+        from_words = model.vectors == instant.WORDS
+        if model.indexing:
+            message = (
+                _("Learning from words; vectors of {model}: {progress}.")
+                if from_words
+                else _("Learning from vectors of {model}; those of new documents: {progress}.")
+            )
+            return message.format(model=model.model, progress=_progress_text(model))
+        if not from_words:
+            return _("Learning from vectors of {model}.").format(model=model.vectors)
+        if not model.message:
+            return _("Learning from words.")
+        message = _("Learning from words; no vectors of {model}: {reason}")
+        return message.format(model=model.model, reason=model.message)
+
+    @staticmethod
+    def _learned_text(model: Instant) -> str:
         if model.labelled < LEAST:
             return ngettext(
                 "Needs {least} labels, has {n} label.",
@@ -211,7 +235,7 @@ class InstantState(AheadState):
     def read_curves(self, done: Callable[[tuple[Curve, ...]], None]) -> None:
         """Call `done` with the curve of the instant model and that of the newest run, if any."""
         instant, run = self.instant, self.last_run
-        found = (learning.of_instant(instant.points),) if instant is not None else ()
+        found = (learning.of_instant(instant),) if instant is not None else ()
         if run is None:
             done(found)
             return
@@ -250,14 +274,22 @@ class InstantState(AheadState):
             self.context.note(kept.format(n=n), undo=n > 0)
 
         def store() -> None:
-            answers, layer = dict(model.answers), model.layer
+            answers, layer, ref = dict(model.answers), model.layer, self._instant_ref(model)
             self.context.long(
                 _("Keep suggestions"),
-                lambda watch: live_suggestions.keep_instant(project, layer, answers, watch=watch),
+                lambda watch: live_suggestions.keep_instant(
+                    project, layer, answers, ref=ref, watch=watch
+                ),
                 report,
             )
 
         model.ask_for_all(store)
+
+    @staticmethod
+    def _instant_ref(model: Instant) -> str:
+        """The ref of the source of its predictions."""
+        from_words = model.vectors == instant.WORDS
+        return live_suggestions.INSTANT_WORDS if from_words else live_suggestions.INSTANT
 
     # ------------------------------------------------------------ suggestions in the queue
 
@@ -358,7 +390,8 @@ class InstantState(AheadState):
             if self._has_class(doc, model.layer):
                 answers = ()
             field = doc.document.fields[0]
-            rows += live_suggestions.of_instant(id, model.layer, answers, field)
+            ref = self._instant_ref(model)
+            rows += live_suggestions.of_instant(id, model.layer, answers, field, ref)
         for run, layer_id in self._live_runs():
             if doc.states.get(layer_id) not in DONE:
                 rows += live_suggestions.of_run(self.project, run, layer_id, doc)
@@ -410,3 +443,13 @@ class InstantState(AheadState):
     def deciding(self, act: Callable[..., int]) -> Callable[..., int]:
         """An act on suggestions, which first stores those that are not stored."""
         return live_suggestions.deciding(act, self.live)
+
+
+def _progress_text(model: Instant) -> str:
+    """How far the vectors are, as part of a sentence."""
+    if model.waits_for:
+        return _("waiting for {job}").format(job=model.waits_for)
+    percent, left = formats.points(model.computed, 0), model.seconds_left
+    if left is None:
+        return _("{percent}%").format(percent=percent)
+    return _("{percent}%, {time} left").format(percent=percent, time=formats.duration(left))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.base.i18n import _
-from workbench.operations import instant_curve, rounds
+from workbench.operations import instant, instant_curve, rounds
+from workbench.operations.instant import Instant
 from workbench.operations.instant_curve import Point
 from workbench.operations.rounds import Rounds
 
@@ -20,12 +21,16 @@ class Curve:
     message: str
 
 
-def of_instant(points: tuple[Point, ...]) -> Curve:
+def of_instant(model: Instant) -> Curve:
+    """Its curve with what it learns from now: others are not comparable."""
     message = _(
         "Measured on dev, else on each fifth of the labels in turn; agreement with the predictions "
         "10 labels before, on documents without a label."
     )
-    return Curve(_("Instant model"), points, instant_curve.advice(points), message)
+    title = _("Instant model, learning from words")
+    if model.vectors != instant.WORDS:
+        title = _("Instant model, vectors of {model}").format(model=model.vectors)
+    return Curve(title, model.points, instant_curve.advice(model.points), message)
 
 
 def of_rounds(found: Rounds) -> Curve:

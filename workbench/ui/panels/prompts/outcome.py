@@ -30,7 +30,7 @@ from workbench.ui.waits import Waits, of_project
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
-from workbench.ui.widgets.job_row import duration, status_words
+from workbench.ui.widgets.job_row import status_words
 from workbench.ui.widgets.later import LaterStack
 from workbench.ui.widgets.layout import card, column, layout_of, row
 from workbench.ui.widgets.meter import Meter, number
@@ -281,7 +281,7 @@ class Outcome(QFrame):
         if live.active and live.total:
             done = _("{done} of {total}, {left} left")
             self._time.setText(
-                done.format(done=live.done, total=live.total, left=duration(left or 0))
+                done.format(done=live.done, total=live.total, left=formats.duration(left or 0))
             )
         else:
             self._time.setText("")

@@ -29,7 +29,6 @@ from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import combo, fill
 from workbench.ui.widgets.interval_bar import Interval, IntervalDelegate
-from workbench.ui.widgets.job_row import duration
 from workbench.ui.widgets.layout import bar, row
 from workbench.ui.widgets.query_bar import QueryBar
 from workbench.ui.widgets.table import Column, Table
@@ -125,7 +124,7 @@ class BoardTable(Table):
             ),
             Column(
                 _("Training time"),
-                lambda row: "–" if row.seconds is None else duration(row.seconds),
+                lambda row: "–" if row.seconds is None else formats.duration(row.seconds),
                 112,
                 right=True,
                 sort=lambda row: row.seconds,

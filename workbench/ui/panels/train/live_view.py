@@ -32,7 +32,7 @@ from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chip import Chip
 from workbench.ui.widgets.delegates import RUN_TONES
 from workbench.ui.widgets.empty import EmptyState
-from workbench.ui.widgets.job_row import duration, status_words
+from workbench.ui.widgets.job_row import status_words
 from workbench.ui.widgets.layer_bars import LayerMixes
 from workbench.ui.widgets.layout import card, column, layout_of, row
 from workbench.ui.widgets.meter import Meter, number
@@ -241,7 +241,7 @@ class LiveRun(QFrame):
         self._title.setText(live.title)
         self._waits.refresh()
         took = (
-            _("Duration: {time}").format(time=duration(live.seconds))
+            _("Duration: {time}").format(time=formats.duration(live.seconds))
             if live.seconds and not live.active
             else ""
         )
@@ -386,7 +386,7 @@ def _figures(live: Live, speed: str) -> dict[str, tuple[str, str]]:
     begun, memory = bool(live.step), live.memory_mb
     return {
         "step": (str(stage.step), _("of {n}").format(n=stage.total) if stage.total else ""),
-        "left": (duration(live.seconds_left) if stage.step and live.active else "–", ""),
+        "left": (formats.duration(live.seconds_left) if stage.step and live.active else "–", ""),
         "speed": (formats.decimal(live.speed, 0) if begun else "–", speed if begun else ""),
         "rate": (formats.scientific(live.learning_rate) if begun else "–", ""),
         "device": ((live.device.upper() if len(live.device) < 9 else live.device) or "–", ""),
