@@ -88,7 +88,7 @@ def test_an_import_says_in_words_what_was_skipped(call, file, tmp_path):
 
     code, out, err = call("import", file, path, "--format", "doccano")
 
-    assert code == 0 and out.startswith("Imported: 1 document.") and "line 2" in err
+    assert code == 0 and out.startswith("Imported 1 document, ") and "line 2" in err
 
 
 def test_predictions_need_a_run(call, file, tmp_path):

@@ -67,6 +67,14 @@ def test_an_import_brings_documents_layers_and_labels_in_one_undo_step(project, 
     assert project.undo() == "Import x.jsonl" and corpus.info(project)["layers"] == []
 
 
+def test_an_import_counts_labelled_documents_labels_and_splits(bring):
+    rows = "text,class,split\nOne.,good,train\nTwo.,bad,train\nThree.,,dev\nFour.,,\n"
+    found = bring(rows, "t.csv")
+
+    assert (found.documents, found.labelled, found.labels) == (4, 2, 2)
+    assert found.splits == {"train": 2, "dev": 1}
+
+
 def test_faults_are_reported_with_file_line_and_reason(bring):
     result = bring('{"text": "fine", "label": []}\n{broken\n')
 

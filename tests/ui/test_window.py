@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 
 from workbench.base.errors import WorkbenchError
 from workbench.ui import theme
@@ -160,16 +160,80 @@ def test_a_page_is_torn_off_and_comes_back(app, project_file):
     assert app.window.stack.currentWidget() is view
 
 
-def test_dropping_a_project_opens_it_and_dropping_data_goes_to_the_import(
-    app, project_file, tmp_path, monkeypatch
+@pytest.fixture
+def more(tmp_path):
+    """A data file."""
+    path = tmp_path / "more.csv"
+    path.write_text("text,class\nThe lift is broken.,bad\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def asked(app, monkeypatch):
+    """asked(button): answers the question about the project by this button; → its text."""
+    from workbench.ui.dialogs.data_target import DataTarget
+
+    texts = []
+
+    def answer(name):
+        def press(dialog):
+            texts.append("\n".join(label.text() for label in dialog.findChildren(QLabel)))
+            next(
+                button
+                for button in dialog.findChildren(QAbstractButton)
+                if button.accessibleName().rstrip("…") == name
+            ).click()
+            return dialog.result()
+
+        monkeypatch.setattr(DataTarget, "exec", press)
+        return texts
+
+    return answer
+
+
+def test_a_data_file_opened_while_a_project_is_open_can_go_into_it(
+    app, project_file, more, asked, monkeypatch
 ):
     gone = []
-    app.dropped([str(project_file)])
+    app.open_files([str(project_file)])
     assert app.project.path == project_file
 
+    texts = asked("Import into this project")
     monkeypatch.setattr(app, "go", lambda page, **args: gone.append((page, args)))
-    app.dropped([str(tmp_path / "more.csv")])
-    assert gone == [("data", {"files": [tmp_path / "more.csv"]})]
+    app.open_files([str(more)])
+    assert gone == [("data", {"files": [more]})]
+    assert "more.csv" in texts[0] and "“small”" in texts[0]
+
+
+def test_a_data_file_opened_while_a_project_is_open_can_begin_a_new_one(
+    app, project_file, more, asked, monkeypatch
+):
+    new = []
+    monkeypatch.setattr("workbench.ui.dialogs.new_project", lambda app, data: new.append(data))
+    app.open_files([str(project_file)])
+
+    asked("Cancel")
+    app.open_files([str(more)])
+    assert not new
+
+    asked("New project")
+    app.open_files([str(more)])
+    assert new == [[more]]
+
+
+def test_without_a_project_a_data_file_begins_a_new_one(app, more, monkeypatch):
+    new = []
+    monkeypatch.setattr("workbench.ui.dialogs.new_project", lambda app, data: new.append(data))
+
+    app.open_files([str(more)])
+    assert new == [[more]]
+
+
+def test_a_project_is_told_by_its_content_too(app, project_file):
+    other = project_file.rename(project_file.with_suffix(".backup"))
+
+    app.open_files([str(other)])
+    assert app.project.path == other
 
 
 def test_closing_the_window_keeps_its_place_for_the_next_time(app, project_file):

@@ -8,6 +8,7 @@ import time
 import traceback
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 from tests.ui.pseudo import CYRILLIC, Seen
 from workbench.models.results import Repository, RepositoryFile
@@ -609,8 +610,11 @@ def compare(way: Walk, models) -> None:
 
 
 def dialogs(way: Walk) -> None:
+    from PySide6.QtWidgets import QFileDialog
+
     from workbench.models.spec import ModelInfo
     from workbench.ui.dialogs.closing import ClosingQuestion
+    from workbench.ui.dialogs.data_target import DataTarget
     from workbench.ui.dialogs.error import ErrorDialog
     from workbench.ui.panels.data.dialogs import DeleteDocuments
     from workbench.ui.panels.models.cards import _choices
@@ -619,7 +623,12 @@ def dialogs(way: Walk) -> None:
     for act in ("settings", "palette", "keys", "about", "new"):
         way.dialog(act, lambda act=act: way.app.act(act))
     way.dialog("system check", lambda: way.app.act("system-check"), _until_it_is_checked(way))
-    way.dialog("import without a file", lambda: way.app.go("data", dialog="import"))
+    with mock.patch.object(QFileDialog, "getOpenFileNames", return_value=([], "")):
+        way.dialog("import without a file", lambda: way.app.go("data", dialog="import"))
+    way.dialog(
+        "data for which project",
+        lambda: DataTarget(way.window, way.app.project.path, [Path("δεδομένα.csv")]).exec(),
+    )
     closing(way, ClosingQuestion)
     way.dialog("a fault", lambda: ErrorDialog(way.app, OSError("χαλασμένο"), "").exec())
     files = tuple((f"αρχείο {number}", 5_000_000) for number in range(12))

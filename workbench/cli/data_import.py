@@ -173,7 +173,7 @@ def import_data(
         )
         outcome = _wait(opened, handle, as_json)
     found = _report(outcome, offer if as_json else "")
-    emit(found) if as_json else _show_import(found)
+    emit(found) if as_json else _show_import(found, outcome.sentence)
     if outcome.failed:
         click.get_current_context().exit(1)
 
@@ -192,6 +192,9 @@ def _report(outcome: ImportOutcome, offer: str) -> dict[str, Any]:
     """`offer`: another warning, "" for none."""
     return {
         "documents": outcome.documents,
+        "labelled": outcome.labelled,
+        "labels": outcome.labels,
+        "splits": dict(outcome.splits),
         "spans": outcome.spans,
         "questions": outcome.questions,
         "skipped": [
@@ -227,14 +230,8 @@ def _wait(opened: Session, handle: ImportHandle, quiet: bool) -> ImportOutcome:
     return handle.outcome
 
 
-def _show_import(found: dict[str, Any]) -> None:
-    documents = ngettext("{n:,} document", "{n:,} documents", found["documents"])
-    parts = [documents.format(n=found["documents"])]
-    if spans := found["spans"]:
-        parts.append(ngettext("{n:,} span", "{n:,} spans", spans).format(n=spans))
-    if asked := found["questions"]:
-        parts.append(ngettext("{n:,} question", "{n:,} questions", asked).format(n=asked))
-    say(_("Imported: {parts}.").format(parts=", ".join(parts)))
+def _show_import(found: dict[str, Any], sentence: str) -> None:
+    say(sentence)
     for item in found["skipped"][:20]:
         note(_("Skipped {file}, line {line}: {reason}").format(**item))
     if len(found["skipped"]) > 20:

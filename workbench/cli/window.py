@@ -13,11 +13,10 @@ from workbench.base.i18n import _
 @click.command("open")
 @click.argument("file", type=click.Path(path_type=Path), metavar="[FILE]", required=False)
 def open_window(file: Path | None) -> None:
-    """Open the window, optionally with project FILE.
+    """Open the window, optionally with FILE: a project, or data for a new one.
 
-    With FILE, Annotate opens at the first document to label; otherwise the Welcome page opens.
-    Requires
-    a display. `glossbench` without a command does the same.
+    With a project, Annotate opens at the first document to label; without FILE, the Welcome page
+    opens. Requires a display. `glossbench` without a command does the same.
     """
     raise WorkbenchError(
         _("The window cannot be opened from within a command."),

@@ -6,7 +6,7 @@ A child process parses it; copying into the project is one undo step.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -153,6 +153,9 @@ class _Copied:
     spans: int = 0
     questions: int = 0
     suggestions: int = 0
+    labelled: int = 0
+    labels: int = 0
+    splits: Mapping[str, int] = field(default_factory=dict)
 
 
 class _Act:
@@ -213,7 +216,8 @@ class _Act:
                 warnings += found.warnings
         return ImportOutcome(
             copied.documents, copied.spans, tuple(skipped), tuple(warnings), copied.suggestions,
-            found.same_texts, questions=copied.questions,
+            found.same_texts, questions=copied.questions, labelled=copied.labelled,
+            labels=copied.labels, splits=copied.splits,
         )  # fmt: skip
 
     def _copy_documents(
@@ -233,10 +237,13 @@ class _Act:
             watch=watch.part(0.0, 0.7),
         )
         questions = intake.questions(project.db)
+        labelled = intake.labelled_after(project.db, last) if documents else 0
+        labels = len(set(targets.labels.values())) if documents else 0
+        splits = intake.splits_after(project.db, last)
         suggestions = found.suggest(project.db, targets, now())
         made, fault = patterns.apply_to_new(project, last, watch=watch.part(0.7, 0.8))
         warnings += [fault] if fault else []
-        return _Copied(documents, spans, questions, suggestions + made)
+        return _Copied(documents, spans, questions, suggestions + made, labelled, labels, splits)
 
     def _targets(self, staged: staging.Staged, warnings: list[str]) -> intake.Targets:
         layer_ids: dict[int, int] = {}

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import Path
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _
 from workbench.base.links import leads_out, not_followed
+from workbench.base.paths import PROJECT_SUFFIX
 from workbench.base.registry import registry
+from workbench.storage import header
 
 _DATA = "data"
 ANNOTATIONS, TEXT, SETTINGS = ".ann", ".txt", ".conf"  # of brat
@@ -22,6 +25,15 @@ def patterns() -> tuple[str, ...]:
     return tuple(
         dict.fromkeys(item for entry in entries for item in entry.options.get("patterns", ()))
     )
+
+
+def is_project(path: Path) -> bool:
+    """Whether a file is a project, by its suffix or its content; False if it cannot be read."""
+    if path.suffix == PROJECT_SUFFIX:
+        return True
+    with suppress(OSError):
+        return path.is_file() and header.is_project(path)
+    return False
 
 
 def chosen(paths: Sequence[Path | str]) -> tuple[Path, ...]:

@@ -1,9 +1,8 @@
-"""The sample project: created from the texts in resources/samples each time it is opened, under a
-free name.
-"""
+"""The sample project: copies are created from the texts in resources/samples, under a free name."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,6 +45,16 @@ PAIRS = (
     ("neutral", "#1971c2", "It may be true or not"),
     ("contradiction", "#d9480f", "It cannot be true if the first is"),
 )
+
+
+def existing(folder: Path) -> Path | None:
+    """The copy of the sample in `folder` that was changed last, by its name; None without one."""
+    copies = [
+        (path.stat().st_mtime, path)
+        for path in folder.glob(f"{NAME}*{paths.PROJECT_SUFFIX}")
+        if re.fullmatch(rf"{NAME}( \d+)?", path.stem) and path.is_file()
+    ]
+    return max(copies)[1] if copies else None
 
 
 def create_sample(folder: Path | str) -> Path:

@@ -377,6 +377,30 @@ def questions(db: Database) -> int:
     return count
 
 
+def labelled_after(db: Database, id: int) -> int:
+    """Number of documents above `id` with gold labels, or submitted without any."""
+    tables = " union ".join(
+        f"select document_id from {table} where document_id > :id"
+        for table in ("mark", "span", "relation", "answer")
+    )
+    statement = (
+        f"select count(*) from ({tables} union select document_id from state"
+        " where document_id > :id and state = 'submitted')"
+    )
+    count: int = db.writer.execute(statement, {"id": id}).fetchone()[0]
+    return count
+
+
+def splits_after(db: Database, id: int) -> dict[str, int]:
+    """Number of documents above `id` in each split that has any; the others have none."""
+    rows = db.writer.execute(
+        "select split, count(*) from document where id > ? and ifnull(split, '') <> ''"
+        " group by split",
+        (id,),
+    )
+    return dict(rows.fetchall())
+
+
 def _prepare(
     conn: sqlite3.Connection, targets: Targets, skip: list[int], keys: Mapping[int, str]
 ) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
-from workbench.base import paths, scratch, settings
+from workbench.base import scratch, settings
 from workbench.base.errors import ProjectDamaged, ProjectMoved, WorkbenchError, details_of
 from workbench.base.events import Signal
 from workbench.base.i18n import _
@@ -286,17 +286,21 @@ class App:
 
         dialogs.ACTS[name](self, *about)
 
-    def dropped(self, files: Sequence[str]) -> None:
-        """Open a dropped project, or import dropped data files, into a new project if needed."""
-        projects = [file for file in files if file.endswith(paths.PROJECT_SUFFIX)]
+    def open_files(self, files: Sequence[str]) -> None:
+        """Open a project, or import data files; asks where to if a project is open.
+
+        A file that is missing is named as a project is.
+        """
+        from workbench.operations import import_choice
+
+        paths = [Path(file).expanduser() for file in files]
+        projects = [path for path in paths if not path.exists() or import_choice.is_project(path)]
         if projects:
             self.open_project(projects[0])
-        elif self.project is not None:
-            self.go("data", files=[Path(file) for file in files])
         else:
             from workbench.ui import dialogs
 
-            dialogs.new_project(self, data=[Path(file) for file in files])
+            dialogs.import_data(self, paths)
 
     def clear_recent(self) -> None:
         """Clear the list of recent projects; their files are kept."""
@@ -463,5 +467,5 @@ def main(file: str | None = None) -> int:
     app.window.go("welcome")
     app.window.show()
     if file is not None:
-        QTimer.singleShot(0, lambda: app.open_project(file))
+        QTimer.singleShot(0, lambda: app.open_files([file]))
     return qt.exec()

@@ -451,4 +451,4 @@ class Window(QMainWindow):
         files = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
         event.acceptProposedAction()
         # finish the drag before a dialog opens
-        QTimer.singleShot(0, lambda: self.app.dropped(files))
+        QTimer.singleShot(0, lambda: self.app.open_files(files))

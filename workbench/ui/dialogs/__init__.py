@@ -23,6 +23,23 @@ def new_project(app: App, data: Sequence[Path] = ()) -> None:
     NewProject(app, data).exec()
 
 
+def import_data(app: App, data: Sequence[Path]) -> None:
+    """Import files into the open project or into a new one; asks which if one is open."""
+    project = app.project
+    if project is None or project.read_only:
+        new_project(app, data)
+        return
+    from workbench.ui.dialogs.data_target import DataTarget
+
+    question = DataTarget(app.window, project.path, data)
+    if not question.exec():
+        return
+    if question.new:
+        new_project(app, data)
+    else:
+        app.go("data", files=data)
+
+
 def open_project(app: App) -> None:
     from workbench.ui.dialogs.files import choose_to_open
 

@@ -13,8 +13,6 @@ from workbench.base.i18n import _
 if TYPE_CHECKING:
     from workbench.ui.app import App
 
-DATA = "*.jsonl *.json *.csv *.tsv *.txt *.conll *.conllu *.iob *.bio"
-
 
 def folder_of(app: App) -> Path:
     """Initial folder of project dialogs: the user's choice, else the documents folder."""
@@ -27,11 +25,13 @@ def folder_of(app: App) -> Path:
 
 def choose_to_open(app: App) -> None:
     """Open a project; import data files into the open project, or into a new one."""
+    from workbench.operations import import_choice
+
     suffix = f"*{paths.PROJECT_SUFFIX}"
     both, projects = _("Projects and data ({patterns})"), _("Projects ({patterns})")
     kinds = ";;".join(
         (
-            both.format(patterns=f"{suffix} {DATA}"),
+            both.format(patterns=" ".join((suffix, *import_choice.patterns()))),
             projects.format(patterns=suffix),
             _("All files (*)"),
         )
@@ -40,10 +40,25 @@ def choose_to_open(app: App) -> None:
     start = str(folder if folder.exists() else Path.home())
     files, _kind = QFileDialog.getOpenFileNames(app.window, _("Open"), start, kinds)
     if files:
-        app.dropped(files)
+        app.open_files(files)
 
 
 def open_sample(app: App) -> None:
+    """Open the copy of the sample project in the documents folder; create it if there is none."""
+    from workbench.operations import sample
+
+    copy = sample.existing(folder_of(app))
+    if copy is None:
+        copy_sample(app)
+    elif app.open_project(copy, page="annotate"):
+        app.note(
+            _("This is your existing copy of the sample: {name}.").format(name=copy.name),
+            lambda: copy_sample(app),
+            action=_("Make a new copy"),
+        )
+
+
+def copy_sample(app: App) -> None:
     """Copy the sample project to an unused name in the documents folder and open it."""
     from workbench.base.errors import WorkbenchError
     from workbench.operations import corpus

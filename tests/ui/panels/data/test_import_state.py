@@ -132,11 +132,9 @@ def test_an_import_reports_what_came_in_and_what_was_skipped(choose, context):
 
     finish(state, context)
 
-    assert state.phase == "done" and state.summary == "Imported 1 document. 1 record was skipped."
-    assert (
-        context.notes == [("Imported 1 document.", True)]
-        and corpus.counts(context.project).documents == 4
-    )
+    told = "Imported 1 document, 1 labelled, 1 label. 1 record was skipped."
+    assert state.phase == "done" and state.summary == told
+    assert context.notes == [(told, True)] and corpus.counts(context.project).documents == 4
 
 
 def test_an_import_that_fails_leaves_the_choices_standing(choose, context):

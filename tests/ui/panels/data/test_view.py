@@ -137,7 +137,7 @@ def test_the_import_dialog_imports_with_two_clicks(panel, qtbot, app, tmp_path):
     qtbot.waitUntil(lambda: state.phase == "done", timeout=20_000)
 
     assert (
-        state.summary == "Imported 1 document. 1 record was skipped."
+        state.summary.endswith("1 record was skipped.")
         and named(dialog, QPushButton, "Close").isVisible()
     )
     qtbot.waitUntil(lambda: len(shown(panel)) == 4)
@@ -148,6 +148,31 @@ def test_the_import_dialog_imports_with_two_clicks(panel, qtbot, app, tmp_path):
 test_the_import_dialog_imports_with_two_clicks = pytest.mark.process(
     test_the_import_dialog_imports_with_two_clicks
 )
+
+
+@pytest.mark.process
+def test_import_asks_for_files_at_once_and_leaves_its_numbers_in_the_note_line(
+    panel, qtbot, app, tmp_path, monkeypatch
+):
+    from workbench.ui.panels.data import import_dialog
+
+    path = tmp_path / "t.csv"
+    path.write_text("text,label,split\nNew one,good,train\nNew two,,dev\n")
+    choose = lambda *_args: ([str(path)], "")  # noqa: E731
+    monkeypatch.setattr(import_dialog.QFileDialog, "getOpenFileNames", choose)
+
+    def import_it(dialog):
+        dialog.show()
+        start = named(dialog, QPushButton, "Import")
+        qtbot.waitUntil(start.isEnabled)
+        start.click()
+        qtbot.waitUntil(dialog.isHidden, timeout=20_000)
+
+    monkeypatch.setattr(import_dialog.ImportDialog, "exec", import_it)
+    panel.view.ask_import()
+
+    expected = "Imported 2 documents, 1 labelled, 1 label. Splits: 1 train, 1 dev."
+    assert app.window.note_line.text() == expected
 
 
 def test_a_wrong_value_of_an_importer_is_shown_at_its_field(

@@ -65,13 +65,29 @@ def test_a_project_is_taken_off_the_list_and_can_be_put_back(app, qtbot, project
     assert app.settings.recent == [str(project_file)]
 
 
-def test_the_sample_is_copied_to_the_documents_under_a_free_name_and_opened(app, qtbot, user_dir):
-    qtbot.mouseClick(named(app, "Open the sample project"), Qt.MouseButton.LeftButton)
+def test_the_sample_is_copied_to_the_documents_once_and_opened_again(app, qtbot, user_dir):
+    sample = named(app, "Open the sample project")
+    qtbot.mouseClick(sample, Qt.MouseButton.LeftButton)
     first = app.project.path
     assert first.is_relative_to(user_dir / "Documents")
 
+    app.close_project()
     app.act("sample")
+    assert app.project.path == first and first.name in app.window.note_line.text()
+
+
+def test_a_new_copy_of_the_sample_is_one_click(app, qtbot, user_dir):
+    app.act("sample")
+    first = app.project.path
+    app.act("sample")
+
+    qtbot.mouseClick(app.window.note_line._undo, Qt.MouseButton.LeftButton)
     assert app.project.path != first and app.project.path.parent == first.parent
+
+    newest = app.project.path
+    app.close_project()
+    app.act("sample")
+    assert app.project.path == newest
 
 
 def test_a_file_written_a_minute_ago_is_of_today(app, project_file):

@@ -1,7 +1,7 @@
 """The import dialog: three steps on one page (file and format, columns, import).
 
 The options are on the left, so that the preview gets the full height; the result replaces the
-preview. The dialog never closes on an error.
+preview. The dialog never closes on an error; it closes by itself when everything was imported.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QRect
+from PySide6.QtCore import QRect, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QVBoxLayout, QWidget
 
@@ -55,9 +55,10 @@ SHOWN = 2000  # maximum number of skipped records listed; their count is always 
 
 
 class ImportDialog(Dialog):
-    def __init__(self, parent: QWidget, state: ImportState) -> None:
+    def __init__(self, parent: QWidget, state: ImportState, *, browse: bool = False) -> None:
+        """browse: open the file chooser at once."""
         super().__init__(parent, _("Import data"), width=880)
-        self.state = state
+        self.state, self._browses = state, browse
         self.setAcceptDrops(True)
         self._file, self._columns = _File(state, self.browse), ImportColumns(state)
         self._choices, self._result = _Choices(state), _Result(state)
@@ -95,6 +96,9 @@ class ImportDialog(Dialog):
                 max(room.left(), middle.x() - self.width() // 2),
                 max(room.top(), middle.y() - self.height() // 2),
             )
+        if self._browses:
+            self._browses = False
+            QTimer.singleShot(0, self, self.browse)
 
     def browse(self) -> None:
         kept = self.state.context.settings.window
@@ -128,7 +132,9 @@ class ImportDialog(Dialog):
         self._cancel.set_kind("primary" if done else "normal")
         for part in (self._file, self._columns, self._choices, self._result):
             part.render(fields)
-        if "phase" in fields and done:
+        if "phase" in fields and done and state.is_clean:
+            self.accept()  # the note line has the numbers, and Undo
+        elif "phase" in fields and done:
             self._cancel.setFocus()
         elif (
             "phase" in fields

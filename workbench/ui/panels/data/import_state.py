@@ -334,9 +334,14 @@ class ImportState(State):
             return
         outcome = handle.outcome
         self.update(phase="done", outcome=outcome)
-        if outcome is not None and (n := outcome.documents):
-            message = ngettext("Imported {n:,} document.", "Imported {n:,} documents.", n)
-            self.context.note(message.format(n=n), undo=True)
+        if outcome is not None and outcome.documents:
+            self.context.note(self.summary, undo=True)
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether everything was imported and there is nothing to read but the numbers."""
+        found = self.outcome
+        return found is not None and bool(found.documents) and not (found.skipped or found.warnings)
 
     @property
     def is_cancelled(self) -> bool:
@@ -350,17 +355,7 @@ class ImportState(State):
         found = self.outcome
         if found is None:
             return ""
-        documents = ngettext("{n:,} document", "{n:,} documents", found.documents)
-        parts = [documents.format(n=found.documents)]
-        if found.spans:
-            parts.append(ngettext("{n:,} span", "{n:,} spans", found.spans).format(n=found.spans))
-        if found.questions:
-            message = ngettext("{n:,} question", "{n:,} questions", found.questions)
-            parts.append(message.format(n=found.questions))
-        if found.suggestions:
-            message = ngettext("{n:,} suggestion", "{n:,} suggestions", found.suggestions)
-            parts.append(message.format(n=found.suggestions))
-        message = _("Imported {parts}.").format(parts=", ".join(parts))
+        message = found.sentence
         if not (skipped := len(found.skipped)):
             return message
         left_out = ngettext("{n:,} record was skipped.", "{n:,} records were skipped.", skipped)

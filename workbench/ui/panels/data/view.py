@@ -138,7 +138,7 @@ class DataView(View):
         if not self.state.editable:
             return
         state = ImportState(self.state.context, files)
-        ImportDialog(self.window(), state).exec()
+        ImportDialog(self.window(), state, browse=not files).exec()
         state.close()
 
     def check_alignment(self) -> None:
