@@ -34,3 +34,26 @@ def classes(hand, document: int) -> set[str]:
         label.id: label.name for layer in labels.layers(hand.app.project) for label in layer.labels
     }
     return {names[mark.label_id] for mark in annotate.view(hand.app.project, document).marks}
+
+
+def test_one_key_labels_a_document_and_undo_returns_to_it(hand):
+    opens_the_sample(hand)
+    labels.add_layer(hand.app.project, "intent", "class", labels=NAMES)
+    hand.click("Label intent")
+    others = [layer.id for layer in labels.layers(hand.app.project) if layer.name != "intent"]
+    for layer in others:
+        hand.app.window.panel("annotate").state.switch_layer(layer, False)
+    hand.click("Next unlabelled")
+    hand.key(Qt.Key.Key_F9)  # without the queue there is room for the option
+    hand.press("A key also submits and goes on", Qt.Key.Key_Space)
+    first = hand.app.project.selection[0]
+    hand.press("Text", Qt.Key.Key_1)
+    hand.wait(lambda: hand.app.project.selection[0] != first, "the key opens no other document")
+    second = hand.app.project.selection[0]
+    hand.key(Qt.Key.Key_2)
+    hand.wait(lambda: hand.app.project.selection[0] != second, "the next key opens no other")
+    assert classes(hand, first) and classes(hand, second)
+
+    hand.key(Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    hand.wait(lambda: hand.app.project.selection[0] == second, "Undo does not return")
+    assert not classes(hand, second) and classes(hand, first)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QCheckBox, QLabel
 
 from tests.ui.panels.annotate.test_state import key_of, layer_id
 from workbench.operations import annotate, labels
@@ -138,3 +138,55 @@ def test_in_a_low_window_only_whole_rows_are_shown_and_the_text_stays(many, open
     view.resize(1100, 700)
     QTest.qWait(10)
     assert len(chips(view)) == 5 and view.paper.text.height() == usual
+
+
+def goes_on(view):
+    name = "A key also submits and goes on"
+    return next(box for box in view.findChildren(QCheckBox) if box.text() == name)
+
+
+def test_a_key_also_submits_and_goes_on_and_undo_returns_to_the_document(many, open_view):
+    view, state, here = open_view(many.state), many.state, many.state.document_id
+    goes_on(view).click()
+    QTest.keyClick(view.first, Qt.Key.Key_2)
+
+    assert state.document_id != here
+    (submitted,) = annotate.queue_page(state.project, [here], [many.layer])
+    assert submitted.state == "submitted"
+    state.project.undo()
+    assert state.document_id == here and state.marked == set()
+    assert state.state_of_document == "pending"
+
+
+def test_a_click_with_the_mouse_gives_the_class_and_stays(many, open_view):
+    view, here = open_view(many.state), many.state.document_id
+    goes_on(view).click()
+    QTest.mouseClick(chips(view)["topic_28"], Qt.MouseButton.LeftButton)
+
+    assert many.state.document_id == here and many.state.marked == {many.ids["topic_28"]}
+    QTest.keyClick(view.first, Qt.Key.Key_2)  # the same class: submitted, not cleared
+    assert many.state.document_id != here
+    assert many.ids["topic_28"] in {
+        mark.label_id for mark in annotate.view(many.state.project, here).marks
+    }
+
+
+def test_whether_a_key_goes_on_is_kept_for_the_project(many, context, open_view):
+    assert not many.state.goes_on
+    many.state.set_goes_on(True)
+    again = AnnotateActs(context)
+
+    assert again.goes_on
+    again.close()
+
+
+def test_a_key_goes_on_only_in_the_one_layer_with_many_classes(many, open_view):
+    view = open_view(many.state)
+    many.state.set_goes_on(True)
+    assert goes_on(view).isVisible() and goes_on(view).isChecked()
+
+    many.state.switch_layer(layer_id(many.state, "names"), True)
+    here = many.state.document_id
+    assert not goes_on(view).isVisible()
+    QTest.keyClick(view.first, Qt.Key.Key_Q)
+    assert many.state.document_id == here and many.state.marked == {many.ids["topic_29"]}

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui import theme
+from workbench.ui import plain, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.key_cap import CommandCap, follow_tip
 from workbench.ui.widgets.layout import bar
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ActsBar(QWidget):
-    """Hides the key hints and the words of flag and note where they have no room."""
+    """Hides the key hints, the words of flag and note and the option where they have no room."""
 
     def __init__(self, state: AnnotateActs, remarks: RemarkParts) -> None:
         super().__init__()
@@ -51,6 +51,14 @@ class ActsBar(QWidget):
             on=state.submit,
             tip=_("Submit in the selected layers and open the next document"),
         )
+        self._goes_on = QCheckBox(_("A key also submits and goes on"))
+        self._goes_on.setAccessibleName(self._goes_on.text())
+        self._goes_on.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._goes_on.clicked.connect(state.set_goes_on)
+        plain.set_tip(
+            self._goes_on,
+            _("The key of a class submits the document and opens the next; Undo returns to it"),
+        )
         kept = state.context.settings
         self.caps = (
             CommandCap(kept, "annotate.space", "Space"),
@@ -64,6 +72,7 @@ class ActsBar(QWidget):
                 remarks.flag,
                 remarks.note,
                 (self._said, 1),
+                self._goes_on,
                 skip,
                 self.caps[0],
                 8,
@@ -76,6 +85,9 @@ class ActsBar(QWidget):
         state = self._state
         for part in (self._discard, self._submit):
             part.setEnabled(state.can_edit)
+        self._goes_on.setEnabled(state.can_edit)
+        self._goes_on.setChecked(state.goes_on)
+        self.fit()
         discarded = state.state_of_document == "discarded"
         self._discard.set_text(_("Restore") if discarded else _("Discard"))
         said, tone = state.saved_as
@@ -88,6 +100,10 @@ class ActsBar(QWidget):
         self.fit()
 
     def fit(self) -> None:
+        """Without room for it, the option is in the menu alone."""
+        width, option = self.width(), self._state.can_go_on
+        option &= width >= theme.px(680)
+        self._goes_on.setVisible(option)
         for cap in self.caps:
-            cap.setVisible(self.width() >= theme.px(500))
-        self._remarks.show_words(self.width() >= theme.px(700))
+            cap.setVisible(width >= theme.px(760 if option else 500))
+        self._remarks.show_words(width >= theme.px(870 if option else 700))

@@ -11,7 +11,8 @@ from workbench.operations.annotate import SpanRow, SuggestionRow
 from workbench.text import query_edit, snap
 from workbench.text.document import TEXT
 from workbench.text.rows import row_id
-from workbench.ui import shown_layers
+from workbench.ui import latest_labels, shown_layers
+from workbench.ui.panels.annotate.label_keys import has_many
 from workbench.ui.panels.annotate.questions import QuestionState
 from workbench.ui.panels.annotate.queue import DONE
 from workbench.ui.panels.annotate.relating import RelationState
@@ -22,7 +23,11 @@ from workbench.ui.panels.annotate.values import ValueState
 
 if TYPE_CHECKING:
     from workbench.operations.annotate import DocumentView
+    from workbench.project.project import Project
     from workbench.text.labels import Layer
+
+
+_GOES_ON = "annotate.goes_on"  # project uid → whether the key of a class also submits
 
 
 class FinishState(ValueState, QuestionState, RelationState, SourceState):
@@ -31,6 +36,7 @@ class FinishState(ValueState, QuestionState, RelationState, SourceState):
     # suggestions, name and the suggestion of that name
     _found: tuple[object, Name, SuggestionRow | None] | None = None
     _opened: DocumentView | None = None  # the open document as it was when it was opened
+    goes_on_changes = 0  # a number that changes with `goes_on`
 
     def _do(self, act: Callable[..., Any], *args: Any, **named: Any) -> Any:
         return self.context.attempt(act, self.project, *args, origin=self, **named)
@@ -157,6 +163,45 @@ class FinishState(ValueState, QuestionState, RelationState, SourceState):
         elif said:
             self.context.note(whole, undo=True)
         self._go_on(keep_note=bool(rest or empty or warnings or said))
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether the key of a class can submit as well: all to label is one of many classes."""
+        layers = self.active
+        flag = len(layers) == 1 and has_many(layers[0]) and not layers[0].traits.several
+        return flag and not self.errors
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the key of a class also submits the document and opens the next."""
+        kept = self.context.settings.window.get(_GOES_ON, {})
+        return self.can_go_on and bool(kept.get(self.project.uid))
+
+    def set_goes_on(self, goes_on: bool) -> None:
+        """Kept for the project."""
+        window = self.context.settings.window
+        kept = {uid: True for uid in window.get(_GOES_ON, {}) if uid != self.project.uid}
+        window[_GOES_ON] = {**kept, self.project.uid: True} if goes_on else kept
+        self.context.settings.save()
+        self.update(goes_on_changes=self.goes_on_changes + 1)
+
+    def choose_and_go_on(self, label_id: int) -> None:
+        """Set the class, submit the document and open the next; one undo step takes all back."""
+        if not self.can_edit:
+            return
+        layer, label = self.label_of[label_id]
+        here = self.shown_id
+
+        def choose(project: Project, *, origin: object) -> bool:
+            title = _("Set class {label} and submit").format(label=label.name)
+            with project.edit(title, origin=origin):
+                annotate.set_class(project, here, label_id, origin=origin)
+                annotate.submit(project, here, [row_id(layer)], origin=origin)
+            return True
+
+        latest_labels.used(self.context, label)
+        if self._do(choose) is not None:
+            self._go_on()
 
     def _say_part(
         self, here: int, said: list[str], done: Sequence[Layer], rest: Sequence[Layer]

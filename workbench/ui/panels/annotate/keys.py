@@ -186,8 +186,7 @@ class Keys(QObject):
         elif letter.isdecimal() and self._state.choices:
             self._state.choose_number(int(letter))
         elif letter in self._state.keys:
-            if not self._state.step_sublabel(self._state.keys[letter]):
-                self._view.label(self._state.keys[letter])
+            self._view.label_by_key(self._state.keys[letter])
         elif letter == "+" and self._starts_chain():
             self._view.links.new_chain()
         elif self._state.type_number(letter):

@@ -46,6 +46,15 @@ QUEUE_COMMANDS = (
         group="queue",
     ),
     Command(
+        "annotate.goes-on",
+        _("A &key also submits and goes on"),
+        lambda p: p.state.set_goes_on(not p.state.goes_on),
+        "Labels",
+        enabled=lambda p: has_queue(p) and p.state.can_go_on,
+        checked=lambda p: p.state.goes_on,
+        group="queue",
+    ),
+    Command(
         "annotate.keep-instant",
         _("&Keep suggestions of the instant model"),
         lambda p: p.state.keep_instant(),

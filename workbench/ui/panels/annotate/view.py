@@ -209,6 +209,8 @@ class AnnotateView(View):
         if concerns(fields, "remark_changes"):
             self.remarks.render()
             self.right.show_remarks()
+        if concerns(fields, "goes_on_changes"):
+            self._acts.render()
         if concerns(fields, "unit_changes"):
             self._paper.show_unit()
             self._show_head()
@@ -308,6 +310,13 @@ class AnnotateView(View):
         before, snap = self.state.chosen, self.state.snap_of(label_id)
         self.state.label(label_id, self.links.target(self._paper.text, snap))
         self.leave_selection(before)
+
+    def label_by_key(self, label_id: int) -> None:
+        """As `label`; a key also steps through sublabels, or submits and goes on."""
+        if self.state.goes_on:
+            self.state.choose_and_go_on(label_id)
+        elif not self.state.step_sublabel(label_id):
+            self.label(label_id)
 
     def leave_selection(self, before: Name | None) -> None:
         """Select no words any more if they became a span. `before`: what was chosen."""
