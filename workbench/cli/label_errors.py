@@ -117,7 +117,7 @@ def _show(layer: str, found: Ranking, suspects: Sequence[Suspect]) -> None:
         note(_("Warning: {warning}").format(warning=message.format(share=found.agreement)))
     of_numbers = found.agreement is None
     value = _("Error") if of_numbers else _("Confidence")
-    head = (_("Key"), _("Text"), _("Gold"), _("Out of fold"), value, _("Margin"))
+    head = (_("Key"), _("Text"), _("Gold"), _("Model says"), value, _("Margin"))
     rows = [
         (
             suspect.key,

@@ -20,9 +20,10 @@ _TITLES = {
     "model": N_("Model"),
     "seed": N_("Seed"),
     "training_documents": N_("Training documents"),
-    "data": N_("Fingerprint of the data"),
-    "base_model": N_("Fingerprint of the base model"),
+    "data": N_("Data"),
+    "base_model": N_("Weights of the base model"),
 }
+_FINGERPRINTS = ("data", "base_model")
 # what `spec` holds beside settings, or under another name in the rows
 _NOT_SETTINGS = frozenset(
     "name model model_name model_info plan options licence fingerprint task layer seed family "
@@ -37,6 +38,11 @@ class SettingRow:
 
     name: str
     values: tuple[object, ...]
+
+    @property
+    def is_fingerprint(self) -> bool:
+        """Whether the values are hashes, of which only the difference can be read."""
+        return self.name in _FINGERPRINTS
 
     def title(self, titles: Mapping[str, str]) -> str:
         """The display name; `titles` are those of `option_titles`."""

@@ -71,7 +71,7 @@ class FindingTable(Table):
 class AuditDialog(Dialog):
     def __init__(self, app: App, state: AuditState):
         hint = _("Labels that training would move, split, lose or truncate, and long texts")
-        super().__init__(app.window, _("Alignment audit"), hint, width=980)
+        super().__init__(app.window, _("Check word boundaries"), hint, width=980)
         self.state = state
         self._layer, self._model = _combo(_("Layer")), _combo(_("Model"))
         for layer in state.layers:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of annotation, and the layer created for it."""
+    """One kind of annotation, and the layer created for it. example: of its labels."""
 
     id: str
     title: str
@@ -52,6 +52,7 @@ class Kind:
     kind: str
     texts: int
     example: str
+    sample: str = ""  # a text and its annotation
 
     @property
     def has_labels(self) -> bool:
@@ -71,6 +72,7 @@ KINDS = (
         CLASS.id,
         1,
         N_("delay, crowding, driver"),
+        N_("“The 42 was late again.” → delay"),
     ),
     Kind(
         "spans",
@@ -80,6 +82,7 @@ KINDS = (
         SPAN.id,
         1,
         N_("PERSON, PLACE, TIME"),
+        N_("“Ada lives in Paris.” → PERSON: Ada, PLACE: Paris"),
     ),
     Kind(
         "pairs",
@@ -89,6 +92,7 @@ KINDS = (
         CLASS.id,
         2,
         N_("same, other"),
+        N_("“Is it late?” + “Does it run on time?” → same"),
     ),
 )
 
@@ -103,6 +107,7 @@ MORE_KINDS = (
         MULTI.id,
         1,
         N_("delay, crowding, driver"),
+        N_("“Late, and far too full.” → delay, crowding"),
     ),
     Kind(
         "choice",
@@ -112,6 +117,7 @@ MORE_KINDS = (
         ONE_OF.id,
         CHOICES,
         N_("numbered automatically"),
+        N_("“Where does the 42 stop?” + “Elm Park”, “on Monday” → “Elm Park”"),
     ),
     Kind(
         "number",
@@ -121,6 +127,7 @@ MORE_KINDS = (
         SCORE.id,
         1,
         "",
+        N_("“Best ride ever!” → 5"),
     ),
     Kind(
         "similarity",
@@ -130,6 +137,7 @@ MORE_KINDS = (
         SCORE.id,
         2,
         "",
+        N_("“The tram is late.” + “The tram is delayed.” → 4.5"),
     ),
     Kind(
         "text",
@@ -139,6 +147,7 @@ MORE_KINDS = (
         WRITTEN_TEXT.id,
         1,
         "",
+        N_("“The 42 was late again, and so was the 7.” → “Two trams were late.”"),
     ),
     Kind(
         "questions",
@@ -148,6 +157,7 @@ MORE_KINDS = (
         ANSWER.id,
         1,
         "",
+        N_("“The 42 leaves at 6:10.” + “When does it leave?” → “6:10”"),
     ),
     Kind(
         "tags",
@@ -157,6 +167,7 @@ MORE_KINDS = (
         TAG.id,
         1,
         N_("NOUN, VERB, ADJ"),
+        N_("“Trams run late” → NOUN VERB ADV"),
     ),
     Kind(
         "relation",
@@ -166,6 +177,7 @@ MORE_KINDS = (
         RELATION.id,
         1,
         N_("works for, located in"),
+        N_("“Ada drives for Metro.” → Ada – works for – Metro"),
     ),
     Kind(
         "chains",
@@ -175,6 +187,7 @@ MORE_KINDS = (
         CLUSTER.id,
         1,
         N_("mention"),
+        N_("“Ada said that she was late.” → chain 1: Ada, she"),
     ),
 )
 

@@ -14,6 +14,8 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.operations import annotate, labels
+from workbench.ui.dialogs.new_project import all_kinds
+from workbench.ui.panels.labels.dialogs import AddLayer
 
 
 @pytest.fixture
@@ -316,3 +318,18 @@ def test_a_label_is_indented_by_key_and_its_parent_is_shown(panel, app):
     assert [parent.itemText(n) for n in range(parent.count())] == ["none", "good"]
     commands["labels.outdent"].trigger()
     assert panel.state.chosen_rows[0].label.parent == "" and parent.currentText() == "none"
+
+
+def test_each_kind_of_a_new_layer_is_explained_by_an_example(panel):
+    dialog = AddLayer(panel.view, panel.state)
+
+    samples = {}
+    for kind in all_kinds():
+        dialog.kind.setCurrentIndex(dialog.kind.findData(kind.id))
+        texts = [label.text() for label in dialog.findChildren(QLabel)]
+        samples[kind.id] = [text for text in texts if text.startswith("Example: ")]
+
+    assert samples["class"] == ["Example: “The 42 was late again.” → delay"]
+    assert all("→" in sample for (sample,) in samples.values())
+    assert len({sample for (sample,) in samples.values()}) == len(samples)
+    dialog.deleteLater()

@@ -21,7 +21,7 @@ from workbench.project.project import Project
 from workbench.storage import documents, labels, runs
 from workbench.text.dataset import Record
 from workbench.text.document import Document
-from workbench.ui.panels.results.facts import cannot_inspect, describe, note_of
+from workbench.ui.panels.results.facts import cannot_inspect, describe, fingerprints, note_of
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.run_words import main_score, score_text, short_title, title_of
 
@@ -360,6 +360,25 @@ def test_settings_tell_seed_options_and_looks(state):
         "starter-bert",
     )
     assert "--seed 1" in state.command()
+
+
+def test_fingerprints_are_in_the_tooltips_of_what_they_name(state):
+    hashes = {"base_fingerprint": "b1", "data_fingerprint": "d2", "test_fingerprint": "t3"}
+    with state.project.write():
+        result = {"weights_sha256": "w4"}
+        runs.update(state.project.db, state.run.id, **hashes, result=result)
+    state.refresh()
+
+    shown = " ".join(" ".join(row) for row in state.settings_rows())
+    tips = fingerprints(state.run)
+
+    assert not any(value in shown for value in ("b1", "d2", "t3", "w4"))
+    assert tips == {
+        "Model": "Fingerprint of the base model: b1\nTrained weights (SHA-256): w4",
+        "Layer": "Fingerprint of the data: d2",
+        "Test score views": "Fingerprint of the test set: t3",
+    }
+    assert set(tips) <= {name for name, _value in state.settings_rows()}
 
 
 def test_a_prompt_run_is_described_with_its_calibration_and_prior(project):

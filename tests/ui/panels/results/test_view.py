@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QAbstractButton, QLabel, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLabel, QTabBar, QTableView, QWidget
 
 from tests.ui.tips import read
 from workbench.jobs import threads
@@ -695,3 +695,22 @@ def test_a_board_without_runs_has_nothing_to_choose_or_export(app, tmp_path, qtb
     qtbot.waitUntil(lambda: view.isVisible() and not view.state.busy)
     assert not view._head.isVisible() and not view._bar.isVisible()
     assert not panel.view._save.isEnabled()
+
+
+def test_hashes_are_not_in_the_texts_of_the_board_and_the_comparison(panel, qtbot):
+    state, project = panel.state, panel.state.project
+    with project.write():
+        for id in (1, 2):
+            runs.update(project.db, id, data_fingerprint=f"{id}c0ffee1{id}c0ffee1")
+    state.choose((1, 2))
+    qtbot.waitUntil(lambda: state.comparing.found is not None)
+    named(panel, "Parts of the comparison", QTabBar).setCurrentIndex(4)
+    model = named(panel, "Settings that differ", QTableView).model()
+
+    rows = [[model.index(row, at).data() for at in range(3)] for row in range(model.rowCount())]
+    assert ["Data", "differs", "differs"] in rows
+
+    state.update(view="board")
+    qtbot.waitUntil(lambda: state.board.board is not None)
+    about = [label.text() for label in panel.view.findChildren(QLabel) if label.isVisible()]
+    assert "6 documents · scored: 2 of 2" in about

@@ -74,7 +74,7 @@ class DataView(View):
             _("Divide the submitted documents into train, dev and test, with a preview"),
         )
         self._audit = Button(
-            _("Check alignment…"),
+            _("Check word boundaries…"),
             "whole-word",
             "quiet",
             on=self.check_alignment,

@@ -37,6 +37,7 @@ class AddLayer(Dialog):
         kinds = [(kind.id, _(kind.title)) for kind in all_kinds()]
         self.kind = combo(kinds, value=kinds[0][0], name=_("Kind"))
         self._message = words("", "caption", "muted", wrap=True)
+        self._sample = words("", "caption", "muted", wrap=True)
         self.name, self.labels = QLineEdit(), QPlainTextEdit()
         self.labels.setTabChangesFocus(True)
         self.labels.setMinimumHeight(theme.px(110))
@@ -50,7 +51,7 @@ class AddLayer(Dialog):
         fields = [Field(title, box) for title, box in zip(titles, self.scale, strict=True)]
         self._scale_row = row(*((field, 1) for field in fields), gap=12)
         self.put(
-            column(self.kind, self._message, gap=6),
+            column(self.kind, self._message, self._sample, gap=6),
             self._name_field,
             self._labels_field,
             self._scale_row,
@@ -66,6 +67,8 @@ class AddLayer(Dialog):
     def _show_kind(self) -> None:
         kind = self._kind()
         self._message.setText(_(kind.hint))
+        self._sample.setText(_("Example: {sample}").format(sample=_(kind.sample)))
+        self._sample.setVisible(bool(kind.sample))
         self.name.setPlaceholderText(kind.layer)
         self.labels.setPlaceholderText(_(kind.example) if kind.example else "")
         self._labels_field.setVisible(kind.has_labels)

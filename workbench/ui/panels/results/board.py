@@ -328,7 +328,8 @@ class BoardView(QFrame):
             self._about.setText("")
             return
         self._about.setText(self._describe())
-        plain.set_tip(self._about, f"{_(found.definition)}\n{found.fingerprint}")
+        test_set = _("Fingerprint of the test set: {hash}").format(hash=found.fingerprint)
+        plain.set_tip(self._about, f"{_(found.definition)}\n{test_set}")
         self.table.show_state()
         self._fit_columns()
         self._fit_table()
@@ -362,12 +363,12 @@ class BoardView(QFrame):
             return ""
         every = len(found.entries) + len(found.others)
         message = ngettext(
-            "{n:,} document, fingerprint {fingerprint} · scored: {used} of {every}",
-            "{n:,} documents, fingerprint {fingerprint} · scored: {used} of {every}",
+            "{n:,} document · scored: {used} of {every}",
+            "{n:,} documents · scored: {used} of {every}",
             found.n,
         )
         about = {"used": len(found.entries), "every": every}
-        return message.format(n=found.n, fingerprint=found.fingerprint[:8], **about)
+        return message.format(n=found.n, **about)
 
     def _choose(self) -> None:
         self.state.choose(tuple(item.run.id for item in self.table.chosen_rows()))

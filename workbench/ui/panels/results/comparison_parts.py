@@ -336,13 +336,13 @@ class SettingsPart(_Part):
             Column(_("Setting"), lambda row: row.title(self._titles), tip=lambda row: row.name),
             Column(
                 _("A"),
-                lambda row: self._value(row, 0),
+                lambda row: self._shown(row, 0),
                 130,
                 tip=lambda row: self._value(row, 0),
             ),
             Column(
                 _("B"),
-                lambda row: self._value(row, 1),
+                lambda row: self._shown(row, 1),
                 130,
                 tip=lambda row: self._value(row, 1),
             ),
@@ -350,6 +350,11 @@ class SettingsPart(_Part):
         self._table = Table(columns, name=_("Settings that differ"), key=lambda row: row.name)
         self._note = words("", "caption", "muted", wrap=True)
         self.put(self._table, self._note)
+
+    def _shown(self, chosen: SettingRow, side: int) -> str:
+        """A fingerprint says only that the rows differ; the hash is in the tooltip."""
+        value = self._value(chosen, side)
+        return _("differs") if chosen.is_fingerprint and value != "–" else value
 
     def _value(self, chosen: SettingRow, side: int) -> str:
         pair, found = self.state.pair, self.state.found

@@ -62,15 +62,24 @@ def describe(run: Run) -> Iterator[tuple[str, str]]:
         yield title, term("auto" if value is None else str(value))
     for name, value in run.versions.items():
         yield _("Version of {name}").format(name=name), str(value)
-    for title, value in (
-        (_("Fingerprint of the base model"), run.base_fingerprint),
-        (_("Fingerprint of the data"), run.data_fingerprint),
-        (_("Fingerprint of the test set"), run.test_fingerprint),
-        (_("Weights (SHA-256)"), trained.weights_sha256 if trained else ""),
-    ):
-        if value:
-            yield title, str(value)
     yield _("Test score views"), str(run.seen_test)
+
+
+def fingerprints(run: Run) -> dict[str, str]:
+    """Name of a row of `describe` → the fingerprints of what it names, for its tooltip."""
+    result = outcomes.outcome(run)
+    weights = result.weights_sha256 if isinstance(result, TrainResult) else ""
+    rows = (
+        (_("Model"), _("Fingerprint of the base model: {hash}"), run.base_fingerprint),
+        (_("Model"), _("Trained weights (SHA-256): {hash}"), weights),
+        (_("Layer"), _("Fingerprint of the data: {hash}"), run.data_fingerprint),
+        (_("Test score views"), _("Fingerprint of the test set: {hash}"), run.test_fingerprint),
+    )
+    found: dict[str, str] = {}
+    for row, message, value in rows:
+        if value:
+            found[row] = "\n".join(filter(None, (found.get(row), message.format(hash=value))))
+    return found
 
 
 def _numbers(result: TrainResult | PromptResult) -> Iterator[tuple[str, object]]:

@@ -63,7 +63,7 @@ class LabelErrorsView(QFrame):
             _("Change to {label}"),
             _("Keep {label}"),
             _("Skip"),
-            _("Out of fold"),
+            _("Model says"),
             remove=_("Remove {label}"),
             add=_("Add {label}"),
             without=_("Do not add"),
@@ -113,7 +113,7 @@ class LabelErrorsView(QFrame):
             Column(_("Key"), lambda row: row.key, 90, tip=lambda row: row.quote),
             Column(_("Gold"), chip=lambda row: self._chip(row, gold=True), width=118, most=200),
             Column(
-                _("Out of fold"),
+                _("Model says"),
                 chip=lambda row: self._chip(row, gold=False),
                 width=118,
                 most=200,
@@ -295,16 +295,16 @@ class LabelErrorsView(QFrame):
 def _agreement(found: Ranking) -> str:
     """How well the models of the folds predict gold."""
     if found.agreement is not None:
-        message = _("{share}% of the labels equal their out-of-fold predictions.")
+        message = _("The models agree with {share}% of the labels.")
         if found.weak:
             message = _(
-                "Only {share}% of the labels equal their out-of-fold predictions, hardly more than "
-                "chance: the list says little. Choose another model for the folds."
+                "The models agree with only {share}% of the labels, hardly more than chance: the "
+                "list says little. Choose another model for the folds."
             )
         return message.format(share=points(found.agreement))
     if found.correlation is None:
         return ""
-    message = _("Gold and out-of-fold predictions have a Pearson correlation of {value}.")
+    message = _("Gold and the predictions of the models have a Pearson correlation of {value}.")
     return message.format(value=decimal(found.correlation, 2))
 
 

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QVBoxLayout
 
 from workbench.base.i18n import _
 from workbench.ui.formats import size
+from workbench.ui.panels.results.facts import fingerprints
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.field import Field
@@ -24,7 +25,7 @@ class SettingsView(QFrame):
         self._state = state
         columns = (
             Column(_("Setting"), lambda row: row[0], 240, most=340, tip=lambda row: row[0]),
-            Column(_("Value"), lambda row: row[1], tip=lambda row: row[1]),
+            Column(_("Value"), lambda row: row[1], tip=self._tip),
         )
         self._table = Table(
             columns, name=_("Settings of the run"), key=lambda row: row, sortable=True
@@ -51,6 +52,13 @@ class SettingsView(QFrame):
         self._command.setText(self._state.command())
         self._command.setCursorPosition(0)
         self._below.setVisible(bool(self._command.text()))
+
+    def _tip(self, shown: tuple[str, str]) -> str:
+        """The whole value, and the fingerprints of what it names."""
+        name, value = shown
+        run = self._state.run
+        known = fingerprints(run) if run is not None else {}
+        return "\n".join(filter(None, (value, known.get(name))))
 
     def _show_map(self) -> None:
         from workbench.ui.widgets.run_map import RunMapDialog

@@ -98,7 +98,7 @@ class Choices(QFrame):
         )
         self._layers = LayerSteps(state.layer_rates, self._map)
         self._audit = Button(
-            _("Check alignment…"),
+            _("Check word boundaries…"),
             kind="quiet",
             on=self._check_alignment,
             tip=_("Labels that the tokenizer of this model would move, split, lose or truncate"),

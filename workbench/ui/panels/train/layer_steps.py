@@ -39,7 +39,7 @@ class LayerSteps(QFrame):
         self._picture = Picture()
         self._message = words("", "caption", "muted", wrap=True)
         self._more = Button(
-            _("Layers × steps"),
+            _("Which layers learn when"),
             "chevron-right",
             "quiet",
             on=self._fold,
