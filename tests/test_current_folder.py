@@ -39,27 +39,32 @@ def executed(tmp_path):
     return lambda: log.read_text().split() if log.exists() else []
 
 
-@pytest.fixture(params=["script", "module", "safe module"])
+@pytest.fixture(params=["script", "module", "safe module", "script with an empty entry"])
 def start(request, tmp_path, poisoned):
-    """start(*arguments) → a process in the poisoned folder, started in one of three ways."""
+    """start(*arguments) → a process in the poisoned folder, started in one of four ways.
+
+    The entry is one of PYTHONPATH, which stands for the current folder.
+    """
+    has_entry = request.param.endswith("entry")
     command = [
         sys.executable,
         *{"module": ["-m"], "safe module": ["-P", "-m"]}.get(request.param, ()),
     ]
-    if request.param == "script":
+    if request.param.startswith("script"):
         script = tmp_path / "bin" / "glossbench"
         script.parent.mkdir()
         script.write_text(SCRIPT)
         command.append(str(script))
     else:
         command.append("workbench")
-    if request.param == "module":  # the package and the interpreter itself cannot be protected
+    if request.param == "module" or has_entry:  # the package and the interpreter itself cannot be protected
         loaded = subprocess.run(
             [sys.executable, "-P", "-c", OF_INTERPRETER], capture_output=True, text=True
         )
-        for name in {"workbench", *loaded.stdout.split()}:
+        customize = ("sitecustomize", "usercustomize") if has_entry else ()
+        for name in {"workbench", *loaded.stdout.split(), *customize}:
             (poisoned / f"{name}.py").unlink(missing_ok=True)
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "offscreen"}
+    env = {**os.environ, "PYTHONPATH": f"{os.pathsep if has_entry else ''}{ROOT}", "QT_QPA_PLATFORM": "offscreen"}
 
     def start(*arguments):
         return subprocess.Popen(

@@ -30,7 +30,10 @@ A project, with the same runs and results as in the window:
 
 import sys
 
-if sys.argv[:1] == ["-m"] and "workbench" in sys.orig_argv:  # `python -m workbench`
+_script = sys.argv[:1] and sys.argv[0].replace("\\", "/").rpartition("/")[2]
+if _script in ("glossbench", "glossbench.exe") or (
+    _script == "-m" and "workbench" in sys.orig_argv  # `python -m workbench`
+):
     # before any other import, also of `__future__`: the annotations below are strings
     from workbench.base import working_folder
 
