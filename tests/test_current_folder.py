@@ -57,14 +57,20 @@ def start(request, tmp_path, poisoned):
         command.append(str(script))
     else:
         command.append("workbench")
-    if request.param == "module" or has_entry:  # the package and the interpreter itself cannot be protected
+    if (
+        request.param == "module" or has_entry
+    ):  # the package and the interpreter itself cannot be protected
         loaded = subprocess.run(
             [sys.executable, "-P", "-c", OF_INTERPRETER], capture_output=True, text=True
         )
         customize = ("sitecustomize", "usercustomize") if has_entry else ()
         for name in {"workbench", *loaded.stdout.split(), *customize}:
             (poisoned / f"{name}.py").unlink(missing_ok=True)
-    env = {**os.environ, "PYTHONPATH": f"{os.pathsep if has_entry else ''}{ROOT}", "QT_QPA_PLATFORM": "offscreen"}
+    env = {
+        **os.environ,
+        "PYTHONPATH": f"{os.pathsep if has_entry else ''}{ROOT}",
+        "QT_QPA_PLATFORM": "offscreen",
+    }
 
     def start(*arguments):
         return subprocess.Popen(

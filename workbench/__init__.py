@@ -30,9 +30,9 @@ A project, with the same runs and results as in the window:
 
 import sys
 
-_script = sys.argv[:1] and sys.argv[0].replace("\\", "/").rpartition("/")[2]
-if _script in ("glossbench", "glossbench.exe") or (
-    _script == "-m" and "workbench" in sys.orig_argv  # `python -m workbench`
+# the command, and `python -m workbench`
+if "".join(sys.argv[:1]).endswith(("glossbench", "glossbench.exe")) or (
+    sys.argv[:1] == ["-m"] and "workbench" in sys.orig_argv
 ):
     # before any other import, also of `__future__`: the annotations below are strings
     from workbench.base import working_folder

@@ -1,3 +1,5 @@
+import pytest
+
 from workbench.text.spans import Span
 
 
@@ -90,3 +92,48 @@ def test_a_table_of_many_columns_is_not_taken_for_sentences(read):
     rows = "".join("\t".join([str(n), *"abcdefghij"]) + "\n" for n in range(1, 5))
 
     assert not read(rows, name="table.tsv").remarks or len(read(rows, name="table.tsv").texts) == 4
+
+
+def in_misc(*sentences):
+    """Sentences of (word, tag) in which the tags are entries of MISC."""
+    return "".join(
+        "".join(
+            f"{n}\t{word}\t_\tNOUN\t_\t_\t0\troot\t_\tSpaceAfter=Yes|Tag={tag}\n"
+            for n, (word, tag) in enumerate(sentence, 1)
+        )
+        + "\n"
+        for sentence in sentences
+    )
+
+
+@pytest.mark.parametrize(
+    ("b", "i", "label"),
+    [("PER-B", "PER-I", "PER"), ("B", "I", "entity"), ("b-PER", "i-PER", "PER")],
+)
+def test_the_scheme_of_tags_in_misc_is_that_of_the_whole_column(read, b, i, label):
+    """The first sentence alone would not tell what its only tag is."""
+    records = read(
+        in_misc(
+            [("Sud", i), ("Roma", i)],
+            [("We", "O"), ("saw", "O"), ("Sud", b), ("Roma", i), ("Otto", b)],
+        )
+    ).records
+
+    assert [record.spans["spans"] for record in records] == [
+        (Span(0, 8, label),),
+        (Span(7, 15, label), Span(16, 20, label)),
+    ]
+
+
+def test_labels_without_prefixes_in_misc_are_spans(read):
+    """As in other files of columns, adjacent words with the same label are one span."""
+    mapping = (("text", "form"), ("tag:ner", "misc"))
+    sentences = in_misc([("We", "O"), ("Sud", "PER"), ("Roma", "PER")], [("Otto", "PER")])
+
+    records = read(sentences, "conllu", mapping=mapping)
+
+    assert [record.spans["ner"] for record in records.records] == [
+        (Span(3, 11, "PER"),),
+        (Span(0, 4, "PER"),),
+    ]
+    assert not [item for item in records.layers if getattr(item, "kind", "") == "tag"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from workbench.base.i18n import _, ngettext
@@ -38,7 +38,8 @@ from workbench.text.spans import Span
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 _MISC = COLUMNS.index("misc")
-_IN_MISC = re.compile(r"[\t|]Tag=[BILUSE]-")
+_TAG = re.compile(r"(?<=[\t|])Tag=([^\t|\r\n]*)")
+_FOR_EVERY_WORD = tuple(map(COLUMNS.index, ("upos", "xpos")))
 _LONGEST = 1_000_000  # characters of a line that a preview splits
 _SPACES = re.compile(r"\t| {2,}")
 _ID = re.compile(r"(\d{1,9})(?:-(\d{1,9})|\.(\d{1,9}))?$")
@@ -101,10 +102,10 @@ class ConlluImporter:
         )
         roles.check_columns(found, COLUMNS, source.name)
         tags = [(role.name, COLUMNS.index(role.column)) for role in found if role.in_text]
-        plain = _plain_columns(source.head(), [column for _layer, column in tags])
+        written = _schemes(source, {column for _layer, column in tags})
         layers = Counter(layer for layer, _column in tags)
         for layer, column in tags:
-            if column in plain and layers[layer] == 1:
+            if schemes.is_every(written[column]) and layers[layer] == 1:
                 yield Hint(layer, TAG)
         extra = False
         for sentence in _sentences(source):
@@ -112,7 +113,7 @@ class ConlluImporter:
             try:
                 if sentence.fault:
                     raise Fault(sentence.fault[1])
-                record = _record(sentence, tags, plain)
+                record = _record(sentence, tags, written)
                 check(record)
                 yield Row(sentence.line, record)
             except Fault as fault:
@@ -133,7 +134,12 @@ class ConlluImporter:
 def _guessed(head: str, options: Options) -> tuple[tuple[str, str], ...]:
     """The roles of columns: spans stand in MISC if our own export or an equal one wrote them."""
     usual = (("text", "form"), ("tag:upos", "upos"))
-    return (*usual, (f"tag:{options.span_layer}", "misc")) if _IN_MISC.search(head) else usual
+    return (*usual, (f"tag:{options.span_layer}", "misc")) if _are_in_misc(head) else usual
+
+
+def _are_in_misc(head: str) -> bool:
+    values = _TAG.findall(head)
+    return bool(values) and schemes.are_tags(["O", *values])
 
 
 def _tag(row: list[str], column: int) -> str:
@@ -244,17 +250,31 @@ def _words(rows: list[list[str]]) -> list[_Word]:
     return found
 
 
-def _plain_columns(head: str, columns: Collection[int]) -> set[int]:
-    """The columns in which no tag at the beginning of the file has a prefix of a scheme."""
-    rows = [_cells(line) for line in head.split("\n")[:-1] or [head] if not line.startswith("#")]
-    return {
+def _schemes(source: Source, columns: Collection[int]) -> dict[int, str]:
+    """The scheme of each column of tags, from the whole file. Columns for parts of speech have a
+    tag for every word unless those at the beginning of the file have prefixes.
+    """
+    rows = [_cells(line) for line in source.head().split("\n")[:-1] if not line.startswith("#")]
+    every = {
         column
-        for column in columns
+        for column in _FOR_EVERY_WORD
         if not any(schemes.split_tag(_tag(row, column)) for row in rows if len(row) > column)
     }
+    found = {column: schemes.Detector() for column in columns if column not in every}
+    for sentence in _sentences(source) if found else ():
+        words = [] if sentence.fault else _words(sentence.rows)
+        for column, detector in found.items():
+            detector.feed(_tags(words, column))
+    detected = {column: detector.scheme for column, detector in found.items()}
+    return dict.fromkeys(columns, schemes.EVERY) | detected
 
 
-def _record(sentence: _Sentence, tags: list[tuple[str, int]], plain: set[int]) -> Record:
+def _tags(words: list[_Word], column: int) -> list[str]:
+    """One for each word; several of an inseparable contraction are joined."""
+    return ["+".join(dict.fromkeys(_tag(part, column) for part in word.rows)) for word in words]
+
+
+def _record(sentence: _Sentence, tags: list[tuple[str, int]], written: Mapping[int, str]) -> Record:
     words = _words(sentence.rows)
     if not words or any(not word.form for word in words):
         raise Fault(
@@ -263,14 +283,13 @@ def _record(sentence: _Sentence, tags: list[tuple[str, int]], plain: set[int]) -
     text, offsets = _place(words, sentence.text)
     spans: dict[str, tuple[Span, ...]] = {}
     for layer, column in tags:
-        row = ["+".join(dict.fromkeys(_tag(part, column) for part in word.rows)) for word in words]
-        scheme = schemes.EVERY if column in plain else schemes.detect([row])
+        row = _tags(words, column)
         add_spans(
             spans,
             layer,
             (
                 Span(offsets[span.first][0], offsets[span.last - 1][1], span.label)
-                for span in schemes.spans(row, scheme)
+                for span in schemes.spans(row, written[column])
             ),
         )
     document = Document(sentence.key, ((TEXT, text),), None, sentence.group, {}, {TEXT: offsets})
