@@ -59,7 +59,7 @@ class Choice:
     allow_pickle: bool = False
     gives: tuple[str, ...] = ()
     members: tuple[Choice, ...] = ()
-    name: str = ""  # of a run
+    name: str = ""  # of the run or the model alone
 
     @property
     def params(self) -> dict[str, Any]:
@@ -125,6 +125,7 @@ def of_model(card: ModelInfo) -> Choice:
         card.task,
         allow_pickle=card.pickled,
         gives=card.gives,
+        name=card.name,
     )
 
 

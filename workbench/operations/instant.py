@@ -415,6 +415,11 @@ class Instant:
         return self._curves.get(self.vectors, ())
 
     @property
+    def model_name(self) -> str:
+        """The model whose vectors are wanted, for display."""
+        return (self._choice.name if self._choice is not None else "") or self.model
+
+    @property
     def source(self) -> str:
         """What its predictions come from, for display."""
         return _("instant model") if self.vectors != WORDS else _("instant model (words)")

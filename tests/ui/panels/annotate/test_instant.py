@@ -198,7 +198,8 @@ def test_until_its_vectors_are_computed_it_says_that_it_learns_from_words_and_ho
     work(learning)
 
     assert "0%" in lines[0] and "100%, 0:00 left" in lines[-1]
-    assert f"Learning from vectors of {learning.instant.model}." in learning.instant_line
+    assert "·" not in learning.instant.model_name  # without what else the model can do
+    assert f"Learning from vectors of {learning.instant.model_name}." in learning.instant_line
     (row,) = learning.suggestions
     assert learning.maker(row) == "instant model"
 
@@ -225,12 +226,12 @@ def test_suggestions_kept_from_words_are_replaced_by_those_from_vectors(learning
     assert sum(map(len, stored)) == 5
 
 
-def test_the_learning_curve_names_what_it_was_learned_from(learning):
-    titles = []
-    learning.read_curves(lambda curves: titles.append(curves[0].title))
+def test_the_learning_curve_says_what_it_was_learned_from(learning):
+    messages = []
+    learning.read_curves(lambda curves: messages.append(curves[0].message))
 
     work(learning)
-    learning.read_curves(lambda curves: titles.append(curves[0].title))
+    learning.read_curves(lambda curves: messages.append(curves[0].message))
 
-    model = learning.instant.model
-    assert titles == ["Instant model, learning from words", f"Instant model, vectors of {model}"]
+    assert messages[0].startswith("Learned from words; the curve begins anew")
+    assert messages[1].startswith(f"Learned from vectors of {learning.instant.model_name}.")

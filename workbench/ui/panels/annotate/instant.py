@@ -198,13 +198,13 @@ class InstantState(AheadState):
                 if from_words
                 else _("Learning from vectors of {model}; those of new documents: {progress}.")
             )
-            return message.format(model=model.model, progress=_progress_text(model))
+            return message.format(model=model.model_name, progress=_progress_text(model))
         if not from_words:
-            return _("Learning from vectors of {model}.").format(model=model.vectors)
+            return _("Learning from vectors of {model}.").format(model=model.model_name)
         if not model.message:
             return _("Learning from words.")
         message = _("Learning from words; no vectors of {model}: {reason}")
-        return message.format(model=model.model, reason=model.message)
+        return message.format(model=model.model_name, reason=model.message)
 
     @staticmethod
     def _learned_text(model: Instant) -> str:

@@ -23,14 +23,15 @@ class Curve:
 
 def of_instant(model: Instant) -> Curve:
     """Its curve with what it learns from now: others are not comparable."""
-    message = _(
+    source = _("Learned from words; the curve begins anew with the vectors of a model.")
+    if model.vectors != instant.WORDS:
+        source = _("Learned from vectors of {model}.").format(model=model.model_name)
+    measured = _(
         "Measured on dev, else on each fifth of the labels in turn; agreement with the predictions "
         "10 labels before, on documents without a label."
     )
-    title = _("Instant model, learning from words")
-    if model.vectors != instant.WORDS:
-        title = _("Instant model, vectors of {model}").format(model=model.vectors)
-    return Curve(title, model.points, instant_curve.advice(model.points), message)
+    advice = instant_curve.advice(model.points)
+    return Curve(_("Instant model"), model.points, advice, f"{source} {measured}")
 
 
 def of_rounds(found: Rounds) -> Curve:
