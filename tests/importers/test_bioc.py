@@ -132,3 +132,28 @@ def test_other_collections_are_no_bioc(tmp_path):
     path.write_text("<collection>\n<book>One</book>\n</collection>\n", encoding="utf-8")
 
     assert detect(Source(path)).question
+
+
+def test_a_document_with_several_converted_passages_is_counted_once(read):
+    passages = [
+        {
+            "offset": offset,
+            "text": "für abl",
+            "annotations": [
+                {
+                    "id": str(offset),
+                    "infons": {"type": "Gene"},
+                    "text": "abl",
+                    "locations": [{"offset": offset + 5, "length": 3}],
+                }
+            ],
+        }
+        for offset in (0, 9)
+    ]
+
+    found = read(json.dumps({"documents": [{"id": "1", "passages": passages}]}), name="a.json")
+
+    assert [len(record.spans["spans"]) for record in found.records] == [2]
+    assert found.remarks == [
+        "a.json: the offsets of 1 document were converted: bytes of UTF-8 are counted."
+    ]

@@ -4,6 +4,9 @@ import json
 
 import pytest
 
+from workbench.importers.offsets import Offsets, Quote
+from workbench.importers.record_checks import Fault
+
 TEXT = "Grüße 😀😀😀 an\r\nAda & <Bob> in Rom"
 FORMS = {
     "the same text": (TEXT, ""),
@@ -204,3 +207,28 @@ def test_a_missing_file_with_the_text_is_named(read):  # HumanSignal/label-studi
             "beside the export, or export the tasks with their texts",
         )
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("Hot soup.", 4, 9),  # a byte order mark before
+        ("a\nHot soup.", 6, 11),  # a line break of two characters before
+        ("ü Hot soup.", 6, 11),  # a character of two bytes before
+    ],
+)
+def test_white_space_beside_a_word_does_not_make_other_offsets_fit(text, start, end):
+    """These offsets cover “soup.” as code points, and “ soup” if they are shifted by one."""
+    quote = Quote.of(start, end, "soup")
+
+    with pytest.raises(Fault, match=r"covers 'soup\.', but the file says 'soup'"):
+        Offsets().counting(text, [quote], fixed=True)
+
+
+def test_a_covered_text_without_its_white_space_fits_beside_another_that_fits_exactly():
+    """Bytes are counted; the second place has a space that the file leaves out."""
+    quotes = [Quote.of(3, 6, "Hot"), Quote.of(6, 11, "soup")]
+
+    counting = Offsets().counting("ü Hot soup.", quotes, fixed=True)
+
+    assert counting.span(3, 6) == (2, 5)

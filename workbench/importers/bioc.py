@@ -86,9 +86,10 @@ class BiocImporter:
         labelled = _has_annotations(source)
         for line, fields in _documents(source):
             try:
-                reading = _Reading(fields, options, offsets)
+                reading = _Reading(fields, options)
                 record = reading.record(labelled)
                 check(record)
+                offsets.add(reading.offsets)
                 left.update(reading.left)
                 yield Row(line, record)
             except Fault as fault:

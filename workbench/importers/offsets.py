@@ -91,6 +91,10 @@ class Counting:
                 return False
         return _same(self.covered(quote), quote.covered)
 
+    def holds_to_the_edges(self, quote: Quote) -> bool:
+        """Whether the place begins and ends with white space only where what it covers does."""
+        return _edges(self.covered(quote)) == _edges(quote.covered)
+
     def start(self, start: int) -> int:
         return start if self._points is None else self._points.get(start, start)
 
@@ -119,7 +123,8 @@ class Offsets:
         markup: bool = False,
         mark: bool = True,
     ) -> Counting:
-        """The first counting in which every place covers what the file says.
+        """The first counting in which every place covers what the file says; an unusual one only if
+        a place does so to its edges.
 
         fixed: the text of the document stays as it is. markup: the text is HTML, so that labels
         refer to it without its elements. mark: a byte order mark may count. Raises Fault that names
@@ -134,6 +139,8 @@ class Offsets:
         tries = _countings(text, fixed=fixed, markup=markup) if self._failed < _MOST_TRIES else ()
         for found in tries:
             if (mark or MARK not in found.ways) and all(map(found.holds, known)):
+                if found.ways and not any(map(found.holds_to_the_edges, known)):
+                    continue  # a place beside the words, by the length of the white space
                 self._counts[found.ways, found.form] += 1
                 return found
         self._failed += not self._counts
@@ -146,6 +153,10 @@ class Offsets:
                 covered=show(wrong.covered),
             )
         )
+
+    def add(self, document: Offsets) -> None:
+        """Count a document by the offsets of its parts."""
+        self._counts.update(document._counts.keys())
 
     def note(self, way: str) -> None:
         """Count a document whose offsets were counted in another way than in its format."""
@@ -301,6 +312,10 @@ class _Text(HTMLParser):
     def handle_data(self, data: str) -> None:
         if not self._hidden:
             self.parts.append(data)
+
+
+def _edges(text: str) -> tuple[bool, bool]:
+    return text[:1].isspace(), text[-1:].isspace()
 
 
 @lru_cache(maxsize=1 << 12)
