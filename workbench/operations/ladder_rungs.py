@@ -183,9 +183,16 @@ def parse(text: str) -> Rung:
     pairs = [setting.partition("=") for setting in settings]
     if not title.strip() or not all(name and sign for name, sign, _value in pairs):
         raise _unreadable(text)
-    options = {name: _escaped(value) for name, _sign, value in pairs}
+    return own(title, model, {name: value for name, _sign, value in pairs})
+
+
+def own(title: str, model: str, options: Mapping[str, str]) -> Rung:
+    """A rung of the user's own; its id is the title. Raises SpecError without a title."""
+    if not title.strip():
+        raise SpecError(_("The rung has no title."), hint=_("Type a title for it."))
     name = "-".join(title.casefold().split())
-    return Rung(name, title.strip(), _escaped(model), options)
+    values = {name: _escaped(value) for name, value in options.items()}
+    return Rung(name, title.strip(), _escaped(model), values)
 
 
 def _unreadable(text: str) -> SpecError:

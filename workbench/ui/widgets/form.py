@@ -70,7 +70,7 @@ class Form(QFrame):
                 field.set_hint("")
             plain.set_tip(field, _(option.help))
             grid.addWidget(field, *divmod(number, columns))
-        for column in range(columns):
+        for column in range(min(columns, len(self._options))):
             grid.setColumnStretch(column, 1)
 
     def _place_below(self) -> None:

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 
 from workbench.jobs import threads
 from workbench.operations.ladder_rungs import named as named_rungs
@@ -11,6 +11,7 @@ from workbench.operations.ladder_rungs import parse
 from workbench.operations.ladder_spec import LadderSpec, keep
 from workbench.storage.runs import Run
 from workbench.ui.panels.train.ladder_cells import CellTable
+from workbench.ui.panels.train.ladder_state import Setting
 from workbench.ui.widgets.ladder_chart import Group, LadderChart, scale
 from workbench.ui.widgets.table import Table
 
@@ -145,18 +146,51 @@ def test_wrong_choices_are_told_and_block_the_start(page):
     page.ladder.choose(seeds="one")
     assert "whole numbers" in page.ladder.error and not page.ladder.can_start
 
-    page.ladder.choose(seeds="1", settings="epoch=3")
-    assert "'epoch'" in page.ladder.error
+    page.ladder.choose(seeds="1", settings=(Setting("epochs", "none"),))
+    assert "'none'" in page.ladder.error and not page.ladder.can_start
 
-    page.ladder.choose(settings="epochs=3 bert.epochs=1")
-    assert not page.ladder.error
-    assert {cell.spec.option("epochs") for cell in page.ladder.cells if cell.spec} == {1, 3}
+
+def test_options_are_fields_of_all_rungs_or_of_one(page, qtbot):
+    state = page.ladder
+    state.add_setting("epochs")
+    state.add_setting("epochs")
+    fields = [
+        item for item in page.view.findChildren(QLineEdit) if item.accessibleName() == "Epochs"
+    ]
+    qtbot.waitUntil(lambda: all(item.isVisible() for item in fields[-2:]))
+    both, bert = fields[-2:]
+
+    qtbot.keyClicks(both, "3")
+    rungs = [
+        item
+        for item in page.view.findChildren(QComboBox)
+        if item.accessibleName() == "Rung of Epochs"
+    ]
+    rungs[1].setCurrentIndex(rungs[1].findData("bert"))
+    rungs[1].activated.emit(rungs[1].currentIndex())
+    qtbot.keyClicks(bert, "1")
+
+    assert state.settings == (Setting("epochs", "3"), Setting("epochs", "1", "bert"))
+    assert not state.error
+    epochs = {cell.rung.rung.id: cell.spec.option("epochs") for cell in state.cells if cell.spec}
+    assert epochs.pop("bert") == 1 and set(epochs.values()) == {3}
+    state.toggle("bert")
+    assert not state.error  # of a rung that is not trained now
+    named(page.view, "Remove Epochs").click()
+    assert state.settings == (Setting("epochs", "1", "bert"),)
 
 
 def test_own_rungs_other_models_and_fewer_decoders_change_the_experiment(page):
     state = page.ladder
-    assert not state.add_rung("no colon") and "is not a rung" in state.rung_error
-    assert state.add_rung("Frozen GPT: starter-gpt method=frozen") and not state.rung_error
+    named(page.view, "Models").click()
+    named(page.view, "Add rung").click()
+    assert "no title" in state.rung_error
+    for name, value in (("Model", "starter-gpt"), ("Method", "frozen")):
+        box = named(page.view, f"{name} of your own rung")
+        box.setCurrentIndex(box.findData(value))
+    named(page.view, "Title of your own rung").setText("Frozen GPT")
+    named(page.view, "Add rung").click()
+    assert not state.rung_error and state.own[0].options == {"method": "frozen"}
     state.use("transformer", "starter-gpt")
     state.toggle_decoder("greedy")
 
@@ -165,7 +199,6 @@ def test_own_rungs_other_models_and_fewer_decoders_change_the_experiment(page):
     assert runs["Fine-tuned BERT"].spec.model_name == "starter-gpt"
     assert {cell.decoder for cell in state.cells} == {"crf"}
 
-    named(page.view, "Models").click()
     box = named(page.view, "Fine-tuned transformer")
     assert box.currentData() == "starter-gpt" and box.itemData(0) == ""
     state.toggle("frozen-gpt")
@@ -211,7 +244,7 @@ def test_the_choices_of_the_last_experiment_are_there_again(page):
     page.ladder.choose(layer=layer)
 
     assert page.ladder.work.spec == spec
-    assert named(page.view, "Settings").text() == "epochs=5 bert.epochs=1"
+    assert page.ladder.settings == (Setting("epochs", "5"), Setting("epochs", "1", "bert"))
     assert named(page.view, "Seeds").text() == "4, 7"
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,25 +13,37 @@ from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.operations import ladder, ladder_report, ladder_spec, models, train
 from workbench.operations.ladder import Ladder
-from workbench.operations.ladder_rungs import PARTS, RUNGS, Rung, available, parse
+from workbench.operations.ladder_rungs import PARTS, RUNGS, Rung, available, own
 from workbench.operations.ladder_spec import LadderSpec
 from workbench.tasks import spec as tasks
+from workbench.training.methods.spec import all_methods
+from workbench.training.spec import all_options
 from workbench.ui.opened import opened
 from workbench.ui.run_words import is_error, score_text, score_title
 
 if TYPE_CHECKING:
+    from workbench.base.options import Option
     from workbench.models.spec import ModelInfo
     from workbench.operations.ladder import Cell
     from workbench.operations.ladder_report import Row
     from workbench.ui.panel import PanelContext
 
 
+@dataclass(frozen=True)
+class Setting:
+    """A training option of all rungs, or of one. value: as typed, "" for the default."""
+
+    name: str
+    value: str = ""
+    rung: str = ""  # its id, "" for all
+
+
 class LadderState(State):
-    """`layer`, `seeds`, `settings` and `chosen` (ids of rungs) are the choices, as typed.
+    """`layer`, `seeds` (as typed), `settings` and `chosen` (ids of rungs) are the choices.
 
     `own`: rungs of the user, which are all trained. `parts`: part of the rungs → model that
     replaces the default one. `left_out`: decoders that are not compared. `rung_error`: why the
-    typed rung could not be added.
+    rung of the user could not be added.
     `shown`: whether experiments are shown in place of runs. `work` is the experiment with these
     choices, None if they do not fit, with the reason in `error`.
     """
@@ -41,7 +53,8 @@ class LadderState(State):
         self.context, self.project = context, opened(context)
         self.shown = False
         self.layers: tuple[tuple[str, int], ...] = ()
-        self.layer, self.seeds, self.settings = "", "1, 2, 3", ""
+        self.layer, self.seeds = "", "1, 2, 3"
+        self.settings: tuple[Setting, ...] = ()
         self.chosen = frozenset(rung.id for rung in RUNGS if rung.usual)
         self.own: tuple[Rung, ...] = ()
         self.parts: dict[str, str] = {}
@@ -84,7 +97,7 @@ class LadderState(State):
         self.update(
             layer=spec.layer,
             seeds=", ".join(map(str, spec.seeds)),
-            settings=_typed(spec),
+            settings=_settings(spec),
             chosen=frozenset(rung.id for rung in spec.rungs if rung.id in known),
             own=tuple(rung for rung in spec.rungs if rung.id not in known),
             parts=dict(spec.parts),
@@ -102,6 +115,10 @@ class LadderState(State):
             if earlier is not None:
                 self._take(earlier)
             self.update(**choices)
+            if "layer" in choices:
+                known = {option.name for option in self.options}
+                fitting = (item for item in self.settings if item.name in known)
+                self.update(settings=tuple(fitting))
             self._plan()
 
     def toggle(self, rung: str) -> None:
@@ -120,10 +137,47 @@ class LadderState(State):
         parts = {name: text for name, text in self.parts.items() if name != part}
         self.choose(parts={**parts, part: model} if model else parts)
 
-    def add_rung(self, text: str) -> bool:
-        """Add a rung of the user: `Title: MODEL KEY=VALUE …`. Returns whether it could be read."""
+    # ---------------------------------------------------------------- settings and own rungs
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """The training options that can be set."""
+        task = ladder.task_of(self.project, self.layer) if self.layer else None
+        return tuple(all_options(task))
+
+    @property
+    def shown_rungs(self) -> tuple[tuple[str, str], ...]:
+        """(id, title) of the rungs of the experiment, for which an option can be set."""
+        return tuple((rung, title) for rung, title in self.rungs if rung in self.trained)
+
+    def add_setting(self, name: str) -> None:
+        """Add an option with its default, for all rungs."""
+        option = next(option for option in self.options if option.name == name)
+        value = "" if option.default is None else str(option.default)
+        self.choose(settings=(*self.settings, Setting(name, value)))
+
+    def change_setting(self, at: int, **values: str) -> None:
+        """Change `value` or `rung` of a setting."""
+        changed = replace(self.settings[at], **values)
+        self.choose(settings=(*self.settings[:at], changed, *self.settings[at + 1 :]))
+
+    def drop_setting(self, at: int) -> None:
+        self.choose(settings=(*self.settings[:at], *self.settings[at + 1 :]))
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Names of the models that a rung can use."""
+        return tuple(card.name for card in self._cards if card.usable)
+
+    @property
+    def methods(self) -> tuple[tuple[str, str], ...]:
+        """(id, title) of the training methods."""
+        return tuple((method.id, _(method.title)) for method in all_methods())
+
+    def add_rung(self, title: str, model: str, method: str) -> bool:
+        """Add a rung of the user. Returns whether it could be added."""
         try:
-            rung = parse(text)
+            rung = own(title, model, {"method": method})
             if rung.id in {rung.id for rung in (*RUNGS, *self.own)}:
                 raise SpecError(_("There is a rung {title!r} already.").format(title=rung.title))
         except SpecError as error:
@@ -187,7 +241,7 @@ class LadderState(State):
         if not rungs:
             raise WorkbenchError(_("Choose at least one rung."))
         task = ladder.task_of(self.project, self.layer)
-        common, of_rungs = ladder.split_settings(_pairs(self.settings))
+        common, of_rungs = ladder.split_settings(self._texts())
         known = ladder.decoders(task)
         compared = tuple(name for name in known if name not in self.left_out)
         return LadderSpec(
@@ -200,6 +254,15 @@ class LadderState(State):
             of_rungs,
             self.parts,
         )
+
+    def _texts(self) -> dict[str, str]:
+        """`KEY` or `RUNG.KEY` → value, of the settings whose rung is trained."""
+        used = {"", *self.trained}
+        return {
+            f"{item.rung}.{item.name}" if item.rung else item.name: item.value
+            for item in self.settings
+            if item.value and item.rung in used
+        }
 
     def _background(
         self, work: Callable[[], Any], done: Callable[[Any, Exception | None], None]
@@ -313,14 +376,16 @@ class LadderState(State):
         super().close()
 
 
-def _typed(spec: LadderSpec) -> str:
-    """The settings of an experiment as they are typed."""
-    of_rungs = {
-        f"{rung}.{name}": value
-        for rung, own in spec.of_rungs.items()
-        for name, value in own.items()
-    }
-    return shlex.join(f"{name}={value}" for name, value in {**spec.settings, **of_rungs}.items())
+def _settings(spec: LadderSpec) -> tuple[Setting, ...]:
+    """The settings of an experiment, those of all rungs first; unknown options are left out."""
+    known = {option.name for option in all_options(spec.task)}
+    common = [Setting(name, value) for name, value in spec.settings.items()]
+    of_rungs = [
+        Setting(name, value, rung)
+        for rung, values in spec.of_rungs.items()
+        for name, value in values.items()
+    ]
+    return tuple(item for item in (*common, *of_rungs) if item.name in known)
 
 
 def _seeds(text: str) -> tuple[int, ...]:
@@ -331,13 +396,3 @@ def _seeds(text: str) -> tuple[int, ...]:
     if not found:
         raise WorkbenchError(_("Seeds are whole numbers separated by commas, such as 1, 2, 3."))
     return found
-
-
-def _pairs(text: str) -> dict[str, str]:
-    try:
-        pairs = [part.partition("=") for part in shlex.split(text)]
-    except ValueError:
-        pairs = [("", "", "")]
-    if not all(name and sign for name, sign, _value in pairs):
-        raise WorkbenchError(_("Settings have the form KEY=VALUE, such as epochs=3."))
-    return {name: value for name, _sign, value in pairs}

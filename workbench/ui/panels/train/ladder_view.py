@@ -20,6 +20,7 @@ from workbench.ui import formats, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.train.ladder_cells import CellTable
 from workbench.ui.panels.train.ladder_results import LadderResults
+from workbench.ui.panels.train.ladder_settings import LadderSettings
 from workbench.ui.panels.train.ladder_state import LadderState
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
@@ -73,7 +74,7 @@ class LadderView(View):
         middle = column(
             row(words(_("Ladder"), "heading", weight=600), None, self._chip),
             row((self._layer_field, 3), (self._seeds_field, 2), gap=12),
-            self._settings_field,
+            self._settings,
             flow(self._rungs, self._decoders, self._more, gap=6),
             self._own,
             line(),
@@ -104,18 +105,10 @@ class LadderView(View):
         state = self.state
         self._chip, self._layer = Chip(""), combo()
         self._layer.activated.connect(lambda _i: state.choose(layer=self._layer.currentData()))
-        self._seeds, self._settings = QLineEdit(state.seeds), QLineEdit()
-        self._seeds.editingFinished.connect(lambda: self._typed("seeds", self._seeds))
-        self._settings.editingFinished.connect(lambda: self._typed("settings", self._settings))
-        self._settings.setPlaceholderText("epochs=3 bert.epochs=2")
+        self._seeds, self._settings = QLineEdit(state.seeds), LadderSettings(state)
+        self._seeds.editingFinished.connect(self._seeds_typed)
         self._layer_field = Field(_("Layer"), self._layer, name=_("Layer"))
         self._seeds_field = Field(_("Seeds"), self._seeds, name=_("Seeds"))
-        self._settings_field = Field(
-            _("Settings"),
-            self._settings,
-            _("Training options of all rungs, or of one: RUNG.KEY=VALUE."),
-            name=_("Settings"),
-        )
         self._menu, self._decoder_menu = QMenu(self), QMenu(self)
         self._rungs = Button(_("Rungs"), menu=self._menu, small=True)
         self._decoders = Button(_("Decoders"), menu=self._decoder_menu, small=True)
@@ -128,17 +121,18 @@ class LadderView(View):
             tip=_("Replace models of the rungs, or add a rung of your own"),
         )
         self._parts: dict[str, QComboBox] = {}
-        self._rung = QLineEdit()
-        self._rung.setPlaceholderText(_("Frozen BERT: starter-bert method=frozen layers=mix"))
+        self._rung, self._model, self._method = QLineEdit(), combo(), combo()
+        self._rung.setPlaceholderText(_("Title, for example Frozen BERT"))
         self._rung.returnPressed.connect(self._add_rung)
+        hint = _("Remove it again in the menu of rungs.")
         self._rung_field = Field(
-            _("Rung of your own"),
-            self._rung,
-            _("Title: MODEL KEY=VALUE …. Remove it again in the menu of rungs."),
-            name=_("Rung of your own"),
+            _("Rung of your own"), self._rung, hint, name=_("Title of your own rung")
         )
-        self._rung_field.put_beside(Button(_("Add"), "plus", on=self._add_rung))
-        self._own = column(self._rung_field, gap=10)
+        model = Field(_("Model"), self._model, name=_("Model of your own rung"))
+        method = Field(_("Training method"), self._method, name=_("Method of your own rung"))
+        add = Button(_("Add"), "plus", on=self._add_rung, name=_("Add rung"))
+        self._rung_field.put_beside(add)
+        self._own = column(self._rung_field, row((model, 1), (method, 1), gap=12), gap=10)
         self._own.hide()
         self.first: QWidget | None = self._layer
 
@@ -162,18 +156,21 @@ class LadderView(View):
         self._fill_parts()
 
     def _fill_parts(self) -> None:
+        fill(self._model, [(name, name) for name in self.state.models], self._model.currentData())
+        fill(self._method, self.state.methods, self._method.currentData())
         for part, _title, default, names in self.state.part_choices:
             if part in self._parts:
                 items = [(name, name) for name in names if name != default]
                 fill(self._parts[part], [("", default), *items], self.state.parts.get(part, ""))
 
     def _add_rung(self) -> None:
-        if self.state.add_rung(self._rung.text().strip()):
+        model, method = str(self._model.currentData()), str(self._method.currentData())
+        if self.state.add_rung(self._rung.text().strip(), model, method):
             self._rung.clear()
 
-    def _typed(self, name: str, edit: QLineEdit) -> None:
-        if edit.text() != getattr(self.state, name):
-            self.state.choose(**{name: edit.text()})
+    def _seeds_typed(self) -> None:
+        if self._seeds.text() != self.state.seeds:
+            self.state.choose(seeds=self._seeds.text())
 
     # ---------------------------------------------------------------- render
 
@@ -185,9 +182,10 @@ class LadderView(View):
                 for name, count in state.layers
             ]
             fill(self._layer, named, state.layer)
-        if concerns(fields, "seeds", "settings"):
+        if concerns(fields, "seeds"):
             self._seeds.setText(state.seeds)
-            self._settings.setText(state.settings)
+        if concerns(fields, "settings", "chosen", "own", "layer", "layers"):
+            self._settings.render()
         if concerns(fields, "chosen", "layers", "own", "parts", "work"):
             self._fill_menu()
             self._fill_parts()
