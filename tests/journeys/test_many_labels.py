@@ -16,7 +16,7 @@ def test_a_class_is_searched_by_words_and_then_has_a_key(hand):
     hand.click("Label intent")
     hand.click("Next unlabelled")
     first = hand.app.project.selection[0]
-    hand.click("Find a class")
+    hand.press("Text", Qt.Key.Key_Slash)
     hand.type("late g")
     hand.key(Qt.Key.Key_Return)
     hand.wait(lambda: "late_g" in classes(hand, first), "the search gives no class")

@@ -45,10 +45,13 @@ ROWS, LEAST_ROWS = 7, 3
 ROW = 34  # height of a row, pixels at 100%
 GAP = 6  # between a text and the palette beside it, pixels
 EDGE = 8  # between the palette and the edge of its parent, pixels
+DESCRIPTION = 340  # left edge of the descriptions in a list of one layer, pixels at 100%
 _WORD = re.compile(r"[^\W_a-z]*[^\W_A-Z]+|[^\W_]+")
 
 
 class Choice(NamedTuple):
+    """`layer`: its name, shown at the right; "" shows the description of the label instead."""
+
     label: Label
     layer: str
 
@@ -140,12 +143,99 @@ class _Delegate(QStyledItemDelegate):
         )
         painter.setFont(theme.font("small"))
         painter.setPen(theme.qcolour("muted"))
-        painter.drawText(
-            option.rect.adjusted(0, 0, -10, 0),
-            Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight,
-            choice.layer,
-        )
+        right = option.rect.adjusted(0, 0, -10, 0)
+        middle = Qt.AlignmentFlag.AlignVCenter
+        if choice.layer:
+            painter.drawText(right, middle | Qt.AlignmentFlag.AlignRight, choice.layer)
+        else:
+            right.setLeft(right.left() + max(theme.px(DESCRIPTION), width + 20))
+            shown = painter.fontMetrics().elidedText(
+                choice.label.description.replace("\n", " "),
+                Qt.TextElideMode.ElideRight,
+                right.width(),
+            )
+            painter.drawText(right, middle, shown)
         painter.restore()
+
+
+class LabelSearch(QObject):
+    """A field, the list of the labels that match what is typed in it, and a line for no match.
+
+    `picked(label id)` for Enter or a click, `left()` for Escape, `filtered()` after each change of
+    the matches. The arrow keys move in the list while the field keeps the focus.
+    """
+
+    picked = Signal(int)
+    left = Signal()
+    filtered = Signal()
+
+    def __init__(self, parent: QWidget, name: str, hint: str, *, at_once: bool = False) -> None:
+        """name: accessible name of the field. at_once: all labels match before anything is typed,
+        and Tab chooses as Enter does.
+        """
+        super().__init__(parent)
+        self._at_once = at_once
+        self._choices: Sequence[Choice] = ()
+        self.line = QLineEdit()
+        self.line.setPlaceholderText(hint)
+        self.line.setAccessibleName(name)
+        self.line.textChanged.connect(self.filter)
+        self.line.installEventFilter(self)
+        self._model, self.list = _Model(parent), QListView()
+        self.list.setModel(self._model)
+        self.list.setItemDelegate(_Delegate(self.list))
+        self.list.setUniformItemSizes(True)
+        self.list.setAccessibleName(_("Matching labels"))
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.clicked.connect(lambda _index: self._pick())
+        self.none = words("", "small", "muted", wrap=True)
+
+    @property
+    def count(self) -> int:
+        """Number of matches."""
+        return len(self._model.choices)
+
+    def offer(self, choices: Sequence[Choice]) -> None:
+        """Search in these labels."""
+        self._choices = choices
+        self.filter()
+
+    def filter(self) -> None:
+        """Show the matches."""
+        typed = self.line.text().strip()
+        self._model.set(matching(self._choices, typed) if typed or self._at_once else [])
+        if self.count:
+            self.list.setCurrentIndex(self._model.index(0))
+        self.list.setVisible(bool(self.count))
+        self.none.setText(_("No label matches “{typed}”.").format(typed=typed))
+        self.none.setHidden(bool(self.count))
+        self.filtered.emit()
+
+    def _pick(self) -> None:
+        row = self.list.currentIndex().row()
+        if 0 <= row < self.count:
+            id = self._model.choices[row].label.id
+            self.left.emit()
+            self.picked.emit(id)
+
+    def _move(self, step: int) -> None:
+        row = min(max(0, self.list.currentIndex().row() + step), self.count - 1)
+        self.list.setCurrentIndex(self._model.index(row))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            key, chooses = event.key(), [Qt.Key.Key_Return, Qt.Key.Key_Enter]
+            if key == Qt.Key.Key_Escape:
+                self.left.emit()
+            elif key in (Qt.Key.Key_Down, Qt.Key.Key_Up):
+                self._move(1 if key == Qt.Key.Key_Down else -1)
+            elif key in chooses or (key == Qt.Key.Key_Tab and self._at_once):
+                self._pick()
+            else:
+                return False
+            return True
+        return super().eventFilter(watched, event)
 
 
 class LabelPalette(QFrame):
@@ -161,27 +251,19 @@ class LabelPalette(QFrame):
         self.hide()
         self.setProperty("part", "card")
         self._before: QWidget | None = None
-        self._choices: Sequence[Choice] = ()
-        self._line = QLineEdit()
-        self._line.setPlaceholderText(_("Type the name of a label"))
-        self._line.setAccessibleName(_("Find a label"))
-        self._line.textChanged.connect(self._filter)
+        self._search = LabelSearch(
+            self, _("Find a label"), _("Type the name of a label"), at_once=True
+        )
+        self._search.filtered.connect(self._fit)
+        self._search.left.connect(self.leave)
+        self._search.picked.connect(self.picked)
+        self._line, self._list = self._search.line, self._search.list
         self._line.installEventFilter(self)
-        self._model, self._list = _Model(self), QListView()
-        self._list.setModel(self._model)
-        self._list.setItemDelegate(_Delegate(self._list))
-        self._list.setUniformItemSizes(True)
-        self._list.setAccessibleName(_("Matching labels"))
-        self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._list.clicked.connect(lambda _index: self._pick())
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 8, 8, 8)
         layout.setSpacing(6)
-        layout.addWidget(self._line)
-        layout.addWidget(self._list)
-        self._none = words("", "small", "muted", wrap=True)
-        layout.addWidget(self._none)
+        for part in (self._line, self._list, self._search.none):
+            layout.addWidget(part)
         self._rows = ROWS
 
     def ask(
@@ -198,14 +280,14 @@ class LabelPalette(QFrame):
         the texts, above or left of them, with fewer rows below them where there is little room;
         without any such place it is beside the text to be labelled, else at `above`.
         """
-        self._choices, self._before = choices, QApplication.focusWidget()
+        self._before = QApplication.focusWidget()
         self._line.clear()
         self._rows = ROWS
-        self._filter("")
+        self._search.offer(choices)
         self.setFixedWidth(theme.px(WIDTH))
         free = self._place_without(texts, beside)
         if free is not None:
-            self._filter("")  # with the rows that have room there
+            self._fit()  # with the rows that have room there
         self.move(free if free is not None else self._place(above, beside))
         self.raise_()
         self.show()
@@ -223,7 +305,7 @@ class LabelPalette(QFrame):
         left = max(EDGE, min(left, parent.width() - self.width() - EDGE))
         line, around = theme.px(ROW), self.height() - self._list.height()
         room = parent.height() - EDGE - (last.bottom() + GAP)
-        if room >= around + min(len(self._choices), LEAST_ROWS) * line + 4:
+        if room >= around + min(self._search.count, LEAST_ROWS) * line + 4:
             self._rows = max(1, min(ROWS, (room - around - 4) // line))
             return QPoint(left, last.bottom() + GAP)
         if first.top() - GAP - self.height() >= EDGE:
@@ -247,23 +329,10 @@ class LabelPalette(QFrame):
             return usual
         return QPoint(max(EDGE, min(beside.left(), room.width() - self.width() - EDGE)), top)
 
-    def _filter(self, typed: str) -> None:
-        """Show the matches and adapt the height; the field stays in place while typing."""
-        self._model.set(matching(self._choices, typed))
-        if self._model.choices:
-            self._list.setCurrentIndex(self._model.index(0))
-        self._list.setVisible(bool(self._model.choices))
-        self._list.setFixedHeight(min(self._rows, len(self._model.choices)) * theme.px(ROW) + 4)
-        self._none.setText(_("No label matches “{typed}”.").format(typed=typed.strip()))
-        self._none.setHidden(bool(self._model.choices))
+    def _fit(self) -> None:
+        """Adapt the height to the matches; the field stays in place while typing."""
+        self._list.setFixedHeight(min(self._rows, self._search.count) * theme.px(ROW) + 4)
         self.adjustSize()
-
-    def _pick(self) -> None:
-        row = self._list.currentIndex().row()
-        if 0 <= row < len(self._model.choices):
-            id = self._model.choices[row].label.id
-            self.leave()
-            self.picked.emit(id)
 
     def leave(self) -> None:
         """Close and return the focus."""
@@ -275,20 +344,4 @@ class LabelPalette(QFrame):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is self._line and event.type() == QEvent.Type.FocusOut:
             self.hide()
-        pressed = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress
-        if watched is self._line and pressed and isinstance(event, QKeyEvent):
-            if event.key() == Qt.Key.Key_Escape:
-                self.leave()
-                return True
-            key, row = event.key(), self._list.currentIndex().row()
-            if key in (Qt.Key.Key_Down, Qt.Key.Key_Up):
-                row = min(
-                    max(0, row + (1 if key == Qt.Key.Key_Down else -1)),
-                    len(self._model.choices) - 1,
-                )
-                self._list.setCurrentIndex(self._model.index(row))
-                return True
-            if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab):
-                self._pick()
-                return True
         return super().eventFilter(watched, event)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QCheckBox, QLabel
+from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QListView
 
 from tests.ui.panels.annotate.test_state import key_of, layer_id
 from workbench.operations import annotate, labels
@@ -105,8 +105,24 @@ def test_the_rows_keep_their_place_from_document_to_document(many, open_view, mo
         places.append(tuple(part.mapTo(view, part.rect().topLeft()).y() for part in parts))
 
     assert len(set(places)) == 1
-    said = [label.text() for label in view.findChildren(QLabel) if label.isVisible()]
-    assert "one of 30, the most probable first" in said and said.count("0.30") == 5
+    assert {"one of 30", "Most probable"} <= {*said(view)} and said(view).count("0.30") == 5
+
+
+def field(view):
+    return next(
+        line for line in view.findChildren(QLineEdit) if line.accessibleName() == "Find a class"
+    )
+
+
+def results(view):
+    shown = [
+        box for box in view.findChildren(QListView) if box.accessibleName() == "Matching labels"
+    ]
+    return [box for box in shown if box.isVisible()]
+
+
+def said(view):
+    return [label.text() for label in view.findChildren(QLabel) if label.isVisible()]
 
 
 def test_a_digit_gives_a_class_and_the_search_any_other(many, open_view):
@@ -114,14 +130,77 @@ def test_a_digit_gives_a_class_and_the_search_any_other(many, open_view):
     QTest.keyClick(view.first, Qt.Key.Key_2)
     assert many.state.marked == {many.ids["topic_28"]} and chips(view)["topic_28"].isChecked()
 
-    (search,) = [b for b in view.findChildren(Button) if b.accessibleName() == "Find a class"]
-    QTest.mouseClick(search, Qt.MouseButton.LeftButton)
-    palette = view.findChild(LabelPalette)
-    QTest.keyClicks(palette.focusWidget() or view.focusWidget(), "topic 19")
-    QTest.keyClick(view.window().focusWidget(), Qt.Key.Key_Return)
+    QTest.keyClick(view.first, Qt.Key.Key_Slash)
+    assert field(view).hasFocus() and not results(view)
+    QTest.keyClicks(field(view), "topic 1")
+    assert len(results(view)) == 1 and "topic_28" not in chips(view)
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_Return):
+        QTest.keyClick(field(view), key)
     QTest.qWait(10)
-    assert many.state.marked == {many.ids["topic_19"]} and chips(view)["topic_19"].isChecked()
-    assert key_of(many.state) == "k0"
+    assert many.state.marked == {many.ids["topic_11"]} and chips(view)["topic_11"].isChecked()
+    assert key_of(many.state) == "k0" and view.first.hasFocus() and field(view).text() == ""
+
+
+def test_escape_leaves_the_search_and_enter_in_an_empty_one_gives_no_class(many, open_view):
+    view = open_view(many.state)
+    QTest.keyClick(view.first, Qt.Key.Key_Slash)
+    QTest.keyClick(field(view), Qt.Key.Key_Return)
+    assert many.state.marked == set()
+
+    QTest.keyClicks(field(view), "topic")
+    QTest.keyClick(field(view), Qt.Key.Key_Escape)
+    assert view.first.hasFocus() and field(view).text() == "" and not results(view)
+    assert many.state.marked == set() and "topic_28" in chips(view)
+
+
+def test_the_search_reads_descriptions_and_says_when_nothing_matches(many, open_view):
+    labels.describe_label(many.state.project, many.ids["topic_23"], "Money came back")
+    view = open_view(many.state)
+    field(view).setFocus()
+    QTest.keyClicks(field(view), "wombat")
+    assert "No label matches “wombat”." in said(view)
+
+    field(view).clear()
+    QTest.keyClicks(field(view), "money")
+    QTest.keyClick(field(view), Qt.Key.Key_Return)
+    assert many.state.marked == {many.ids["topic_23"]}
+
+
+def test_enter_in_the_search_counts_as_a_key(many, open_view):
+    view, here = open_view(many.state), many.state.document_id
+    many.state.set_goes_on(True)
+    QTest.keyClick(view.first, Qt.Key.Key_Slash)
+    QTest.keyClicks(field(view), "topic 19")
+    QTest.keyClick(field(view), Qt.Key.Key_Return)
+
+    assert many.state.document_id != here and view.first.hasFocus()
+
+
+def test_beside_other_layers_the_key_of_the_search_finds_the_labels_of_all(many, open_view):
+    view = open_view(many.state)
+    many.state.switch_layer(layer_id(many.state, "names"), True)
+    QTest.keyClick(view.first, Qt.Key.Key_Slash)
+
+    assert view.findChild(LabelPalette).isVisible() and not field(view).hasFocus()
+
+
+def test_turning_the_model_off_in_the_card_shows_the_most_frequent_classes(
+    many, open_view, monkeypatch
+):
+    state = many.state
+    on = SimpleNamespace(layer=state.active[0], close=lambda: None, order=None)
+    state.update(instant=on, instant_line="Learned from 9 documents.")
+    chances = [(many.ids[name], 0.3) for name in NAMES[:5]]
+    monkeypatch.setattr(state, "class_chances", lambda _layer: chances if state.instant else [])
+    state.first_labels(state.active[0])
+    view = open_view(state)
+    assert {"Most probable", "Learned from 9 documents."} <= {*said(view)}
+
+    (off,) = [b for b in view.paper.findChildren(Button) if b.text() == "Turn off"]
+    QTest.mouseClick(off, Qt.MouseButton.LeftButton)
+    assert state.instant is None and first(many).chances == {}
+    assert "Most frequent" in said(view) and "0.30" not in said(view)
+    assert list(key_names(many).values())[:2] == ["topic_29", "topic_28"]
 
 
 def test_in_a_low_window_only_whole_rows_are_shown_and_the_text_stays(many, open_view):
@@ -142,7 +221,7 @@ def test_in_a_low_window_only_whole_rows_are_shown_and_the_text_stays(many, open
 
 def goes_on(view):
     name = "A key also submits and goes on"
-    return next(box for box in view.findChildren(QCheckBox) if box.text() == name)
+    return next(box for box in view.findChildren(QCheckBox) if box.accessibleName() == name)
 
 
 def test_a_key_also_submits_and_goes_on_and_undo_returns_to_the_document(many, open_view):

@@ -51,8 +51,8 @@ class ActsBar(QWidget):
             on=state.submit,
             tip=_("Submit in the selected layers and open the next document"),
         )
-        self._goes_on = QCheckBox(_("A key also submits and goes on"))
-        self._goes_on.setAccessibleName(self._goes_on.text())
+        self._goes_on = QCheckBox()
+        self._goes_on.setAccessibleName(_("A key also submits and goes on"))
         self._goes_on.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._goes_on.clicked.connect(state.set_goes_on)
         plain.set_tip(
@@ -102,8 +102,10 @@ class ActsBar(QWidget):
     def fit(self) -> None:
         """Without room for it, the option is in the menu alone."""
         width, option = self.width(), self._state.can_go_on
-        option &= width >= theme.px(680)
+        long = width >= theme.px(680)
+        option &= width >= theme.px(570)
         self._goes_on.setVisible(option)
+        self._goes_on.setText(self._goes_on.accessibleName() if long else _("Key submits"))
         for cap in self.caps:
             cap.setVisible(width >= theme.px(760 if option else 500))
         self._remarks.show_words(width >= theme.px(870 if option else 700))

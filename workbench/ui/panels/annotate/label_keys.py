@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from workbench.base.i18n import _
 from workbench.operations import labels
 from workbench.text.labels import (
     CLASS_KEYS,
@@ -81,6 +82,20 @@ class LabelKeys(InstantState):
         if kept is None or (not kept.chances and self.class_chances(layer)):
             found[row_id(layer)] = self._choose_first(layer)
         return found[row_id(layer)]
+
+    def toggle_instant(self) -> None:
+        self._first = None, None, {}
+        super().toggle_instant()
+
+    def instant_on(self, layer: Layer) -> tuple[str, str]:
+        """What the instant model does in a layer, as sentences, and what a button that turns it on
+        or off there says; "" for a layer that it does not learn.
+        """
+        is_on = self.instant is not None
+        learned = self.instant.layer if self.instant is not None else self.instant_layer
+        if learned is None or learned.id != layer.id or (not is_on and self.project.read_only):
+            return "", ""
+        return (self.instant_line, _("Turn off")) if is_on else ("", _("Turn on"))
 
     def _choose_first(self, layer: Layer) -> FirstLabels:
         chances = dict(self.class_chances(layer)[:FIRST])

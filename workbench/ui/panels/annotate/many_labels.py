@@ -8,19 +8,20 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QGridLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QFocusEvent, QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
 from workbench.text.rows import row_id
-from workbench.ui import formats, plain, theme
+from workbench.ui import formats, icons, plain, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import ChipButton
-from workbench.ui.widgets.key_cap import CommandCap
+from workbench.ui.widgets.key_cap import CommandCap, follow_tip
+from workbench.ui.widgets.label_palette import LEAST_ROWS, Choice, LabelSearch
 from workbench.ui.widgets.layout import clear, layout_of, row
 from workbench.ui.widgets.meter import Meter
-from workbench.ui.widgets.words import Elided, words
+from workbench.ui.widgets.words import Elided, call, words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -36,32 +37,54 @@ METER = 100  # pixels at 100%
 
 
 class ManyLabels(QWidget):
-    """`picked(label id)` when a chip is clicked, `more()` for the search."""
+    """`picked(label id)` when a chip is clicked, `found(label id)` by the search, `left()` when the
+    search is left, `more()` where there is no room for its list. `switched()`: turn the instant
+    model on or off.
+    """
 
     picked = Signal(int)
+    found = Signal(int)
+    left = Signal()
     more = Signal()
+    switched = Signal()
 
     def __init__(self, settings: Settings) -> None:
         super().__init__()
         self._shown: tuple[object, ...] = ()
         self._rows: list[list[QWidget]] = []  # what stands in each row of the most probable ones
         self._chips: dict[int, ChipButton] = {}  # of the first labels, by id
-        self._title, self._about = words("", "ui", weight=600), Elided("", "small", "muted")
-        self._search = Button(_("Find a class"), "search", small=True, on=self.more.emit)
-        self._search.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        plain.set_tip(self._search, _("Type part of its name or description"))
+        self._title, self._about = words("", "ui", weight=600), words("", "small", "muted")
+        self._search = LabelSearch(
+            self, _("Find a class"), _("Find a class: type part of its name or description")
+        )
+        self._search.filtered.connect(self._fit)
+        self._search.left.connect(self._leave)
+        self._search.picked.connect(self.found)
+        self._search.none.setWordWrap(False)  # else the height would depend on the width
+        self._search.none.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._field = self._search.line
+        self._field.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._field.installEventFilter(self)
+        self._glass = QAction(icons.icon("search", "muted", theme.px(16)), "", self._field)
+        self._field.addAction(self._glass, QLineEdit.ActionPosition.LeadingPosition)
+        call(self._field, _("Find a class"))
         self._others = row(gap=6)  # the classes of the document that are not among the first
-        cap = CommandCap(settings, "annotate.palette", "/")
-        head = row(self._title, (self._about, 1), self._others, self._search, cap, gap=8)
-        head.setFixedHeight(theme.px(LINE))
+        self._cap = CommandCap(settings, "annotate.palette", "/")
+        head = row(self._title, self._about, self._others, (self._field, 1), self._cap, gap=8)
         self._head = head
+        self._kind, self._line = words("", "small", weight=600), Elided("", "small", "muted")
+        self._switch = Button("", kind="quiet", small=True, on=self.switched.emit)
+        self._switch.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        follow_tip(self._switch, _("Instant model"), settings, "annotate.instant", "Ctrl+Shift+D")
+        self._above = row(self._kind, (self._line, 1), self._switch, gap=8)
         self._likely = QGridLayout()
         self._likely.setContentsMargins(0, 0, 0, 0)
         self._likely.setColumnStretch(3, 1)
         self._recent = row(gap=8)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(head)
+        for part in (head, self._search.list, self._search.none, self._above):
+            layout.addWidget(part)
         layout.addLayout(self._likely)
         layout.addWidget(self._recent)
         layout.addStretch(1)
@@ -70,31 +93,70 @@ class ManyLabels(QWidget):
 
     def sizeHint(self) -> QSize:
         """The same for every document, also with fewer labels."""
-        line, gap = theme.px(LINE), theme.px(GAP)
-        return QSize(0, (ROWS + 2) * line + (ROWS - 1) * gap + 2 * layout_of(self).spacing())
+        line, gap, head = theme.px(LINE), theme.px(GAP), theme.px(theme.CONTROL)
+        lines = head + (ROWS + 2) * line + (ROWS - 1) * gap
+        return QSize(0, lines + 3 * layout_of(self).spacing())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
 
     def _fit(self) -> None:
-        """Show the rows that have room; of the others, the keys still work."""
+        """Show the rows that have room; of the others, the keys still work. What the search finds
+        is shown instead of them.
+        """
         line, between = theme.px(LINE), layout_of(self).spacing()
-        room = self.height() - 2 * (line + between)
-        self._recent.setVisible(room >= 0)
-        rows = max(0, (room + theme.px(GAP)) // (line + theme.px(GAP)))
+        room = self.height() - (theme.px(theme.CONTROL) + between)
+        searching = bool(self._field.text().strip())
+        self._search.list.setFixedHeight(max(0, room))
+        self._search.list.setVisible(searching and self._search.count > 0)
+        self._search.none.setVisible(searching and not self._search.count)
+        room -= line + between
+        self._recent.setVisible(room >= 0 and not searching)
+        each = line + theme.px(GAP)
+        above = room >= line + between + ROWS * each - theme.px(GAP)
+        self._above.setVisible(above and not searching)
+        room -= above * (line + between)
+        rows = 0 if searching else max(0, (room + theme.px(GAP)) // each)
         for number, parts in enumerate(self._rows):
             for part in parts:
                 part.setVisible(number < rows)
 
     def minimumSizeHint(self) -> QSize:
         """With the search alone: a window can be lower than the rows need."""
-        return QSize(0, theme.px(LINE))
+        return QSize(0, theme.px(theme.CONTROL))
 
     @property
-    def controls(self) -> tuple[QAbstractButton, ...]:
-        """The buttons in reading order."""
-        return (self._search, *self._chips.values())
+    def controls(self) -> tuple[QWidget, ...]:
+        """The controls in reading order."""
+        return (self._field, self._switch, *self._chips.values())
+
+    # ------------------------------------------------------------ search
+
+    @property
+    def has_room(self) -> bool:
+        """Whether some rows that the search finds can be shown."""
+        return self.height() >= theme.px((1 + LEAST_ROWS) * LINE)
+
+    def find(self) -> None:
+        """Focus the field of the search."""
+        self._field.setFocus()
+        self._field.selectAll()
+
+    def _leave(self) -> None:
+        self._field.clear()
+        self.left.emit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QFocusEvent) and watched is self._field:
+            entered, reason = event.gotFocus(), event.reason()
+            if entered and not self.has_room:
+                QTimer.singleShot(0, self.more.emit)
+            elif not entered and reason != Qt.FocusReason.ActiveWindowFocusReason:
+                self._field.clear()
+        return super().eventFilter(watched, event)
+
+    # ------------------------------------------------------------ showing
 
     def set(
         self,
@@ -104,29 +166,37 @@ class ManyLabels(QWidget):
         *,
         chosen: Collection[int],
         enabled: bool,
+        alone: bool,
     ) -> None:
-        """labels: label id → the label with its key. `chosen` are outlined."""
+        """labels: label id → the label with its key, the one used last first. `chosen` are
+        outlined. alone: the key of the search is that of this layer.
+        """
         self._title.setText(layer.name)
-        about = (
-            _("one of {n}, the most probable first")
-            if first.chances
-            else _("one of {n}, the most frequent first")
-        )
+        about = _("several of {n}") if layer.traits.several else _("one of {n}")
         self._about.setText(about.format(n=formats.count(len(layer.labels))))
-        shown = first, tuple(labels.get(id) for id in (*first.likely, *first.recent))
+        self._kind.setText(_("Most probable") if first.chances else _("Most frequent"))
+        self._cap.setVisible(alone)
+        shown = first, tuple(labels.items())
         if shown != self._shown:
             self._shown = shown
             self._fill(first, labels)
+            self._search.offer([Choice(label, "") for label in labels.values()])
         for id, chip in self._chips.items():
             chip.setChecked(id in chosen)
             chip.setEnabled(enabled)
-        self._search.setEnabled(enabled)
+        self._field.setEnabled(enabled)
         clear(layout_of(self._others))
         for label in layer.labels:
             if label.id in chosen and label.id not in self._chips:
                 chip = self._chip(label, most=WIDEST // 2)
                 chip.setChecked(True)
                 layout_of(self._others).addWidget(chip)
+
+    def set_instant(self, line: str, turn: str) -> None:
+        """line: what the instant model does, as sentences. turn: what the button says, or ""."""
+        self._line.setText(line)
+        self._switch.set_text(turn)
+        self._switch.setVisible(bool(turn))
 
     def _fill(self, first: FirstLabels, labels: Mapping[int, Label]) -> None:
         self._chips, self._rows = {}, []
@@ -166,7 +236,9 @@ class ManyLabels(QWidget):
 
     def restyle(self) -> None:
         """Called after the theme or text size has changed."""
-        self._head.setFixedHeight(theme.px(LINE))
+        self._head.setFixedHeight(theme.px(theme.CONTROL))
+        self._above.setFixedHeight(theme.px(LINE))
+        self._glass.setIcon(icons.icon("search", "muted", theme.px(16)))
         self._recent.setFixedHeight(theme.px(LINE))
         self._likely.setVerticalSpacing(theme.px(GAP))
         self._likely.setColumnMinimumWidth(0, theme.px(WIDEST))  # the others keep their place, too

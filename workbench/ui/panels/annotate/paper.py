@@ -55,11 +55,13 @@ class DocumentText(TextView):
 
 
 class Paper(QFrame):
-    """`picked(label id)` and `more()` come from the label bars. `text_made` is called for
+    """`picked(label id)` and `more()` come from the label bars, `found(label id)` from the search
+    of a layer with many labels. `text_made` is called for
     each text view, so that its keys can be watched.
     """
 
     picked = Signal(int)
+    found = Signal(int)
     more = Signal()
     text_made = Signal(object)
 
@@ -371,10 +373,33 @@ class Paper(QFrame):
         if id not in self._many:
             part = self._many[id] = ManyLabels(state.context.settings)
             part.picked.connect(self.picked)
+            part.found.connect(self.found)
+            part.left.connect(self.focus_text)
             part.more.connect(self.more)
+            part.switched.connect(state.toggle_instant)
             self._firsts.addWidget(part)
-        labels = {row_id(label): label for label in state.with_keys(layer)}
-        self._many[id].set(layer, first, labels, chosen=state.marked, enabled=state.can_edit)
+        order = state.order_of_use()
+        known = {row_id(label): label for label in state.with_keys(layer)}
+        labels = {id: known[id] for id in sorted(known, key=lambda id: order.get(id, len(order)))}
+        alone = len(state.active) == 1
+        self._many[id].set(
+            layer, first, labels, chosen=state.marked, enabled=state.can_edit, alone=alone
+        )
+        self._many[id].set_instant(*state.instant_on(layer))
+        return True
+
+    def show_instant(self) -> None:
+        """The instant model was turned on or off, or has learned."""
+        for layer in self.state.active:
+            if row_id(layer) in self._many:
+                self._show_many(layer)
+
+    def find_class(self) -> bool:
+        """Focus the search of the only layer, if it has one with room for what it finds."""
+        (many,) = self._many.values() if len(self.state.active) == len(self._many) == 1 else (None,)
+        if many is None or not many.has_room:
+            return False
+        many.find()
         return True
 
     def _order_tabs(self) -> None:

@@ -80,7 +80,7 @@ class AnnotateView(View):
         self._stack = PageLayout(self)
         self._stack.addWidget(page)
         self._palette = LabelPalette(self)
-        self._palette.picked.connect(self.label)
+        self._palette.picked.connect(self.label_found)
         self._beside = SelectionBar(self)
         self._beside.picked.connect(self.label)
         self.links = Links(self)
@@ -141,7 +141,8 @@ class AnnotateView(View):
         self._find = Find(state, self._paper)
         self.occurrences = OccurrencesPane(state, self._paper)
         self._paper.picked.connect(self.label)
-        self._paper.more.connect(self.open_palette)
+        self._paper.found.connect(self.label_found)
+        self._paper.more.connect(self._show_palette)
         self._centre = QWidget()
         self._centre.setMinimumWidth(360)
         layout = QVBoxLayout(self._centre)
@@ -209,6 +210,8 @@ class AnnotateView(View):
         if concerns(fields, "remark_changes"):
             self.remarks.render()
             self.right.show_remarks()
+        if concerns(fields, "instant", "instant_line"):
+            self._paper.show_instant()
         if concerns(fields, "goes_on_changes"):
             self._acts.render()
         if concerns(fields, "unit_changes"):
@@ -313,9 +316,14 @@ class AnnotateView(View):
 
     def label_by_key(self, label_id: int) -> None:
         """As `label`; a key also steps through sublabels, or submits and goes on."""
+        if self.state.goes_on or not self.state.step_sublabel(label_id):
+            self.label_found(label_id)
+
+    def label_found(self, label_id: int) -> None:
+        """As `label`; what was typed to find it can also submit and go on."""
         if self.state.goes_on:
             self.state.choose_and_go_on(label_id)
-        elif not self.state.step_sublabel(label_id):
+        else:
             self.label(label_id)
 
     def leave_selection(self, before: Name | None) -> None:
@@ -325,6 +333,11 @@ class AnnotateView(View):
             text.select(text.caret, text.caret, show=False)
 
     def open_palette(self) -> None:
+        """The search of the card where that is of all there is to label, else the palette."""
+        if self.state.can_edit and not self._paper.find_class():
+            self._show_palette()
+
+    def _show_palette(self) -> None:
         """All labels, beside the text to be labelled; while a relation is being made, those that it
         may have.
         """
