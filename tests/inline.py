@@ -60,6 +60,9 @@ class InlineHost:
         self._spec, self._answer = spec, None
         self._folder = scratch.make("host")
 
+    def start(self):
+        """It is loaded when it is asked."""
+
     def ask_now(self, request, timeout=0.0):
         if self._answer is None:
             self._answer = worker.resolve(self._spec.target)(self._spec.params)

@@ -228,6 +228,7 @@ class Instant:
         }
         spec = JobSpec(TARGET, params, title=_("Instant model"), env=ONE_THREAD)
         self._host, self._asking = Host(spec, dispatch=self._queue.dispatch), False
+        self._host.start()  # it loads while the labels are read
         self._told, self._learns_from, self.message = frozenset(), vectors, ""
         if before is None:
             self._become(STARTING)
