@@ -21,13 +21,45 @@ def entry(app, id):
     return next(entry for entry in app.window.menus.entries if entry.command.id == id)
 
 
-def titles(app, menu) -> list[str]:
+def top(app, menu) -> list[str]:
     app.window.menus.menus[menu].aboutToShow.emit()
-    return [
-        action.text().replace("&", "")
-        for action in app.window.menus.menus[menu].actions()
-        if action.text()
-    ]
+    actions = app.window.menus.menus[menu].actions()
+    return [action.text().replace("&", "") for action in actions if action.text()]
+
+
+def titles(app, menu) -> list[str]:
+    """Titles of a menu and its submenus."""
+    top(app, menu)
+    return [text.replace("&", "") for text in texts(app.window.menus.menus[menu])]
+
+
+def texts(menu):
+    for action in menu.actions():
+        if action.text():
+            yield action.text()
+        if action.menu() is not None:
+            yield from texts(action.menu())
+
+
+@pytest.mark.parametrize("page", ["annotate", "labels", "results", "models"])
+def test_no_menu_has_more_than_fifteen_entries(app, project_file, page):
+    app.open_project(project_file, page=page)
+
+    for menu in MENUS:
+        assert len(top(app, menu)) <= 15, menu
+        for action in app.window.menus.menus[menu].actions():
+            assert action.menu() is None or len(action.menu().actions()) <= 15, action.text()
+
+
+def test_a_long_menu_has_its_groups_in_submenus_whose_keys_work(app, project_file, qtbot):
+    app.open_project(project_file, page="annotate")
+    assert "Suggestions" in top(app, "Labels") and "Patterns…" not in top(app, "Labels")
+    assert "Patterns…" in titles(app, "Labels")
+    assert top(app, "Labels") == top(app, "Labels")
+
+    app.window.go("labels")
+    assert "Add label" in top(app, "Labels")
+    assert entry(app, "larger").action in app.window.actions()
 
 
 def test_the_menu_bar_has_six_menus_with_mnemonics(app):

@@ -177,7 +177,7 @@ def trace(app, monkeypatch):
 def entries(app, menu, *, everywhere=True):
     """The entries of a menu as it opens now, without submenus; of the page and of Edit, or all."""
     app.window.menus.menus[menu].aboutToShow.emit()
-    shown = set(app.window.menus.menus[menu].actions())
+    shown = set(actions_of(app.window.menus.menus[menu]))
     return [
         entry
         for entry in app.window.menus.entries
@@ -185,6 +185,13 @@ def entries(app, menu, *, everywhere=True):
         and entry.action in shown
         and (everywhere or menu == "Edit" or entry.page == app.window.page)
     ]
+
+
+def actions_of(menu):
+    for action in menu.actions():
+        yield action
+        if action.menu() is not None:
+            yield from actions_of(action.menu())
 
 
 def back(trace, page):

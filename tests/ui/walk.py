@@ -89,9 +89,10 @@ class Walk:
         """Open every menu of the menu bar; only its own texts are checked."""
         self.seen.place = place
         for menu in self.window.menus.menus.values():
-            menu.aboutToShow.emit()
             for action in menu.actions():
                 self.seen.note(action.text(), "menu")
+                for inner in action.menu().actions() if action.menu() is not None else ():
+                    self.seen.note(inner.text(), "menu")
             menu.aboutToHide.emit()
 
     def menu(self, menu) -> None:

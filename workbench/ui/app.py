@@ -23,7 +23,7 @@ from workbench.ui import garbage, locale, run_ends, style, theme, undo_steps
 from workbench.ui.dispatch import Dispatch
 from workbench.ui.local_steps import LocalSteps
 from workbench.ui.plugin_watch import PluginWatch
-from workbench.ui.widgets import combo_access
+from workbench.ui.widgets import combo_access, safe_focus
 from workbench.ui.window import Window
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ class App:
         self._plugin_watch = PluginWatch(self)
         self._collector = garbage.Collector()
         combo_access.install()
+        qt.focusChanged.connect(safe_focus.focus_moved)
         style.apply(qt, self.settings, ())  # sizes and fonts, needed to create the window
         qt.styleHints().colorSchemeChanged.connect(self._system_theme)
         self.window = Window(self)

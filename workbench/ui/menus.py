@@ -9,13 +9,26 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMainWindow, QMenu
 
-from workbench.base.i18n import _
+from workbench.base.i18n import N_, _
 from workbench.base.settings import Settings
 from workbench.ui.commands import MENUS, Command
 from workbench.ui.keys import sequences, shown
 from workbench.ui.widgets import context_menu
 
 LAST = "quit"  # this group is placed at the end of its menu, as is customary
+MOST = 15  # a menu with more entries has its named groups in submenus
+GROUPS = {  # group of commands → title of its submenu
+    "queue": N_("&Queue"),
+    "units": N_("&Paragraphs and sentences"),
+    "errors": N_("&Errors"),
+    "suggestions": N_("Sugg&estions"),
+    "relations": N_("Relations and c&hains"),
+    "size": N_("Te&xt size"),
+    "theme": N_("T&heme"),
+    "docks": N_("&Windows"),
+    "annotate": N_("Annotate page"),
+    "one": N_("Selected &run"),
+}
 
 
 class Entry:
@@ -59,6 +72,7 @@ class Menus:
         self.entries: list[Entry] = []
         self._keyed_for = ""  # the page whose keys are active
         self.menus: dict[str, QMenu] = {}
+        self._groups: dict[tuple[str, str], QMenu] = {}  # menu, group → submenu
         for name in MENUS:
             menu = window.menuBar().addMenu("&" + _(name))
             menu.aboutToShow.connect(lambda name=name: self._fill(name))
@@ -146,7 +160,8 @@ class Menus:
     def _fill(self, name: str) -> None:
         """Add the entries of the current page and those that act anywhere.
 
-        The entries of all pages would make a long list of disabled ones.
+        The entries of all pages would make a long list of disabled ones. Named groups of a menu
+        that is still long are submenus.
         """
         menu, group = self.menus[name], None
         menu.clear()
@@ -155,13 +170,35 @@ class Menus:
             for entry in self.entries
             if entry.command.menu == name and entry.action is not None and self._belongs(entry)
         ]
+        folded = set(GROUPS) if len(entries) > MOST else set()
+        filled: set[str] = set()
         for entry in sorted(entries, key=lambda item: item.command.group == LAST):
-            if group is not None and (entry.page, entry.command.group) != group:
+            own = entry.command.group
+            if own in folded and own in filled:
+                self._add(self._groups[name, own], entry)
+                continue
+            if group is not None and (entry.page, own) != group and not {own, group[1]} <= folded:
                 menu.addSeparator()
-            group = (entry.page, entry.command.group)
-            if (action := entry.action) is not None:
-                self._show(entry, action)
-                menu.addAction(action)
+            group = (entry.page, own)
+            if own in folded:
+                filled.add(own)
+                self._add(self._group_menu(menu, name, own), entry)
+            else:
+                self._add(menu, entry)
+
+    def _group_menu(self, menu: QMenu, name: str, group: str) -> QMenu:
+        """The submenu of a group, emptied and added to its menu."""
+        if (name, group) not in self._groups:
+            self._groups[name, group] = QMenu(_(GROUPS[group]), self._window)
+        submenu = self._groups[name, group]
+        submenu.clear()
+        menu.addMenu(submenu)
+        return submenu
+
+    def _add(self, menu: QMenu, entry: Entry) -> None:
+        if (action := entry.action) is not None:
+            self._show(entry, action)
+            menu.addAction(action)
 
     def _show(self, entry: Entry, action: QAction) -> None:
         target = entry.target() if self._belongs(entry) else None

@@ -107,10 +107,13 @@ def test_a_label_that_does_not_fit_leaves_no_half_made_file(app, qtbot, tmp_path
     assert not list(tmp_path.glob("Half*"))
 
 
-def test_every_setting_is_asked_for_or_kept_elsewhere():
-    asked = {record.name for group in ("look", "work", "network") for record in records(group)}
+def test_every_setting_is_asked_for_under_its_title_or_not_shown():
+    shown = [record for group in ("look", "work", "network") for record in records(group)]
+    asked = {record.name for record in shown}
 
+    assert not asked & set(KEPT)
     assert asked | set(KEPT) == {field.name for field in fields(settings.Settings)}
+    assert all(record.title[0].isupper() for record in shown)
 
 
 def test_a_changed_setting_takes_effect_and_is_kept(app, qtbot):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from PySide6.QtWidgets import (
@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
 
 from workbench.base import paths
 from workbench.base.i18n import N_, _
-from workbench.base.settings import Settings
 from workbench.ui import theme
 from workbench.ui.dialogs.plugins import PluginsPage
 from workbench.ui.dialogs.plugins_state import PluginsState
@@ -141,6 +140,7 @@ KEPT = (
     "precision_trials",
     "plugin_folders",
     "plugins_enabled",
+    "plugins_checked",
 )  # set elsewhere, or not shown
 GROUPS = (
     ("look", N_("Appearance")),
@@ -152,30 +152,8 @@ PLUGINS = len(GROUPS) - 1
 
 
 def records(group: str) -> tuple[Record, ...]:
-    """The controls of a tab. A field of Settings without a record appears on General."""
-    named = [record for record in ASKED if record.group == group]
-    if group == "work":
-        known = {record.name for record in ASKED} | set(KEPT)
-        for item in fields(Settings):
-            if item.name not in known:
-                kind = (
-                    "bool"
-                    if item.type in ("bool", bool)
-                    else "int"
-                    if item.type in ("int", int)
-                    else "text"
-                )
-                named.append(
-                    Record(
-                        item.name,
-                        kind,
-                        item.name.replace("_", " "),
-                        "",
-                        "work",
-                        default=item.default,
-                    )
-                )
-    return tuple(named)
+    """The controls of a tab."""
+    return tuple(record for record in ASKED if record.group == group)
 
 
 class SettingsDialog(Dialog):

@@ -20,8 +20,10 @@ from PySide6.QtWidgets import (
     QStyleOptionButton,
     QStylePainter,
 )
+from shiboken6 import isValid
 
 from workbench.ui import icons, plain, theme
+from workbench.ui.widgets import safe_focus
 
 LEAST_SEGMENT = 72  # minimum width of a choice, pixels at 100%
 SEGMENT_PAD = 24  # padding beside its text, in pixels
@@ -56,10 +58,16 @@ class Button(QPushButton):
         self.setAutoDefault(False)
         if on is not None:
             self.clicked.connect(lambda _checked=False: on())
+            self.clicked.connect(lambda _checked=False: self._leave())
         if menu is not None:
             self.setProperty("menu", True)
             self.setMenu(menu)
         self._tint()
+
+    def _leave(self) -> None:
+        """After a deletion, Enter must not delete what is selected then."""
+        if isValid(self) and self._kind == "danger" and self.hasFocus():
+            safe_focus.leave(self)
 
     def set_text(self, text: str) -> None:
         """Change the text and the accessible name."""

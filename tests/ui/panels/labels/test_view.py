@@ -333,3 +333,22 @@ def test_each_kind_of_a_new_layer_is_explained_by_an_example(panel):
     assert all("→" in sample for (sample,) in samples.values())
     assert len({sample for (sample,) in samples.values()}) == len(samples)
     dialog.deleteLater()
+
+
+@pytest.mark.parametrize("name", ["Delete label", "Delete layer"])
+def test_after_a_deletion_a_second_enter_deletes_nothing_more(panel, app, qtbot, name):
+    app.window.activateWindow()
+    qtbot.waitUntil(app.window.isActiveWindow)
+    panel.state.choose([panel.state.labels[0].id])
+    before = len(panel.state.layers) if name == "Delete layer" else len(panel.state.labels)
+    button = named(panel, name, QAbstractButton)
+    button.setFocus()
+    qtbot.waitUntil(button.hasFocus)
+
+    for _press in range(2):
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
+        qtbot.wait(50)
+
+    after = len(panel.state.layers) if name == "Delete layer" else len(panel.state.labels)
+    assert after == before - 1
+    assert QApplication.focusWidget().property("kind") != "danger"

@@ -78,6 +78,19 @@ def test_keys_change_keep_and_undo_leads_back(panel, qtbot):
     assert doubts.chosen == doubts.suspects[1].identity
 
 
+def test_after_a_click_on_label_errors_its_keys_work_at_once(panel, app, qtbot):
+    app.window.activateWindow()
+    qtbot.waitUntil(app.window.isActiveWindow)
+    panel.view._views.button("runs").click()
+
+    button = panel.view._views.button("labels")
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(table(panel).hasFocus)
+
+    qtbot.keyClick(app.qt.focusWidget(), Qt.Key.Key_K)
+    assert panel.state.doubts.suspects[0].verdict == "kept"
+
+
 def test_a_share_that_would_measure_the_model_is_not_shown(panel):
     tiles = panel.view._body.widget(2).findChildren(Tile)
     assert tiles[0].value() == "2" and tiles[1].value() == "–"  # 4 of 6 labels are predicted

@@ -189,6 +189,29 @@ def test_the_board_lists_the_runs_of_a_layer_best_first(panel, qtbot, tmp_path):
     assert panel.state.view == "runs" and panel.state.run.name == "second"
 
 
+def test_clicks_and_space_add_systems_to_the_comparison_and_arrows_keep_it(panel, qtbot):
+    view = board_of(panel, qtbot)
+    table = named(panel, "Board", QTableView)
+    below = lambda row: table.visualRect(table.model().index(row, 1)).center()  # noqa: E731
+    chosen = lambda: len(view.state.chosen)  # noqa: E731
+
+    qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=below(0))
+    qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=below(1))
+    assert chosen() == 2
+    qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=below(0))
+    qtbot.keyClick(table, Qt.Key.Key_Down)
+    assert chosen() == 2
+
+    qtbot.keyClick(table, Qt.Key.Key_Space)
+    assert chosen() == 1
+    qtbot.keyClick(table, Qt.Key.Key_Escape)
+    assert chosen() == 0
+    qtbot.keyClick(table, Qt.Key.Key_Space)
+    qtbot.keyClick(table, Qt.Key.Key_Up)
+    qtbot.keyClick(table, Qt.Key.Key_Space)
+    assert chosen() == 2
+
+
 def test_a_board_that_is_being_scored_is_not_exported(panel, qtbot, monkeypatch):
     view, asked = board_of(panel, qtbot), []
     monkeypatch.setattr(view, "export", lambda: asked.append(view.state.board))

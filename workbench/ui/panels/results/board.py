@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QHideEvent, QImage, QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtGui import QHideEvent, QImage, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QSplitter, QVBoxLayout
 from shiboken6 import isValid
 
@@ -41,7 +41,10 @@ LETTER, SYSTEM, KIND, MADE_FROM, SCORE, SECOND, GAIN, SECONDS, SIZE, CPU = range
 # pixels at 100% below which columns are hidden
 WIDE, NARROW, NARROWER, SMALL = 1400, 1040, 900, 800
 GAIN_ROOM = 200  # of the column of gains, pixels at 100%
-SELECT = N_("Space or Ctrl+click adds a system to the comparison; Enter opens a run.")
+SELECT = N_(
+    "A click or Space adds a system to the comparison, Space or Ctrl+click removes it; Esc removes "
+    "all. Enter opens a run."
+)
 MOST_ROWS = 9  # that the table shows before it scrolls
 PICTURE = 1240, 2  # least width of a saved picture in pixels at 100%, and its scale
 
@@ -52,7 +55,10 @@ def _badge(state: BoardState) -> Callable[[Entry], tuple[str, None, str] | None]
 
 
 class BoardTable(Table):
-    """Space selects the current row too, or no longer."""
+    """A click or Space adds a row to the selection; arrows move without changing it.
+
+    Space and Ctrl+click remove a selected row, Esc removes all.
+    """
 
     def __init__(self, state: BoardState):
         self._state = state
@@ -192,11 +198,22 @@ class BoardTable(Table):
         needed = self.horizontalHeader().sectionSizeHint(SECOND)
         self.setColumnWidth(SECOND, max(self.columnWidth(SECOND), needed))
 
+    def selectionCommand(
+        self, index: QModelIndex | QPersistentModelIndex, event: QEvent | None = None
+    ) -> QItemSelectionModel.SelectionFlag:
+        flag = QItemSelectionModel.SelectionFlag
+        if isinstance(event, QMouseEvent | QKeyEvent) and not event.modifiers():
+            pressed = event.type() == QEvent.Type.MouseButtonPress and index.isValid()
+            return flag.Select | flag.Rows if pressed else flag.NoUpdate
+        return super().selectionCommand(index, event)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        selection, flag = self.selectionModel(), QItemSelectionModel.SelectionFlag
         if event.key() == Qt.Key.Key_Space and self.currentIndex().isValid():
-            selection = self.selectionModel()
-            flag = selection.SelectionFlag
             selection.select(self.currentIndex(), flag.Toggle | flag.Rows)
+            return
+        if event.key() == Qt.Key.Key_Escape and selection.hasSelection():
+            selection.clearSelection()
             return
         super().keyPressEvent(event)
 
@@ -274,6 +291,9 @@ class BoardView(QFrame):
         for box in (self._layer, self._score):
             box.setMinimumWidth(theme.px(110))
             box.setMaximumWidth(theme.px(240))
+
+    def take_focus(self) -> None:
+        self.table.setFocus()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -160,6 +160,10 @@ class LabelErrorsView(QFrame):
 
     # ---------------------------------------------------------------- showing
 
+    def take_focus(self) -> None:
+        """The list, whose keys answer; before a measurement the button that starts it."""
+        (self.table if self.state.suspects else self._measure).setFocus()
+
     def render_part(self, _fields: frozenset[str]) -> None:
         self._changed(frozenset())
 
@@ -175,6 +179,7 @@ class LabelErrorsView(QFrame):
     def _show_list(self) -> None:
         state = self.state
         self._looks = {label.name: label for label in state.layer.labels} if state.layer else {}
+        waited = self._cancel.hasFocus() or (self._measure.hasFocus() and self._body.isHidden())
         self._ranks = {suspect.identity: at for at, suspect in enumerate(state.suspects, 1)}
         self._show_controls()
         has = bool(state.suspects)
@@ -186,6 +191,8 @@ class LabelErrorsView(QFrame):
             self._show_tiles()
         self.table.rows_model.set_title(VALUE, _("Error") if state.by_size else _("Conf."))
         self.table.set_rows(state.suspects)
+        if waited and state.share is None:
+            self.take_focus()
 
     def _show_controls(self) -> None:
         state, found = self.state, self.state.ranking

@@ -101,7 +101,7 @@ class ResultsView(WatchingView):
         # The tables have the names of their views.
         self._views.button("runs").setAccessibleName(_("Show runs"))
         self._views.button("board").setAccessibleName(_("Show board"))
-        self._views.chosen.connect(lambda view: state.update(view=view))
+        self._views.chosen.connect(self._show_view)
         self._save = Button(_("Export…"), "upload", on=self._export_board, name=_("Export board"))
         self._header = PageHeader(
             _("Results"),
@@ -233,6 +233,11 @@ class ResultsView(WatchingView):
         if self.state.run is not None:
             cast(_Part, self._pages.widget(number)).render_part(ALL)
 
+    def _show_view(self, view: object) -> None:
+        """The keys of a view work at once after a click on its name."""
+        self.state.update(view=view)
+        self.take_focus()
+
     def _clicked(self, tab: int) -> None:
         """The keys of the review work at once after a click on the tab of errors."""
         if tab == ERRORS:
@@ -240,8 +245,9 @@ class ResultsView(WatchingView):
 
     def take_focus(self) -> None:
         """The list of errors where it is shown, as the user returns to it from a document."""
-        if self.state.view == "labels":
-            cast(LabelErrorsView, self._body.widget(VIEWS.index("labels"))).table.setFocus()
+        if self.state.view != "runs":
+            part = self._body.widget(VIEWS.index(self.state.view))
+            cast(BoardView | LabelErrorsView, part).take_focus()
         elif self.state.part == "errors" and self.state.run is not None:
             page = self._pages.widget(ERRORS)
             cast(ErrorsView, page).table.setFocus()
