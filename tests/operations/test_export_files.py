@@ -1,15 +1,23 @@
 """Exports with files for each document: names, folders, and what an error leaves."""
 
+import json
+
 import pytest
 
 from workbench.base.errors import ExportFailed
+from workbench.base.registry import builtins
+from workbench.exporters.data.base import Plan
 from workbench.operations import export_files, labels
 from workbench.operations.data_export import export_data, what_is_lost
 from workbench.project.project import Project
 from workbench.storage import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
+from workbench.text.labels import Label, Layer
 from workbench.text.spans import Span
+
+HALF = "\ud83d"  # of a surrogate pair
+EXPORTERS = builtins().all("exporter")
 
 
 @pytest.fixture
@@ -92,3 +100,51 @@ def test_names_of_files_are_allowed_everywhere(key, name):
 
     assert export_files.file_name(key, taken) == name
     assert export_files.file_name(key.upper(), taken).casefold() != name.casefold()
+
+
+def old(text=f"Ada {HALF} met"):
+    """A record of a project of an older version, with such a character everywhere."""
+    layers = (
+        Layer("spans", "span", (Label(f"PER{HALF}", key="1"),)),
+        Layer("class", "class", (Label(f"a{HALF}", key="1"),)),
+    )
+    document = Document(
+        f"k{HALF}", (("text", text),), None, f"g{HALF}", {f"m{HALF}": f"v{HALF}"}, {}
+    )
+    states = {"spans": "submitted", "class": "submitted"}
+    marks, spans = {"class": (f"a{HALF}",)}, {"spans": (Span(0, 5, f"PER{HALF}"),)}
+    return Record(document, states, marks, spans), Plan(layers)
+
+
+@pytest.mark.parametrize("entry", EXPORTERS, ids=[entry.id for entry in EXPORTERS])
+def test_files_of_every_format_are_valid_utf8(entry, tmp_path):
+    record, plan = old()
+    exporter, out = builtins().get("exporter", entry.id)(), tmp_path / "out"
+
+    if entry.options.get("folder"):
+        export_files.write_folder(out, exporter, [record], plan)
+        files = sorted(out.iterdir())
+    else:
+        is_json = entry.options["suffix"].startswith(".json")
+        export_files.write_file(
+            out, lambda file: exporter.write([record], plan, file), plan, is_json=is_json
+        )
+        files = [out]
+
+    texts = [file.read_bytes().decode("utf-8") for file in files]  # strict
+    replaced = any("\ufffd" in text for text in texts)
+    assert replaced == any("were replaced by \ufffd" in item or "was replaced by \ufffd" in item
+                           for item in plan.warnings)  # fmt: skip
+
+
+def test_json_holds_every_character_as_it_was(tmp_path):
+    record, plan = old()
+    exporter = builtins().get("exporter", "doccano")()
+
+    export_files.write_file(
+        tmp_path / "a.jsonl", lambda file: exporter.write([record], plan, file), plan, is_json=True
+    )
+
+    row = json.loads((tmp_path / "a.jsonl").read_text(encoding="utf-8"))
+    assert (row["id"], row["text"], row["cats"]) == (f"k{HALF}", f"Ada {HALF} met", [f"a{HALF}"])
+    assert row["meta"] == {f"m{HALF}": f"v{HALF}"} and not plan.warnings

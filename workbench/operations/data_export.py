@@ -141,7 +141,10 @@ def export_data(
     else:
         writer = cast("DataExporter", exporter)
         count = export_files.write_file(
-            path, lambda out: _count(format, writer.write(records, plan, out))
+            path,
+            lambda out: _count(format, writer.write(records, plan, out)),
+            plan,
+            is_json=str(_options(format).get("suffix", "")).startswith(".json"),
         )
     if source == "predictions" and run is not None:
         for sentence in _left_out(layers, run):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import uuid
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 LONGEST = 200  # bytes of a file name without its suffix; file systems allow 255 with it
 _NOT_IN_NAMES = re.compile(r'[\x00-\x1f<>:"/\\|?*\ud800-\udfff]+')
+_HALVES = re.compile("[\ud800-\udfff]")
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.I)  # on Windows
 
 
@@ -70,20 +72,47 @@ def _check_folder(path: Path) -> None:
         )
 
 
-def write_file(path: Path, write: Callable[[TextIO], int]) -> int:
+class UnicodeFile(io.TextIOWrapper):
+    """A file in UTF-8. Halves of surrogate pairs, which no encoding of Unicode has but texts of
+    older projects may, are escaped in JSON; elsewhere U+FFFD takes their place.
+
+    replaced: number of characters that U+FFFD took the place of.
+    """
+
+    def __init__(self, path: Path, *, is_json: bool = False) -> None:
+        super().__init__(path.open("wb"), encoding="utf-8", newline="")
+        self._is_json = is_json
+        self.replaced = 0
+
+    def write(self, text: str) -> int:
+        try:
+            return super().write(text)
+        except UnicodeEncodeError:
+            if self._is_json:  # in strings only
+                valid = text.encode("utf-8", "backslashreplace").decode("utf-8")
+            else:
+                valid, n = _HALVES.subn("\ufffd", text)
+                self.replaced += n
+            super().write(valid)
+            return len(text)
+
+
+def write_file(
+    path: Path, write: Callable[[TextIO], int], plan: Plan, *, is_json: bool = False
+) -> int:
     """Call `write(file)` on a temporary file beside the target, then replace the target with it.
 
-    Returns what `write` returns. Raises ExportFailed if the file cannot be written; the target is
-    then unchanged.
+    is_json: all that is not ASCII stands in strings of JSON. Returns what `write` returns. Raises
+    ExportFailed if the file cannot be written; the target is then unchanged.
     """
     draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
     try:
-        # Lone surrogates are written as they are in the text.
-        with open(draft, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
+        with UnicodeFile(draft, is_json=is_json) as file:
             count = write(file)
             file.flush()
             os.fsync(file.fileno())
         os.replace(draft, path)
+        plan.count(_replaced, file.replaced)
     except OSError as error:
         raise _failed(path, error) from error
     finally:
@@ -110,8 +139,8 @@ def write_folder(
             if files:
                 plan.count(_renamed, int(name != record.document.key))
                 count += 1
-            _write_all(draft, files, written)
-        _write_all(draft, exporter.shared(plan), written)
+            _write_all(draft, files, written, plan)
+        _write_all(draft, exporter.shared(plan), written, plan)
         if path.is_dir():
             path.rmdir()
         os.replace(draft, path)
@@ -126,11 +155,12 @@ def write_folder(
     return count
 
 
-def _write_all(folder: Path, files: Iterable[File], written: list[Path]) -> None:
+def _write_all(folder: Path, files: Iterable[File], written: list[Path], plan: Plan) -> None:
     for name, text in files:
         written.append(folder / name)
-        with open(folder / name, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
+        with UnicodeFile(folder / name) as file:
             file.write(text)
+        plan.count(_replaced, file.replaced)
 
 
 def file_name(key: str, taken: dict[str, str]) -> str:
@@ -146,6 +176,15 @@ def file_name(key: str, taken: dict[str, str]) -> str:
         name, again = f"{short}-{again}", again + 1
     taken[name.casefold()] = key
     return name
+
+
+def _replaced(n: int) -> str:
+    return ngettext(
+        "{n} character that is no valid Unicode (half of a surrogate pair) was replaced by \ufffd.",
+        "{n} characters that are no valid Unicode (halves of surrogate pairs) were replaced by "
+        "\ufffd.",
+        n,
+    )
 
 
 def _renamed(n: int) -> str:

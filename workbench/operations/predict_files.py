@@ -17,6 +17,7 @@ from workbench.base.records import json_text
 from workbench.models import spec as specs
 from workbench.operations import train
 from workbench.operations.background import Background, here
+from workbench.operations.export_files import UnicodeFile
 from workbench.storage.header import is_project
 from workbench.tasks import spec as tasks
 from workbench.text.document import CHOICES, TEXT, TEXT_B, Document, with_choices
@@ -226,7 +227,7 @@ def save_answers(rows: Sequence[tuple[Document, Prediction]], out: Path) -> None
         )
     draft = out.with_name(f".{out.name}.{uuid.uuid4().hex[:8]}.tmp")
     try:
-        with open(draft, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
+        with UnicodeFile(draft) as file:
             _write_table(rows, file) if out.suffix.lower() == ".csv" else _write_lines(rows, file)
         os.replace(draft, out)
     except OSError as error:
