@@ -146,3 +146,23 @@ def test_an_encoding_chosen_wrongly_is_reported(tmp_path, encoding):
     for look in (Source.head, Source.text, lambda source: list(source.lines())):
         with pytest.raises(ImportFailed, match=f"is not valid {encoding}"):
             look(Source(path, encoding))
+
+
+def xml(encoding, word):
+    text = f'<?xml version="1.0" encoding="{encoding}"?>\n<p>In {word} ist es.</p>\n'
+    return text.encode("latin-1" if encoding == "x-none" else encoding)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "word"),
+    [("ISO-8859-2", "Łódź"), ("windows-1251", "Москва"), ("Shift_JIS", "東京"), ("Big5", "台北"),
+     ("ISO-8859-15", "Bœuf"), ("ISO-8859-1", "Köln"), ("x-none", "Köln")],
+)  # fmt: skip
+def test_an_xml_file_that_is_not_utf8_has_the_encoding_that_it_declares(tmp_path, encoding, word):
+    assert word in source(tmp_path, xml(encoding, word)).text()
+
+
+def test_an_encoding_that_was_declared_but_not_used_is_ignored(tmp_path):
+    content = xml("UTF-8", "Köln").replace(b"UTF-8", b"Shift_JIS")
+
+    assert "Köln" in source(tmp_path, content).text()

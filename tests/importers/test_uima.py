@@ -182,3 +182,29 @@ def test_rows_of_the_preview_name_the_structure_instead_of_the_line(data_folder)
         (element,) = re.findall(f'<[^<]* xmi:id="{row.name[1:]}"[^>]*>', text)
         assert f'begin="{begin}" end="{end}"' in element
     assert len({row.name for row in rows}) == 6
+
+
+BEFORE = (
+    "",
+    "<!-- by x > y -->\n",
+    '<?xml-model href="x.rng"?>\n',
+    '<!DOCTYPE x SYSTEM "x.dtd">\n',
+)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("before", BEFORE)
+def test_xmi_is_recognized_after_what_may_stand_before_its_root(tmp_path, encoding, before):
+    cas = (
+        f'<?xml version="1.0" encoding="UTF-16"?>\r\n{before}'
+        '<xmi:XMI xmlns:xmi="http://www.omg.org/XMI" xmlns:cas="http:///uima/cas.ecore" '
+        'xmi:version="2.0">\r\n<cas:Sofa xmi:id="1" sofaID="_InitialView" sofaString="Für Ada"/>'
+        '\r\n<cas:View sofa="1" members=""/>\r\n</xmi:XMI>\r\n'
+    )
+    path = tmp_path / "a.xml"
+    path.write_bytes(cas.encode(encoding))
+
+    found = detect(Source(path))
+
+    items = list(importer(found.format).read(Source(path), Options()))
+    assert found.format == "uima" and the_record(items).document.text == "Für Ada"

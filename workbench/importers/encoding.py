@@ -17,6 +17,7 @@ from workbench.importers import binary
 
 CHUNK = 1 << 20
 BINARY = "binary"  # name of the encoding of a file that is not text
+_XML = re.compile(rb"\s*<\?xml\b[^>]*?\bencoding\s*=\s*[\"']([\w.:-]+)[\"']")
 _SAMPLED = 4  # chunks with non-ASCII bytes that are examined to detect a code page
 CHOICES = (
     "utf-8",
@@ -108,7 +109,34 @@ def guess(path: Path, *, limit: int | None = None) -> Encoding:
         return _wide(path, head)
     if _is_utf8(path, limit):
         return Encoding("utf-8", "utf-8", _("all bytes are valid"))
+    if (declared := _declared(head)) and _fits(declared, path, limit):
+        return Encoding(declared, declared, _("the XML declaration names it"))
     return _not_utf8(path, limit)
+
+
+def _declared(head: bytes) -> str:
+    """The codec that an XML declaration names, "" without one. ISO-8859-1 is read as its superset
+    cp1252, as browsers do.
+    """
+    declaration = _XML.match(head)
+    try:
+        codec = codecs.lookup(declaration[1].decode("ascii")) if declaration else None
+        if codec is None or "<?xml".encode(codec.name) != b"<?xml":
+            return ""
+    except (LookupError, UnicodeError):  # unknown, or no encoding of text
+        return ""
+    return "cp1252" if codec.name == "iso8859-1" else codec.name
+
+
+def _fits(codec: str, path: Path, limit: int | None) -> bool:
+    decoder = codecs.getincrementaldecoder(codec)("strict")
+    try:
+        for raw in _chunks(path, limit):
+            decoder.decode(raw)
+        decoder.decode(b"", final=limit is None)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _wide(path: Path, head: bytes) -> Encoding:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-_FOLDERS = (".txt", ".tsv", ".xmi", ".xml", ".json", ".conll", ".conllu", ".html", ".pdf")
+from workbench.importers.foreign_xml import root
 
-_XMI = re.compile(r"(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<(?:\w+:)?XMI\b", re.S)
+_FOLDERS = (".txt", ".tsv", ".xmi", ".xml", ".json", ".conll", ".conllu", ".html", ".pdf")
 _JSON = re.compile(r'\{\s*"%[A-Z_]+"\s*:')
 
 
 def is_cas(head: str) -> bool:
     """Whether a file begins like a CAS in XMI or in JSON."""
-    start = head.lstrip("\ufeff \t\r\n")
-    return bool(_XMI.match(start) or _JSON.match(start))
+    return root(head) == "xmi" or bool(_JSON.match(head.lstrip("\ufeff \t\r\n")))
 
 
 def key(path: Path) -> str:
