@@ -21,6 +21,8 @@ class Option:
     `low` and `high` are inclusive bounds. `group` is main (always shown) or more.
     `choice_titles` are display names of `choices`; without them the choices are shown as terms.
     `check` raises SpecError for a parsed value that does not fit.
+    `idle_with`: the name of another option, then the values of it, as text, with which this one has
+    no effect; forms hide it then.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Option:
     title: str = ""
     choice_titles: tuple[str, ...] = ()
     check: Callable[[Any], object] | None = None
+    idle_with: tuple[str, ...] = ()
 
     def parse(self, value: object) -> object:
         """The value in its own type. Raises SpecError that names the option and the value."""

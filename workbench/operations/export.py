@@ -101,7 +101,7 @@ def check_documents(project: Project, texts: int) -> tuple[Document, ...]:
 
 
 def offers(project: Project, run: Run) -> tuple[FormatOffer, ...]:
-    """All formats, with the reason where the run does not support one.
+    """The formats of the method of a run, with the reason where the run does not support one.
 
     Raises WorkbenchError if the weights are missing.
     """
@@ -115,7 +115,7 @@ def offers_of_model(card: ModelInfo) -> tuple[FormatOffer, ...]:
 
 def _offers(folder: Path) -> tuple[FormatOffer, ...]:
     found = []
-    for info in exporters.infos():
+    for info in (info for info in exporters.infos() if info.suits(folder)):
         title, purpose = info.described(folder)
         short, unfit = _(info.short) or title, info.unfit(folder)
         size = 0 if unfit else info.size(folder)

@@ -8,6 +8,8 @@ from workbench.text.segmenters import base as segmenters
 from workbench.training.methods import spec as methods
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
+NOT_SLANTED = ("schedule", "linear", "constant")  # see `Option.idle_with`
+NOT_ADAPTED = ("adapt_epochs", "0")
 
 GENERAL: tuple[Option, ...] = (
     Option(
@@ -155,6 +157,7 @@ GENERAL: tuple[Option, ...] = (
         low=0.0,
         high=0.9,
         title=N_("Rising fraction"),
+        idle_with=NOT_SLANTED,
         automatic=N_("the warm-up, 0.1 without one"),
     ),
     Option(
@@ -165,6 +168,7 @@ GENERAL: tuple[Option, ...] = (
         low=1.0,
         high=100_000,
         title=N_("Peak to lowest rate"),
+        idle_with=NOT_SLANTED,
     ),
     Option(
         "weight_decay",
@@ -252,6 +256,7 @@ GENERAL: tuple[Option, ...] = (
         None,
         N_("Objective that the language model is adapted with."),
         title=N_("Objective of adaptation"),
+        idle_with=NOT_ADAPTED,
         automatic=N_(
             "that of the model: masked for BERT, causal for GPT and AWD-LSTM, bidirectional for "
             "ELMo, denoising for T5 and BART"
@@ -265,6 +270,7 @@ GENERAL: tuple[Option, ...] = (
         low=1e-8,
         high=10.0,
         title=N_("Learning rate of adaptation"),
+        idle_with=NOT_ADAPTED,
         automatic=N_("from the objective; 0.004 for AWD-LSTM (Howard and Ruder 2018)"),
     ),
     Option(
@@ -278,5 +284,6 @@ GENERAL: tuple[Option, ...] = (
         low=1.0,
         high=100.0,
         title=N_("Layer-wise learning-rate decay of adaptation"),
+        idle_with=NOT_ADAPTED,
     ),
 )

@@ -96,3 +96,27 @@ def test_a_choice_that_can_be_left_open_starts_with_the_automatic_one(qtbot):
 
     box.setCurrentIndex(1)
     assert form.values() == {"pooling": "mean"}
+
+
+def test_an_option_without_effect_is_hidden_until_it_is_changed_or_searched_for(qtbot):
+    schedule = Option("schedule", "choice", "linear", "Form.", choices=("linear", "slanted"))
+    ratio = Option("ratio", "float", 32.0, "Peak by lowest.", idle_with=("schedule", "linear"))
+    decay = Option("decay", "float", 1.0, "Of the adaptation.", idle_with=("epochs", "0"))
+    made = Form((schedule, ratio, decay), {"epochs": 0})
+    qtbot.addWidget(made)
+    made.show()
+    assert made.control("schedule").isVisible()
+    assert not made.control("ratio").isVisible() and not made.control("decay").isVisible()
+
+    box = made.control("schedule")
+    box.setCurrentIndex(box.findData("slanted"))
+    box.activated.emit(box.currentIndex())
+    assert made.control("ratio").isVisible()
+
+    made.set_values({"epochs": 2})
+    assert made.control("decay").isVisible() and not made.control("ratio").isVisible()
+    made.set_values({"ratio": 16, "epochs": 0})
+    assert made.control("ratio").isVisible()
+    made.set_values({"epochs": 0})
+    assert made.filter("peak") == 1 and made.control("ratio").isVisible()
+    assert made.filter("") == 1

@@ -37,6 +37,12 @@ class ExporterInfo(ABC):
     short: str = ""
     main_check: bool = False
 
+    def suits(self, model: Path) -> bool:
+        """Whether the format is one of the method that this run was trained with; others are not
+        offered.
+        """
+        return True
+
     def unfit(self, model: Path) -> str:
         """Why a run with this model folder cannot be exported in this format, "" if it can."""
         return ""

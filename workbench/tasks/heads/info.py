@@ -44,6 +44,7 @@ LAYER_NORM = Option(
     False,
     N_("Normalize the states of each layer before layers are combined (Ba et al. 2016)."),
     title=N_("Normalize layers"),
+    idle_with=("layers", "last"),
 )
 LAYER_L2 = Option(
     "layer_l2",
@@ -56,6 +57,7 @@ LAYER_L2 = Option(
     low=0.0,
     high=1000.0,
     title=N_("L2 penalty of layer weights"),
+    idle_with=("layers", *(choice for choice in CHOICES if choice != "mix")),
 )
 LAYER_OPTIONS = (LAYERS, LAYER_NORM, LAYER_L2)
 

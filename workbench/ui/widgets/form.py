@@ -51,6 +51,8 @@ class Form(QFrame):
         """With several columns there are no groups, and the help of a field is its tooltip."""
         super().__init__()
         self._options = {option.name: option for option in options}
+        self._others: dict[str, str] = {}  # values of options that are elsewhere
+        self._wanted = ""  # text that is searched for
         self._fields: dict[str, Field | QWidget] = {}
         self._controls: dict[str, QWidget] = {}
         self._headings: dict[str, tuple[QWidget, list[str]]] = {}  # group → heading, options
@@ -102,9 +104,15 @@ class Form(QFrame):
         return found
 
     def set_values(self, values: Mapping[str, Any]) -> None:
-        """Set these values, and defaults for the rest; emits nothing."""
+        """Set these values, and defaults for the rest; emits nothing.
+
+        Values of options that are elsewhere tell whether those here have an effect (`idle_with`).
+        """
         for name, option in self._options.items():
             self._show(name, values.get(name, option.default))
+        known = values.items()
+        self._others = {name: str(value) for name, value in known if name not in self._options}
+        self._show_used()
 
     def set_errors(self, errors: Mapping[str, str]) -> None:
         """Show errors (name of an option → message) at their fields, and none at the others."""
@@ -114,15 +122,28 @@ class Form(QFrame):
 
     def filter(self, text: str) -> int:
         """Show only options whose name or help contains `text`; returns their number."""
-        wanted, count = text.casefold().strip(), 0
+        self._wanted = text.casefold().strip()
+        return self._show_used()
+
+    def _show_used(self) -> int:
+        """Show what is searched for; without a search, what has an effect or was changed."""
+        count = 0
         for name, widget in self._fields.items():
             option = self._options[name]
-            fits = not wanted or wanted in f"{name} {_title(option)} {_(option.help)}".casefold()
+            words = f"{name} {_title(option)} {_(option.help)}".casefold()
+            fits = self._wanted in words if self._wanted else self._is_used(option)
             widget.setVisible(fits)
             count += fits
         for heading, names in self._headings.values():
             heading.setVisible(any(not self._fields[name].isHidden() for name in names))
         return count
+
+    def _is_used(self, option: Any) -> bool:
+        if not (idle := getattr(option, "idle_with", ())):
+            return True
+        other, *values = idle
+        known = self.text(other) if other in self._controls else self._others.get(other)
+        return known not in values or self.text(option.name) != _as_text(option.default)
 
     def focused(self) -> str:
         """The name of the focused option, "" if none has the focus."""
@@ -160,21 +181,25 @@ class Form(QFrame):
         it: QWidget
         if option.kind == "bool":
             it = check = QCheckBox(_title(option))
-            check.toggled.connect(lambda _on: self.changed.emit(name))
+            check.toggled.connect(lambda _on: self._edited(name))
         elif getattr(option, "choices", ()):
             it = box = combo(_entries(option))
-            box.activated.connect(lambda _index: self.changed.emit(name))
+            box.activated.connect(lambda _index: self._edited(name))
         elif option.kind == "spin":
             it = spin = SpinBox(
                 int(getattr(option, "low", 0) or 0), int(getattr(option, "high", 0) or 2**31 - 1)
             )
-            spin.valueChanged.connect(lambda _value: self.changed.emit(name))
+            spin.valueChanged.connect(lambda _value: self._edited(name))
         else:
             it = line = QLineEdit()
             if getattr(option, "automatic", ""):
                 line.setPlaceholderText(_("automatic: {rule}").format(rule=_(option.automatic)))
-            line.textEdited.connect(lambda _text: self.changed.emit(name))
+            line.textEdited.connect(lambda _text: self._edited(name))
         return call(it, _title(option), _(option.help))
+
+    def _edited(self, name: str) -> None:
+        self._show_used()
+        self.changed.emit(name)
 
     def text(self, name: str) -> str:
         """The value of an option as text."""

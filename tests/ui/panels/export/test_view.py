@@ -7,7 +7,9 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QTableView, QWi
 
 from tests.ui.panels.export.conftest import StillQueue
 from workbench.base.registry import registry
+from workbench.exporters.model.spec import ExporterInfo
 from workbench.jobs.events import Finished, Started
+from workbench.operations import export, run_folders
 from workbench.ui.widgets.callout import Callout
 
 
@@ -52,23 +54,34 @@ def test_without_a_format_the_button_waits(panel, qtbot):
     assert not named(panel, "Export model", QPushButton).isEnabled()
 
 
-def test_a_format_that_the_run_does_not_support_is_disabled_and_says_why(panel):
+def test_a_format_that_the_run_does_not_support_is_disabled_and_says_why(panel, monkeypatch):
+    monkeypatch.setattr(ExporterInfo, "unfit", lambda _info, _model: "It has no graph.")
+    panel.state.update(offers=export.offers(panel.state.project, panel.state.run))
     cards = panel.view._choices._formats
 
-    assert cards["hf"].box.isEnabled() and cards["hf"].box.isChecked()
-    assert not cards["adapter"].box.isEnabled() and not cards["adapter"].box.isChecked()
-    assert "has no LoRA adapter" in cards["adapter"].box.toolTip()
+    assert not cards["hf"].box.isEnabled()
+    assert cards["hf"].box.toolTip() == "It has no graph."
+
+
+def test_adapters_are_offered_only_for_runs_that_have_them(panel):
+    run, formats = panel.state.run, panel.view._choices._formats
+    assert list(formats) == ["hf", "onnx"]
+
+    (run_folders.model(panel.state.project, run.id) / "adapter").mkdir()
+    registry().changed.emit()
+
+    assert list(panel.view._choices._formats) == ["hf", "onnx", "adapter"]
 
 
 def test_formats_come_and_go_with_their_plugins(panel):
     before = registry().everything()
     try:
         registry().replace(tuple(entry for entry in before if entry.id != "onnx"))
-        assert list(panel.view._choices._formats) == ["hf", "adapter", "bottleneck_adapters"]
+        assert list(panel.view._choices._formats) == ["hf"]
     finally:
         registry().replace(before)
 
-    assert list(panel.view._choices._formats) == ["hf", "onnx", "adapter", "bottleneck_adapters"]
+    assert list(panel.view._choices._formats) == ["hf", "onnx"]
 
 
 def test_the_check_is_shown_as_it_goes_and_its_result_in_words(panel, qtbot, checked, finished):

@@ -92,6 +92,31 @@ def test_options_unfold_and_can_be_searched(page, qtbot):
     assert form.control("warmup").isVisible() and not form.control("freeze").isVisible()
 
 
+def test_checks_and_options_without_effect_are_not_on_the_page_until_asked_for(page):
+    tools = {"Check word boundaries", "Model map", "Which layers learn when"}
+
+    def shown():
+        buttons = page.view.findChildren(QAbstractButton)
+        names = {item.accessibleName().rstrip("…") for item in buttons if item.isVisible()}
+        return names & tools
+
+    assert shown() == set()
+    page.view._left._more.click()
+    assert shown() == tools
+    form = page.view._left._form
+    names = "cut_frac", "ratio", "adapt_learning_rate", "layer_l2", "slower_layers"
+    assert not any(form.control(name).isVisible() for name in names)
+
+    page.state.set_values({"schedule": "slanted", "adapt_epochs": "1", "layer_decay": "2.6"})
+
+    assert [name for name in names if form.control(name).isVisible()] == [
+        "cut_frac",
+        "ratio",
+        "adapt_learning_rate",
+        "slower_layers",
+    ]
+
+
 def test_the_options_follow_the_chosen_method_and_the_focus_stays_on_it(page):
     page.view._left._more.click()
     method = page.view._left._form.control("method")

@@ -23,8 +23,11 @@ class AdapterInfo(ExporterInfo):
         "run started from."
     )
 
+    def suits(self, model: Path) -> bool:
+        return (model / FOLDER).exists()
+
     def unfit(self, model: Path) -> str:
-        if not (model / FOLDER).exists():
+        if not self.suits(model):
             return _("This run has no LoRA adapter: it was trained with another method.")
         if (model / OWN_HEAD).exists():
             return _(

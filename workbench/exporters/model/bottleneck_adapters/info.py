@@ -23,8 +23,11 @@ class BottleneckInfo(ExporterInfo):
         "model that the run started from."
     )
 
+    def suits(self, model: Path) -> bool:
+        return (model / ADAPTED).is_file()
+
     def unfit(self, model: Path) -> str:
-        if not (model / ADAPTED).is_file():
+        if not self.suits(model):
             return _("This run has no bottleneck adapters: it was trained with another method.")
         return ""
 

@@ -110,6 +110,7 @@ SLOWER_LAYERS = Option(
     choices=(LOWER, UPPER),
     choice_titles=(N_("Lower layers learn more slowly"), N_("Upper layers learn more slowly")),
     title=N_("Direction of the decay"),
+    idle_with=("layer_decay", "1"),
 )
 GRADUAL = Option(
     "gradual_unfreezing",

@@ -50,7 +50,8 @@ class Choices(QFrame):
         seed = Field(
             _("Seed"), self._seed, _("The same seed gives the same results on one machine.")
         )
-        self._options = column(self._search, seed, gap=12)
+        tools = column(self._layers, row(self._audit, None), gap=4)
+        self._options = column(tools, self._search, seed, gap=12)
         layout_of(self._options).addLayout(self._form_box)
         self._options.hide()
         middle = column(
@@ -61,11 +62,9 @@ class Choices(QFrame):
             row((self._epochs, 1), (self._rate, 1), gap=12),
             self.adaptation,
             self._message,
-            self._layers,
             self._used,
             self._warnings,
             self._words,
-            row(self._audit, None),
             self._more,
             self._options,
             None,
@@ -110,7 +109,7 @@ class Choices(QFrame):
             "chevron-right",
             "quiet",
             on=self._fold,
-            tip=_("Batch size, schedule, freezing, seed and more"),
+            tip=_("Batch size, schedule, freezing, seed, checks and more"),
         )
         self._search = QLineEdit()
         self._search.setPlaceholderText(_("Search options"))
@@ -160,13 +159,19 @@ class Choices(QFrame):
             self._form.deleteLater()
         self._form_for = wanted
         self._form = Form(
-            [option for option in self.state.options if option.name not in FIRST], self.state.values
+            [option for option in self.state.options if option.name not in FIRST],
+            self._all_values(),
         )
         self._form.changed.connect(lambda _name: self._edited())
         self._form_box.addWidget(self._form)
         self._form.filter(self._search.text())
         if focused:
             self._form.focus(focused)
+
+    def _all_values(self) -> dict[str, object]:
+        """Those of the form, and of the options that are above it."""
+        above = {item.name: item.default for item in self.state.options if item.name in FIRST}
+        return {**above, **self.state.values}
 
     def _edited(self) -> None:
         values = (
@@ -226,6 +231,7 @@ class Choices(QFrame):
             self._words.render()
         title = _("Queue another run") if state.running else _("Start training")
         self.start.set_text(title)
+        self.batch.shorten(state.running, _("Show first batch…"))  # the longer title needs room
         self._let_start(state.ready)
 
     def _let_start(self, on: bool) -> None:
@@ -253,7 +259,7 @@ class Choices(QFrame):
         if self._form.values() != {
             name: value for name, value in self.state.values.items() if name not in FIRST
         }:
-            self._form.set_values(self.state.values)
+            self._form.set_values(self._all_values())
         self._form.set_errors(self.state.errors)
 
     def _show_plan(self) -> None:
