@@ -225,3 +225,19 @@ def test_without_an_index_spans_are_learned_from_spelling_and_neighbours(tmp_pat
     found = InstantModel(params)({**ASKED, "gold": names, "also": [20]})
 
     assert [row[:3] for row in found["answers"][20]] == [[0, 5, 8]]
+
+
+def test_beside_an_index_it_learns_what_only_the_words_tell(tmp_path):
+    """The vectors are all alike; the texts follow in another order."""
+    rows = [(id, 0, 5, [1.0, 0.01 * (id % 3)]) for id in range(1, 31)]
+    lines = [
+        json.dumps({"id": id, "text": ("the tram is late", "my card was lost")[id % 2] + f" {id}"})
+        for id in range(30, 0, -1)
+    ]
+    (tmp_path / "texts.jsonl").write_text("\n".join(lines[:-1]))  # one document has no text
+    params = {"texts": str(tmp_path / "texts.jsonl"), "labels": ["a", "b"], "words": False}
+
+    model = InstantModel({**params, "index": index(tmp_path, rows)})
+    found = model({**ASKED, "gold": gold(range(2, 14)), "also": [20, 21]})
+
+    assert [found["answers"][id][0][0] for id in (20, 21)] == [0, 1]

@@ -91,7 +91,7 @@ def switch_on(folder: Path, *, wait: bool) -> None:
     project.close()
     first_fit("words", {"texts": written(folder, rows)}, rows)
     for index in folder.rglob("indexes/*.json") if wait else ():
-        first_fit("vectors", {"index": str(index)}, rows)
+        first_fit("vectors", {"index": str(index), "texts": written(folder, rows)}, rows)
 
 
 def cpu_of_host() -> float:
@@ -106,7 +106,7 @@ def first_fit(name: str, source: dict[str, str], rows: list[tuple[str, str]]) ->
     from sklearn.linear_model import LogisticRegression
 
     from workbench.active.head import STRENGTH
-    from workbench.active.instant import InstantModel
+    from workbench.active.instant import BESIDE, InstantModel
 
     names = sorted({label for _text, label in rows})
     targets = np.array([names.index(label) for _text, label in rows])
@@ -116,7 +116,10 @@ def first_fit(name: str, source: dict[str, str], rows: list[tuple[str, str]]) ->
     head.fit(vectors[:GIVEN], targets[:GIVEN])
     wall, cpu = time.perf_counter() - began, time.process_time() - used
     first = head.probabilities(vectors[GIVEN:]).argmax(1)
-    deviation = np.sqrt(vectors.var(0).mean()) if "texts" in source else vectors.std(0)
+    deviation, words = vectors.std(0), vectors.shape[1] - (WIDTH if "index" in source else 0)
+    deviation[-words:] = np.sqrt((deviation[-words:] ** 2).mean())
+    if "index" in source:
+        deviation[-words:] /= BESIDE
     scaled = (vectors - vectors.mean(0)) / deviation
     full = LogisticRegression(C=STRENGTH, max_iter=5000, tol=1e-6)
     last = full.fit(scaled[:GIVEN], targets[:GIVEN]).predict(scaled[GIVEN:])

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.inline import InlineHost, InlineQueue
+from workbench.base import scratch
 from workbench.operations import annotate, inspect, instant, instant_curve
 from workbench.operations.background import here
 from workbench.operations.instant import Instant
@@ -265,16 +266,31 @@ def test_labels_that_are_given_while_it_learns_from_words_are_learned_from_vecto
     assert model.vectors == model.model
 
 
-def test_the_documents_that_words_are_read_from_are_deleted_with_the_vectors(
+def test_documents_are_learned_from_vectors_and_words_whose_texts_are_deleted_at_the_end(
     project, topics, started
 ):
-    started(topics[0], working=False)
-    texts = Path(started.hosts[0].params["texts"])
+    model = started(topics[0])
+    words, both = (spec.params for spec in started.hosts)
+    assert "index" not in words and "index" in both and words["texts"] == both["texts"]
+    texts = Path(both["texts"])
     assert texts.is_file()
 
-    started.work()
+    model.close()
 
-    assert not texts.parent.exists() and "index" in started.hosts[1].params
+    assert not texts.parent.exists()
+
+
+def test_spans_are_learned_from_vectors_alone_once_they_are_computed(
+    project, add_layer, add_documents, started
+):
+    layer = add_layer("names", "span", ("PER",))
+    rows = [(f"then Ada came {n}", None, "submitted", "names", [(5, 8, "PER")]) for n in range(12)]
+    add_documents(rows)
+
+    started(layer)
+
+    words, vectors = (spec.params for spec in started.hosts)
+    assert "texts" not in vectors and not Path(words["texts"]).exists()
 
 
 def test_without_vectors_it_goes_on_with_words_and_says_why(project, topics, started, monkeypatch):
@@ -294,6 +310,7 @@ def test_vectors_that_exist_are_used_at_once(project, topics, started):
     model = started(topics[0], working=False)
 
     assert model.vectors == model.model and not model.indexing
+    assert {"index", "texts"} <= started.hosts[-1].params.keys()
 
 
 def test_the_time_left_for_the_vectors_is_told_with_each_report(project, topics, started):
@@ -319,3 +336,19 @@ def test_vectors_are_not_computed_before_the_first_answer_from_words(
     done(host.ask_now(request), None)
 
     assert model.status == instant.READY and model.indexing
+
+
+def test_turned_off_while_the_documents_are_read_it_leaves_no_files(project, topics, tiny_model):
+    before = set(scratch.root().glob("*"))
+    held, jobs = [], InlineQueue()
+    model = Instant(project, jobs, topics[0], lambda work, done: held.append((work, done)))
+    model.start(inspect.of_folder(str(tiny_model)))
+    (work, done) = held[0]
+    found = work()
+    assert len({path for path in scratch.root().iterdir() if path.is_dir()} - before) == 2
+
+    model.close()
+    done(found, None)
+
+    assert set(scratch.root().glob("*")) <= before and not jobs.jobs
+    jobs.close()

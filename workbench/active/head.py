@@ -28,16 +28,17 @@ class Head:
         """Whether the scale of the vectors is known."""
         return len(self._mean) > 0
 
-    def standardize(self, rows: np.ndarray, *, alike: bool = False) -> None:
+    def standardize(self, rows: np.ndarray, *, alike: int = 0, share: float = 1.0) -> None:
         """Use the mean and standard deviation of these rows (R, W); once, before training.
 
-        alike: one standard deviation for all columns, where the first ones matter most.
+        alike: so many of the last columns have one standard deviation, because the first of them
+        matter most, and are scaled to `share` of the others.
         """
         sample = rows.astype(np.float32)
         self._mean = sample.mean(0)
         variances = sample.var(0)
         if alike:
-            variances = np.full_like(variances, variances.mean())
+            variances[-alike:] = variances[-alike:].mean() / share**2
         self._scale = 1 / np.maximum(np.sqrt(variances), 1e-6)
 
     def fit(self, rows: np.ndarray, targets: np.ndarray) -> None:

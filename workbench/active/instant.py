@@ -1,7 +1,8 @@
 """The instant model: a linear head on vectors, trained again after each label.
 
-The vectors are those of an index, or, until there is one, of `active.word_features`. Runs in a host
-process that keeps the index memory-mapped. scikit-learn, no torch.
+The vectors are those of an index, for documents with `active.word_features` beside them; the latter
+alone until there is an index. Runs in a host process that keeps the index memory-mapped.
+scikit-learn, no torch.
 """
 
 from __future__ import annotations
@@ -29,14 +30,15 @@ SCALED = 20_000  # rows that the scale of the vectors is taken from
 IN_MEMORY = 512 << 20  # bytes of vectors
 CLASSES = 5  # classes of a document whose probabilities are returned
 CHANCES = 3  # labels of a word whose probabilities are returned
+BESIDE = 0.5  # scale of word features beside vectors: best on TREC and Banking77
 CERTAIN = 0.5  # probability from which a label of several is predicted
 Request = Mapping[str, Any]
 
 
 def serve(params: Request) -> InstantModel:
-    """Host target. params: index (path), or texts (of documents as JSON lines); labels (names),
-    words (labels are of words, else of documents), several (labels per document), single (every
-    word is a span of its own).
+    """Host target. params: index (path), texts (of documents as JSON lines), or both; labels
+    (names), words (labels are of words, else of documents), several (labels per document), single
+    (every word is a span of its own).
     """
     import sklearn.linear_model  # noqa: F401 (before the first label, not after it)
 
@@ -63,8 +65,8 @@ class InstantModel:
     """
 
     def __init__(self, params: Request):
-        self.places, self.vectors = _read(params)
-        self._alike = "index" not in params
+        self.places, self.vectors, self._alike = _read(params)
+        self._share = BESIDE if "index" in params else 1.0
         self.words, self.several = bool(params["words"]), bool(params.get("several"))
         self.single = bool(params.get("single"))
         self.count = len(params["labels"])
@@ -83,7 +85,7 @@ class InstantModel:
     def _head(self) -> Head:
         head = Head(self.count + self.words, several=self.several)
         step = max(1, len(self.vectors) // SCALED)
-        head.standardize(self.vectors[::step], alike=self._alike)
+        head.standardize(self.vectors[::step], alike=self._alike, share=self._share)
         return head
 
     # ------------------------------------------------------------ requests
@@ -291,14 +293,27 @@ class InstantModel:
         ]
 
 
-def _read(params: Request) -> tuple[np.ndarray, np.ndarray]:
-    """Places (N, 3) as in an index, and vectors (N, W)."""
-    if "index" in params:
-        index = Index(params["index"])
-        return index.places, in_memory(index.vectors(layer_of(index)))
+def _read(params: Request) -> tuple[np.ndarray, np.ndarray, int]:
+    """Places (N, 3) as in an index, vectors (N, W), and how many of the last are of words."""
+    if "index" not in params:
+        places, vectors = _of_texts(params)
+        return places, in_memory(vectors), vectors.shape[1]
+    index = Index(params["index"])
+    vectors = index.vectors(layer_of(index))
+    room = 4 * len(vectors) * (vectors.shape[1] + word_features.WIDTH) <= IN_MEMORY
+    if "texts" not in params or not room:
+        return index.places, in_memory(vectors), 0
+    places, words = _of_texts(params)
+    row = {int(id): at for at, id in enumerate(places[:, 0])}
+    rows = [row.get(int(id), -1) for id in index.places[:, 0]]
+    words = np.concatenate([words, np.zeros((1, words.shape[1]), words.dtype)])[rows]
+    both = np.concatenate([vectors.astype(np.float32), words], axis=1)
+    return index.places, both, words.shape[1]
+
+
+def _of_texts(params: Request) -> tuple[np.ndarray, np.ndarray]:
     of = word_features.of_words if params["words"] else word_features.of_documents
-    places, vectors = of(read_documents(Path(params["texts"])))
-    return places, in_memory(vectors)
+    return of(read_documents(Path(params["texts"])))
 
 
 def in_memory(rows: np.ndarray) -> np.ndarray:

@@ -226,10 +226,18 @@ def _write(folder: Path, records: Any) -> None:
     dataset.write(folder / INPUT, (), records, ids=True)
 
 
-def copy_of_input(prepared: Prepared) -> Path:
-    """The documents that the job reads, in a scratch folder of their own."""
+def texts_of(project: Project, wanted: Need | Prepared) -> Path:
+    """The documents of an index as JSON lines, in a scratch folder of their own. Not for the main
+    thread.
+    """
     folder = scratch.make("texts")
-    return Path(shutil.copy(prepared.folder / INPUT, folder / INPUT))
+    if isinstance(wanted, Prepared):
+        shutil.copy(wanted.folder / INPUT, folder / INPUT)
+    elif wanted.kind == WORDS:
+        _write_words(project, folder)
+    else:
+        _write_documents(project, folder)
+    return folder / INPUT
 
 
 def discard(prepared: Prepared) -> None:

@@ -1,6 +1,7 @@
 """The instant model of a layer: vectors of the documents, and a process that learns from them.
 
-Until the vectors of a pretrained model are computed it learns from words (`active.word_features`).
+Until the vectors of a pretrained model are computed it learns from words (`active.word_features`),
+of documents also beside the vectors.
 It lives on the main thread; reading documents and computing vectors go to the background.
 """
 
@@ -91,7 +92,7 @@ class Instant:
         self._host: Host | None = None
         self._learns_from = WORDS  # what the process does; `vectors` is of its last answer
         self._next: corpus_index.Prepared | None = None  # vectors to compute
-        self._texts: Path | None = None  # that the process reads if it learns from words
+        self._texts: Path | None = None  # that the process reads words from
         self._job: Job | None = None
         self._unsent: dict[int, Any] = {}
         self._told: frozenset[int] = frozenset()  # documents whose labels the process has
@@ -110,7 +111,8 @@ class Instant:
 
     def start(self, model: Choice) -> None:
         """Learn from what is labelled: from words, until the vectors are computed."""
-        self.model, self._choice = model.title, model
+        in_text = self.layer.traits.in_text
+        self.model, self._choice = model.title if in_text else f"{model.title} + words", model
         self._curves = {
             vectors: instant_curve.kept(self.project, self.layer, vectors)
             for vectors in (WORDS, model.title)
@@ -131,30 +133,35 @@ class Instant:
         self._looking, self._look_again = True, False
         project, model, known = self.project, self._choice, self._known
         of = corpus_index.of_words if self.layer.traits.in_text else corpus_index.of_documents
-        from_words = self._learns_from == WORDS
+        with_words = self._learns_from == WORDS or not self.layer.traits.in_text
 
         def prepare() -> Any:
             there = frozenset(documents.text_hashes(project.db))
             if known and there <= known:
                 return None
             found = of(project, model)
-            if found.ready:
-                return there, found, None
-            wanted = corpus_index.prepare(project, found)
-            return there, wanted, corpus_index.copy_of_input(wanted) if from_words else None
+            wanted = found if found.ready else corpus_index.prepare(project, found)
+            return there, wanted, corpus_index.texts_of(project, wanted) if with_words else None
 
         def prepared(found: Any, error: Exception | None) -> None:
             self._looking = False
-            if error is not None or self.status == OFF:
+            if self.status == OFF and found is not None:
+                _there, wanted, texts = found
+                if texts is not None:
+                    scratch.remove(texts.parent)
+                if isinstance(wanted, corpus_index.Prepared):
+                    corpus_index.discard(wanted)
+            elif error is not None:
                 self._without_vectors(error)
             elif found is not None:
                 self._known, wanted, texts = found
+                self._use_texts(texts)
                 if isinstance(wanted, corpus_index.Need):
                     self._indexed(wanted, None)
                 else:
                     self._next = wanted
-                    if texts is not None:
-                        self._learn_from(WORDS, {"texts": str(texts)}, texts)
+                    if self._learns_from == WORDS:
+                        self._learn_from(WORDS, {})
                     else:
                         self._compute()
             elif self._look_again:
@@ -202,6 +209,8 @@ class Instant:
         if error is not None or found is None or self.status == OFF:
             self._without_vectors(error)
             return
+        if self.layer.traits.in_text:
+            self._use_texts(None)
         self._learn_from(self.model, {"index": str(found.files.about)})
         if self._look_again:
             self._look()
@@ -212,15 +221,14 @@ class Instant:
             self.message = str(error)
             self._become(self.status if self._host is not None else FAILED)
 
-    def _learn_from(
-        self, vectors: str, given: Mapping[str, str], texts: Path | None = None
-    ) -> None:
+    def _learn_from(self, vectors: str, given: Mapping[str, str]) -> None:
         """Start a process on these vectors, which learns from all labels again."""
         from workbench.jobs.host import Host
 
         before, kind = self._host, self.layer.traits
         params = {
             **given,
+            **({"texts": str(self._texts)} if self._texts is not None else {}),
             "labels": list(self.layer.names),
             "words": kind.in_text,
             "several": kind.several and not kind.in_text,
@@ -234,14 +242,13 @@ class Instant:
             self._become(STARTING)
         else:
             before.close()
-        self._forget_texts()
-        self._texts = texts
         self._read_labels()
 
-    def _forget_texts(self) -> None:
+    def _use_texts(self, texts: Path | None) -> None:
+        """Read words from this file from now on, and delete the one before."""
         if self._texts is not None:
             scratch.remove(self._texts.parent)
-            self._texts = None
+        self._texts = texts
 
     def _every_label(self) -> tuple[dict[int, Any], list[int]]:
         db, name = self.project.db, self.layer.name
@@ -302,7 +309,7 @@ class Instant:
         if self._next is not None:
             corpus_index.discard(self._next)
             self._next = None
-        self._forget_texts()
+        self._use_texts(None)
 
     # ------------------------------------------------------------ labels
 

@@ -199,7 +199,10 @@ def test_until_its_vectors_are_computed_it_says_that_it_learns_from_words_and_ho
 
     assert "0%" in lines[0] and "100%, 0:00 left" in lines[-1]
     assert "·" not in learning.instant.model_name  # without what else the model can do
-    assert f"Learning from vectors of {learning.instant.model_name}." in learning.instant_line
+    assert (
+        f"Learning from words and vectors of {learning.instant.model_name}."
+        in learning.instant_line
+    )
     (row,) = learning.suggestions
     assert learning.maker(row) == "instant model"
 
@@ -234,4 +237,6 @@ def test_the_learning_curve_says_what_it_was_learned_from(learning):
     learning.read_curves(lambda curves: messages.append(curves[0].message))
 
     assert messages[0].startswith("Learned from words; the curve begins anew")
-    assert messages[1].startswith(f"Learned from vectors of {learning.instant.model_name}.")
+    assert messages[1].startswith(
+        f"Learned from words and vectors of {learning.instant.model_name}."
+    )

@@ -200,7 +200,12 @@ class InstantState(AheadState):
             )
             return message.format(model=model.model_name, progress=_progress_text(model))
         if not from_words:
-            return _("Learning from vectors of {model}.").format(model=model.model_name)
+            message = (
+                _("Learning from vectors of {model}.")
+                if model.layer.traits.in_text
+                else _("Learning from words and vectors of {model}.")
+            )
+            return message.format(model=model.model_name)
         if not model.message:
             return _("Learning from words.")
         message = _("Learning from words; no vectors of {model}: {reason}")

@@ -25,7 +25,11 @@ def of_instant(model: Instant) -> Curve:
     """Its curve with what it learns from now: others are not comparable."""
     source = _("Learned from words; the curve begins anew with the vectors of a model.")
     if model.vectors != instant.WORDS:
-        source = _("Learned from vectors of {model}.").format(model=model.model_name)
+        source = (
+            _("Learned from vectors of {model}.")
+            if model.layer.traits.in_text
+            else _("Learned from words and vectors of {model}.")
+        ).format(model=model.model_name)
     measured = _(
         "Measured on dev, else on each fifth of the labels in turn; agreement with the predictions "
         "10 labels before, on documents without a label."
