@@ -466,3 +466,14 @@ def test_columns_that_are_left_out_are_named(read):
     found = read("Ada\tada\tNNP\tB-PER\nsings\tsing\tVBZ\tO\n", name="a.tsv")
 
     assert found.remarks == ["a.tsv: columns 2, 3 are left out."]
+
+
+def test_a_column_that_names_the_document_of_each_token_is_not_the_token(read):
+    content = "doc1\tWe\tO\ndoc1\tsaw\tO\ndoc1\tOtto\tB-PER\ndoc2\tNew\tB-LOC\ndoc2\tYork\tI-LOC\n"
+
+    found = read(content, name="a.tsv")
+
+    (record,) = found.records
+    assert record.document.text == "We saw Otto New York"
+    assert record.spans["spans"] == (Span(7, 11, "PER"), Span(12, 20, "LOC"))
+    assert found.remarks == ["a.tsv: column 1 is left out."]

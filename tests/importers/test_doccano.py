@@ -267,3 +267,35 @@ def test_each_group_of_choices_of_json_min_is_a_layer(read):  # HumanSignal/labe
         {"topics": ("a", "b"), "genre": ("y",)},
         {"topics": ("c", "b"), "genre": ("z",)},
     ]
+
+
+def test_records_in_one_field_of_an_object_are_read(read):
+    """The rest of the object says something of all of them."""
+    records = [{"text": "good tram", "label": "pos"}, {"text": "bad tram", "label": "neg"}]
+
+    found = read(json.dumps({"version": "1", "data": records}), name="a.json")
+
+    assert found.texts == ["good tram", "bad tram"]
+    assert [record.marks for record in found.records] == [{"class": ("pos",)}, {"class": ("neg",)}]
+
+
+@pytest.mark.parametrize(
+    ("labels", "kept"), [((0, -1, 2), ("0", "2")), (("neutral", "-"), ("neutral",))]
+)
+def test_pairs_without_a_class_are_not_labelled(read, labels, kept):
+    """-1 in data sets of Hugging Face, "-" in SNLI, whose annotators did not agree."""
+    rows = [{"premise": "A", "hypothesis": "B", "label": label} for label in labels]
+
+    found = read("".join(json.dumps(row) + "\n" for row in rows), name="nli.jsonl")
+
+    classes = [record.marks.get("pairs") for record in found.records]
+    assert [names for names in classes if names] == [(name,) for name in kept]
+    assert sum("pairs" in record.states for record in found.records) == len(kept)
+
+
+def test_minus_one_is_a_class_of_single_texts(read):
+    rows = ({"text": "A", "label": label} for label in (-1, 0, 1))
+
+    found = read("".join(json.dumps(row) + "\n" for row in rows), name="a.jsonl")
+
+    assert [record.marks["class"] for record in found.records] == [("-1",), ("0",), ("1",)]

@@ -249,3 +249,14 @@ def test_a_preview_that_ends_within_a_cell_reports_no_error_but_an_endless_one(
     path.write_text('text,label\n"open,A\n' + "row,A\n" * 9000)
     items = list(importer.read(Source(path, scan=64), Options()))
     assert all(isinstance(item, Skipped) for item in items) and items[0].line == 2
+
+
+def test_pairs_on_which_annotators_did_not_agree_have_no_class(read):
+    """The gold label of SNLI is then "-"."""
+    content = (
+        "gold_label\tsentence1\tsentence2\nentailment\tA man runs\tA man moves\n-\tA dog\tA cat\n"
+    )
+
+    first, second = read(content, name="snli.tsv").records
+
+    assert first.marks == {"pairs": ("entailment",)} and not second.marks and not second.states

@@ -206,7 +206,7 @@ def regular(rows: Sequence[Sequence[str]], by: str) -> bool:
 
 def text_column(rows: Sequence[Sequence[str]], names: Sequence[str] = ()) -> int:
     """The column of the tokens: by its name, else the first that is not empty in all rows, or the
-    one after it where it counts the words.
+    one after it where it counts the words or names the document of each.
     """
     for n, name in enumerate(names):
         if plain_name(name) in WORD_NAMES:
@@ -214,8 +214,23 @@ def text_column(rows: Sequence[Sequence[str]], names: Sequence[str] = ()) -> int
     width = width_of(rows)
     full = [row for row in rows if len(row) == width]
     first = next((n for n in range(width - 1) if any(row[n].strip() for row in full)), 0)
-    counted = width - first > 2 and bool(full) and full[0][first] in ("0", "1")
-    return first + (counted and all(row[first].isdigit() for row in full))
+    if width - first < 3 or not full:
+        return first
+    counted = full[0][first] in ("0", "1") and all(row[first].isdigit() for row in full)
+    return first + (counted or _names_documents(full, first))
+
+
+def _names_documents(rows: Sequence[Sequence[str]], column: int) -> bool:
+    """Whether values stay the same for many rows, while those of the next column, which are no
+    tags, change: words are seldom repeated.
+    """
+    if len(rows) < 4 or schemes.are_tags([row[column + 1] for row in rows]):
+        return False
+    pairs = [*zip(rows, rows[1:], strict=False)]
+    same, same_words = (
+        sum(before[n] == after[n] for before, after in pairs) for n in (column, column + 1)
+    )
+    return same > 0.5 * len(pairs) and same_words < 0.1 * len(pairs)
 
 
 def unused(rows: Sequence[Sequence[str]], text: int, taken: Iterable[int]) -> tuple[int, ...]:

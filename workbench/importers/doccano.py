@@ -56,6 +56,7 @@ _QUIET = ("relations", "Comments", "comments", "annotation_approver", "_input_ha
 _ARGILLA = ("prediction", "prediction_agent", "annotation_agent", "explanation", "vectors",
             "inputs", "metrics", "event_timestamp", "search_keywords", "multi_label",
             "status")  # fmt: skip
+_RECORDS = ("data", "records", "rows", "examples", "instances", "items")
 # What Label Studio's JSON-MIN adds to the fields of the data and of the labels.
 _LABEL_STUDIO = ("annotator", "annotation_id", "created_at", "updated_at", "lead_time")
 
@@ -173,8 +174,20 @@ def _values(source: Source) -> Iterator[tuple[int, object]]:
                 yield line, _as_object(pair) or pair
         elif (found := _as_object(value)) is not None:
             yield line, found
+        elif records := _records_in(value):
+            yield from ((line, record) for record in records)
         else:
             yield line, _with_inputs(value) if isinstance(value, dict) else value
+
+
+def _records_in(value: object) -> list[object]:
+    """The records in an object that says something of all of them: {"version": 1, "data": […]}."""
+    if not isinstance(value, dict) or any(isinstance(value.get(name), str) for name in _TEXT):
+        return []
+    lists = [its for name in _RECORDS if isinstance(its := value.get(name), list) and its]
+    records = lists[0] if len(lists) == 1 else []
+    texts = (isinstance(item, dict) and any(name in item for name in _TEXT) for item in records)
+    return records if all(texts) else []
 
 
 def _pairs_in(value: object) -> list[object]:
@@ -409,8 +422,8 @@ class _Parts:
 @dataclass
 class _Form:
     """What is the same for all records. vectors: fields of lists of indicators → their length.
-    indicators: fields with an indicator of a class each. replaced: texts that were replaced by
-    their tokens.
+    indicators: fields with an indicator of a class each. blank: fields → values for no class.
+    replaced: texts that were replaced by their tokens.
     """
 
     mapped: tuple[roles.Role, ...]
@@ -418,6 +431,7 @@ class _Form:
     names: tuple[str, ...]
     vectors: dict[str, int] = field(default_factory=dict)
     indicators: frozenset[str] = frozenset()
+    blank: dict[str, frozenset[str]] = field(default_factory=dict)
     replaced: int = 0
     predicted: int = 0
     offsets: Offsets = field(default_factory=Offsets)
@@ -436,7 +450,13 @@ class _Form:
         }
         vectors = {column: length for column, length in lengths.items() if length}
         indicators = list_fields.shared_indicators(roles.several(mapped), fields)
-        return cls(mapped, list_fields.Tags(tags, names), names, vectors, indicators)
+        texts = 1 + any(role.kind == "text_b" for role in mapped)
+        blank = {
+            role.column: list_fields.unlabelled(fields[role.column], texts)
+            for role in mapped
+            if role.kind == "label"
+        }
+        return cls(mapped, list_fields.Tags(tags, names), names, vectors, indicators, blank)
 
     @cached_property
     def in_text(self) -> tuple[str, ...]:
@@ -598,6 +618,8 @@ def _group(value: object) -> str | None:
 def _labels(value: object, role: roles.Role, parts: _Parts, options: Options, form: _Form) -> None:
     """Spans or classes, by what the value is: one file may hold both."""
     if value is None or value == "":
+        return
+    if list_fields.is_unlabelled(value, form.blank.get(role.column, frozenset())):
         return
     if isinstance(value, str):  # the usual class, without the checks below
         name = role.name if role.kind in roles.CLASSES else options.class_layer

@@ -279,6 +279,24 @@ def names_in(settings: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(name.strip() for name in str(settings.get(NAMES.name) or "").split(",") if name)
 
 
+def unlabelled(values: Iterable[object], texts: int) -> frozenset[str]:
+    """The values of a column of single classes that stand for none.
+
+    In data of pairs, -1 among numbers (Hugging Face) and "-" for annotators who do not agree
+    (SNLI), unless "+" is a class too. Otherwise only a column that holds nothing but -1, of a test
+    split. values: of the first records. texts: of a document.
+    """
+    plain = {_plain(value) for value in values if isinstance(value, str | int)} - {""}
+    if texts < 2:
+        return frozenset(("-1",)) if plain == {"-1"} else frozenset()
+    numbers = all(value.removeprefix("-").isdecimal() for value in plain)
+    return frozenset(("-1",) if numbers else () if "+" in plain else ("-",))
+
+
+def is_unlabelled(value: object, blank: frozenset[str]) -> bool:
+    return bool(blank) and isinstance(value, str | int) and _plain(value) in blank
+
+
 def class_name(value: object, names: Sequence[str]) -> str:
     """The name of a class: if names are given, a number stands for one of them. Raises Fault."""
     if names and not isinstance(value, bool):

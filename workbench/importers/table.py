@@ -180,7 +180,8 @@ class _Lists:
     """The columns of tags and of indicators of classes, see `list_fields`.
 
     vectors: columns with a list of indicators → its length. indicators: columns with one class
-    each. replaced: how many texts were replaced by their tokens.
+    each. blank: columns → values for no class. replaced: how many texts were replaced by their
+    tokens.
     """
 
     file: str
@@ -190,6 +191,7 @@ class _Lists:
     names: tuple[str, ...]
     vectors: dict[str, int]
     indicators: frozenset[str]
+    blank: Mapping[str, frozenset[str]]
     text_is_list: bool = False
     replaced: int = 0
     offsets: Offsets = field(default_factory=Offsets)
@@ -213,6 +215,7 @@ class _Lists:
             )
         }
         text = next(role.column for role in mapped if role.kind == "text")
+        texts = 1 + any(role.kind == "text_b" for role in mapped)
         return cls(
             file,
             form.columns,
@@ -221,6 +224,11 @@ class _Lists:
             names,
             {name: length for name, length in lengths.items() if length and name != text},
             list_fields.shared_indicators(roles.several(mapped), cells),
+            {
+                role.column: list_fields.unlabelled(cells[role.column], texts)
+                for role in mapped
+                if role.kind == "label"
+            },
             bool(list_fields.tokens_alone({"tokens": lists[text]})),
         )
 
@@ -320,6 +328,8 @@ def _record(row: list[str], places: list[tuple[roles.Role, int]], lists: _Lists)
                 continue
             marks[role.name] = tuple(dict.fromkeys((*marks.get(role.name, ()), *names)))
         elif role.kind == "label":
+            if list_fields.is_unlabelled(cell, lists.blank[role.column]):
+                continue
             marks[role.name] = (list_fields.class_name(cell.strip(), lists.class_names),)
         elif role.kind == roles.LABELS:
             found = (
