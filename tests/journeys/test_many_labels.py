@@ -57,3 +57,16 @@ def test_one_key_labels_a_document_and_undo_returns_to_it(hand):
     hand.key(Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     hand.wait(lambda: hand.app.project.selection[0] == second, "Undo does not return")
     assert not classes(hand, second) and classes(hand, first)
+
+
+def test_a_class_is_chosen_by_topic_with_keys(hand):
+    opens_the_sample(hand)
+    hand.app.window.resize(1280, 1000)
+    labels.add_layer(hand.app.project, "intent", "class", labels=NAMES)
+    hand.click("Label intent")
+    hand.click("Next unlabelled")
+    document = hand.app.project.selection[0]
+    hand.press("Topics", Qt.Key.Key_Down)  # L: late, lost; N: new
+    hand.press("Classes of the topic", Qt.Key.Key_Right)
+    hand.key(Qt.Key.Key_Return)
+    hand.wait(lambda: "new_b" in classes(hand, document), "Enter gives no class")

@@ -5,10 +5,12 @@ from types import SimpleNamespace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QListView
+from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QListView, QListWidget
 
 from tests.ui.panels.annotate.test_state import key_of, layer_id
 from workbench.operations import annotate, labels
+from workbench.text.labels import Label
+from workbench.ui import theme
 from workbench.ui.panels.annotate.acts import AnnotateActs
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import ChipButton
@@ -269,3 +271,97 @@ def test_a_key_goes_on_only_in_the_one_layer_with_many_classes(many, open_view):
     assert not goes_on(view).isVisible()
     QTest.keyClick(view.first, Qt.Key.Key_Q)
     assert many.state.document_id == here and many.state.marked == {many.ids["topic_29"]}
+
+
+def lines(view, name):
+    shown = [box for box in view.findChildren(QListWidget) if box.accessibleName() == name]
+    return [shown[0].item(at).text() for at in range(shown[0].count())], shown[0]
+
+
+@pytest.fixture
+def topical(filled, context):
+    """As `many`, with classes of two topics and one of none."""
+    names = [f"{topic}_{number}" for topic in ("trip", "card") for number in range(12)]
+    given = [Label("trip"), Label("card"), *(Label(name, parent=name[:4]) for name in names)]
+    layer = labels.add_layer(filled, "topic", "class", labels=[*given, Label("else")])
+    ids = {label.name: label.id for label in labels.layers(filled)[-1].labels}
+    state = AnnotateActs(context)
+    for other in ("mood", "names", "pairs"):
+        state.switch_layer(layer_id(state, other), False)
+    yield SimpleNamespace(state=state, layer=layer, ids=ids)
+    state.close()
+
+
+def test_all_classes_stand_by_topic_and_a_click_gives_one(topical, open_view):
+    view = open_view(topical.state, height=1000)
+    assert lines(view, "Topics")[0] == ["trip", "card", "Other"]
+    lines(view, "Topics")[1].setCurrentRow(1)
+    names, shown = lines(view, "Classes of the topic")
+    assert names == ["card", *(f"card_{number}" for number in range(12))]
+
+    place = shown.visualItemRect(shown.item(2)).center()
+    QTest.mouseClick(shown.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert topical.state.marked == {topical.ids["card_1"]} and not shown.hasFocus()
+
+
+def test_classes_of_a_topic_are_chosen_by_keys_and_enter_goes_on(topical, open_view):
+    view, here = open_view(topical.state, height=1000), topical.state.document_id
+    topical.state.set_goes_on(True)
+    shown = lines(view, "Classes of the topic")[1]
+    shown.setFocus()
+    QTest.keyClick(shown, Qt.Key.Key_Right)
+    QTest.keyClick(shown, Qt.Key.Key_Return)
+
+    given = {mark.label_id for mark in annotate.view(topical.state.project, here).marks}
+    assert given == {topical.ids["trip_0"]} and topical.state.document_id != here
+
+
+def test_without_topics_all_classes_stand_by_first_letter_in_its_colour(many, open_view):
+    view = open_view(many.state, height=1000)
+
+    assert lines(view, "Topics")[0] == ["T"] and len(lines(view, "Classes of the topic")[0]) == 30
+    chip = chips(view)["topic_29"].grab().toImage()
+    square = chip.pixelColor(13, chip.height() // 2).name()
+    assert square == theme.label_colours(0).line.lower()
+
+
+def test_the_numbers_of_documents_follow_the_labels(many, open_view):
+    view = open_view(many.state, height=1000)
+    assert documents_of(view, "topic_28") == 1
+    many.state.label(many.ids["topic_28"])
+    many.state.step(1)
+
+    assert documents_of(view, "topic_28") == 2
+
+
+def documents_of(view, name):
+    names, shown = lines(view, "Classes of the topic")
+    return int(shown.item(names.index(name)).data(Qt.ItemDataRole.AccessibleTextRole).split()[-1])
+
+
+def test_all_classes_keep_their_place_and_leave_the_text_room(many, open_view):
+    view = open_view(many.state)
+    for height in (1000, 742, 500):
+        view.resize(1100, height)
+        QTest.qWait(10)
+        shown = lines(view, "Classes of the topic")[1]
+        places = set()
+        for _document in range(2):
+            many.state.step(1)
+            QTest.qWait(1)
+            places.add((shown.isVisible(), shown.geometry().getRect(), view.paper.text.height()))
+        assert len(places) == 1 and view.paper.text.height() > 70
+        assert shown.isVisible() == (height > 500)
+
+
+def test_the_classes_of_a_topic_fill_their_columns_from_the_first_line(many, open_view):
+    view = open_view(many.state, height=1000)
+    for width in (1000, 1100, 1237, 1500):
+        view.resize(width, 1000)
+        QTest.qWait(10)
+        shown = lines(view, "Classes of the topic")[1]
+        places = [shown.visualItemRect(shown.item(at)) for at in range(shown.count())]
+
+        assert places[0].topLeft().toTuple() == (0, 0) and places[0].width() >= 220
+        assert max(place.right() for place in places) < shown.viewport().width()
+    assert len({place.left() for place in places}) > 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
@@ -20,8 +21,10 @@ from workbench.text.labels import (
 from workbench.text.rows import row_id
 from workbench.ui import latest_labels
 from workbench.ui.panels.annotate.instant import InstantState
+from workbench.ui.panels.annotate.label_topics import Topic, coloured, topics
 
 MANY = 20  # classes above which a document is offered the first ones instead of all
+COUNTING = 0.05  # share of the time in which the documents of each label are counted
 FIRST = 5  # most probable ones, and latest ones
 
 
@@ -55,7 +58,7 @@ class FirstLabels(NamedTuple):
 def has_many(layer: Layer) -> bool:
     """Whether a document is offered the first labels of a layer instead of all."""
     flag = layer.traits.on_document and not layer.traits.in_choices
-    return flag and layer.traits.takes_labels and len(layer.labels) > MANY and not layer.grouped
+    return flag and layer.traits.takes_labels and len(layer.labels) > MANY
 
 
 class LabelKeys(InstantState):
@@ -67,6 +70,8 @@ class LabelKeys(InstantState):
     _keyed: tuple[tuple[object, ...], dict[int, tuple[Label, ...]]] = ((), {})
 
     _often: tuple[object, dict[int, int]] = (None, {})
+    _topics: tuple[object, tuple[tuple[Topic, ...], Mapping[int, Label]]] = (None, ((), {}))
+    _documents_with: tuple[int | None, float, Mapping[int, int]] = (None, 0.0, {})
     _first: tuple[int | None, object, dict[int, FirstLabels]] = (None, None, {})
 
     def first_labels(self, layer: Layer) -> FirstLabels | None:
@@ -82,6 +87,28 @@ class LabelKeys(InstantState):
         if kept is None or (not kept.chances and self.class_chances(layer)):
             found[row_id(layer)] = self._choose_first(layer)
         return found[row_id(layer)]
+
+    def by_topic(self, layer: Layer) -> tuple[tuple[Topic, ...], Mapping[int, Label]]:
+        """The topics of a layer, and label id → the label with its key and the colour of its
+        topic.
+        """
+        keyed = self.with_keys(layer)
+        if self._topics[0] is not keyed:
+            found = topics(replace(layer, labels=keyed))
+            self._topics = keyed, (found, coloured(found))
+        return self._topics[1]
+
+    def documents_with(self) -> Mapping[int, int]:
+        """Label id → number of documents, as of when the open document was opened; as of before
+        where counting would take more than a small share of the time.
+        """
+        document, again, counts = self._documents_with
+        now = time.perf_counter()
+        if document != self.document_id and now >= again:
+            counts = labels.counts(self.project)
+            took = time.perf_counter() - now
+            self._documents_with = self.document_id, now + took / COUNTING, counts
+        return counts
 
     def toggle_instant(self) -> None:
         self._first = None, None, {}

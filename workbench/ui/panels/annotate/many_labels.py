@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QGridLayout, QLineEdit, QSizePolicy, QVBoxLayout, 
 from workbench.base.i18n import _
 from workbench.text.rows import row_id
 from workbench.ui import formats, icons, plain, theme
+from workbench.ui.panels.annotate.all_labels import LEAST_LINES, AllLabels
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import ChipButton
 from workbench.ui.widgets.key_cap import CommandCap, follow_tip
@@ -29,9 +30,11 @@ if TYPE_CHECKING:
     from workbench.base.settings import Settings
     from workbench.text.labels import Label, Layer
     from workbench.ui.panels.annotate.label_keys import FirstLabels
+    from workbench.ui.panels.annotate.label_topics import Topic
 
 LINE, GAP = 28, 4  # height of a line and the space below it, pixels at 100%
 WIDEST = 330  # of a chip, pixels at 100%
+TEXT = 110  # height that a text has at least beside all classes, pixels at 100%
 ROWS = 5  # of the most probable labels
 METER = 100  # pixels at 100%
 
@@ -53,6 +56,8 @@ class ManyLabels(QWidget):
         self._shown: tuple[object, ...] = ()
         self._rows: list[list[QWidget]] = []  # what stands in each row of the most probable ones
         self._chips: dict[int, ChipButton] = {}  # of the first labels, by id
+        self._chosen: Collection[int] = ()
+        self._enabled = False
         self._title, self._about = words("", "ui", weight=600), words("", "small", "muted")
         self._search = LabelSearch(
             self, _("Find a class"), _("Find a class: type part of its name or description")
@@ -81,12 +86,16 @@ class ManyLabels(QWidget):
         self._likely.setContentsMargins(0, 0, 0, 0)
         self._likely.setColumnStretch(3, 1)
         self._recent = row(gap=8)
+        self._all, self._room = AllLabels(), 0
+        self._all.picked.connect(self.picked)
+        self._all.entered.connect(self.found)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         for part in (head, self._search.list, self._search.none, self._above):
             layout.addWidget(part)
         layout.addLayout(self._likely)
         layout.addWidget(self._recent)
+        layout.addWidget(self._all)
         layout.addStretch(1)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Maximum)
         self.restyle()
@@ -95,10 +104,28 @@ class ManyLabels(QWidget):
         """The same for every document, also with fewer labels."""
         line, gap, head = theme.px(LINE), theme.px(GAP), theme.px(theme.CONTROL)
         lines = head + (ROWS + 2) * line + (ROWS - 1) * gap
-        return QSize(0, lines + 3 * layout_of(self).spacing())
+        first = lines + 3 * layout_of(self).spacing()
+        spare = self._room - first - layout_of(self).spacing()
+        more = self._all_height(spare - max(theme.px(TEXT), spare // 2))
+        return QSize(0, first + (more + layout_of(self).spacing() if more else 0))
+
+    def _all_height(self, room: int) -> int:
+        """Height of all classes in whole lines, at most `room` pixels; 0 for fewer than a few."""
+        height = min(room, self._all.height_wanted())
+        lines = (height - self._all.height_of(0)) // self._all.height_of_line()
+        fits = lines >= LEAST_LINES or height == self._all.height_wanted()
+        return self._all.height_of(lines) if fits and lines > 0 else 0
+
+    def set_room(self, height: int) -> None:
+        """Height for the classes and the text, in pixels."""
+        if height != self._room:
+            self._room = height
+            self.updateGeometry()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.updateGeometry()  # all classes have other columns
         self._fit()
 
     def _fit(self) -> None:
@@ -117,6 +144,10 @@ class ManyLabels(QWidget):
         above = room >= line + between + ROWS * each - theme.px(GAP)
         self._above.setVisible(above and not searching)
         room -= above * (line + between)
+        all_rows = ROWS * each - theme.px(GAP)
+        more = self._all_height(room - all_rows - between) if above and not searching else 0
+        self._all.setFixedHeight(more)
+        self._all.setVisible(more > 0)
         rows = 0 if searching else max(0, (room + theme.px(GAP)) // each)
         for number, parts in enumerate(self._rows):
             for part in parts:
@@ -129,7 +160,8 @@ class ManyLabels(QWidget):
     @property
     def controls(self) -> tuple[QWidget, ...]:
         """The controls in reading order."""
-        return (self._field, self._switch, *self._chips.values())
+        all_labels = self._all.topics, self._all.classes
+        return (self._field, self._switch, *self._chips.values(), *all_labels)
 
     # ------------------------------------------------------------ search
 
@@ -186,11 +218,27 @@ class ManyLabels(QWidget):
             chip.setEnabled(enabled)
         self._field.setEnabled(enabled)
         clear(layout_of(self._others))
-        for label in layer.labels:
+        self._chosen, self._enabled = chosen, enabled
+        for label in labels.values():
             if label.id in chosen and label.id not in self._chips:
                 chip = self._chip(label, most=WIDEST // 2)
                 chip.setChecked(True)
                 layout_of(self._others).addWidget(chip)
+
+    def set_all(
+        self,
+        topics: tuple[Topic, ...],
+        labels: Mapping[int, Label],
+        counts: Mapping[int, int],
+        *,
+        by_letter: bool,
+    ) -> None:
+        """counts: label id → number of documents."""
+        chosen, enabled = self._chosen, self._enabled
+        wanted = self._all.height_wanted()
+        self._all.set(topics, labels, counts, chosen=chosen, by_letter=by_letter, enabled=enabled)
+        if self._all.height_wanted() != wanted:
+            self.updateGeometry()
 
     def set_instant(self, line: str, turn: str) -> None:
         """line: what the instant model does, as sentences. turn: what the button says, or ""."""
@@ -244,4 +292,5 @@ class ManyLabels(QWidget):
         self._likely.setColumnMinimumWidth(0, theme.px(WIDEST))  # the others keep their place, too
         self._likely.setHorizontalSpacing(theme.px(10))
         layout_of(self).setSpacing(theme.px(GAP) + 2)
+        self._all.restyle()
         self._shown = ()

@@ -302,6 +302,8 @@ class Paper(QFrame):
         return found
 
     def _fit_bars(self) -> None:
+        for many in self._many.values():
+            many.set_room(self.height() // len(self._many) - 2 * SIDE)
         self._room.fit(self._shown_texts, self.tokens)
 
     def height_with_lines(self) -> int:
@@ -379,12 +381,13 @@ class Paper(QFrame):
             part.switched.connect(state.toggle_instant)
             self._firsts.addWidget(part)
         order = state.order_of_use()
-        known = {row_id(label): label for label in state.with_keys(layer)}
+        topics, known = state.by_topic(layer)
         labels = {id: known[id] for id in sorted(known, key=lambda id: order.get(id, len(order)))}
         alone = len(state.active) == 1
         self._many[id].set(
             layer, first, labels, chosen=state.marked, enabled=state.can_edit, alone=alone
         )
+        self._many[id].set_all(topics, labels, state.documents_with(), by_letter=not layer.grouped)
         self._many[id].set_instant(*state.instant_on(layer))
         return True
 
