@@ -232,7 +232,7 @@ class Queue:
             self._end(job, "cancel")
         running = self.running
         for job in running:
-            self._end(job, "stop" if keep else "cancel")
+            self._end(job, "stop" if keep and not job.spec.background else "cancel")
         if self.spare:
             self.spare.close()
         end = time.monotonic() + timeout

@@ -38,7 +38,8 @@ class JobSpec:
     at once. `silent`: the worker exits if the target yields nothing for so many seconds, and its
     log shows what it was running; 0 for no limit. A `short` job need not wait for a long one on the
     CPU (`jobs.turns`); `threads` is then set by the queue. Nobody waits for a `background` job: on
-    the CPU no other job waits for it, and it gives way to all of them.
+    the CPU no other job waits for it, it gives way to all of them, and closing ends it without
+    asking.
     """
 
     target: str

@@ -173,7 +173,8 @@ def measure(
 
     title = _("Compare {name} with baselines").format(name=run.name)
     params = {**_data(project, run), "baselines": list(unmeasured)}
-    return predict.follow(queue, JobSpec(TARGET, params, title=title, short=True), ended)
+    spec = JobSpec(TARGET, params, title=title, short=True, background=True)
+    return predict.follow(queue, spec, ended)
 
 
 def _data(project: Project, run: Run) -> dict[str, object]:

@@ -356,10 +356,10 @@ class App:
     # ---------------------------------------------------------------- jobs and shutdown
 
     def active_jobs(self) -> list[Job]:
-        """Running and queued jobs, running ones first."""
+        """Running and queued jobs that somebody waits for, running ones first."""
         if not self._queue_used:
             return []
-        jobs = [job for job in self.queue.jobs if job.status in ACTIVE]
+        jobs = [job for job in self.queue.jobs if job.status in ACTIVE and not job.spec.background]
         return sorted(jobs, key=lambda job: job.status != "running")
 
     def project_jobs(self) -> list[Job]:

@@ -229,3 +229,14 @@ def test_the_welcome_page_lists_the_runs_and_leads_back_to_their_project(
     button(held, "Stop and keep best").click()
     qtbot.waitUntil(lambda: job.status == "stopped")
     assert not held.window.panel("welcome").view._running.isVisible()
+
+
+def test_a_background_job_is_ended_without_a_question(held):
+    job = held.queue.add(JobSpec(TARGET, {}, background=True))
+    held.qt.processEvents()
+    assert job.status == "running"
+
+    assert held.active_jobs() == [] and held.may_close()
+    held.queue.close()
+
+    assert job.status == "cancelled"
