@@ -299,3 +299,38 @@ def test_minus_one_is_a_class_of_single_texts(read):
     found = read("".join(json.dumps(row) + "\n" for row in rows), name="a.jsonl")
 
     assert [record.marks["class"] for record in found.records] == [("-1",), ("0",), ("1",)]
+
+
+def test_names_of_numbered_labels_are_read_from_the_description_of_the_data_set(read, tmp_path):
+    """Each column has its own; a setting of the user takes their place."""
+    classes = {
+        "ner_tags": ["O", "B-PER", "I-PER"],
+        "pos_tags": ["PRON", "VERB", "NOUN"],
+    }
+    features = {
+        name: {"_type": "Sequence", "feature": {"_type": "ClassLabel", "names": names}}
+        for name, names in classes.items()
+    }
+    (tmp_path / "dataset_info.json").write_text(json.dumps({"features": features}))
+    row = {"tokens": ["We", "saw", "Otto"], "ner_tags": [0, 0, 1], "pos_tags": [0, 1, 2]}
+
+    found = read(json.dumps(row) + "\n", name="train.jsonl")
+
+    (record,) = found.records
+    assert record.spans["spans"] == (Span(7, 11, "PER"),)
+    assert [span.label for span in record.spans["pos"]] == ["PRON", "VERB", "NOUN"]
+    assert found.remarks == [
+        "train.jsonl: the names of the classes of ner_tags, pos_tags were taken from "
+        "dataset_info.json."
+    ]
+
+    chosen = read(json.dumps(row) + "\n", name="train.jsonl", settings={"names": "a,b,c"})
+    assert [span.label for span in chosen.records[0].spans["pos"]] == ["a", "b", "c"]
+
+
+def test_a_damaged_description_of_a_data_set_is_not_used(read, tmp_path):
+    (tmp_path / "dataset_info.json").write_text("{")
+
+    (record,) = read('{"text": "A", "label": 1}\n', name="a.jsonl").records
+
+    assert record.marks == {"class": ("1",)}

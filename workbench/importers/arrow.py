@@ -18,7 +18,7 @@ from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _, ngettext
 from workbench.importers import binary, list_fields
 from workbench.importers.base import Fault, Guess, Item, Options, Remark, Skipped, Table
-from workbench.importers.class_names import Decode, decoders
+from workbench.importers.class_names import Decode, decoded, decoders
 from workbench.importers.record_lines import RecordLines, reader
 from workbench.importers.source import Source
 
@@ -94,17 +94,6 @@ class ArrowTable:
                 batch.validate(full=True)  # damaged offsets would end the process
                 for row in batch.select(self._columns).to_pylist():
                     yield decoded(row, self._decoders)
-
-
-def decoded(row: dict[str, Any], decoders: Mapping[str, Decode]) -> dict[str, Any] | Fault:
-    """The row with names of classes, or the Fault of a number without a name."""
-    try:
-        return {
-            name: decoders[name](value) if name in decoders else value
-            for name, value in row.items()
-        }
-    except Fault as fault:
-        return fault
 
 
 def _features(metadata: Mapping[bytes, bytes]) -> object:

@@ -6,12 +6,16 @@ card of a data set). Source: `datasets.Features` of Hugging Face datasets 4.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from workbench.base.i18n import _
+from workbench.base.links import leads_out
 from workbench.importers.base import Fault, show
 
+INFO = "dataset_info.json"
 Decode = Callable[[Any], Any]
 _LISTS = ("Sequence", "List", "LargeList")
 _YAML_LISTS = ("sequence", "list", "large_list")
@@ -26,6 +30,29 @@ def decoders(features: object) -> dict[str, Decode]:
         return {}
     found = {str(name): _decoder(feature, str(name)) for name, feature in columns.items()}
     return {name: decode for name, decode in found.items() if decode is not None}
+
+
+def decoded(row: dict[str, Any], decoders: Mapping[str, Decode]) -> dict[str, Any] | Fault:
+    """The row with names of classes, or the Fault of a number without a name."""
+    try:
+        return {
+            name: decoders[name](value) if name in decoders else value
+            for name, value in row.items()
+        }
+    except Fault as fault:
+        return fault
+
+
+def beside(path: Path) -> dict[str, Decode]:
+    """The decoders of the description of a data set that lies beside a file; {} without one."""
+    info = path.with_name(INFO)
+    try:
+        if not info.is_file() or leads_out(info, path.parent):
+            return {}
+        found = json.loads(info.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return decoders(found.get("features")) if isinstance(found, dict) else {}
 
 
 def _decoder(feature: object, column: str) -> Decode | None:

@@ -18,7 +18,7 @@ _HEAD = 4096  # bytes
 _MARKUP = (".xml", ".json", ".conf")  # of files that are recognized by their beginning
 _ABOUT = re.compile(
     r"(?:readme|licen[cs]e|copying|notice|authors|changelog|changes|citation|install|contributing)"
-    r"(?:[._-].*)?",
+    r"(?:[._-].*)?|dataset_infos?\.json",
     re.IGNORECASE,
 )
 _KEY, _SENSES = ".gold.key.txt", ".data.xml"  # of word senses, read with the text

@@ -15,7 +15,7 @@ from typing import Any
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _, ngettext
-from workbench.importers import jsonl, list_fields, roles, table_cells
+from workbench.importers import class_names, jsonl, list_fields, roles, table_cells
 from workbench.importers.base import (
     Fault,
     Guess,
@@ -36,6 +36,7 @@ from workbench.importers.base import (
     split_name,
     texts_of,
 )
+from workbench.importers.converted import Converted
 from workbench.importers.doccano_relations import with_relations
 from workbench.importers.document_values import add_values, of_single_text
 from workbench.importers.multiple_choice import MultipleChoiceImporter
@@ -103,7 +104,7 @@ class DoccanoImporter:
         columns: dict[str, None] = {}
         found = [
             (line, value)
-            for line, value in islice(_values(source), limit)
+            for line, value in islice(_values(source, options), limit)
             if isinstance(value, dict)
         ]
         objects = [value for _line, value in found]
@@ -129,7 +130,9 @@ class DoccanoImporter:
             yield from SquadImporter().read(source, options)
             return
         mapped = roles.parse(options.mapping)
-        sample = [value for _, value in islice(_values(source), 200) if isinstance(value, dict)]
+        sample = [
+            value for _, value in islice(_values(source, options), 200) if isinstance(value, dict)
+        ]
         known = _fields(sample, source.name)
         if mapped:
             roles.check_columns(mapped, known, source.name)
@@ -141,10 +144,10 @@ class DoccanoImporter:
             mapped, _guess(sample, options) or (("text", "text"),), source.name
         )
         form = _Form.of(mapped, sample, options)
-        form.feed(value for _line, value in (_values(source) if form.tags.columns else ()))
+        form.feed(value for _line, value in (_values(source, options) if form.tags.columns else ()))
         yield from form.layers()
         lists = _Lists({role.column for role in mapped if role.kind == "label"} - {*form.vectors})
-        for line, value in _values(source):
+        for line, value in _values(source, options):
             try:
                 record = _record(value, form, options)
                 if not options.mapping:
@@ -155,6 +158,10 @@ class DoccanoImporter:
                 yield Row(line, record)
             except Fault as fault:
                 yield Skipped(line, str(fault))
+        if named := sorted({*_named(source, options)} & {role.column for role in mapped}):
+            message = _("{file}: the names of the classes of {columns} were taken from {info}.")
+            columns = ", ".join(named)
+            yield Remark(message.format(file=source.name, columns=columns, info=class_names.INFO))
         yield from form.remarks(source.name)
         yield from lists.remarks(source.name)
 
@@ -163,7 +170,21 @@ def _cell(value: object) -> str:
     return value if isinstance(value, str) else "" if value is None else jsonl.dumps(value)
 
 
-def _values(source: Source) -> Iterator[tuple[int, object]]:
+def _named(source: Source, options: Options) -> dict[str, class_names.Decode]:
+    """What gives numbers of classes their names: a description of the data set beside the file."""
+    if isinstance(source, Converted) or list_fields.names_in(options.settings):
+        return {}
+    return class_names.beside(source.path)
+
+
+def _values(source: Source, options: Options) -> Iterator[tuple[int, object]]:
+    """(1-based line, record), with the names of classes that a description of the data set has."""
+    named = _named(source, options)
+    for line, value in _read(source):
+        yield line, class_names.decoded(value, named) if named and type(value) is dict else value
+
+
+def _read(source: Source) -> Iterator[tuple[int, object]]:
     """(1-based line, record), as objects: see `_as_object`."""
     for line, value in jsonl.values(source):
         pairs = (

@@ -24,7 +24,7 @@ from workbench.base.i18n import N_, _
 from workbench.base.links import leads_out, not_followed
 from workbench.base.options import Option
 from workbench.importers import jsonl, list_fields
-from workbench.importers.arrow import ArrowTable, decoded
+from workbench.importers.arrow import ArrowTable
 from workbench.importers.base import (
     Fault,
     Guess,
@@ -37,13 +37,13 @@ from workbench.importers.base import (
     show,
     split_name,
 )
-from workbench.importers.class_names import decoders
+from workbench.importers.class_names import INFO, decoded, decoders
 from workbench.importers.hub_card import FRONT, is_card
 from workbench.importers.record_lines import RecordLines, reader
 from workbench.importers.source import Source
 from workbench.importers.table_form import Form
 
-DICT, STATE, INFO, CARD = "dataset_dict.json", "state.json", "dataset_info.json", "README.md"
+DICT, STATE, CARD = "dataset_dict.json", "state.json", "README.md"
 CONFIG = "config"  # the option
 _ARROW = (".arrow", ".parquet")
 _ENDINGS = (*_ARROW, ".jsonl", ".json", ".csv", ".tsv", ".txt")
