@@ -58,13 +58,13 @@ class Button(QPushButton):
         self.setAutoDefault(False)
         if on is not None:
             self.clicked.connect(lambda _checked=False: on())
-            self.clicked.connect(lambda _checked=False: self._leave())
+            self.clicked.connect(self._leave)
         if menu is not None:
             self.setProperty("menu", True)
             self.setMenu(menu)
         self._tint()
 
-    def _leave(self) -> None:
+    def _leave(self, _checked: bool = False) -> None:
         """After a deletion, Enter must not delete what is selected then."""
         if isValid(self) and self._kind == "danger" and self.hasFocus():
             safe_focus.leave(self)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import cast
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QDialog, QPushButton, QVBoxLayout, QWidget
 
 from workbench.ui import theme
 from workbench.ui.widgets.callout import Callout
-from workbench.ui.widgets.layout import bar, column, layout_of
+from workbench.ui.widgets.layout import bar, column, layout_of, scrolled
 from workbench.ui.widgets.words import words
+
+FRAME = 40  # pixels of the screen that the frame of a dialog and a margin take
 
 
 class Dialog(QDialog):
@@ -23,7 +25,8 @@ class Dialog(QDialog):
     def __init__(self, parent: QWidget | None, title: str, hint: str = "", *, width: int = 560):
         super().__init__(parent)
         self.setWindowTitle(title.rstrip("…"))
-        self.setMinimumWidth(theme.px(width))
+        room = self.screen().availableSize()
+        self.setMinimumWidth(min(theme.px(width), room.width() - FRAME))
         head = [words(title.rstrip("…"), "title", weight=600)]
         if hint:
             head.append(words(hint, "small", "muted", wrap=True))
@@ -32,6 +35,7 @@ class Dialog(QDialog):
         self._content.setSpacing(14)
         self._fault = Callout("", "bad")
         self._fault.hide()
+        self._scrolls = False  # the content is taller or wider than the screen
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(0)
@@ -68,12 +72,33 @@ class Dialog(QDialog):
             QTimer.singleShot(0, self, lambda: self._fit_height(shrink=True))
 
     def _fit_height(self, *, shrink: bool) -> None:
-        room = self.screen().availableGeometry().height() - 40
+        size = self.screen().availableSize()
+        room = QSize(size.width() - FRAME, size.height() - FRAME)
         for _step in range(2):  # widgets that were shown or hidden are measured in the first
             layout_of(self).activate()
+            least = layout_of(self).totalMinimumSize()
+            if not self._scrolls and (
+                least.height() > room.height() or least.width() > room.width()
+            ):
+                self._scroll()
             needed = layout_of(self).totalHeightForWidth(self.width())
             if needed > self.height() or shrink:
-                self.resize(self.width(), min(needed, room))
+                self.resize(self.width(), needed)
+        if self._scrolls:
+            self.resize(min(self.width(), room.width()), room.height())
+        else:
+            self.resize(self.size().boundedTo(room))
+
+    def _scroll(self) -> None:
+        """With large text: scroll the content, so that the buttons below it stay on the screen."""
+        self._scrolls, focused = True, self.focusWidget()
+        outer, holder = cast(QVBoxLayout, layout_of(self)), QWidget()
+        outer.removeItem(self._content)
+        self._content.setParent(None)
+        holder.setLayout(self._content)
+        outer.insertWidget(1, scrolled(holder), 1)
+        if focused is not None:
+            focused.setFocus()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if (

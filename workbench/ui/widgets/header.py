@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from workbench.ui import theme
+from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import column, layout_of
 from workbench.ui.widgets.words import Elided, words
+
+MARGIN, GAP = 24, 8
 
 
 class PageHeader(QFrame):
     """64 pixels high, more with large text: title and description on the left, actions on the
-    right.
+    right, in further rows where they have no room.
 
     The primary button is last.
     """
@@ -24,23 +28,37 @@ class PageHeader(QFrame):
         self._hint = Elided(hint, "small", "muted")
         left = column(self._title, self._hint, gap=1)
         layout_of(left).setAlignment(Qt.AlignmentFlag.AlignVCenter)
+        self._actions = flow(None, *actions)
         layout = QHBoxLayout(self)
-        layout.setContentsMargins(24, 0, 24, 0)
-        layout.setSpacing(8)
+        layout.setContentsMargins(MARGIN, 0, MARGIN, 0)
+        layout.setSpacing(GAP)
         layout.addWidget(left, 1)
-        for action in actions:
-            layout.addWidget(action)
+        layout.addWidget(self._actions, 0, Qt.AlignmentFlag.AlignVCenter)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._arrange()
 
-    def sizeHint(self) -> QSize:
-        return QSize(super().sizeHint().width(), self._height())
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:  # an action is shown, hidden or renamed
+            self._arrange()
+        return super().event(event)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(super().minimumSizeHint().width(), self._height())
+        least = self._title.sizeHint().width() + self._actions.minimumSizeHint().width()
+        return QSize(2 * MARGIN + GAP + least, self.minimumHeight())
 
-    def _height(self) -> int:
-        """Title and description with padding at every text size, reduced for large text."""
-        return max(theme.HEADER, theme.px(52))
+    def _arrange(self) -> None:
+        """Give the actions the width beside the title, and the height that they need there."""
+        beside = self.width() - 2 * MARGIN - GAP - self._title.sizeHint().width()
+        wide = min(self._actions.sizeHint().width(), beside)
+        self._actions.setFixedWidth(max(wide, self._actions.minimumSizeHint().width()))
+        high = self._actions.heightForWidth(self._actions.minimumWidth())
+        self._actions.setFixedHeight(high)
+        # title and description with padding at every text size, reduced for large text
+        self.setFixedHeight(max(theme.HEADER, theme.px(52), high + 2 * GAP))
 
     def set_hint(self, hint: str) -> None:
         self._hint.setText(hint)

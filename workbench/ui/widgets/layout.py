@@ -11,6 +11,7 @@ from typing import TypeVar, cast
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QBoxLayout,
     QFrame,
     QHBoxLayout,
@@ -23,6 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.words import words
 
 W = TypeVar("W", bound=QWidget)
@@ -99,7 +101,10 @@ class TurningRow(QFrame):
 
 
 def bar(*parts: Part, margins: Margins = (24, 8, 24, 8), gap: int = 8) -> QFrame:
-    """The bar with actions at the bottom of a page."""
+    """The bar with actions at the bottom of a page; buttons without room go to further rows."""
+    if all(part is None or isinstance(part, QAbstractButton) for part in parts):
+        buttons = cast(tuple[QWidget | None, ...], parts)
+        return row((flow(*buttons, gap=gap), 1), margins=margins, part="bar")
     return row(*parts, gap=gap, margins=margins, part="bar")
 
 
