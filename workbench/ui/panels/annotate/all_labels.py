@@ -227,7 +227,7 @@ class AllLabels(QWidget):
             spoken = _("{label}, documents: {n}").format(label=label.name, n=formats.count(count))
             item.setData(Qt.ItemDataRole.AccessibleTextRole, spoken)
             item.setData(_CHOSEN, id in self._chosen)
-            item.setToolTip(plain.tip("\n".join(filter(None, (label.name, label.description)))))
+            plain.set_tip(item, "\n".join(filter(None, (label.name, label.description))))
         if self.classes.hasFocus():
             self.classes.setCurrentRow(min(max(0, place), self.classes.count() - 1))
 
