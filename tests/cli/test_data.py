@@ -251,9 +251,10 @@ def test_an_import_in_which_every_record_fails_ends_with_1(ask, call, file, tmp_
     bad = tmp_path / "bad.jsonl"
     bad.write_text('{"text": 1}\n{"text": 2}\n')
 
-    code, out, _err = call("import", file, bad, "--json", "--map", "text=text")
+    code, out, err = call("import", file, bad, "--json", "--map", "text=text")
 
     found = json.loads(out)
+    assert f"Error: No record was imported. The first error: {bad}, line 1: " in err
     assert code == 1 and found["documents"] == 0 and len(found["skipped"]) == 2
     assert found["warnings"] == [
         "bad.jsonl: no record was imported, all 2 have errors. Check the format, delimiter and "

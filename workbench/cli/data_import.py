@@ -175,7 +175,12 @@ def import_data(
     found = _report(outcome, offer if as_json else "")
     emit(found) if as_json else _show_import(found, outcome.sentence)
     if outcome.failed:
-        click.get_current_context().exit(1)
+        first = outcome.skipped[0]
+        raise ImportFailed(
+            _("No record was imported. The first error: {file}, line {line}: {reason}.").format(
+                file=first.file, line=first.line, reason=first.reason.rstrip(".")
+            )
+        )
 
 
 def _previews(file: Path, data: tuple[Path, ...], read_as: dict[str, Any]) -> list[Preview]:
