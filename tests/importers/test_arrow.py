@@ -138,4 +138,4 @@ def test_without_pyarrow_the_package_and_the_extra_are_named(tmp_path, monkeypat
 
     with pytest.raises(ImportFailed, match="need the Python package pyarrow") as caught:
         list(importer("parquet").read(Source(path), Options()))
-    assert "extra parquet" in caught.value.hint and "JSON Lines or CSV" in caught.value.hint
+    assert "extra “parquet”" in caught.value.hint and "JSON Lines or CSV" in caught.value.hint

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from workbench.base import extras
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _, ngettext
 from workbench.importers import binary, list_fields
@@ -22,7 +23,6 @@ from workbench.importers.class_names import Decode, decoded, decoders
 from workbench.importers.record_lines import RecordLines, reader
 from workbench.importers.source import Source
 
-EXTRA = "parquet"
 _BATCH = 1_000  # rows read at a time
 _METADATA = b"huggingface"
 
@@ -116,10 +116,7 @@ def _reading(path: Path) -> Iterator[None]:
             _("{name} cannot be read: Parquet and Arrow need the Python package {package}.").format(
                 name=path.name, package="pyarrow"
             ),
-            hint=_(
-                "Install Glossbench with the extra {extra} (in its Python environment: pip install "
-                "{package}), or save the table as JSON Lines or CSV."
-            ).format(extra=EXTRA, package="pyarrow"),
+            hint=f"{extras.advice('pyarrow')} {_('Or save the table as JSON Lines or CSV.')}",
         ) from None
     try:
         yield

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.base import paths, scratch
+from workbench.base import extras, paths, scratch
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.inspection.corpus.spec import (
@@ -411,4 +411,4 @@ def refused_methods() -> dict[str, str]:
 
     if find_spec(UMAP) is not None:
         return {}
-    return {UMAP: _("Not installed. Install it with: pip install umap-learn")}
+    return {UMAP: f"{_('UMAP is not installed.')} {extras.advice('umap-learn')}"}

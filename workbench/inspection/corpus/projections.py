@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.base import extras
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _, ngettext
 from workbench.inspection.corpus.index import AT_ONCE, Index
@@ -114,9 +115,7 @@ def _umap(reduced: np.ndarray) -> np.ndarray:
     try:
         import umap
     except ImportError as error:
-        raise ModelError(
-            _("UMAP is not installed."), hint=_("Install it with: pip install umap-learn")
-        ) from error
+        raise ModelError(_("UMAP is not installed."), hint=extras.advice("umap-learn")) from error
     near = min(15, len(reduced) - 1)
     found: Any = umap.UMAP(n_neighbors=near, random_state=SEED).fit_transform(reduced)
     return np.asarray(found)

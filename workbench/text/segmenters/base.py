@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from itertools import islice
 from typing import Any, Protocol
 
+from workbench.base import extras
 from workbench.base.errors import ModelError, SpecError
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
@@ -98,9 +99,7 @@ def load(id: str) -> Segmenter:
             _("The word segmenter {id} needs the Python package {package}.").format(
                 id=id, package=package
             ),
-            hint=_(
-                "Install it in the Python environment of Glossbench: pip install {package}"
-            ).format(package=package),
+            hint=extras.advice(package),
         ) from error
 
 
@@ -150,11 +149,12 @@ class Advice:
 
     @property
     def install(self) -> str:
-        """How to install the package that is missing."""
+        """Which package is missing, and where it is."""
         if not self.package:
             return ""
-        template = _("Install {name} first: pip install {package}")
-        return template.format(name=self.names[0], package=self.package)
+        needs = _("{name} needs the package {package}.")
+        needs = needs.format(name=self.names[0], package=self.package)
+        return f"{needs} {extras.advice(self.package)}"
 
 
 def advice(texts: Iterable[str]) -> Advice | None:

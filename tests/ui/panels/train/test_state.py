@@ -365,14 +365,19 @@ def test_it_shows_how_long_a_run_takes_going_by_the_last_one_like_it(context):
     state.close()
 
 
-def test_a_layer_that_cannot_be_trained_on_is_reported(context, state):
-    assert state.unlearned == ""
-
-    with context.project.edit("Add layer"):
-        labels.add_layer(context.project.db, "themes", "multi", texts=2)
+def test_a_layer_that_cannot_be_trained_on_is_reported_if_no_other_can(context, state, tmp_path):
+    project = Project.create(tmp_path / "other.glossbench")
+    other = TrainState(SimpleNamespace(**{**vars(context), "project": project}))
+    for shown in (context.project, project):
+        with shown.edit("Add layer"):
+            labels.add_layer(shown.db, "themes", "multi", texts=2)
     state.refresh()
+    other.refresh()
 
-    assert state.unlearned == "No task can learn layer themes."
+    assert state.unlearned == ""
+    assert other.unlearned == "No task can learn layer themes."
+    other.close()
+    project.close()
 
 
 def test_how_many_texts_are_cut_is_counted_exactly_for_the_length_that_is_set(state):

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from workbench.base import extras
 from workbench.base.errors import ModelError, SpecError
 from workbench.base.i18n import _
 from workbench.models import spec
@@ -46,7 +47,7 @@ def arguments(info: spec.ModelInfo, bits: int, device: str) -> dict[str, Any]:
             _("{bits}-bit weights need the package {package}, which is not installed.").format(
                 bits=bits, package=PACKAGE
             ),
-            hint=_("Install it with: pip install {package}").format(package=PACKAGE),
+            hint=extras.advice(PACKAGE),
         )
     logging.getLogger(PACKAGE).setLevel(logging.ERROR)  # a line per product about its precision
     return {

@@ -14,7 +14,7 @@ from PySide6.QtCore import QRect, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QVBoxLayout, QWidget
 
-from workbench.base import paths
+from workbench.base import extras, paths
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _
 from workbench.base.terms import term
@@ -363,8 +363,8 @@ class _Choices(QFrame):
         )
         missing = segmenters.missing(state.segmenter)
         self._words_field.set_hint(hint)
-        message = _("Needs the Python package {package}: pip install {package}")
-        self._words_field.set_error(message.format(package=missing) if missing else "")
+        message = _("Needs the Python package {package}.").format(package=missing)
+        self._words_field.set_error(f"{message} {extras.advice(missing)}" if missing else "")
 
     def _show_splits(self) -> None:
         """Show the choices, including splits suggested by the file names."""

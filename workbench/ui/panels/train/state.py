@@ -88,7 +88,8 @@ class TrainState(State):
         names = [card.name for card in cards if card.usable]
         unfit = checks.unfit(cards, task)
         model = self.model if self.model in names else checks.default_model(cards, unfit)
-        unlearned = train.unlearned(self.project)
+        # a layer that is only labelled is no remark while another one is trained
+        unlearned = "" if present else train.unlearned(self.project)
         self.update(
             tasks=present,
             task=task,

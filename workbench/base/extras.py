@@ -1,0 +1,19 @@
+"""Packages that Glossbench works without, and the extra that installs each."""
+
+from __future__ import annotations
+
+from workbench.base.i18n import _
+
+EXTRAS = {
+    "pyarrow": "parquet",
+    "icu4py": "segmenters",
+    "pythainlp": "segmenters",
+    "umap-learn": "umap",
+    "bitsandbytes": "quantized",
+}
+
+
+def advice(package: str) -> str:
+    """How to get a package of `EXTRAS`; for users of the window, too, so without a command."""
+    message = _("It is in the extra “{extra}”, see “Optional packages” in the README.")
+    return message.format(extra=EXTRAS.get(package, package))
