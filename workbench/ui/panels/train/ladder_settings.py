@@ -50,7 +50,7 @@ class LadderSettings(QFrame):
         for option in self._state.options:
             menu = self._menu if option.group == "main" else more
             action = menu.addAction(plain.menu_text(_title(option)))
-            action.setToolTip(plain.tip(_(option.help)))
+            plain.set_tip(action, _(option.help))
             action.triggered.connect(partial(self._added, option.name))
         self._menu.addMenu(more)
         for menu in (self._menu, more):
