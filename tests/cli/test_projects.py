@@ -136,6 +136,26 @@ def test_a_version_is_saved_listed_and_restored(ask, call, file, tmp_path):
     assert code == 1 and "No version matches 'full'" in err and saved["file"][:-11] in err
 
 
+def test_layers_and_labels_are_added_and_steps_undone_and_redone(ask, call, file):
+    layers = lambda: [item["layer"] for item in ask("labels", "labels", file)]  # noqa: E731
+    before = layers()
+    added = ask("relabel-add", "relabel", "add", file, "topic", "fares", "--kind", "class")
+    assert added == {"layer": "topic", "added": ["fares"]} and layers() == [*before, "topic"]
+    added = ask("relabel-add", "relabel", "add", file, "topic", "fares", "weather")
+    assert added["added"] == ["weather"]
+
+    undone = ask("project-undo", "project", "undo", file, "--steps", "2")["undone"]
+    assert len(undone) == 2 and layers() == before
+    redone = ask("project-undo", "project", "undo", file, "--redo")["redone"]
+    assert redone == undone[1:] and layers() == [*before, "topic"]
+
+    code, _out, err = call("relabel", "add", file, "none", "a")
+    assert code == 1 and "no layer none" in err and "--kind" in err
+    call("project", "undo", file, "--steps", "99")
+    code, _out, err = call("project", "undo", file)
+    assert code == 1 and "nothing to undo" in err
+
+
 def test_a_damaged_project_is_recovered_into_a_new_file(ask, call, tmp_path):
     path = tmp_path / "Metro messages.glossbench"
     call("sample", tmp_path)

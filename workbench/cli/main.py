@@ -28,7 +28,7 @@ COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
     "import": ("data_import", "import_data", _("Import data files into a project.")),
     "labels": ("data", "labels", _("List the layers and labels of a project with their counts.")),
     "parts": ("parts", "parts", _("Split documents into sentences or paragraphs.")),
-    "relabel": ("relabel", "relabel", _("Rename, group, merge, split and move labels.")),
+    "relabel": ("relabel", "relabel", _("Add, rename, group, merge, split and move labels.")),
     "occurrences": (
         "occurrences",
         "occurrences",

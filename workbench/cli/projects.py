@@ -1,4 +1,4 @@
-"""`sample` and `project new|info|copy|check|recover|remove|backup|backups|restore`."""
+"""`sample` and `project new|info|copy|check|recover|remove|backup|backups|restore|undo`."""
 
 from __future__ import annotations
 
@@ -384,3 +384,31 @@ def _previewed(found: Preview) -> dict[str, Any]:
         "patterns": list(found.patterns),
         "filters": list(found.filters),
     }
+
+
+@project.command("undo")
+@project_argument
+@click.option("--steps", type=click.IntRange(1), default=1, help=_("Number of steps."))
+@click.option("--redo", is_flag=True, help=_("Redo the steps that were undone last."))
+@as_json
+def undo(file: Path, steps: int, redo: bool, as_json: bool) -> None:
+    """Undo the last steps of FILE, from the window or the command line, or redo them."""
+    from workbench.project.project import Project
+
+    titles: list[str] = []
+    with closing(Project.open(file)) as opened:
+        for _step in range(steps):
+            title = opened.redo() if redo else opened.undo()
+            if title is None:
+                break
+            titles.append(title)
+    if not titles:
+        raise ProjectError(
+            _("There is nothing to redo.") if redo else _("There is nothing to undo.")
+        )
+    if as_json:
+        emit({"redone" if redo else "undone": titles})
+        return
+    message = _("Redone: {title}") if redo else _("Undone: {title}")
+    for title in titles:
+        say(message.format(title=title))

@@ -14,6 +14,8 @@ from workbench.base.watch import Watch
 from workbench.cli.occurrences import label_id
 from workbench.cli.output import Progress, as_json, emit, say
 from workbench.cli.session import interrupts, project_argument, session
+from workbench.text.labels import LAYER_KINDS
+from workbench.text.rows import row_id
 from workbench.text.snap import SNAPS, TITLES
 
 if TYPE_CHECKING:
@@ -28,7 +30,48 @@ _dry_run = click.option(
 
 @click.group()
 def relabel() -> None:
-    """Rename, order, group, merge, split, move and delete labels with their annotations."""
+    """Add labels; rename, order, group, merge, split, move and delete them with annotations."""
+
+
+@relabel.command()
+@project_argument
+@click.argument("layer")
+@click.argument("labels", nargs=-1)
+@click.option(
+    "--kind",
+    metavar="KIND",
+    help=_("Create the layer, of this kind: {kinds}.").format(kinds=", ".join(LAYER_KINDS)),
+)
+@as_json
+def add(file: Path, layer: str, labels: Sequence[str], kind: str | None, as_json: bool) -> None:
+    """Add LABELS to LAYER of FILE; existing ones are kept as they are."""
+    from workbench.operations import labels as schema
+
+    with session(file) as opened:
+        project = opened.project
+        found = {item.name: item for item in schema.layers(project)}
+        if kind:
+            if layer in found:
+                raise SpecError(_("The project has a layer {name} already.").format(name=layer))
+            schema.add_layer(project, layer, kind, labels=labels)
+            added = list(labels)
+        elif layer not in found:
+            raise SpecError(
+                _("The project has no layer {name}.").format(name=layer),
+                hint=_("Layers: {names}. To create it, use --kind.").format(
+                    names=", ".join(found) or "–"
+                ),
+            )
+        else:
+            before = {label.name for label in found[layer].labels}
+            added = [name for name in dict.fromkeys(labels) if name not in before]
+            if added:
+                schema.add_labels(project, row_id(found[layer]), added)
+    if as_json:
+        emit({"layer": layer, "added": added})
+    else:
+        message = _("Added to {layer}: {names}.")
+        say(message.format(layer=layer, names=", ".join(added) or _("nothing")))
 
 
 @relabel.command()

@@ -600,6 +600,26 @@ def test_splits_are_previewed_and_made_in_one_step(make_panel, sample_file, qtbo
     assert corpus.info(app.project)["splits"]["dev"] == 70
 
 
+def test_enter_in_a_share_creates_the_splits_of_the_typed_number(make_panel, sample_file, qtbot):
+    from workbench.ui.panels.data.splits_dialog import SplitsDialog
+    from workbench.ui.panels.data.splits_state import SplitsState
+
+    panel = make_panel("data", sample_file)
+    state = SplitsState(panel.state.context)
+    dialog = SplitsDialog(panel.view.window(), state, panel.state.labels)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    state.set_keep(False)
+    share = named(dialog, QSpinBox, "Share of train")
+
+    share.setValue(70)
+    named(dialog, QSpinBox, "Share of dev").setValue(20)
+    qtbot.keyClick(share, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: bool(dialog.result()))
+    assert state.percent["train"] == 70
+    state.close()
+
+
 def test_without_submitted_documents_no_splits_are_offered(panel, qtbot, app):
     from workbench.ui.panels.data.splits_dialog import SplitsDialog
     from workbench.ui.panels.data.splits_state import SplitsState

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCheckBox, QFrame, QWidget
 
 from workbench.base.events import ALL, concerns
@@ -59,6 +60,7 @@ class SplitsDialog(Dialog):
             width=720,
         )
         self._state, self._labels = state, labels
+        self._accepts = False  # as soon as the preview is complete
         self.resize(theme.px(720), theme.px(HEIGHT))
         self._boxes: dict[str, QCheckBox] = {}
         self.put(self._numbers(), self._layer_field(), self._kept_field())
@@ -177,6 +179,16 @@ class SplitsDialog(Dialog):
             self._warning.set("\n".join(state.preview.warnings) if state.preview else "")
         self._message.setText(self._summary())
         self._make.setEnabled(state.ready)
+        if self._accepts and not state.busy:
+            self._accepts = False
+            self._make.click()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter while the preview is computed creates the splits when it is complete."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._state.busy:
+            self._accepts = True
+            return
+        super().keyPressEvent(event)
 
     def _rows(self, preview: SplitPreview | None) -> list[_Row]:
         if preview is None:

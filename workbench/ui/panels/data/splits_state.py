@@ -55,10 +55,14 @@ class SplitsState(State):
         return self.preview.changed > 0
 
     def set_share(self, split: str, percent: int) -> None:
+        if percent == self.percent[split]:  # Enter in its field
+            return
         self.update(percent={**self.percent, split: percent})
         self._look()
 
     def set_seed(self, seed: int) -> None:
+        if seed == self.seed:
+            return
         self.update(seed=seed)
         self._look()
 

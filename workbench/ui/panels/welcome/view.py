@@ -97,8 +97,8 @@ class WelcomeView(View):
                 (
                     sample,
                     _(
-                        "420 messages to a transport service, two thirds labelled. A "
-                        "ten-minute tour of all features."
+                        "420 messages to a transport service, two thirds labelled: to try "
+                        "labelling, training and review."
                     ),
                 ),
                 (new, _("Creates one file on your disk. Nothing leaves this computer.")),
