@@ -205,6 +205,23 @@ def test_turning_the_model_off_in_the_card_shows_the_most_frequent_classes(
     assert list(key_names(many).values())[:2] == ["topic_29", "topic_28"]
 
 
+def test_without_recent_labels_their_heading_is_hidden(many, open_view):
+    view = open_view(many.state)
+    assert "Recent" not in said(view)
+
+    many.state.label(many.ids["topic_17"])
+    many.state.step(1)
+    QTest.qWait(10)
+    assert "Recent" in said(view)
+
+
+def test_the_button_in_the_card_names_the_instant_model(many, open_view):
+    view = open_view(many.state)
+
+    names = [button.text() for button in view.paper.findChildren(Button)]
+    assert "Turn on instant model" in names
+
+
 def test_in_a_low_window_only_whole_rows_are_shown_and_the_text_stays(many, open_view):
     view = open_view(many.state)
     view.resize(1100, 700)

@@ -122,7 +122,7 @@ class LabelKeys(InstantState):
         learned = self.instant.layer if self.instant is not None else self.instant_layer
         if learned is None or learned.id != layer.id or (not is_on and self.project.read_only):
             return "", ""
-        return (self.instant_line, _("Turn off")) if is_on else ("", _("Turn on"))
+        return (self.instant_line, _("Turn off")) if is_on else ("", _("Turn on instant model"))
 
     def _choose_first(self, layer: Layer) -> FirstLabels:
         chances = dict(self.class_chances(layer)[:FIRST])

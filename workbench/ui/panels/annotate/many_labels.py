@@ -265,7 +265,8 @@ class ManyLabels(QWidget):
             self._rows.append(parts)
         layout = layout_of(self._recent)
         clear(layout)
-        layout.addWidget(words(_("Recent"), "small", "muted"))
+        if first.recent:
+            layout.addWidget(words(_("Recent"), "small", "muted"))
         for id in first.recent:
             chip = self._chips[id] = self._chip(labels[id], most=WIDEST // 2)
             layout.addWidget(chip)
