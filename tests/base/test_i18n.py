@@ -55,6 +55,10 @@ SINGLE = {
     "exporters/data/conllu.py": dict.fromkeys(
         ("# newdoc id = ", "# sent_id = ", "# text = "), "lines of the format"
     ),
+    "models/pickled.py": dict.fromkeys(
+        ("attributes of ", "persistent id ", "persistent id as text"),
+        "what a pickle does, as names of its modules and classes",
+    ),
     "models/recurrent.py": {"RNN module weights": "the beginning of a warning of torch"},
     "metrics/definitions.py": {"GAP (Webster et al. 2018)": "a publication"},
     "models/contract.py": dict.fromkeys(
@@ -135,7 +139,11 @@ BUGS = {
     "LookupError",
 }
 SHOWN = ("importers/", "text/dataset.py")  # where a ValueError's words become a part of the message
-AS_THEY_ARE = {"NAME", "LAYER", "bf16", "fp32"}  # places on the command line, number formats
+AS_THEY_ARE = {
+    *("NAME", "LAYER"),  # places on the command line
+    *("bf16", "fp32"),
+    *("pyarrow", "python-calamine"),  # packages
+}
 DOORS = {"_", "N_", "ngettext"}
 OTHERS = {"debug", "info", "warning", "exception", "getLogger", "compile"}  # the log; patterns
 SKIPPED = DOORS | OTHERS

@@ -112,7 +112,8 @@ class Instant:
     def start(self, model: Choice) -> None:
         """Learn from what is labelled: from words, until the vectors are computed."""
         in_text = self.layer.traits.in_text
-        self.model, self._choice = model.title if in_text else f"{model.title} + words", model
+        both = _("{model} + words").format(model=model.title)
+        self.model, self._choice = model.title if in_text else both, model
         self._curves = {
             vectors: instant_curve.kept(self.project, self.layer, vectors)
             for vectors in (WORDS, model.title)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 CHUNK = 200  # documents between two reports of progress
 RULE, INSTANT = "rule", "instant"  # kind and ref of the source of the instant model
-INSTANT_WORDS = "instant words"  # ref while it learns from words, without vectors of a model
+INSTANT_WORDS = "instant-words"  # ref while it learns from words, without vectors of a model
 Act = Callable[..., int]
 TagChances = Mapping[tuple[int, int], Sequence[tuple[str, float]]]
 

@@ -450,7 +450,7 @@ class _Pretraining:
             self.objective = kept
         found = {name: loss.total / loss.count.clamp(min=1) for name, loss in losses.items()}
         for name, parameter in self.encoder.named_parameters():
-            found[f"norm of {name}"] = parameter.detach().float().norm()
+            found[f"norm:{name}"] = parameter.detach().float().norm()
         return {name: value.cpu().numpy() for name, value in found.items()}
 
     def read_back(self, expected: Mapping[str, np.ndarray]) -> Feed:

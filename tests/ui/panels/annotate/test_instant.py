@@ -214,7 +214,7 @@ def test_a_label_that_is_accepted_from_words_keeps_that_source(learning):
     work(learning)
 
     (mark,) = annotate.view(learning.project, here).marks
-    assert provenance.origin_of(mark).ref == "instant words"
+    assert provenance.origin_of(mark).ref == "instant-words"
 
 
 def test_suggestions_kept_from_words_are_replaced_by_those_from_vectors(learning):
