@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import ProjectError, WorkbenchError
 from workbench.ui import theme
 
 RAIL = ("Data", "Annotate", "Labels", "Models", "Train", "Results", "Inspect", "Prompts", "Export")
@@ -71,6 +71,36 @@ def test_a_file_that_is_no_project_is_named_and_left_alone(app, tmp_path, conten
     assert "broken.glossbench" in app.window.banner.text()
     assert path.read_bytes() == content
     assert app.project is None
+
+
+@pytest.mark.parametrize("content", [b"", b"junk" * 1000, None], ids=["empty", "junk", "missing"])
+def test_a_file_that_cannot_be_opened_does_not_mark_the_open_project_as_unsaved(
+    app, project_file, tmp_path, content
+):
+    path = tmp_path / "broken.glossbench"
+    if content is not None:
+        path.write_bytes(content)
+    app.open_project(project_file, page="results")
+
+    assert not app.open_project(path)
+    assert "broken.glossbench" in app.window.banner.text()
+    assert "Saved" in shown_words(app.window.status)
+    assert "Not saved" not in shown_words(app.window.status)
+
+
+def test_a_sample_that_cannot_be_copied_does_not_mark_the_open_project_as_unsaved(
+    app, project_file, monkeypatch
+):
+    def fail(_folder):
+        raise ProjectError("The disk is full.")
+
+    app.open_project(project_file, page="results")
+    monkeypatch.setattr("workbench.operations.corpus.create_sample", fail)
+
+    app.act("sample")
+    assert "The disk is full." in app.window.banner.text()
+    assert "Saved" in shown_words(app.window.status)
+    assert "Not saved" not in shown_words(app.window.status)
 
 
 def test_a_file_that_is_not_there_is_named(app, tmp_path):

@@ -11,10 +11,7 @@ from workbench.base.i18n import _
 
 APPLICATION_ID = 0x476C6F73  # "Glos"
 _MAGIC = b"SQLite format 3\0"
-_CHOOSE = _(
-    "Choose a file with the suffix .glossbench, or create a new project and import your "
-    "data into it."
-)
+_CHOOSE = _("Choose another file, or create a new project and import your data into it.")
 
 
 @dataclass(frozen=True)

@@ -150,7 +150,7 @@ class App:
             )
         except WorkbenchError as error:
             named = WorkbenchError(f"{path}: {error.message}", hint=error.hint)
-            self.fail(error if path.name in str(error) else named)
+            self.fail(error if path.name in str(error) else named, other_file=True)
             if isinstance(error, ProjectDamaged):
                 self.act("damaged", path, error)
             return False
@@ -267,11 +267,16 @@ class App:
         act = undo_steps.undo_of_latest(self) if undo is True else undo or None
         self.window.note(text, act, action, more)
 
-    def fail(self, error: Exception) -> None:
-        """Show the message of a WorkbenchError; handle anything else as an uncaught exception."""
+    def fail(self, error: Exception, *, other_file: bool = False) -> None:
+        """Show the message of a WorkbenchError; handle anything else as an uncaught exception.
+
+        `other_file`: the error is about a file other than the open project, whose changes are saved
+        as before.
+        """
         if isinstance(error, WorkbenchError):
             self.window.tell(str(error), "bad", details_of(error))
-            if self.window.banner.failed(error) and self.window.status is not None:
+            unsaved = not other_file and self.window.banner.failed(error)
+            if unsaved and self.window.status is not None:
                 self.window.status.show_saved(False)
             if isinstance(error, ProjectMoved):
                 self.act("file-moved")

@@ -70,7 +70,7 @@ def copy_sample(app: App) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         path = corpus.create_sample(folder)
     except WorkbenchError as error:
-        app.fail(error)
+        app.fail(error, other_file=True)
     except OSError as error:
         app.fail(
             WorkbenchError(
