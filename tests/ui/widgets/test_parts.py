@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, Qt
-from PySide6.QtGui import QAccessible, QFontMetrics
+from PySide6.QtGui import QAccessible, QFontMetrics, QHelpEvent
 from PySide6.QtWidgets import (
     QApplication,
     QCheckBox,
@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.base import settings
-from workbench.ui import formats, theme
+from workbench.ui import formats, plain, theme
 from workbench.ui.widgets import layout
 from workbench.ui.widgets.button import Button, Segments, icon_button
 from workbench.ui.widgets.callout import Callout
@@ -497,6 +497,27 @@ def test_a_segment_has_room_for_its_words_when_they_turn_bold(look, qtbot):
     before = segments.sizeHint().width()
     segments.set("b")
     assert segments.button("b").width() >= bold + 24 and segments.sizeHint().width() == before
+
+
+def test_a_button_that_is_too_narrow_elides_its_text_in_the_middle(look, qtbot, monkeypatch):
+    text = "Change to card_payment_wrong_exchange_rate"
+    narrow, whole = Button(text), Button(text)
+    metrics = QFontMetrics(theme.font("ui"))
+    room = metrics.horizontalAdvance(text) - 60
+    elided = Button(metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, room))
+    for button in (narrow, whole, elided):
+        qtbot.addWidget(button)
+        button.show()
+    for button in (narrow, elided):
+        button.setFixedWidth(whole.sizeHint().width() - 60)
+    assert elided.text().startswith("Change to")
+    assert narrow.grab().toImage() == elided.grab().toImage()
+
+    tips = []
+    monkeypatch.setattr(plain, "show_tip", lambda _at, text, _widget: tips.append(text))
+    for button in (narrow, whole):
+        QApplication.sendEvent(button, QHelpEvent(QEvent.Type.ToolTip, QPoint(5, 5), QPoint(5, 5)))
+    assert tips == [text]
 
 
 def test_a_spin_box_is_as_high_as_a_combo_box(look, qtbot):

@@ -33,7 +33,8 @@ _TONES = {"primary": "on_accent", "danger": "bad", "quiet": "muted"}
 class Button(QPushButton):
     """A button with an icon that follows the theme.
 
-    The accessible name is the text without "…", unless `name` is given.
+    The accessible name is the text without "…", unless `name` is given. A text that does not fit
+    is elided in the middle, so that its verb remains, and shown in the tooltip.
     """
 
     def __init__(
@@ -107,13 +108,35 @@ class Button(QPushButton):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """A focused primary button has a second ring: its border is hardly told from its ground."""
-        super().paintEvent(event)
+        if self._lacking() and self.text():
+            self._paint_elided()
+        else:
+            super().paintEvent(event)
         if self._kind == "primary" and self.hasFocus():
             painter = QPainter(self)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setPen(QPen(theme.qcolour("on_accent"), 1.5))
             inside = QRectF(self.rect()).adjusted(3, 3, -3, -3)
             painter.drawRoundedRect(inside, theme.RADIUS_SMALL, theme.RADIUS_SMALL)
+
+    def _lacking(self) -> int:
+        """Pixels that the text is too wide."""
+        return max(0, self.sizeHint().width() - self.width())
+
+    def _paint_elided(self) -> None:
+        painter, option = QStylePainter(self), QStyleOptionButton()
+        self.initStyleOption(option)
+        metrics = self.fontMetrics()
+        room = metrics.horizontalAdvance(option.text) - self._lacking()
+        option.text = metrics.elidedText(option.text, Qt.TextElideMode.ElideMiddle, room)
+        painter.drawControl(QStyle.ControlElement.CE_PushButton, option)
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and not self.toolTip() and self._lacking():
+            place = cast(QHelpEvent, event).globalPos()
+            plain.show_tip(place, plain.spoken(self.text()).strip(), self)
+            return True
+        return super().event(event)
 
     def _tint(self) -> None:
         if self._icon:
