@@ -46,6 +46,9 @@ class PageHeader(QFrame):
             self._arrange()
         return super().event(event)
 
+    def sizeHint(self) -> QSize:
+        return QSize(super().sizeHint().width(), self.minimumHeight())
+
     def minimumSizeHint(self) -> QSize:
         least = self._title.sizeHint().width() + self._actions.minimumSizeHint().width()
         return QSize(2 * MARGIN + GAP + least, self.minimumHeight())
