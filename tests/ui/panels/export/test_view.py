@@ -37,6 +37,19 @@ def test_run_folder_and_button_have_their_names_and_values(panel):
     assert "62.5" in panel.view._choices._run_field._message.text()
 
 
+@pytest.mark.parametrize("percent", [100, 150, 200])
+def test_the_check_never_covers_the_options(app, panel, qtbot, percent):
+    app.settings.text_size = percent
+    app.restyle()
+    app.window.resize(1280, 760)
+    qtbot.wait(50)
+    options, check = panel.view._choices, panel.view._outcome
+
+    assert options.geometry().right() < check.geometry().left()
+    app.settings.text_size = 100
+    app.restyle()
+
+
 def test_a_typed_folder_is_taken_and_return_starts_nothing(panel, qtbot, tmp_path):
     folder = named(panel, "Folder", QLineEdit)
     folder.selectAll()

@@ -265,13 +265,14 @@ class _Outcome(QFrame):
             _columns(state), name=_("Checked texts"), key=lambda row: row.number, sortable=True
         )
         self._progress = card(row((self._stage, 1), self._count), self._meter, gap=10)
+        compared = _(
+            "Largest difference between the logits of the original and the exported "
+            "model, batched or single"
+        )
         self._card = card(
+            words(compared, "caption", "muted", wrap=True),
             (self._table, 1),
             title=_("Check on your own texts"),
-            note=_(
-                "Largest difference between the logits of the original and the exported "
-                "model, batched or single"
-            ),
         )
         hint = _(
             "After the export, the original and the exported model are run on up to 500 dev "
