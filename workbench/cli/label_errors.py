@@ -111,8 +111,8 @@ def _show(layer: str, found: Ranking, suspects: Sequence[Suspect]) -> None:
         say(line)
     if found.weak and found.agreement is not None:
         message = _(
-            "Only {share:.1%} of the labels equal their out-of-fold predictions, hardly more than "
-            "chance: the list says little. Choose another --model."
+            "Only {share:.1%} of the labels equal their out-of-fold predictions, close to "
+            "chance: the ranking is unreliable. Choose another --model."
         )
         note(_("Warning: {warning}").format(warning=message.format(share=found.agreement)))
     of_numbers = found.agreement is None

@@ -50,7 +50,7 @@ def _numbers(_context: click.Context, _parameter: click.Parameter, text: str) ->
     "added",
     multiple=True,
     metavar="RUNG",
-    help=_('Add a rung of your own: "Title: MODEL KEY=VALUE …".'),
+    help=_('Add a custom configuration: "Title: MODEL KEY=VALUE …".'),
 )
 @click.option(
     "--use",

@@ -71,7 +71,7 @@ def links_out(paths: Sequence[Path | str]) -> tuple[str, ...]:
     for path in paths:
         folder = Path(path)
         if huggingface.entry_of(folder) is not None:
-            continue  # the importer tells of the links in a data set
+            continue  # the importer reports the links in a data set
         try:
             names = _with_data(folder) if folder.is_dir() else []
             if not names and _has_data_folder(folder):

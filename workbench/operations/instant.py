@@ -69,7 +69,8 @@ class Instant:
     `order`: of the unlabelled documents. `answers`: document id → predicted labels, see
     `active.instant`. `chances`: (document, start, end) of a word of the open document → the most
     probable tags (number of the label, probability). `classes`: document id → the most probable
-    classes, likewise. `labelled`: documents it has learned from. `seconds`: of the last training.
+    classes, in the same way. `labelled`: documents it has learned from. `seconds`: of the last
+    training.
     `vectors`: the model whose vectors these come from, or WORDS; `model`: the one that is wanted.
     """
 

@@ -174,7 +174,7 @@ def named(ids: Sequence[str]) -> tuple[Rung, ...]:
 
 
 def parse(text: str) -> Rung:
-    """`Title: MODEL KEY=VALUE …` → a rung of the user's own. Raises SpecError."""
+    """`Title: MODEL KEY=VALUE …` → a custom configuration. Raises SpecError."""
     title, _colon, rest = text.partition(":")
     try:
         model, *settings = shlex.split(rest)
@@ -187,7 +187,7 @@ def parse(text: str) -> Rung:
 
 
 def own(title: str, model: str, options: Mapping[str, str]) -> Rung:
-    """A rung of the user's own; its id is the title. Raises SpecError without a title."""
+    """A custom configuration; its id is the title. Raises SpecError without a title."""
     if not title.strip():
         raise SpecError(_("The rung has no title."), hint=_("Type a title for it."))
     name = "-".join(title.casefold().split())

@@ -5,9 +5,9 @@ is open, the log stays at the old name; whoever opens another file there applies
 destroys it. Therefore a writer notes which file its log belongs to (`lock.FileLock.note`), and a
 log that belongs to another file is never applied.
 
-A file is told by its device and inode: the path is only looked up, as opening and closing the file
-again would release the locks that SQLite has on it. A file system without inode numbers (0) gives
-no claim. On Windows, an open project cannot be renamed or replaced.
+A file is identified by its device and inode: the path is only looked up, as opening and closing
+the file again would release the locks that SQLite has on it. A file system without inode numbers
+(0) gives no claim. On Windows, an open project cannot be renamed or replaced.
 """
 
 from __future__ import annotations

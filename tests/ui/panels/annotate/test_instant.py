@@ -236,7 +236,7 @@ def test_the_learning_curve_says_what_it_was_learned_from(learning):
     work(learning)
     learning.read_curves(lambda curves: messages.append(curves[0].message))
 
-    assert messages[0].startswith("Learned from words; the curve begins anew")
+    assert messages[0].startswith("Learned from words; a new curve begins")
     assert messages[1].startswith(
         f"Learned from words and vectors of {learning.instant.model_name}."
     )

@@ -23,7 +23,7 @@ class Curve:
 
 def of_instant(model: Instant) -> Curve:
     """Its curve with what it learns from now: others are not comparable."""
-    source = _("Learned from words; the curve begins anew with the vectors of a model.")
+    source = _("Learned from words; a new curve begins with the vectors of a model.")
     if model.vectors != instant.WORDS:
         source = (
             _("Learned from vectors of {model}.")

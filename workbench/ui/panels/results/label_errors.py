@@ -305,8 +305,8 @@ def _agreement(found: Ranking) -> str:
         message = _("The models agree with {share}% of the labels.")
         if found.weak:
             message = _(
-                "The models agree with only {share}% of the labels, hardly more than chance: the "
-                "list says little. Choose another model for the folds."
+                "The models agree with only {share}% of the labels, close to chance: the ranking "
+                "is unreliable. Choose another model for the folds."
             )
         return message.format(share=points(found.agreement))
     if found.correlation is None:

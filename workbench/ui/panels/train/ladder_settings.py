@@ -62,7 +62,7 @@ class LadderSettings(QFrame):
             self._forms[-1][1].focus(name)
 
     def render(self) -> None:
-        """Rows are built anew only when settings were added or removed, so that typing goes on."""
+        """Rows are rebuilt only when settings were added or removed, so that typing goes on."""
         settings = self._state.settings
         if [name for name, _form, _rung in self._forms] != [item.name for item in settings]:
             self._build()

@@ -175,7 +175,7 @@ class LadderState(State):
         return tuple((method.id, _(method.title)) for method in all_methods())
 
     def add_rung(self, title: str, model: str, method: str) -> bool:
-        """Add a rung of the user. Returns whether it could be added."""
+        """Add a custom configuration. Returns whether it could be added."""
         try:
             rung = own(title, model, {"method": method})
             if rung.id in {rung.id for rung in (*RUNGS, *self.own)}:

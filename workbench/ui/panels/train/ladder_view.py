@@ -118,7 +118,7 @@ class LadderView(View):
             "quiet",
             small=True,
             on=self._fold,
-            tip=_("Replace models of the rungs, or add a rung of your own"),
+            tip=_("Replace models of the rungs, or add a custom configuration"),
         )
         self._parts: dict[str, QComboBox] = {}
         self._rung, self._model, self._method = QLineEdit(), combo(), combo()
