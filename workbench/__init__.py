@@ -42,6 +42,7 @@ if "".join(sys.argv[:1]).endswith(("glossbench", "glossbench.exe")) or (
 from typing import TYPE_CHECKING
 
 from workbench.base.privacy import disable_telemetry
+from workbench.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
@@ -55,8 +56,6 @@ if TYPE_CHECKING:
     from workbench.training.events import Event
     from workbench.training.results import TrainResult
     from workbench.training.spec import TrainSpec
-
-__version__ = "0.1.0"
 
 disable_telemetry()
 

@@ -31,6 +31,7 @@ from workbench.text.document import Document
 from workbench.text.fields import Prediction
 from workbench.text.labels import Layer
 from workbench.training.results import Scoring, TrainResult
+from workbench.version import __version__
 
 MODEL, PREDICTIONS = "model", "predictions.jsonl"
 CHUNK = 512  # documents between two messages
@@ -226,8 +227,6 @@ def _read_back(trained: Trained, documents: Sequence[Document], folder: Path) ->
 
 def _versions() -> dict[str, str]:
     from importlib.metadata import version
-
-    from workbench import __version__
 
     return {
         "glossbench": __version__,

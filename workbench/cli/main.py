@@ -12,10 +12,10 @@ import sys
 
 import click
 
-from workbench import __version__
 from workbench.base import paths, scratch
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
+from workbench.version import __version__
 
 COMMANDS = {  # name → (module of workbench.cli, attribute, one line)
     "open": ("window", "open_window", _("Open the window, optionally with a project.")),

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench import __version__
 from workbench.base import paths, scratch
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
@@ -28,6 +27,7 @@ from workbench.storage import documents, labels, listing
 from workbench.tasks import spec as tasks
 from workbench.text import dataset
 from workbench.text.dataset import Dataset, Record
+from workbench.version import __version__
 
 if TYPE_CHECKING:
     from workbench.jobs.events import Finished

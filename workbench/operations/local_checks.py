@@ -13,13 +13,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from workbench import __version__
 from workbench.base import file_lock, paths, settings
 from workbench.base.i18n import N_, _, ngettext
 from workbench.base.privacy import TELEMETRY_OFF
 from workbench.base.system_check import OK, PROBLEM, WARNING, Check, shown
 from workbench.jobs import machine
 from workbench.storage import probe
+from workbench.version import __version__
 
 TARGET = "workbench.operations.local_checks:run"
 LITTLE_MEMORY = 4 * 1024**3  # free bytes below which no worker is kept ready

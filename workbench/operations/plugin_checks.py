@@ -19,7 +19,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
-from workbench import __version__
 from workbench.base import plugins
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
@@ -31,6 +30,7 @@ from workbench.base.settings import Settings
 from workbench.jobs.events import Output
 from workbench.jobs.spec import JobSpec
 from workbench.operations import plugin_contracts, plugin_options
+from workbench.version import __version__
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job

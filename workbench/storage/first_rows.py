@@ -5,11 +5,10 @@ from __future__ import annotations
 import sqlite3
 
 from workbench.storage.values import new_uid, now
+from workbench.version import __version__
 
 
 def insert(conn: sqlite3.Connection, annotator: str) -> None:
-    from workbench import __version__
-
     with conn:
         conn.execute("begin")
         mine = conn.execute(

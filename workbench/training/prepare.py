@@ -26,6 +26,7 @@ from workbench.text.segmenters import base as segmenters
 from workbench.training.events import Log
 from workbench.training.plan import Plan, plan
 from workbench.training.spec import TrainSpec, limited
+from workbench.version import __version__
 
 
 def labels_of(spec: TrainSpec, data: Dataset) -> tuple[str, ...]:
@@ -189,8 +190,6 @@ def where(device: torch.device, threads: int, *, bf16: bool) -> Log:
 
 def versions() -> dict[str, str]:
     """Read from the installed packages: importing transformers takes more than a second."""
-    from workbench import __version__
-
     return {
         "glossbench": __version__,
         "python": platform.python_version(),

@@ -14,7 +14,6 @@ from PySide6.QtCore import QUrl, qVersion
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication
 
-from workbench import __version__
 from workbench.base import paths
 from workbench.base.i18n import _
 from workbench.ui import icons
@@ -22,6 +21,7 @@ from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.layout import column, row
 from workbench.ui.widgets.words import picture, words
+from workbench.version import __version__
 
 if TYPE_CHECKING:
     from workbench.ui.app import App

@@ -1,0 +1,3 @@
+"""The version, apart from the library interface, which imports nearly everything."""
+
+__version__ = "0.1.0"
