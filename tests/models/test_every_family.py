@@ -160,6 +160,17 @@ def model(row, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def installation(tmp_path_factory):
+    """The data folder, with the key that signs pickled models, of all tests of one family."""
+    return tmp_path_factory.mktemp("installation")
+
+
+@pytest.fixture(autouse=True)
+def same_installation(user_dir, installation, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(installation))
+
+
+@pytest.fixture(scope="module")
 def runs(row, model, data, tmp_path_factory):
     """runs(task) → the model folder of a training of two steps."""
     trained = {}
