@@ -2,17 +2,20 @@
 mnemonic.
 
 `python -m tests.ui.hostile FOLDER`, with an empty folder for the project, prints as JSON which
-texts have plain Latin letters, what was not shown verbatim, and where. `FOLDER/canary.png` is
-watched: nothing may open it.
+texts have plain Latin letters, what was not shown verbatim, and where, and which places were
+visited. `FOLDER/canary.png` is watched: nothing may open it.
 """
 
 from __future__ import annotations
 
 import html
 import json
+import os
 import re
 import shutil
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from shiboken6 import isValid
@@ -308,6 +311,27 @@ def hostile(folder: Path) -> Watched:
     return way
 
 
+def walked() -> dict:
+    """What a walk in a subprocess prints: the language must be set before window modules are
+    imported.
+    """
+    # Libraries imported by other tests set KMP_ variables, which the system check would show.
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("KMP_")}
+    # A short path: it stands in every label, and a prompt with all labels must fit the model.
+    with tempfile.TemporaryDirectory(prefix="h") as folder:
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.ui.hostile", folder],
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=590,
+            cwd=Path(__file__).resolve().parents[2],
+            env={**inherited, "QT_QPA_PLATFORM": "offscreen", "PYTHONUTF8": "1"},
+        )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
 if __name__ == "__main__":
     from workbench.base import i18n
 
@@ -315,4 +339,5 @@ if __name__ == "__main__":
     i18n.install(language)
     way = hostile(Path(sys.argv[1]))
     message = {"english": way.seen.faults, "twice": sorted(language.twice)}
-    print(json.dumps({**message, "altered": way.faults, "tips": way.tips}, ensure_ascii=False))
+    message |= {"altered": way.faults, "tips": way.tips, "places": sorted(way.seen.places)}
+    print(json.dumps(message, ensure_ascii=False))

@@ -274,10 +274,20 @@ class Seen:
 
     def __init__(self):
         self.faults: dict[str, str] = {}
-        self.place = ""
+        self.places: set[str] = set()  # all that were visited
+        self._place = ""
         self._known: set[str] = set()
         self.own: tuple[str, ...] = ()  # names in the imported files
         self.without_data: Callable[[str, str], str] = lambda text, _place: text
+
+    @property
+    def place(self) -> str:
+        return self._place
+
+    @place.setter
+    def place(self, name: str) -> None:
+        self._place = name
+        self.places.add(name)
 
     def note(self, text: object, where: str) -> None:
         """Check a text of one or more lines; elided ones are seen in full elsewhere."""
