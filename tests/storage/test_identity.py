@@ -1,20 +1,21 @@
-"""A project file that is renamed, moved, deleted or replaced while it is open."""
+"""A project file that is renamed, moved, deleted, replaced or overwritten while it is open."""
 
 import os
 import shutil
 import sqlite3
 import subprocess
 import sys
+import threading
 from contextlib import closing
 
 import pytest
 
-from workbench.base.errors import ProjectError, ProjectMoved
+from workbench.base.errors import ProjectDamaged, ProjectError, ProjectMoved
 from workbench.operations import labels as schema
 from workbench.project import backup
 from workbench.project.check import check
 from workbench.project.project import Project
-from workbench.storage import identity, lock, recovery
+from workbench.storage import identity, lock, recovery, removal
 
 windows = pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be moved there")
 pytestmark = windows
@@ -65,7 +66,17 @@ def folder_moved(path, _other):
     path.parent.rename(path.parent.with_name("moved"))
 
 
-ALL = (renamed, deleted, replaced, folder_moved)
+def copy(source, target):
+    """By another process: in ours, closing a file releases the locks that SQLite has on it."""
+    subprocess.run(["cp", source, target], check=True)
+
+
+def overwritten(path, other):
+    """The file stays the same, its content does not."""
+    copy(other, path)
+
+
+ALL = (renamed, deleted, replaced, folder_moved, overwritten)
 
 
 def layers_in(path):
@@ -77,7 +88,7 @@ def layers_in(path):
 def test_no_edit_is_accepted_once_the_file_is_not_at_its_path(opened, other, change):
     change(opened.path, other)
 
-    with pytest.raises(ProjectMoved, match="p.glossbench was (renamed, moved|replaced)"):
+    with pytest.raises(ProjectMoved, match="p.glossbench was (renamed,|replaced|overwritten)"):
         schema.add_layer(opened, "more", "span")
 
     assert [layer.name for layer in schema.layers(opened)] == ["topic"]
@@ -95,7 +106,7 @@ def test_a_change_is_rolled_back_if_the_file_is_moved_before_it_is_committed(ope
     assert [layer.name for layer in schema.layers(opened)] == ["topic"]
 
 
-@pytest.mark.parametrize("change", ALL)
+@pytest.mark.parametrize("change", ALL[:-1])
 def test_a_copy_has_everything_that_was_committed(opened, other, tmp_path, change):
     change(opened.path, other)
     target = tmp_path / "copy.glossbench"
@@ -283,3 +294,232 @@ def test_nothing_is_left_of_a_note_when_a_project_is_closed(folder):
         assert lock.noted(path).file == identity.of(path)
 
     assert os.listdir(folder) == ["p.glossbench"]
+
+
+# ---------------------------------------------------------------- overwritten in place
+
+
+def garbage(path, other):
+    other.write_bytes(os.urandom(path.stat().st_size))
+    copy(other, path)
+
+
+def truncated(path, _other):
+    os.truncate(path, 5_000)
+
+
+def emptied(path, _other):
+    os.truncate(path, 0)
+
+
+def older(path, other):
+    """The same project as it was before the last changes, in a file of the same size."""
+    copy(other.with_name("older.glossbench"), path)
+
+
+IN_PLACE = (overwritten, garbage, truncated, emptied, older)
+
+
+def execute(path, *statements):
+    """Run statements of SQL in another process, as a program for SQLite files does."""
+    code = "import sqlite3, sys\nconn = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+    code += "for statement in sys.argv[2:]: conn.execute(statement).fetchall()\n"
+    subprocess.run([sys.executable, "-c", code, str(path), *statements], check=True)
+
+
+@pytest.fixture
+def written(opened, other):
+    """An open project with changes in its file and in its log; `older` is a copy from between."""
+    opened.db.checkpoint()
+    copy(opened.path, other.with_name("older.glossbench"))
+    schema.add_layer(opened, "second", "class")
+    opened.db.checkpoint()
+    schema.add_layer(opened, "third", "class")
+    assert opened.path.stat().st_size == other.with_name("older.glossbench").stat().st_size
+    return opened
+
+
+@pytest.mark.parametrize("change", IN_PLACE)
+def test_a_file_that_is_overwritten_is_left_as_it_is(written, other, change):
+    change(written.path, other)
+    there = written.path.read_bytes()
+
+    with pytest.raises(ProjectMoved, match="was overwritten by another program"):
+        schema.add_layer(written, "more", "span")
+    written.db.checkpoint()
+    with pytest.raises(ProjectMoved):
+        written.db.vacuum()
+    with pytest.raises(ProjectMoved):
+        written.close()
+
+    assert written.path.read_bytes() == there
+    assert sorted(os.listdir(written.path.parent)) == [
+        "p.glossbench",
+        "p.glossbench-wal.of-another-file",
+    ]
+
+
+@pytest.mark.parametrize("change", IN_PLACE)
+def test_a_large_change_is_not_committed_into_a_file_that_is_overwritten_meanwhile(
+    written, other, change
+):
+    written.db.checkpoint()  # so that the log starts again within the change
+    with pytest.raises(ProjectMoved), written.edit("Large"):
+        written.db.writer.execute("pragma cache_spill = 1")
+        written.db.writer.execute("pragma cache_size = 10")
+        for number in range(40):
+            schema.add_layer(written, f"layer {number}", "class", labels=list("ABCDEFGH"))
+        assert identity.log_of(written.path).stat().st_size > 50_000
+        change(written.path, other)
+
+
+@pytest.mark.parametrize("change", IN_PLACE)
+def test_closing_alone_finds_that_a_file_was_overwritten(written, other, change):
+    change(written.path, other)
+    there = written.path.read_bytes()
+
+    with pytest.raises(ProjectMoved):
+        written.close()
+
+    assert written.path.read_bytes() == there
+
+
+def test_a_copy_has_everything_if_the_file_was_overwritten_by_an_older_state(
+    written, other, tmp_path
+):
+    older(written.path, other)
+
+    backup.save_copy(written, tmp_path / "copy.glossbench")
+    written.close()
+
+    assert layers_in(tmp_path / "copy.glossbench") == ["topic", "second", "third"]
+    assert check(tmp_path / "copy.glossbench") == []
+    assert os.listdir(written.path.parent) == ["p.glossbench"]
+
+
+@pytest.mark.parametrize("change", [overwritten, garbage, truncated, emptied])
+def test_a_copy_that_has_not_everything_says_so(written, other, tmp_path, change):
+    change(written.path, other)
+    target = tmp_path / "copy.glossbench"
+
+    with pytest.raises(ProjectDamaged, match="Not all of the project could be saved in .*copy"):
+        backup.save_copy(written, target)
+
+    assert written.in_no_file and target.stat().st_size
+
+
+def test_another_project_is_not_taken_for_a_copy(opened, other, tmp_path):
+    opened.close()
+    with closing(Project.open(opened.path)) as project:
+        overwritten(project.path, other)
+
+        with pytest.raises(ProjectDamaged):
+            backup.save_copy(project, tmp_path / "copy.glossbench")
+
+
+def test_an_older_state_is_not_taken_for_a_copy(opened, tmp_path):
+    opened.close()
+    copy(opened.path, tmp_path / "older")
+    with closing(Project.open(opened.path)) as project:
+        schema.add_layer(project, "more", "span")
+    with closing(Project.open(opened.path)) as project:
+        overwritten(project.path, tmp_path / "older")
+
+        with pytest.raises(ProjectDamaged):
+            backup.save_copy(project, tmp_path / "copy.glossbench")
+
+
+def test_another_process_that_reads_does_not_write_the_log_into_it_either(written, other):
+    code = (
+        "import sys\nfrom workbench.storage.database import Database\n"
+        "db = Database.open(sys.argv[1], read_only=True)\nprint(flush=True)\ninput()\ndb.close()"
+    )
+    command = [sys.executable, "-c", code, str(written.path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader:
+        reader.stdout.readline()
+        overwritten(written.path, other)
+        with pytest.raises(ProjectMoved):
+            written.close()
+        reader.communicate(b"\n")
+
+    assert reader.returncode == 0 and written.path.read_bytes() == other.read_bytes()
+
+
+# ---------------------------------------------------------------- what is no overwriting
+
+
+def writes(path):
+    execute(path, "update meta set value = value where key = 'uid'")
+
+
+def writes_and_checkpoints(path):
+    execute(path, "update meta set value = value", "pragma wal_checkpoint(truncate)")
+
+
+def checkpoints(path):
+    execute(path, "pragma wal_checkpoint")
+
+
+def vacuums(path):
+    execute(path, "vacuum")
+
+
+def copies(path):
+    execute(path, f"vacuum into '{path.with_name('copy.db')}'")
+    path.with_name("copy.db").unlink()
+
+
+def reads_and_closes(path):
+    execute(path, "select * from meta")
+
+
+@pytest.mark.parametrize(
+    "act", [writes, writes_and_checkpoints, checkpoints, vacuums, copies, reads_and_closes]
+)
+def test_what_sqlite_does_in_another_process_is_no_overwriting(written, act):
+    for number in range(4):
+        act(written.path)
+        schema.add_layer(written, f"layer {number}", "class")
+        act(written.path)
+        act(written.path)
+    written.close()
+
+    assert len(layers_in(written.path)) == 7
+
+
+def test_what_this_process_does_is_no_overwriting(written, tmp_path):
+    for number in range(4):
+        for act in (
+            written.db.checkpoint,
+            written.db.vacuum,
+            lambda: removal.compact(written.db),
+            lambda number=number: backup.save_copy(written, tmp_path / f"{number}.glossbench"),
+            lambda: check(written.path),
+            lambda: layers_in(written.path),
+        ):
+            act()
+            schema.add_layer(written, f"layer {len(schema.layers(written))}", "class")
+    written.close()
+
+    assert len(layers_in(written.path)) == 27
+
+
+def test_10_000_writes_with_checkpoints_of_another_thread_are_no_overwriting(written):
+    stop = threading.Event()
+
+    def checkpoint():
+        while not stop.wait(0.001):
+            written.db.checkpoint()
+
+    thread = threading.Thread(target=checkpoint)
+    thread.start()
+    try:
+        for number in range(10_000):
+            with written.db.transaction() as conn:
+                conn.execute("update meta set value = ? where key = 'seed'", (number,))
+    finally:
+        stop.set()
+        thread.join()
+    written.close()
+
+    assert len(layers_in(written.path)) == 3

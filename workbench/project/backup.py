@@ -5,14 +5,16 @@ Run folders are not copied.
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
-from workbench.base.errors import ProjectError
+from workbench.base.errors import ProjectDamaged, ProjectError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.project.project import Project
-from workbench.storage import backup
+from workbench.storage import backup, integrity
 from workbench.storage.backup import DELETE, RELABEL, REVERT, Version
+from workbench.storage.database import Database
 
 __all__ = [
     "DELETE", "RELABEL", "REVERT", "Version", "before", "delete", "find", "restore", "save_copy",
@@ -26,11 +28,37 @@ MANY = 100  # documents changed at once: above this, the project is backed up be
 def save_copy(project: Project, target: Path, *, watch: Watch = QUIET) -> Path:
     """Write the current state of the project to a new file. The project can be edited meanwhile.
 
-    Also possible if the file of the project was moved, deleted or replaced. Raises ProjectError if
-    `target` exists.
+    Also possible if the file of the project was moved, deleted or replaced. If it was overwritten,
+    SQLite has only what is in its log and its memory; raises ProjectDamaged, and keeps the copy, if
+    this was not everything. Raises ProjectError if `target` exists.
     """
     with project.db.copying() as conn:
-        return backup.copy(conn, Path(target).absolute(), watch=watch)
+        copy = backup.copy(conn, Path(target).absolute(), watch=watch)
+        if project.overwritten:
+            _require_everything(project, copy)
+        return copy
+
+
+def _require_everything(project: Project, copy: Path) -> None:
+    """Raises ProjectDamaged if pages of another file are in a copy of `project`."""
+    try:
+        with closing(Database.open(copy, read_only=True)) as db:
+            problem = next(integrity.problems(db), "")
+            if not problem and (db.meta("uid") != project.uid or not project.db.ends_as(db)):
+                problem = _("It holds another project, or another state of this one.")
+    except ProjectError as error:
+        problem = error.message
+    if problem:
+        raise ProjectDamaged(
+            _("Not all of the project could be saved in {path}: {problem}").format(
+                path=copy, problem=problem
+            ),
+            hint=_(
+                "The rest was in the file that was overwritten. Restore a backup of the project, "
+                "or write what can be read of the copy to a new file with "
+                "`glossbench project recover`."
+            ),
+        )
 
 
 def versions(project_file: Path) -> tuple[Version, ...]:

@@ -17,6 +17,7 @@ from workbench.project.changes import Changes
 from workbench.storage import annotators, history, removal, runs
 from workbench.storage.database import Database
 from workbench.storage.history import HistoryStep
+from workbench.storage.identity import OVERWRITTEN
 from workbench.storage.journal import Touched
 
 IDLE_SECONDS = 2.0  # idle time after the last edit before a checkpoint of the write-ahead log
@@ -141,12 +142,17 @@ class Project:
 
     @property
     def moved(self) -> bool:
-        """Whether the file was renamed, moved, deleted or replaced while it is open."""
+        """Whether the file was renamed, deleted, replaced or overwritten while it is open."""
         return bool(self.db.moved)
 
     @property
+    def overwritten(self) -> bool:
+        """Whether another program has written to the file while it is open."""
+        return self.db.moved == OVERWRITTEN
+
+    @property
     def in_no_file(self) -> bool:
-        """Whether closing would lose the project: it was moved, and no copy was saved since."""
+        """Whether closing would lose the project: `moved`, and no copy was saved since."""
         return self.db.in_no_file
 
     @property

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -39,6 +40,7 @@ from workbench.storage.lock import FileLock, held
 from workbench.storage.reading import Reader
 
 BUSY_SECONDS = 10
+_LATEST = "select id, at, undone from journal_step order by id desc limit 1"
 SPILL_PAGES = 1_000  # 4 MB; a transaction with more changed pages is written before its commit
 
 C = TypeVar("C", bound=sqlite3.Connection)
@@ -59,8 +61,10 @@ class Database:
         self.journal_note = ""  # a message for the user about how the file is written
         self._lock = lock
         self._file: identity.FileId | None = None  # as it was opened
+        self._foreign_writes: identity.ForeignWrites | None = None
         self._note: identity.Note | None = None  # that it has a log of its own
         self._foreign_log = False  # beside a file that is read
+        self._latest: object = None  # the row of the latest step of the history
         self._written = False  # whether a change was committed
         self._copied = False  # whether a copy has all changes
         self._home = threading.get_ident()
@@ -155,6 +159,7 @@ class Database:
         self._identify()
         if self._writer:
             self._journal = Journal(self._writer)
+            self._latest = self._writer.execute(_LATEST).fetchone()
 
     def _refuse_log(self, lock: FileLock) -> None:
         """Keep a log of another file from being applied."""
@@ -170,6 +175,7 @@ class Database:
     def _identify(self) -> None:
         """Note which file is open, once SQLite has opened it and its log."""
         self._file = identity.of(self.path)
+        self._foreign_writes = identity.ForeignWrites(self.path)
         log = identity.of(identity.log_of(self.path))
         if self._lock is not None and self._file is not None and log is not None:
             self._note = identity.Note(self._file, log)
@@ -235,20 +241,29 @@ class Database:
 
     @property
     def moved(self) -> str:
-        """Whether the file is no longer at its path: `identity.MISSING`, `identity.REPLACED` or ""
-        while it is, or where this cannot be told.
+        """Whether the file is no longer at its path: `identity.MISSING` or `identity.REPLACED`;
+        `identity.OVERWRITTEN` if another program has written to it; or "" if all is well, or
+        where this cannot be told.
         """
-        return identity.moved(self.path, self._file)
+        how = identity.moved(self.path, self._file)
+        if how or self._foreign_writes is None:
+            return how
+        locked = self._writer is not None and self._writer.in_transaction
+        return identity.OVERWRITTEN if self._foreign_writes.any(locked=locked) else ""
+
+    def _own_writes(self) -> AbstractContextManager[None]:
+        """For whatever makes SQLite write to the file."""
+        return nullcontext() if self._foreign_writes is None else self._foreign_writes.own()
 
     @property
     def in_no_file(self) -> bool:
-        """Whether closing would lose the project as it is: its file is no longer at its path, and
-        no copy was written since.
+        """Whether closing would lose the project as it is: its file is no longer at its path or
+        overwritten, and no copy was written since.
         """
         return self._writer is not None and not self._copied and bool(self.moved)
 
     def require_place(self) -> None:
-        """Raises ProjectMoved if the file is no longer at its path."""
+        """Raises ProjectMoved if the file is no longer at its path or overwritten."""
         if how := self.moved:
             raise identity.error(self.path, how)
 
@@ -256,7 +271,7 @@ class Database:
         """Write everything to the file and close it.
 
         Raises ProjectError if a transaction is open; ProjectMoved, after closing, if changes were
-        made and the file is no longer at its path.
+        made and the file is no longer at its path or overwritten.
         """
         if self._closed:
             return
@@ -266,18 +281,28 @@ class Database:
             self._closed = True
             readers = tuple(self._readers.values())
             self._readers.clear()
+        how, in_no_file = self.moved, self.in_no_file
+        if how == identity.OVERWRITTEN and not (self.read_only and held(self.path)):
+            self._keep_log_out(delete=self._copied)
+        self._foreign_writes = None  # its descriptor is SQLite's
         for conn in readers:
             conn.close_soon()
-        how, in_no_file = self.moved, self.in_no_file
-        if self._writer is not None:
-            self._writer.close()  # the last connection of a file writes the log back and removes it
-            self._writer = None
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            writer.close()  # the last connection of a file writes the log back and removes it
         if how:
             self._leave_log(delete=self._copied)
         if self._lock is not None:
             self._lock.free(keep_note=identity.is_foreign_log(self.path, self._note))
         if in_no_file and self._written:
             raise identity.error(self.path, how)
+
+    def _keep_log_out(self, *, delete: bool) -> None:
+        """Keep SQLite from writing the log into a file that was overwritten."""
+        with suppress(OSError):
+            aside = identity.empty_log(self.path)
+            if delete and aside is not None:
+                aside.unlink()
 
     def _leave_log(self, *, delete: bool) -> None:
         """Keep the own log from being applied to another file with the name of this one.
@@ -361,7 +386,7 @@ class Database:
             conn = None
             try:
                 conn = self._connect(f"{self.path.as_uri()}?mode={mode}", Reader, small=small)
-                conn.path = self.path
+                conn.path, conn.explain = self.path, partial(self._explain, writing=False)
                 _prepare_reader(conn)
                 return conn
             except (sqlite3.Error, ProjectError) as error:
@@ -434,11 +459,13 @@ class Database:
                 if self._depth == 1:  # else the changes would be in no file
                     self.require_place()
                     self._written, self._copied = True, False
-                conn.execute(commit)
+                    self._latest = conn.execute(_LATEST).fetchone()
+                with self._own_writes() if self._depth == 1 else nullcontext():
+                    conn.execute(commit)
             except BaseException as error:
                 self._roll_back(conn, rollback)
                 if isinstance(error, (sqlite3.Error, UnicodeEncodeError)):
-                    raise failures.explain(error, self.path, writing=True) from error
+                    raise self._explain(error, writing=True) from error
                 raise
         finally:
             self._depth -= 1
@@ -456,7 +483,8 @@ class Database:
             self.require_place()
             self._owner = threading.get_ident()
             try:
-                yield self.writer
+                with self._own_writes():
+                    yield self.writer
             finally:
                 self._owner = None
 
@@ -464,7 +492,8 @@ class Database:
     def copying(self) -> Iterator[sqlite3.Connection]:
         """Yields a connection to copy the whole project from, also if its file has been moved.
 
-        Threads that have not read yet cannot open the file then, so the writer is copied.
+        Threads that have not read yet cannot open the file then, so the writer is copied. Of a file
+        that was overwritten, it has the pages in its log and in its memory.
         """
         if self._writer is None or not self.moved:
             yield self.reader()
@@ -472,6 +501,17 @@ class Database:
         with self._mutex:
             yield self.writer
             self._copied = True
+
+    def _explain(self, error: Exception, *, writing: bool) -> ProjectError:
+        """As `failures.explain`; a file that was overwritten is not called damaged."""
+        explained = failures.explain(error, self.path, writing=writing)
+        if isinstance(explained, ProjectDamaged) and (how := self.moved):
+            return identity.error(self.path, how)
+        return explained
+
+    def ends_as(self, copy: Database) -> bool:
+        """Whether the history of a copy ends with the latest step of this project."""
+        return self.read_only or copy.reader().execute(_LATEST).fetchone() == self._latest
 
     def _roll_back(self, conn: sqlite3.Connection, statements: tuple[str, ...]) -> None:
         for statement in statements:
@@ -494,7 +534,8 @@ class Database:
             closing(self._connect(f"{self.path.as_uri()}?mode=rw", sqlite3.Connection)) as conn,
         ):
             conn.execute("pragma busy_timeout = 0")
-            conn.execute("pragma wal_checkpoint(passive)").fetchall()
+            with self._own_writes():
+                conn.execute("pragma wal_checkpoint(passive)").fetchall()
 
     def vacuum(self) -> None:
         """Rewrite the file without its free pages. Not within a transaction."""
@@ -503,6 +544,7 @@ class Database:
             failures.explained(self.path, writing=True),
             closing(self._connect(uri, sqlite3.Connection, small=False)) as conn,
             temp_files.beside(self.path),
+            self._own_writes(),
         ):
             conn.execute("vacuum")
 

@@ -57,20 +57,22 @@ class ReadingCursor(sqlite3.Cursor):
             return Cancelled()
         if self._reader.closing:
             return ProjectError(_("The project was closed while it was being read."))
-        return failures.explain(error, self._reader.path, writing=False)
+        return self._reader.explain(error)
 
 
 class Reader(sqlite3.Connection):
     """`using` is held while a thread is inside SQLite: closing the connection then would crash.
 
-    `path` is the project file, for messages.
+    `path` is the project file, for messages; `explain` makes an error for users of one of SQLite.
     """
 
     path = Path()
+    explain: Callable[[Exception], WorkbenchError]
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
         self.using, self.closing, self.stopped = threading.RLock(), False, False
+        self.explain = lambda error: failures.explain(error, self.path, writing=False)
         self._cursors: weakref.WeakSet[ReadingCursor] = weakref.WeakSet()
 
     @contextmanager

@@ -1,6 +1,7 @@
-"""The project file is renamed, deleted or replaced while the window has it open."""
+"""The project file is renamed, deleted, replaced or overwritten while the window has it open."""
 
 import shutil
+import subprocess
 import sys
 
 import pytest
@@ -117,6 +118,41 @@ def test_a_project_that_replaced_the_open_one_is_left_as_it_is(
 
     assert not corpus.any_documents(edited.project) and layer_names(edited.project) == []
     assert check(project_file) == []
+
+
+def test_a_project_that_is_overwritten_by_an_older_state_is_saved_as_a_copy(
+    edited, qtbot, project_file, monkeypatch
+):
+    older = project_file.with_name("older")
+    subprocess.run(["cp", project_file, older], check=True)
+    schema.add_layer(edited.project, "second", "class")
+    subprocess.run(["cp", older, project_file], check=True)
+    edit(edited)
+    dialog = dialog_of(edited)
+    assert dialog.windowTitle() == "The project file was overwritten"
+
+    save_to(dialog, dialog.state.suggested, monkeypatch)
+    qtbot.waitUntil(lambda: edited.project.path != project_file, timeout=30_000)
+
+    assert layer_names(edited.project)[-2:] == ["mine", "second"] and not edited.project.moved
+    assert project_file.read_bytes() == older.read_bytes() and check(project_file) == []
+
+
+def test_a_copy_of_what_is_left_of_an_overwritten_project_says_what_it_lacks(
+    edited, qtbot, project_file, tmp_path, monkeypatch
+):
+    Project.create(tmp_path / "other.glossbench").close()
+    subprocess.run(["cp", tmp_path / "other.glossbench", project_file], check=True)
+    edit(edited)
+    dialog = dialog_of(edited)
+
+    save_to(dialog, dialog.state.suggested, monkeypatch)
+    qtbot.waitUntil(lambda: bool(dialog.state.fault), timeout=30_000)
+
+    assert "Not all of the project could be saved" in dialog.state.fault
+    dialog._back.click()
+    may, titles = answered(edited, lambda asking: asking._lose.click())
+    assert may and titles == ["The project file was overwritten"]
 
 
 def test_the_file_that_is_there_now_can_be_opened_instead(edited, project_file, tmp_path):

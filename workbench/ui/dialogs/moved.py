@@ -1,4 +1,4 @@
-"""Shown when the file of the open project was renamed, moved, deleted or replaced."""
+"""Shown when the file of the open project was renamed, moved, deleted, replaced or overwritten."""
 
 from __future__ import annotations
 
@@ -33,6 +33,36 @@ def ask(app: App) -> bool:
     return bool(Moved(app, project, closing=True).exec())
 
 
+def _sentences(state: MovedState) -> tuple[str, str, str]:
+    """The title, what has happened, and what to do."""
+    if state.overwritten:
+        return (
+            _("The project file was overwritten"),
+            _("Another program wrote to the file while it was open. It is left as it is."),
+            _(
+                "No further changes are saved. Save a copy of the project to keep the changes "
+                "until then and continue. The copy is checked: it may lack parts of the project "
+                "that were only in the file."
+            ),
+        )
+    rest = _(
+        "No further changes are saved. All changes until then are still here, but will "
+        "be lost when the project is closed. Save a copy of the project to keep them "
+        "and continue. If the file is moved back, this message closes."
+    )
+    if state.gone:
+        return (
+            _("The project file is gone"),
+            _("Another program renamed, moved or deleted the file while it was open."),
+            rest,
+        )
+    return (
+        _("The project file was replaced"),
+        _("Another program replaced the file while it was open. It is left as it is."),
+        rest,
+    )
+
+
 class Moved(Dialog):
     """Save a copy, close without one (when closing), or go back (Escape).
 
@@ -41,29 +71,15 @@ class Moved(Dialog):
 
     def __init__(self, app: App, project: Project, *, closing: bool = False) -> None:
         self.state = MovedState(app, project, closing=closing)
-        title = (
-            _("The project file is gone") if self.state.gone else _("The project file was replaced")
-        )
+        title, why, rest = _sentences(self.state)
         super().__init__(app.window, title, str(project.path), width=640)
-        why = (
-            _("Another program renamed, moved or deleted the file while it was open.")
-            if self.state.gone
-            else _("Another program replaced the file while it was open. It is left as it is.")
-        )
         self._progress_name = words("", "small", "muted")
         self._meter = Meter(0.0, name=_("Progress"))
         stop = Button(_("Cancel"), small=True, on=self.state.cancel)
         self._progress = row(self._progress_name, (self._meter, 1), stop, gap=12)
         self.put(
             words(why, wrap=True),
-            words(
-                _(
-                    "No further changes are saved. All changes until then are still here, but will "
-                    "be lost when the project is closed. Save a copy of the project to keep them "
-                    "and continue. If the file is moved back, this message closes."
-                ),
-                wrap=True,
-            ),
+            words(rest, wrap=True),
             words(_("The files of runs are not copied."), "small", "muted", wrap=True),
             self._progress,
         )

@@ -1,4 +1,6 @@
-"""State of the dialog about a project whose file is no longer at its path; without widgets."""
+"""State of the dialog about a project whose file is no longer at its path or was overwritten;
+without widgets.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +24,7 @@ class MovedState(OperationState):
         super().__init__(app)
         self.project, self.closing = project, closing
         self.gone = not project.path.exists()
+        self.overwritten = project.overwritten
 
     @property
     def suggested(self) -> Path:
