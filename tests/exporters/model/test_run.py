@@ -451,11 +451,12 @@ def test_a_foreign_folder_at_the_name_of_the_draft_stays(tiny_run, tmp_path):
     assert (draft / "mine.txt").read_text() == "keep" and not (tmp_path / "out").exists()
 
 
-def test_a_file_in_the_place_of_the_folder_is_named(tiny_run, tmp_path):
+@pytest.mark.parametrize("below", [".", "new", "new/new"])
+def test_a_file_in_the_place_of_the_folder_or_above_it_is_named(tiny_run, tmp_path, below):
     (tmp_path / "out").write_text("x")
 
-    with pytest.raises(ExportFailed, match="out is a file"):
-        export(tiny_run("classify"), tmp_path / "out")
+    with pytest.raises(ExportFailed, match="out is a file, not a folder"):
+        export(tiny_run("classify"), tmp_path / "out" / below)
 
 
 def test_a_folder_that_cannot_be_written_is_named(tiny_run):

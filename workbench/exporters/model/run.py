@@ -151,9 +151,10 @@ def texts_of(path: str) -> tuple[Document, ...]:
 
 def check_target(out: Path) -> None:
     """Raises ExportFailed if the target cannot be used."""
-    if out.exists() and not out.is_dir():
+    nearest = next(path for path in (out, *out.parents) if path.exists())
+    if not nearest.is_dir():
         raise ExportFailed(
-            _("{out} is a file.").format(out=out),
+            _("{path} is a file, not a folder.").format(path=nearest),
             hint=_("Choose a folder that is empty or does not exist yet."),
         )
     if out.is_dir() and (found := sorted(path.name for path in out.iterdir())):
