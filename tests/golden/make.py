@@ -13,12 +13,15 @@ from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from tests.golden import ids, records
+from tests.golden import cli, ids, records
 
 MAKERS = {
+    "cli_json": cli.output,
+    "cli_options": cli.options,
     "commands": ids.commands,
     "contributions": ids.contributions,
     "infos": ids.infos,
+    "labels": cli.labels,
     "layer_kinds": ids.layer_kinds,
     "options": ids.options,
     "plugin_imports": ids.plugin_imports,

@@ -26,23 +26,26 @@ def read(name: str) -> list[str]:
 def difference(name: str, lines: Sequence[str]) -> str:
     """What differs from the record, one line each, "-" recorded, "+" now; "" if nothing does."""
     recorded = read(name)
-    known = {_without_numbers(line): line for line in recorded}
-    now = [_recorded_if_close(line, known) for line in lines]
-    changed = [
-        line
-        for line in difflib.unified_diff(recorded, now, lineterm="", n=0)
-        if not line.startswith(("---", "+++", "@@"))
-    ]
+    changed = _differences(recorded, list(lines))
     return "\n".join([*changed, HINT.format(name=name)]) if changed else ""
 
 
-def _without_numbers(line: str) -> str:
-    return NUMBER.sub("#", line)
+def _differences(recorded: list[str], now: list[str]) -> list[str]:
+    """Lines are aligned without their numbers, which then differ by more than rounding or not."""
+    texts = [[NUMBER.sub("#", line) for line in lines] for lines in (recorded, now)]
+    matcher = difflib.SequenceMatcher(None, *texts, autojunk=False)
+    changed = []
+    for tag, start, end, now_start, now_end in matcher.get_opcodes():
+        if tag == "equal":
+            pairs = zip(recorded[start:end], now[now_start:now_end], strict=True)
+            pairs = [pair for pair in pairs if not _is_close(*pair)]
+            changed += [text for pair in pairs for text in (f"- {pair[0]}", f"+ {pair[1]}")]
+        else:
+            changed += [f"- {line}" for line in recorded[start:end]]
+            changed += [f"+ {line}" for line in now[now_start:now_end]]
+    return changed
 
 
-def _recorded_if_close(line: str, known: dict[str, str]) -> str:
-    """The recorded line if it differs from `line` only by rounding."""
-    recorded = known.get(_without_numbers(line), line)
-    pairs = zip(NUMBER.findall(line), NUMBER.findall(recorded), strict=True)
-    close = all(abs(float(now) - float(then)) <= TOLERANCE for now, then in pairs)
-    return recorded if close else line
+def _is_close(recorded: str, now: str) -> bool:
+    pairs = zip(NUMBER.findall(recorded), NUMBER.findall(now), strict=True)
+    return all(abs(float(then) - float(value)) <= TOLERANCE for then, value in pairs)
