@@ -243,9 +243,10 @@ def restores(path):
     assert layers_in(kept) == ["other"] == layers_in(path)
 
 
+@pytest.mark.parametrize("change", [replaced, overwritten])
 @pytest.mark.parametrize("act", [reads, checks, recovers, opens, restores])
-def test_the_log_of_a_killed_process_is_never_applied_to_another_file(killed, other, act):
-    replaced(killed, other)
+def test_the_log_of_a_killed_process_is_never_applied_to_another_file(killed, other, act, change):
+    change(killed, other)
     log = identity.log_of(killed).read_bytes()
 
     act(killed)
@@ -253,6 +254,37 @@ def test_the_log_of_a_killed_process_is_never_applied_to_another_file(killed, ot
     assert check(killed) == []
     there = [path for path in killed.parent.glob("*-wal*") if path.stat().st_size]
     assert [path.read_bytes() for path in there] == [log]
+
+
+def test_the_log_of_a_killed_process_is_not_applied_to_an_older_state(killed, tmp_path):
+    version = tmp_path / "version.glossbench"
+    copy(killed, tmp_path / "without-log")
+    with (
+        closing(sqlite3.connect(tmp_path / "without-log")) as source,
+        closing(sqlite3.connect(version)) as target,
+    ):
+        source.backup(target)  # as saved versions are made
+
+    overwritten(killed, version)
+    Project.open(killed).close()
+
+    assert layers_in(killed) == [] and check(killed) == []
+    assert killed.with_name("p.glossbench-wal.of-another-file").stat().st_size
+
+
+def test_the_log_of_a_process_killed_in_a_checkpoint_is_applied(killed, tmp_path):
+    old = tmp_path / "old.glossbench"
+    for ending in ("", "-wal"):
+        copy(f"{killed}{ending}", f"{old}{ending}")
+    execute(old, "pragma wal_checkpoint")
+    half = old.read_bytes()[: old.stat().st_size // 2]
+    with open(killed, "r+b") as file:
+        file.write(half)
+
+    Project.open(killed).close()
+
+    assert layers_in(killed) == ["topic"] and check(killed) == []
+    assert os.listdir(killed.parent) == ["p.glossbench"]
 
 
 def test_a_project_is_created_where_the_log_of_a_killed_process_is_left(killed):

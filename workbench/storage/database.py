@@ -156,7 +156,7 @@ class Database:
                 path=self.path, tables=", ".join(sorted(missing))
             )
             raise ProjectDamaged(message, hint=failures.way_out())
-        self._identify()
+        self._identify(found.changes)
         if self._writer:
             self._journal = Journal(self._writer)
             self._latest = self._writer.execute(_LATEST).fetchone()
@@ -172,13 +172,13 @@ class Database:
                     "{log}."
                 ).format(name=self.path.name, log=aside.name)
 
-    def _identify(self) -> None:
+    def _identify(self, changes: int) -> None:
         """Note which file is open, once SQLite has opened it and its log."""
         self._file = identity.of(self.path)
         self._foreign_writes = identity.ForeignWrites(self.path)
         log = identity.of(identity.log_of(self.path))
         if self._lock is not None and self._file is not None and log is not None:
-            self._note = identity.Note(self._file, log)
+            self._note = identity.Note(self._file, log, str(self.meta("uid", "")), changes)
             with suppress(OSError):  # on a full disk
                 self._lock.note(self._note)
 
@@ -248,8 +248,11 @@ class Database:
         how = identity.moved(self.path, self._file)
         if how or self._foreign_writes is None:
             return how
-        locked = self._writer is not None and self._writer.in_transaction
-        return identity.OVERWRITTEN if self._foreign_writes.any(locked=locked) else ""
+        return identity.OVERWRITTEN if self._foreign_writes.any() else ""
+
+    def _note_transaction(self, *, begins: bool) -> None:
+        if self._foreign_writes is not None:
+            self._foreign_writes.transaction(begins=begins)
 
     def _own_writes(self) -> AbstractContextManager[None]:
         """For whatever makes SQLite write to the file."""
@@ -452,9 +455,10 @@ class Database:
             begin, commit, rollback = _words(self._depth)
             try:
                 self._prepare_writing()
+                conn.execute(begin)
                 if self._depth == 1:
                     self.require_place()
-                conn.execute(begin)
+                    self._note_transaction(begins=True)
                 yield conn
                 if self._depth == 1:  # else the changes would be in no file
                     self.require_place()
@@ -470,6 +474,7 @@ class Database:
         finally:
             self._depth -= 1
             if not self._depth:
+                self._note_transaction(begins=False)
                 self._owner = None
             self._mutex.release()
 

@@ -20,6 +20,7 @@ class Header:
 
     version: int  # user_version: the number of the schema
     wal: bool
+    changes: int  # counts changes of the file, with a write-ahead log only some of them
 
 
 def examine(path: Path) -> Header:
@@ -46,7 +47,8 @@ def examine(path: Path) -> Header:
             hint=_CHOOSE,
         )
     (version,) = struct.unpack(">I", head[60:64])
-    header = Header(version, wal=head[18] == 2)
+    (changes,) = struct.unpack(">I", head[24:28])
+    header = Header(version, head[18] == 2, changes)
     _check_length(path, head, header)
     return header
 

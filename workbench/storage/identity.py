@@ -19,19 +19,21 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import struct
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from workbench.base import paths
-from workbench.base.errors import ProjectMoved
+from workbench.base.errors import ProjectError, ProjectMoved
 from workbench.base.i18n import _
+from workbench.storage import header
 
 MISSING, REPLACED, OVERWRITTEN = "missing", "replaced", "overwritten"
 _ASIDE = ".of-another-file"  # the suffix of a log that is not applied
@@ -48,23 +50,29 @@ class FileId:
 
 @dataclass(frozen=True)
 class Note:
-    """A project file, and the log that was written for it."""
+    """A project file, the log that was written for it, and what was in the file at that time."""
 
     file: FileId
     log: FileId
+    uid: str = ""  # of the project
+    changes: int = 0  # the change counter of the file; it never falls
 
     def to_text(self) -> str:
         numbers = (self.file.device, self.file.inode, self.log.device, self.log.inode)
-        return " ".join([_NOTE, *map(str, numbers)]) + "\n"
+        content = (self.changes, self.uid) if self.uid else ()
+        return " ".join([_NOTE, *map(str, (*numbers, *content))]) + "\n"
 
     @classmethod
     def from_text(cls, text: str) -> Note | None:
         """None if the text is not a note."""
         first, *numbers = text.split() or [""]
-        if first != _NOTE or len(numbers) != 4 or not all(each.isdecimal() for each in numbers):
+        uid = numbers.pop() if len(numbers) == 6 else ""
+        if first != _NOTE or len(numbers) not in (4, 5):
             return None
-        a, b, c, d = map(int, numbers)
-        return cls(FileId(a, b), FileId(c, d))
+        if not all(each.isdecimal() for each in numbers):
+            return None
+        a, b, c, d, changes, *_rest = *map(int, numbers), 0
+        return cls(FileId(a, b), FileId(c, d), uid, changes)
 
 
 def log_of(path: Path) -> Path:
@@ -138,19 +146,16 @@ class ForeignWrites:
         self._mutex = threading.Lock()
         self._writing = 0  # operations of this process that may write to the file
         self._any = False
+        self._begun: _Log | None = None  # the log at the start of a transaction
         self._noted: tuple[_Log, int, int] | None = None
         self._noted = self._state()
 
-    def any(self, *, locked: bool) -> bool:
-        """Whether it has, since the last call or before it.
-
-        `locked`: whether this process is in a transaction that writes, begun after the last call:
-        only its own pages can have made the log start again then.
-        """
+    def any(self) -> bool:
+        """Whether it has, since the last call or before it."""
         give_up = 0.0
         while not (self._any or self._writing):
             state = self._state()
-            if state is None or self._noted is None or self._explains(state, locked=locked):
+            if state is None or self._noted is None or self._explains(state):
                 self._noted = state or self._noted
                 return self._any
             if not give_up:
@@ -171,10 +176,19 @@ class ForeignWrites:
         finally:
             with self._mutex:
                 if self._writing == 1:
-                    self._noted = self._state()
+                    self._noted = self._state() or self._noted
                 self._writing -= 1
 
-    def _explains(self, state: tuple[_Log, int, int], *, locked: bool) -> bool:
+    def transaction(self, *, begins: bool) -> None:
+        """Note that this process begins or ends a transaction that writes: only its own pages can
+        make the log start again within.
+        """
+        self._begun = None
+        if begins and self._memory is not None:
+            with suppress(OSError, struct.error):
+                self._begun = _Log.read(self._memory)
+
+    def _explains(self, state: tuple[_Log, int, int]) -> bool:
         """Whether SQLite has noted a checkpoint if the file has changed."""
         assert self._noted is not None
         (log, *file), (before, *file_before) = state, self._noted
@@ -182,7 +196,7 @@ class ForeignWrites:
             return True
         if log.salt == before.salt:
             return log.copied != before.copied
-        return not (locked and before.copied == before.frames)
+        return before != self._begun or before.copied != before.frames
 
     def _state(self) -> tuple[_Log, int, int] | None:
         """The log, and the size and time of change (ns) of the file; None while pages are copied,
@@ -221,14 +235,26 @@ def _descriptor(path: Path) -> int | None:
 
 
 def is_foreign_log(path: Path, note: Note | None) -> bool:
-    """Whether the log beside the project at `path` was written for another file.
+    """Whether the log beside the project at `path` was written for another file, or before the file
+    was overwritten by another project or an older state.
 
     `note`: what the last writer noted. If the file and its log were copied together, the note is
     about neither.
     """
-    if note is None:
+    if note is None or of(log_of(path)) != note.log:
         return False
-    return of(log_of(path)) == note.log and of(path) not in (None, note.file)
+    return of(path) not in (None, note.file) or _is_overwritten(path, note)
+
+
+def _is_overwritten(path: Path, note: Note) -> bool:
+    """Only what cannot be a checkpoint that was broken off counts: the rest of it is in the log."""
+    try:
+        uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"  # without the log
+        with closing(sqlite3.connect(uri, uri=True)) as conn:
+            (uid,) = conn.execute("select value from meta where key = 'uid'").fetchone()
+        return bool(note.uid) and (uid != note.uid or header.examine(path).changes < note.changes)
+    except (sqlite3.Error, TypeError, ProjectError):
+        return False
 
 
 def empty_log(path: Path) -> Path | None:
