@@ -20,7 +20,7 @@ PATIENCE = 60.0  # seconds to wait for threads; slow machines must not fail
 class Walk:
     """The application and the steps through it; `seen` checks each place."""
 
-    def __init__(self, seen: Seen):
+    def __init__(self, seen: Seen, *, theme: str = "light"):
         from tests.inline import InlineQueue
         from tests.ui.panels.inspect.test_state import Host
         from workbench.base import settings
@@ -31,7 +31,7 @@ class Walk:
         foreign_catalogue()
         inspecting.Inspector = lambda **_named: self.host
         self.qt = make_qt()
-        self.app = App(self.qt, settings.Settings(theme="light", warm_worker=False))
+        self.app = App(self.qt, settings.Settings(theme=theme, warm_worker=False))
         self.app.queue, self.app._queue_used = InlineQueue(dispatch=self.app.dispatch), True
         self.window = self.app.window
         self.window.show()
