@@ -115,7 +115,7 @@ def train(studio: Studio, task: str, epochs: str) -> None:
 
 def suggest(studio: Studio) -> None:
     """Suggestions of the tag run, so that Annotate shows some."""
-    from workbench.operations import results
+    from workbench.operations.runs import results
 
     run = next(run for run in results.all_runs(studio.app.project) if run.spec.get("task") == "tag")
     studio.app.go("results", run=run.id)

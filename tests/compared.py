@@ -2,7 +2,7 @@
 
 from contextlib import closing
 
-from workbench.operations import results
+from workbench.operations.runs import results
 from workbench.project.project import Project
 from workbench.storage import documents, labels, runs
 from workbench.text.dataset import Record

@@ -213,7 +213,7 @@ def empty_project(folder):
 
 def sample_project(folder):
     """Create the sample project; returns its path."""
-    from workbench.operations import sample
+    from workbench.operations.application import sample
 
     return sample.create_sample(folder)
 

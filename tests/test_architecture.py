@@ -521,7 +521,7 @@ def test_a_view_imports_only_its_state_and_widgets():
         ("workbench.ui.panels.train.state", True),
         ("workbench.ui.widgets.table", True),
         ("workbench.base.i18n", True),
-        ("workbench.operations.train", False),
+        ("workbench.operations.runs.train", False),
         ("workbench.storage.runs", False),
         ("workbench.tasks.spec", False),
     ],
@@ -759,8 +759,8 @@ def test_operations_load_neither_torch_nor_qt():
 def test_importing_operations_takes_no_numpy():
     assert (
         loaded(
-            "import workbench.operations.corpus, workbench.operations.annotate\n"
-            "import workbench.operations.labels",
+            "import workbench.operations.documents.corpus, workbench.operations.schema.labels\n"
+            "import workbench.operations.annotation.annotate",
             ("numpy", "pandas", "sqlite_utils", "click"),
         )
         == []
@@ -817,7 +817,7 @@ EVERY_PAGE = """
 import os, time, traceback
 from pathlib import Path
 from workbench.base import settings
-from workbench.operations import corpus
+from workbench.operations.documents import corpus
 from workbench.ui.app import App, make_qt
 qt = make_qt()
 app = App(qt, settings.Settings(warm_worker=False))

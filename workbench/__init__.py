@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from workbench.operations.workspace import Workspace
+    from workbench.operations.application.workspace import Workspace
     from workbench.project.project import Project
     from workbench.tasks.predictor import Predictor
     from workbench.text.dataset import Dataset
@@ -83,7 +83,7 @@ def workspace(
     it in a `with` statement. Raises ProjectLocked if another process has the project open for
     writing (`read_only=True` works anyway), ProjectError if there is none.
     """
-    from workbench.operations.workspace import Workspace
+    from workbench.operations.application.workspace import Workspace
 
     return Workspace(path, read_only=read_only, heard=heard)
 

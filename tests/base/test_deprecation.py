@@ -1,5 +1,7 @@
 """Plugins may use the former names of the interface; they are told the present ones."""
 
+import importlib
+
 import numpy as np
 import pytest
 
@@ -44,3 +46,11 @@ def test_present_and_unknown_names_are_not_touched(recwarn):
 
 def scores(**given):
     return TokenScores(pieces=(), ids=(), labels=(), scores=np.zeros((0, 0)), **given)
+
+
+@pytest.mark.parametrize("name", ["corpus", "labels"])
+def test_a_module_that_was_moved_is_importable_by_its_former_name(name):
+    with pytest.warns(DeprecationWarning, match=rf"operations\.{name} is deprecated"):
+        module = getattr(importlib.import_module("workbench.operations"), name)
+
+    assert module.__name__.endswith(f".{name}")

@@ -27,7 +27,7 @@ ROOT = CODE.parent
 WHOLE = {
     "base/deprecation.py": "warnings for the authors of plugins",
     "ui/style.py": "style sheets",
-    "operations/sample.py": "the sample project's own labels and descriptions, stored with it",
+    "operations/application/sample.py": "the sample's own labels, stored with it",
     "exporters/model/card.py": "the model card is English: it travels with the model",
     "storage/checksums.py": "SQL alone",
     "storage/step_sums.py": "SQL alone",

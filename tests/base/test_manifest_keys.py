@@ -7,7 +7,7 @@ import pytest
 
 import workbench
 from workbench.base import manifest, manifest_keys
-from workbench.operations import plugin_options
+from workbench.operations.application import plugin_options
 
 HEAD = 'id = "lines"\nname = "Lines"\n'
 ENTRY = '[[{kind}]]\nid = "lines.a"\ntitle = "A"\nobject = "lines.a:A"\n'

@@ -32,7 +32,8 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication
 
 from workbench.base.settings import Settings
-from workbench.operations import annotate, labels
+from workbench.operations.annotation import annotate
+from workbench.operations.schema import labels
 from workbench.project.project import Project
 from workbench.storage import documents
 from workbench.text.dataset import Record

@@ -39,7 +39,7 @@ ALLOWED = 8.0  # ms
 
 def main(seconds: float = 10.0) -> int:
     from workbench.base import settings
-    from workbench.operations import corpus
+    from workbench.operations.documents import corpus
     from workbench.ui.app import App, make_qt
 
     qt = make_qt()

@@ -20,8 +20,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.benchmarks.meter import print_machine  # noqa: E402
 from workbench.jobs.queue import Queue  # noqa: E402
-from workbench.operations import corpus, models, train  # noqa: E402
-from workbench.operations.wire import wire  # noqa: E402
+from workbench.operations.documents import corpus  # noqa: E402
+from workbench.operations.models import installed  # noqa: E402
+from workbench.operations.runs import train  # noqa: E402
+from workbench.operations.runs.run_recorder import wire  # noqa: E402
 from workbench.project.project import Project  # noqa: E402
 from workbench.training.spec import TrainSpec  # noqa: E402
 
@@ -48,7 +50,7 @@ def run(project: Project, queue: Queue, task: str, device: str, precision: str, 
     spec = TrainSpec(
         task,
         "",
-        models.find("starter-bert").path,
+        installed.find("starter-bert").path,
         "starter-bert",
         seed,
         {"device": device, "precision": precision},

@@ -63,8 +63,8 @@ def main() -> None:
 def switch_on(folder: Path, *, wait: bool) -> None:
     """Print the times to the first answers, and those of the first training."""
     from workbench.jobs.queue import Queue
-    from workbench.operations import inspect
-    from workbench.operations.instant import READY, WORDS, Instant
+    from workbench.operations.annotation.instant import READY, WORDS, Instant
+    from workbench.operations.inspecting import inspect
 
     rows = questions()
     project, layer, ids = filled(folder, rows)
@@ -143,7 +143,7 @@ def questions() -> list[tuple[str, str]]:
 
 
 def filled(folder: Path, rows: list[tuple[str, str]]):
-    from workbench.operations import labels
+    from workbench.operations.schema import labels
     from workbench.project.project import Project
     from workbench.storage import documents
     from workbench.text.dataset import Record

@@ -174,7 +174,7 @@ def _press(text, keys: list[Press]) -> None:
 
 def check(project, asked: dict) -> int:
     """Number of documents whose stored labels differ from those asked for."""
-    from workbench.operations import corpus
+    from workbench.operations.documents import corpus
 
     out = Path(HOME.name) / "out.jsonl"
     corpus.export_data(project, out, format="glossbench")
@@ -193,7 +193,7 @@ def check(project, asked: dict) -> int:
 
 
 def _project(path: Path, asked: dict) -> Path:
-    from workbench.operations import labels
+    from workbench.operations.schema import labels
     from workbench.project.project import Project
     from workbench.storage import documents
     from workbench.text.dataset import Record

@@ -81,8 +81,8 @@ def run(folder: Path, kills: int, *, documents: int, seed: int) -> Counter[str]:
 
 def create(path: Path, count: int) -> None:
     """A project with classes, spans, patterns and a run."""
-    from workbench.operations import labels as schema
-    from workbench.operations import patterns
+    from workbench.operations.annotation import patterns
+    from workbench.operations.schema import labels as schema
     from workbench.project.project import Project
     from workbench.storage import documents, runs
     from workbench.text.patterns import Pattern
@@ -178,14 +178,14 @@ class Worker:
 
     @property
     def ids(self) -> list[int]:
-        from workbench.operations import corpus
+        from workbench.operations.documents import corpus
         from workbench.storage.listing import Filter
 
         return sorted(corpus.filter_ids(self.project, Filter()))
 
     @property
     def labels(self) -> dict[str, list[int]]:
-        from workbench.operations import labels as schema
+        from workbench.operations.schema import labels as schema
 
         return {
             layer.name: [label.id for label in layer.labels]
@@ -193,7 +193,7 @@ class Worker:
         }
 
     def edit(self) -> None:
-        from workbench.operations import annotate
+        from workbench.operations.annotation import annotate
 
         ids, labels = self.ids, self.labels
         if ids and self.chance.random() < 0.5 and labels["topic"]:
@@ -211,35 +211,35 @@ class Worker:
             )
 
     def take_in(self) -> None:
-        from workbench.operations import exchange
+        from workbench.operations.transfer import data_import
         from workbench.storage import staging
 
         folder = self.path.parent / "staged"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-        writer = staging.StagingWriter(folder / exchange.STAGING)
+        writer = staging.StagingWriter(folder / data_import.STAGING)
         name = f"{self.chance.random()}"
         for line, record in enumerate(_records(self.chance, name, self.chance.randrange(400))):
             writer.add(record, record.document.key, 0, line + 1)
         writer.close()
-        exchange._Act(self.project, [Path("more.jsonl")], "skip", folder).run()
+        data_import._Act(self.project, [Path("more.jsonl")], "skip", folder).run()
 
     def delete(self) -> None:
-        from workbench.operations import corpus
+        from workbench.operations.documents import corpus
 
         ids = self.ids
         share = self.chance.choice((0.05, 0.3, 0.6, 1.0 if len(ids) > 1_500 else 0.4))
         corpus.delete_documents(self.project, self.chance.sample(ids, int(len(ids) * share)))
 
     def remove(self) -> None:
-        from workbench.operations import removal
+        from workbench.operations.documents import removal
 
         ids = self.ids
         removal.remove(self.project, self.chance.sample(ids, len(ids) // 20))
 
     def relabel(self) -> None:
-        from workbench.operations import label_changes
-        from workbench.operations import labels as schema
+        from workbench.operations.schema import label_changes
+        from workbench.operations.schema import labels as schema
 
         of = self.labels[self.chance.choice(("topic", "names"))]
         if len(of) > 2:
@@ -253,20 +253,20 @@ class Worker:
                 schema.add_labels(self.project, schema.layers(self.project)[0].id, [more])
 
     def apply_patterns(self) -> None:
-        from workbench.operations import patterns
+        from workbench.operations.annotation import patterns
 
         patterns.apply(self.project)
 
     def revert(self) -> None:
-        from workbench.operations import provenance
+        from workbench.operations.annotation import provenance
 
         if there := provenance.sources(self.project):
             titles = sorted(there, key=lambda item: item.origin[:2])
             provenance.revert(self.project, self.chance.choice(titles).origin)
 
     def bulk(self) -> None:
-        from workbench.operations import corpus
-        from workbench.operations import labels as schema
+        from workbench.operations.documents import corpus
+        from workbench.operations.schema import labels as schema
 
         ids, act = self.ids, self.chance.randrange(3)
         some = self.chance.sample(ids, len(ids) // 2)

@@ -74,8 +74,8 @@ def _measured(
 ) -> tuple[list[int], float | None]:
     """Numbers of the documents, most doubtful first, and the share of wrong labels if estimated."""
     from workbench.cli.session import session
-    from workbench.operations import folds as measuring
-    from workbench.operations import label_errors
+    from workbench.operations.evaluation import folds as measuring
+    from workbench.operations.evaluation import label_errors
 
     with tempfile.TemporaryDirectory() as folder:
         path = _project(Path(folder), texts, labels)
@@ -89,7 +89,7 @@ def _measured(
 
 
 def _project(folder: Path, texts: list[str], labels: list[str]) -> Path:
-    from workbench.operations import labels as layers
+    from workbench.operations.schema import labels as layers
     from workbench.project.project import Project
     from workbench.storage import documents
     from workbench.text.dataset import Record

@@ -164,7 +164,7 @@ def _settings(app) -> None:
 
 def _project(folder: Path, count: int) -> Path:
     """The sample with two runs of its class layer; with `count`, as many documents and 7 runs."""
-    from workbench.operations import corpus
+    from workbench.operations.documents import corpus
     from workbench.project.project import Project
     from workbench.storage import documents, labels
     from workbench.storage.listing import Filter
@@ -189,7 +189,8 @@ def _add_documents(project, count: int) -> None:
     from itertools import cycle, islice
 
     from workbench.base import paths
-    from workbench.operations import corpus, sample
+    from workbench.operations.application import sample
+    from workbench.operations.documents import corpus
     from workbench.storage import documents
 
     missing = count - len(corpus.filter_ids(project, corpus.Filter()))

@@ -21,7 +21,8 @@ from pathlib import Path
 
 from meter import measure, print_machine
 
-from workbench.operations import labels, occurrences, patterns
+from workbench.operations.annotation import occurrences, patterns
+from workbench.operations.schema import labels
 from workbench.project.project import Project
 from workbench.storage import documents
 from workbench.text.dataset import Record

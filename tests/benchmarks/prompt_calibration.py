@@ -21,7 +21,9 @@ from pathlib import Path
 from meter import print_machine
 
 from workbench.base.paths import resource
-from workbench.operations import corpus, prompt, scoring
+from workbench.operations.documents import corpus
+from workbench.operations.evaluation import scoring
+from workbench.operations.prompts import prompt
 from workbench.project.project import Project
 from workbench.prompting.score import CALIBRATIONS, CONTENT_FREE_TEXTS, PMI, prediction
 from workbench.tasks import spec as tasks

@@ -16,7 +16,8 @@ from pathlib import Path
 from meter import measure, print_machine
 
 from workbench.base.paths import resource
-from workbench.operations import prompt, sample
+from workbench.operations.application import sample
+from workbench.operations.prompts import prompt
 from workbench.project.project import Project
 from workbench.storage import documents, labels
 from workbench.text.dataset import Record

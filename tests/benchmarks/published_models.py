@@ -21,7 +21,7 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 from tests import published  # noqa: E402
 from tests.training import conftest as data_sets  # noqa: E402
 from workbench.models import spec  # noqa: E402
-from workbench.operations import models  # noqa: E402
+from workbench.operations.models import installed  # noqa: E402
 
 LINE = "{:12} {:9} {:>7} {:>10} {:>7} {:>10} {:>6}"
 
@@ -35,7 +35,7 @@ def main(wanted: list[str]) -> int:
         for family in wanted or published.FAMILIES:
             folder = published.make(Path(name) / family, family, data)
             for task in ("classify", "tag"):
-                if task in models.uses(spec.card(folder, allow_pickle=True)):
+                if task in installed.uses(spec.card(folder, allow_pickle=True)):
                     failed += not _compare(folder, family, task, Path(name) / f"{family}-{task}")
     print(f"{failed} failed")
     return int(bool(failed))

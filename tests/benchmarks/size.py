@@ -158,7 +158,7 @@ def write_jsonl(path: Path, count: int) -> None:
 def measure_import(path: Path, folder: Path, count: int) -> None:
     from tests.inline import InlineQueue
     from workbench.jobs.dispatch import Mailbox
-    from workbench.operations import corpus
+    from workbench.operations.documents import corpus
     from workbench.project.project import Project
 
     source = folder / "many.jsonl"
@@ -190,8 +190,9 @@ def measure_import(path: Path, folder: Path, count: int) -> None:
 
 
 def measure_lists(path: Path) -> None:
-    from workbench.operations import annotate, corpus
-    from workbench.operations import labels as schema
+    from workbench.operations.annotation import annotate
+    from workbench.operations.documents import corpus
+    from workbench.operations.schema import labels as schema
     from workbench.project.project import Project
     from workbench.storage.listing import Filter
 
@@ -370,7 +371,7 @@ def measure_long(_path: Path) -> None:
 
 
 def measure_delete(path: Path) -> None:
-    from workbench.operations import corpus
+    from workbench.operations.documents import corpus
     from workbench.project.project import Project
     from workbench.storage.listing import Filter
 

@@ -140,7 +140,7 @@ def compared(folder: Path, name: str, count: int, seeds: list[int]) -> dict:
 
 def similarity(folder: Path) -> dict[str, float]:
     from workbench.models import spec
-    from workbench.operations import vectors
+    from workbench.operations.models import vectors
 
     card = spec.read_folder(folder)
     if "word_vectors" not in card.gives:

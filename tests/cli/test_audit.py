@@ -2,7 +2,8 @@
 
 import pytest
 
-from workbench.operations import annotate, folds
+from workbench.operations.annotation import annotate
+from workbench.operations.evaluation import folds
 from workbench.project.project import Project
 
 

@@ -83,7 +83,7 @@ def test_only_documents_that_match_a_query_are_scored(ask, call, compared):
 
 @pytest.fixture
 def rated(compared):
-    from tests.operations.test_board_average import rated
+    from tests.operations.evaluation.test_board_average import rated
     from workbench.project.project import Project
 
     with closing(Project.open(compared)) as project:

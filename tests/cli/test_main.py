@@ -97,7 +97,7 @@ def test_what_cannot_be_done_ends_with_1_and_a_message(call, arguments, word):
 
 
 def test_a_bug_is_one_line_on_the_screen_and_whole_in_the_log(call, file, monkeypatch):
-    from workbench.operations import corpus
+    from workbench.operations.documents import corpus
 
     monkeypatch.setattr(corpus, "info", lambda project: 1 / 0)
     code, out, err = call("project", "info", file, "--json")
@@ -107,7 +107,7 @@ def test_a_bug_is_one_line_on_the_screen_and_whole_in_the_log(call, file, monkey
 
 
 def test_the_panic_of_a_library_is_one_line_on_the_screen(call, file, monkeypatch):
-    from workbench.operations import corpus
+    from workbench.operations.documents import corpus
 
     monkeypatch.setattr(corpus, "info", lambda project: job_targets.panic())
     code, out, err = call("project", "info", file, "--json")

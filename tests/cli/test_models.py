@@ -118,7 +118,7 @@ def test_a_model_is_removed_from_the_list(ask, call, mine):
 
 
 def test_files_are_deleted_only_with_yes(ask, call, mine, user_dir):
-    from tests.operations.test_models import cached
+    from tests.operations.models.test_installed import cached
 
     repository = cached(user_dir, mine, ours=True)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.operations import labels
+from workbench.operations.schema import labels
 from workbench.project.project import Project
 from workbench.storage import documents
 from workbench.text.dataset import Record

@@ -2,7 +2,8 @@
 
 import pytest
 
-from workbench.operations import annotate, labels
+from workbench.operations.annotation import annotate
+from workbench.operations.schema import labels
 from workbench.project.project import Project
 from workbench.storage import documents
 from workbench.text.dataset import Record

@@ -2,7 +2,8 @@
 
 import pytest
 
-from workbench.operations import labels, patterns
+from workbench.operations.annotation import patterns
+from workbench.operations.schema import labels
 from workbench.project.project import Project
 from workbench.storage import documents
 from workbench.text.dataset import Record

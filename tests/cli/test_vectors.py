@@ -3,7 +3,7 @@
 import pytest
 
 from tests.vector_files import WORDS, random_rows, text_of
-from workbench.operations import models
+from workbench.operations.models import installed
 
 pytestmark = [pytest.mark.process, pytest.mark.usefixtures("forked_workers")]
 
@@ -82,7 +82,7 @@ def test_errors_say_what_to_do(call, model, tiny_model, monkeypatch):
     monkeypatch.delenv("GLOSSBENCH_DATA", raising=False)
 
     with monkeypatch.context() as without:
-        without.setattr(models, "list", lambda *_: [])
+        without.setattr(installed, "list", lambda *_: [])
         assert "Specify a file with --model" in call("vectors", "neighbours", "cat")[2]
     assert (
         "does not provide word vectors"

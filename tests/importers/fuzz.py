@@ -24,7 +24,7 @@ from workbench.importers import encoding
 from workbench.importers.base import Options, Row, Skipped
 from workbench.importers.detect import detect, formats, importer
 from workbench.importers.source import Source
-from workbench.operations import exchange, import_preview, staging_job
+from workbench.operations.transfer import data_import, import_preview, staging_job
 from workbench.project.project import Project
 from workbench.storage import integrity
 
@@ -405,14 +405,14 @@ def _preview(case: Case, path: Path) -> None:
 
 def _import(case: Case, path: Path, project: Project) -> int | None:
     """The number of new documents, None where the file was refused."""
-    options = exchange.asdict(case.options)
-    duplicates = exchange.DUPLICATES[case.number % len(exchange.DUPLICATES)]
+    options = data_import.asdict(case.options)
+    duplicates = data_import.DUPLICATES[case.number % len(data_import.DUPLICATES)]
     params = {"files": [str(path)], "format": case.format, "options": options}
     target = scratch.make("import")
     try:
         for _event in staging_job.run({**params, "duplicates": duplicates}, target):
             pass
-        return exchange._Act(project, [path], duplicates, target).run().documents
+        return data_import._Act(project, [path], duplicates, target).run().documents
     except WorkbenchError as error:
         _check_message(case, str(error))
         return None

@@ -10,7 +10,7 @@ from workbench.base.errors import ImportFailed
 from workbench.importers.base import Options
 from workbench.importers.detect import detect, importer
 from workbench.importers.source import Source
-from workbench.operations import import_preview
+from workbench.operations.transfer import import_preview
 from workbench.text.spans import Span
 
 ROWS = [["id", "text", "label"], [1, "Late again, sorry", "delay"], [2, "Thank you", "praise"]]

@@ -10,7 +10,7 @@ from workbench.importers.base import Options
 from workbench.importers.detect import detect, importer
 from workbench.importers.huggingface import entry_of
 from workbench.importers.source import Source
-from workbench.operations.import_choice import chosen
+from workbench.operations.transfer.import_choice import chosen
 from workbench.text.spans import Span
 
 CARD = """---

@@ -15,7 +15,7 @@ from workbench.inspection.attributions.inspector import (  # noqa: E402
 )
 from workbench.inspection.attributions.targets import explained  # noqa: E402
 from workbench.inspection.subject import Subject  # noqa: E402
-from workbench.operations import inspect  # noqa: E402
+from workbench.operations.inspecting import inspect  # noqa: E402
 from workbench.runtime.candidates import SpanScorer  # noqa: E402
 from workbench.tasks import spec as tasks  # noqa: E402
 from workbench.text.dataset import Dataset, Record  # noqa: E402

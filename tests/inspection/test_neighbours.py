@@ -52,7 +52,7 @@ def test_unseen_words_have_neighbours_through_ngrams(tmp_path):
 
 
 def test_it_is_offered_where_there_are_word_vectors_alone(path, tiny_model):
-    from workbench.operations import inspect
+    from workbench.operations.inspecting import inspect
 
     def refused(model):
         offers = inspect.offers(inspect.of_folder(str(model)))

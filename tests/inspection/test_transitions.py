@@ -15,7 +15,7 @@ from workbench.inspection.spec import Answer  # noqa: E402
 from workbench.models import spec as models  # noqa: E402
 from workbench.models.base import LoadOptions  # noqa: E402
 from workbench.models.folder import describe  # noqa: E402
-from workbench.operations import inspect  # noqa: E402
+from workbench.operations.inspecting import inspect  # noqa: E402
 from workbench.tasks import model as networks  # noqa: E402
 from workbench.tasks.predictor import Predictor  # noqa: E402
 

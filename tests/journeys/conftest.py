@@ -15,7 +15,7 @@ from tests.journeys.hand import Hand
 
 @pytest.fixture
 def third_of_the_sample(monkeypatch):
-    from workbench.operations import sample
+    from workbench.operations.application import sample
 
     every = sample.records
     monkeypatch.setattr(sample, "records", lambda folder: islice(every(folder), 0, None, 3))

@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QApplication
 
 from tests.journeys.hand import CTRL, PATIENCE
 from tests.journeys.test_by_mouse import pending_rows, shown_on_export, span_count
-from workbench.operations import corpus, results
+from workbench.operations.documents import corpus
+from workbench.operations.runs import results
 
 pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.timeout(900)]
 MOUSE = {

@@ -10,7 +10,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QLineEdit, QTabBar
 
 from tests.journeys.hand import CTRL, PATIENCE
-from workbench.operations import corpus, results
+from workbench.operations.documents import corpus
+from workbench.operations.runs import results
 
 pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.timeout(900)]
 

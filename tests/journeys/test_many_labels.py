@@ -4,7 +4,8 @@ import pytest
 from PySide6.QtCore import Qt
 
 from tests.journeys.test_by_mouse import opens_the_sample
-from workbench.operations import annotate, labels
+from workbench.operations.annotation import annotate
+from workbench.operations.schema import labels
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(300)]
 NAMES = [f"{action}_{thing}" for action in ("lost", "late", "new") for thing in "abcdefgh"]

@@ -14,7 +14,7 @@ from workbench.base.settings import Settings
 from workbench.jobs import events
 from workbench.jobs.queue import Queue
 from workbench.models import spec
-from workbench.operations import models
+from workbench.operations.models import installed
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 ONLINE = Settings(offline=False)
@@ -51,9 +51,9 @@ def test_size_and_licence_are_reported_before_and_the_model_lies_in_the_cache_af
     with HubServer({"some/tiny": tiny_model}) as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
 
-        message = work(plain_queue, models.look_up("some/tiny", ONLINE))
+        message = work(plain_queue, installed.look_up("some/tiny", ONLINE))
         assert not any("/resolve/" in path for _, path in hub.seen)
-        job = work(plain_queue, models.download("some/tiny", settings=ONLINE))
+        job = work(plain_queue, installed.download("some/tiny", settings=ONLINE))
 
     assert message.status == "done", message.message
     names = {file["name"] for file in message.result["files"]}
@@ -67,7 +67,7 @@ def test_size_and_licence_are_reported_before_and_the_model_lies_in_the_cache_af
     assert job.status == "done", job.message
     assert job.progress["step"] == job.progress["total"] == message.result["size_bytes"]
     assert [(model.name, model.usable) for model in spec.cached(cache)] == [("some/tiny", True)]
-    assert "some/tiny" in {Setting.name for Setting in models.list(Settings())}
+    assert "some/tiny" in {Setting.name for Setting in installed.list(Settings())}
 
 
 def test_a_cancelled_download_goes_on_where_it_ended(
@@ -81,7 +81,7 @@ def test_a_cancelled_download_goes_on_where_it_ended(
     )  # too long for its header, which nobody reads until it is whole
     with HubServer({"some/large": large}, slow=0.05) as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
-        job = queue.add(models.download("some/large", settings=ONLINE))
+        job = queue.add(installed.download("some/large", settings=ONLINE))
         until = time.monotonic() + 60
         while job.progress.get("file") != "model.safetensors" or job.progress["step"] < 1 << 20:
             queue.dispatch.drain(0.05)
@@ -93,7 +93,7 @@ def test_a_cancelled_download_goes_on_where_it_ended(
         assert left >= 1 << 20
 
         hub.slow = 0
-        again = work(queue, models.download("some/large", settings=ONLINE))
+        again = work(queue, installed.download("some/large", settings=ONLINE))
 
     first = next(
         event.payload
@@ -116,10 +116,10 @@ def test_what_is_not_there_or_cannot_be_used_is_reported(
     with HubServer({"some/pickled": tmp_path / "pickled", "some/bare": tmp_path / "bare"}) as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
         message = {
-            name: work(queue, models.look_up(name, ONLINE))
+            name: work(queue, installed.look_up(name, ONLINE))
             for name in ("some/none", "some/bare", "some/pickled")
         }
-        refused = work(queue, models.download("some/pickled", settings=ONLINE))
+        refused = work(queue, installed.download("some/pickled", settings=ONLINE))
 
     assert message["some/none"].status == "failed" and "some/none" in message["some/none"].message
     assert "model.safetensors" in message["some/bare"].message
@@ -138,10 +138,10 @@ def test_a_tagger_of_flair_is_one_file_and_its_pickle_is_asked_for(
     (tmp_path / "tagger" / "loss.tsv").write_text("1\t0.5\n")
     with HubServer({"flair/tagger": tmp_path / "tagger"}) as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
-        found = work(queue, models.look_up("flair/tagger", ONLINE))
-        refused = work(queue, models.download("flair/tagger", settings=ONLINE))
+        found = work(queue, installed.look_up("flair/tagger", ONLINE))
+        refused = work(queue, installed.download("flair/tagger", settings=ONLINE))
         assert not any("/resolve/" in path for _, path in hub.seen)
-        job = work(queue, models.download("flair/tagger", allow_pickle=True, settings=ONLINE))
+        job = work(queue, installed.download("flair/tagger", allow_pickle=True, settings=ONLINE))
 
     assert found.result["family"] == "char_lm" and found.result["pickled"]
     assert [file["name"] for file in found.result["files"]] == ["pytorch_model.bin"]
@@ -150,13 +150,13 @@ def test_a_tagger_of_flair_is_one_file_and_its_pickle_is_asked_for(
     (card,) = spec.cached(cache)
     assert (card.name, card.family, card.untrusted) == ("flair/tagger", "char_lm", True)
     trusted = Settings(pickle_allowed=[card.path])
-    assert models.trained("flair/tagger", trusted).labels == card.labels != ()
+    assert installed.trained("flair/tagger", trusted).labels == card.labels != ()
 
 
 def test_no_server_is_reported_as_such(queue, cache, monkeypatch):
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
 
-    job = work(queue, models.look_up("some/tiny", ONLINE))
+    job = work(queue, installed.look_up("some/tiny", ONLINE))
 
     assert job.status == "failed" and "127.0.0.1:9" in job.message and job.hint
 
@@ -166,7 +166,7 @@ def test_taggers_of_flair_are_found_with_their_format(queue, cache, tiny_model, 
     tags = {"flair/tiny-ner": ("flair", "pytorch", "token-classification")}
     with HubServer(dict.fromkeys(ids, tiny_model), tags=tags) as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
-        job = work(queue, models.search_hub("tiny", ONLINE))
+        job = work(queue, installed.search_hub("tiny", ONLINE))
 
     assert job.status == "done", job.message
     found = {hit["id"]: (hit["format"], hit["family"]) for hit in job.result["hits"]}
@@ -181,8 +181,8 @@ def test_the_hub_is_searched_for_models_of_supported_families(
 ):
     with HubServer({"some/tiny": tiny_model, "other/model": tiny_model}) as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
-        job = work(queue, models.search_hub("tiny", ONLINE))
-        revision = work(queue, models.look_up("some/tiny", ONLINE, revision="v1.0"))
+        job = work(queue, installed.search_hub("tiny", ONLINE))
+        revision = work(queue, installed.look_up("some/tiny", ONLINE, revision="v1.0"))
 
     assert job.status == "done", job.message
     hit = {"id": "some/tiny", "downloads": 7, "family": "bert", "licence": "mit"}

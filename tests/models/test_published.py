@@ -14,7 +14,7 @@ from workbench.models.families.transformer.info.architectures import (
     ENCODERS,
     SEQ2SEQ,
 )
-from workbench.operations import models
+from workbench.operations.models import installed
 from workbench.runtime.tokenizer import Tokenizer
 from workbench.tasks.predictor import Predictor
 
@@ -99,7 +99,7 @@ def test_it_is_trained_and_the_export_answers_alike(
 
 @pytest.mark.parametrize("family", ["bert", "gpt2", "xlm-roberta", "llama"])
 def test_it_is_added_and_its_tokenizer_read_in_the_window(folder_of, family):
-    card = models.add(folder_of(family), allow_pickle=True)
+    card = installed.add(folder_of(family), allow_pickle=True)
 
     tokenizer = Tokenizer.load(card.path)
 

@@ -177,8 +177,8 @@ def topics(add_layer, add_documents):
 @pytest.fixture
 def trained(project, queue, topics):
     """A run that has ended with answers on dev, the first of them wrong: returns the run."""
-    from workbench.operations import results, train
-    from workbench.operations.wire import wire
+    from workbench.operations.runs import results, train
+    from workbench.operations.runs.run_recorder import wire
     from workbench.training.spec import TrainSpec
 
     wiring = wire(project, queue)

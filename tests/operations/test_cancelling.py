@@ -9,8 +9,8 @@ import pytest
 from tests.inline import InlineQueue
 from workbench.base.errors import Cancelled
 from workbench.base.watch import Watch
-from workbench.operations import corpus, splits
-from workbench.operations import labels as schema
+from workbench.operations.documents import corpus, splits
+from workbench.operations.schema import labels as schema
 from workbench.project.check import check
 from workbench.project.project import Project
 from workbench.storage import (

@@ -4,7 +4,11 @@ import json
 
 import pytest
 
-from workbench.operations import annotate, board, corpus, errors, labels, results, suggest
+from workbench.operations.annotation import annotate, suggest
+from workbench.operations.documents import corpus
+from workbench.operations.evaluation import board, errors
+from workbench.operations.runs import results
+from workbench.operations.schema import labels
 from workbench.storage import documents, runs
 from workbench.tasks import spec as tasks
 from workbench.text.dataset import Record

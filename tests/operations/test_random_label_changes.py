@@ -7,7 +7,8 @@ import re
 import pytest
 
 from workbench.base.errors import WorkbenchError
-from workbench.operations import corpus, label_changes, label_groups, label_moves, labels
+from workbench.operations.documents import corpus
+from workbench.operations.schema import label_changes, label_groups, label_moves, labels
 from workbench.project.check import check_open
 from workbench.project.project import Project
 from workbench.storage import documents, migrations

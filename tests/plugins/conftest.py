@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from workbench.base import registry
-from workbench.operations import plugin_checks, plugins
+from workbench.operations.application import plugin_checks, plugins
 
 FOLDER = Path(__file__).resolve().parents[2] / "plugins"
 

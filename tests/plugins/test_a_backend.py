@@ -12,8 +12,11 @@ from workbench.base import registry
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.settings import Settings
 from workbench.cli.main import main
-from workbench.operations import plugin_checks, plugins, prompt, prompt_models, results, suggest
-from workbench.operations.wire import wire
+from workbench.operations.annotation import suggest
+from workbench.operations.application import plugin_checks, plugins
+from workbench.operations.prompts import prompt, prompt_models
+from workbench.operations.runs import results
+from workbench.operations.runs.run_recorder import wire
 from workbench.project.project import Project
 from workbench.prompting.backends import spec as backends
 from workbench.ui.panels.prompts.state import PromptsState

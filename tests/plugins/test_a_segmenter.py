@@ -10,7 +10,7 @@ from tests import a_plugin  # noqa: E402
 from workbench.base import paths, registry  # noqa: E402
 from workbench.base.errors import ModelError, SpecError  # noqa: E402
 from workbench.models import folder as folders  # noqa: E402
-from workbench.operations import plugin_checks, plugins  # noqa: E402
+from workbench.operations.application import plugin_checks, plugins  # noqa: E402
 from workbench.runtime.onnx_predictor import OnnxPredictor  # noqa: E402
 from workbench.tasks.predictor import Predictor  # noqa: E402
 from workbench.text.dataset import Dataset, Record  # noqa: E402

@@ -9,7 +9,7 @@ from workbench.exporters.model.spec import ExportSpec
 from workbench.models import spec as models
 from workbench.models.base import LoadOptions
 from workbench.models.loading import load
-from workbench.operations import models as operations
+from workbench.operations.models import installed as operations
 from workbench.runtime.inputs import stack
 from workbench.runtime.onnx_predictor import OnnxPredictor
 from workbench.tasks.predictor import Predictor

@@ -17,7 +17,8 @@ from workbench.active.base import Decisions, Pool
 from workbench.base import registry
 from workbench.baselines.base import prepared
 from workbench.cli.main import main
-from workbench.operations import outcomes, plugin_checks, plugins
+from workbench.operations.application import plugin_checks, plugins
+from workbench.operations.runs import run_results
 from workbench.project.project import Project
 from workbench.storage import runs
 from workbench.tasks import spec as tasks
@@ -142,7 +143,7 @@ def test_the_method_of_the_tutorial_trains_the_biases_and_the_head(
     )
 
     with contextlib.closing(Project.open(project)) as opened:
-        trained = outcomes.trained(runs.by_name(opened.db, run["run"]))
+        trained = run_results.trained(runs.by_name(opened.db, run["run"]))
     assert 0 < trained.trained_parameters < trained.parameters / 10
 
 

@@ -22,7 +22,7 @@ AWD_LSTM = Path(__file__).parents[1] / "data" / "awd_lstm" / "v2"
 
 @pytest.fixture
 def texts(text_file):
-    """Training and held-out text of few words, as `operations.adapt.Texts.to_json`."""
+    """Training and held-out text of few words, as `operations.runs.adaptation.Texts.to_json`."""
     return {
         "path": str(text_file),
         "held_out": str(text_file),

@@ -9,7 +9,7 @@ import torch
 
 from workbench.base import paths
 from workbench.models.generate import LanguageModel
-from workbench.operations import lm_evaluation
+from workbench.operations.models import lm_evaluation
 from workbench.pretraining import fit as fits_of
 from workbench.pretraining.fit import LEAST, Tally, run
 from workbench.pretraining.results import ModelFit

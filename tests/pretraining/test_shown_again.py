@@ -7,7 +7,7 @@ import numpy as np
 
 from tests.pretraining.test_new_models import TINY
 from tests.pretraining.test_shown import steps_of
-from workbench.operations import new_models
+from workbench.operations.models import new_models
 from workbench.pretraining import contract, loop, report
 from workbench.pretraining.spec import PretrainSpec
 

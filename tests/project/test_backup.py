@@ -9,8 +9,10 @@ import pytest
 from workbench.base import paths
 from workbench.base.errors import Cancelled, ProjectError, ProjectLocked
 from workbench.base.watch import Watch
-from workbench.operations import annotate, corpus, label_changes, label_moves, provenance
-from workbench.operations import labels as schema
+from workbench.operations.annotation import annotate, provenance
+from workbench.operations.documents import corpus
+from workbench.operations.schema import label_changes, label_moves
+from workbench.operations.schema import labels as schema
 from workbench.project import backup
 from workbench.project.check import check
 from workbench.project.project import Project

@@ -4,7 +4,7 @@ from contextlib import closing
 import pytest
 
 from workbench.base.errors import ProjectError
-from workbench.operations import labels as label_acts
+from workbench.operations.schema import labels as label_acts
 from workbench.project.check import check, check_open
 from workbench.storage import documents
 from workbench.text.dataset import Record

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.benchmarks import kills
-from workbench.operations import corpus, exchange
-from workbench.operations import labels as schema
+from workbench.operations.documents import corpus
+from workbench.operations.schema import labels as schema
+from workbench.operations.transfer import data_import
 from workbench.project.check import check
 from workbench.project.project import Project
 from workbench.storage import documents, labels, staging
@@ -34,8 +35,8 @@ def work(act, path, staged, log):
         folder = path.parent / "copy"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-        shutil.copy(staged, folder / exchange.STAGING)
-        exchange._Act(project, [Path("texts.jsonl")], "skip", folder).run()
+        shutil.copy(staged, folder / data_import.STAGING)
+        data_import._Act(project, [Path("texts.jsonl")], "skip", folder).run()
 
     def change():
         for label in layer.labels:

@@ -2,8 +2,8 @@ import pytest
 
 from workbench.base import settings
 from workbench.base.errors import ProjectError
-from workbench.operations import annotate
-from workbench.operations import labels as label_acts
+from workbench.operations.annotation import annotate
+from workbench.operations.schema import labels as label_acts
 from workbench.project import backup
 from workbench.project.changes import Changes
 from workbench.project.project import Project

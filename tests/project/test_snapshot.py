@@ -1,8 +1,8 @@
 import pytest
 
 from workbench.base.errors import ProjectError
-from workbench.operations import annotate
-from workbench.operations import labels as label_acts
+from workbench.operations.annotation import annotate
+from workbench.operations.schema import labels as label_acts
 from workbench.project import snapshot
 from workbench.storage import documents
 from workbench.text import dataset

@@ -5,8 +5,9 @@ import pytest
 
 from workbench.base.errors import Cancelled
 from workbench.base.watch import Watch
-from workbench.operations import annotate, corpus, notes
-from workbench.operations import labels as schema
+from workbench.operations.annotation import annotate
+from workbench.operations.documents import corpus, notes
+from workbench.operations.schema import labels as schema
 from workbench.storage import checksums, deletion, documents, runs
 from workbench.storage.tables import JOURNALED
 from workbench.text.dataset import Record

@@ -2,7 +2,8 @@
 
 import pytest
 
-from workbench.operations import queries, suggestion_edits
+from workbench.operations.annotation import suggestion_edits
+from workbench.operations.documents import queries
 from workbench.storage import documents, flags, labels, saved_filters
 from workbench.storage.suggestions import NewSuggestion
 from workbench.text.dataset import Record

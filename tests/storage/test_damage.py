@@ -9,9 +9,10 @@ from types import SimpleNamespace
 import pytest
 
 from workbench.base.errors import ProjectError
-from workbench.operations import annotate, corpus, suggestion_edits
-from workbench.operations import labels as schema
-from workbench.operations.annotate import NewSuggestion
+from workbench.operations.annotation import annotate, suggestion_edits
+from workbench.operations.annotation.annotate import NewSuggestion
+from workbench.operations.documents import corpus
+from workbench.operations.schema import labels as schema
 from workbench.project.check import check, check_open
 from workbench.project.project import Project
 from workbench.storage import documents, integrity, prompts, runs

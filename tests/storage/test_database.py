@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from workbench.base.errors import ProjectBusy, ProjectError, ProjectLocked
-from workbench.operations import labels as label_acts
+from workbench.operations.schema import labels as label_acts
 from workbench.project.project import Project
 from workbench.storage import documents, header, lock, migrations
 from workbench.storage.database import Database

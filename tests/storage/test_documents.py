@@ -1,6 +1,6 @@
 import pytest
 
-from workbench.operations import labels as label_acts
+from workbench.operations.schema import labels as label_acts
 from workbench.storage import annotations, documents, labels, unfinished
 from workbench.storage.listing import Filter
 from workbench.text.dataset import Record

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from workbench.base.errors import ProjectBusy, ProjectDamaged, ProjectError
-from workbench.operations import corpus
+from workbench.operations.documents import corpus
 from workbench.project.project import Project
 from workbench.storage import documents, failures
 from workbench.text.dataset import Record

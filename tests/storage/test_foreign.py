@@ -4,7 +4,7 @@ from contextlib import closing
 import pytest
 
 from workbench.base.errors import ProjectError
-from workbench.operations import corpus
+from workbench.operations.documents import corpus
 from workbench.project.project import Project
 from workbench.storage import documents
 from workbench.text.dataset import Record

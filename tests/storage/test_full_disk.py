@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from workbench.base.errors import ProjectError
-from workbench.operations import corpus
+from workbench.operations.documents import corpus
 from workbench.project import backup
 from workbench.project.check import check
 from workbench.project.project import Project

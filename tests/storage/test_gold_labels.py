@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from workbench.operations import corpus_index
-from workbench.operations import labels as label_acts
+from workbench.operations.inspecting import corpus_index
+from workbench.operations.schema import labels as label_acts
 from workbench.storage import documents, gold_labels
 from workbench.text.dataset import Record
 from workbench.text.document import Document

@@ -11,7 +11,7 @@ from contextlib import closing
 import pytest
 
 from workbench.base.errors import ProjectDamaged, ProjectError, ProjectMoved
-from workbench.operations import labels as schema
+from workbench.operations.schema import labels as schema
 from workbench.project import backup
 from workbench.project.check import check
 from workbench.project.project import Project
@@ -173,7 +173,7 @@ def test_closing_keeps_the_log_from_the_file_that_replaced_the_project(opened, o
 KILLED = """
 import os, sys
 from workbench.project.project import Project
-from workbench.operations import labels
+from workbench.operations.schema import labels
 project = Project.open(sys.argv[1])
 project.db.checkpoint_elsewhere()
 labels.add_layer(project, "topic", "class", labels=["A"])

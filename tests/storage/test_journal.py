@@ -3,7 +3,7 @@ import random
 import pytest
 
 from workbench.base.errors import ProjectBusy, ProjectError
-from workbench.operations import labels as label_acts
+from workbench.operations.schema import labels as label_acts
 from workbench.project.check import check_open
 from workbench.project.project import Project
 from workbench.storage import annotations, checksums, documents, journal, labels, migrations

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.operations import corpus
+from workbench.operations.documents import corpus
 from workbench.project.check import check
 from workbench.project.project import Project
 from workbench.storage import documents, header, migrations, runs, suggestions, tables

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from workbench.base.errors import ProjectError
-from workbench.operations import labels
+from workbench.operations.schema import labels
 from workbench.project.check import check
 from workbench.project.project import Project
 from workbench.storage import patterns

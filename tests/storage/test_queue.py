@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from workbench.operations import annotate, suggestion_edits
+from workbench.operations.annotation import annotate, suggestion_edits
 from workbench.storage import documents, labels, listing, queue, states, unfinished
 from workbench.storage import suggestions as proposals
 from workbench.storage.listing import Filter

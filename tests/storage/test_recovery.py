@@ -13,8 +13,9 @@ import pytest
 
 from tests.storage.test_damage import fill
 from workbench.base.errors import ProjectError, ProjectLocked
-from workbench.operations import annotate, corpus
-from workbench.operations import labels as schema
+from workbench.operations.annotation import annotate
+from workbench.operations.documents import corpus
+from workbench.operations.schema import labels as schema
 from workbench.project.check import check
 from workbench.project.project import Project
 from workbench.storage import documents, migrations, recovery, suggestions

@@ -10,8 +10,8 @@ import pytest
 
 from workbench.base.errors import Cancelled
 from workbench.base.watch import Watch
-from workbench.operations import corpus
-from workbench.operations import labels as schema
+from workbench.operations.documents import corpus
+from workbench.operations.schema import labels as schema
 from workbench.project.check import check_open
 from workbench.project.project import Project
 from workbench.storage import (

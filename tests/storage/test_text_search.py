@@ -3,7 +3,7 @@ import random
 import pytest
 
 from workbench.base.errors import Cancelled
-from workbench.operations import corpus
+from workbench.operations.documents import corpus
 from workbench.storage import documents, listing, text_search
 from workbench.storage.listing import Filter
 from workbench.text.dataset import Record

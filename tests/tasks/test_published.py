@@ -14,7 +14,7 @@ from workbench.exporters.model.spec import ExportSpec  # noqa: E402
 from workbench.inspection.serve import Inspecting  # noqa: E402
 from workbench.inspection.subject import Subject  # noqa: E402
 from workbench.models.spec import card as card_of  # noqa: E402
-from workbench.operations import published_views  # noqa: E402
+from workbench.operations.runs import published_views  # noqa: E402
 from workbench.runtime.inputs import stack  # noqa: E402
 from workbench.tasks.predictor import Predictor  # noqa: E402
 from workbench.text import dataset  # noqa: E402

@@ -3,7 +3,9 @@
 import pytest
 
 from workbench.base.errors import WorkbenchError
-from workbench.operations import annotate, corpus, labels, queries
+from workbench.operations.annotation import annotate
+from workbench.operations.documents import corpus, queries
+from workbench.operations.schema import labels
 from workbench.project.check import check_open
 from workbench.project.project import Project
 from workbench.storage import documents

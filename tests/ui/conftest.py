@@ -104,7 +104,7 @@ def project_file(tmp_path, copy_of):
 
 def small_project(folder):
     """Create the project of `project_file`; returns its path."""
-    from workbench.operations import labels
+    from workbench.operations.schema import labels
     from workbench.project.project import Project
     from workbench.storage import documents
     from workbench.text.dataset import Record
@@ -136,7 +136,7 @@ def scored_file(tmp_path, copy_of):
 
 def scored_project(folder):
     """Create the project of `scored_file`; returns its path."""
-    from workbench.operations import labels
+    from workbench.operations.schema import labels
     from workbench.project.project import Project
     from workbench.storage import documents, runs
     from workbench.text.dataset import Record

@@ -222,7 +222,7 @@ def _lengths(form: str) -> range:
 
 def further_texts(path: Path, message: str) -> None:
     """Guidelines, label descriptions and run messages, which the project lacks."""
-    from workbench.operations import labels
+    from workbench.operations.schema import labels
     from workbench.project.project import Project
     from workbench.storage import runs
 

@@ -122,8 +122,9 @@ def make_project(path: Path, dress: Callable[[str], str] = str) -> None:
 
     All names and texts are Greek and pass `dress`, which may append to them.
     """
-    from workbench.operations import labels, suggestion_edits
-    from workbench.operations.annotate import NewSuggestion
+    from workbench.operations.annotation import suggestion_edits
+    from workbench.operations.annotation.annotate import NewSuggestion
+    from workbench.operations.schema import labels
     from workbench.project.project import Project
     from workbench.storage import documents
     from workbench.text.dataset import Record
@@ -181,7 +182,7 @@ def make_project(path: Path, dress: Callable[[str], str] = str) -> None:
 def _runs(project, rows, dress) -> None:
     """A finished run of every task, with some errors, and a failed one."""
     from workbench.base import paths
-    from workbench.operations import labels
+    from workbench.operations.schema import labels
     from workbench.storage import runs
 
     layers = {layer.name: layer.id for layer in labels.layers(project)}

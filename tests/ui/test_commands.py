@@ -163,7 +163,7 @@ def test_the_key_sheet_lists_every_key_and_refuses_one_that_is_taken(app, qtbot)
 
 
 def test_a_single_key_of_annotate_is_changed_unless_a_label_has_it(app, qtbot, monkeypatch):
-    from workbench.operations import labels
+    from workbench.operations.schema import labels
     from workbench.text.labels import Label, Layer
     from workbench.ui.dialogs.key_sheet import KeyDialog
 

@@ -6,8 +6,8 @@ import pytest
 
 from workbench.base.events import Signal
 from workbench.inspection.corpus.spec import Files
-from workbench.operations import corpus_index
-from workbench.operations.corpus_index import Need, Prepared
+from workbench.operations.inspecting import corpus_index
+from workbench.operations.inspecting.corpus_index import Need, Prepared
 from workbench.ui import indexing
 from workbench.ui.indexing import Indexing
 

@@ -16,7 +16,7 @@ from shiboken6 import isValid
 
 from tests.inline import InlineQueue
 from workbench.jobs import threads
-from workbench.operations import train
+from workbench.operations.runs import train
 from workbench.ui import dialogs
 from workbench.ui.widgets.text_view import TextView
 

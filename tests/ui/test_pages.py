@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QLabel
 from tests import a_plugin
 from workbench.base import registry
 from workbench.base.settings import Settings
-from workbench.operations import plugin_checks, plugins
+from workbench.operations.application import plugin_checks, plugins
 from workbench.ui import pages
 
 

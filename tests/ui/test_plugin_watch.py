@@ -5,7 +5,7 @@ import pytest
 from tests import a_plugin
 from tests.inline import InlineQueue
 from workbench.base import registry
-from workbench.operations import plugins
+from workbench.operations.application import plugins
 from workbench.ui.plugin_watch import PluginWatch
 
 

@@ -5,8 +5,11 @@ import pytest
 from tests import a_plugin
 from tests.ui.panels.inspect.test_state import Host
 from workbench.base import registry
-from workbench.operations import inspect, inspect_host, labels, models, plugins
-from workbench.operations.inspect import Choice
+from workbench.operations.application import plugins
+from workbench.operations.inspecting import inspect, inspect_host
+from workbench.operations.inspecting.inspect import Choice
+from workbench.operations.models import installed
+from workbench.operations.schema import labels
 from workbench.ui.panels.data.import_state import ImportState
 
 STARTER = Choice("model starter-bert", "starter-bert", "/starter", gives=("states", "masked_lm"))
@@ -56,7 +59,7 @@ def test_every_page_follows_when_a_plugin_is_enabled_and_disabled(
 
     train.choose_task("my-plugin.ordered")
     (tiny,) = [card for card in train.models if card.path == str(model)]
-    assert tiny.name not in train.unfit and "my-plugin.ordered" in models.uses(tiny)
+    assert tiny.name not in train.unfit and "my-plugin.ordered" in installed.uses(tiny)
     assert "my-plugin.overlap" in {choice.backend for choice in prompts.models}
     formats = ImportState(app.window.panel("train").context).formats
     assert "my-plugin.ratings" in dict(formats)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.held import Held
-from workbench.operations import labels
+from workbench.operations.schema import labels
 from workbench.ui.query_text import QueryText
 
 

@@ -95,7 +95,7 @@ def test_a_sample_that_cannot_be_copied_does_not_mark_the_open_project_as_unsave
         raise ProjectError("The disk is full.")
 
     app.open_project(project_file, page="results")
-    monkeypatch.setattr("workbench.operations.corpus.create_sample", fail)
+    monkeypatch.setattr("workbench.operations.documents.corpus.create_sample", fail)
 
     app.act("sample")
     assert "The disk is full." in app.window.banner.text()
@@ -134,7 +134,7 @@ def test_closing_a_project_leads_back_to_welcome(app, project_file):
 
 
 def test_undo_and_redo_name_the_step(app, project_file):
-    from workbench.operations import labels
+    from workbench.operations.schema import labels
     from workbench.ui.acts import redo_title, undo_title
 
     app.open_project(project_file, page="results")
@@ -276,7 +276,7 @@ def test_closing_the_window_keeps_its_place_for_the_next_time(app, project_file)
 
 
 def test_a_large_step_is_undone_off_the_main_thread(app, project_file, qtbot, monkeypatch):
-    from workbench.operations import labels
+    from workbench.operations.schema import labels
     from workbench.ui import undo_steps
 
     app.open_project(project_file, page="results")

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
 from workbench.base.errors import WorkbenchError
-from workbench.operations import corpus
+from workbench.operations.documents import corpus
 from workbench.storage import documents
 from workbench.storage.replay import Replay
 from workbench.text.dataset import Record

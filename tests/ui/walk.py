@@ -12,7 +12,7 @@ from unittest import mock
 
 from tests.ui.pseudo import CYRILLIC, Seen
 from workbench.models.results import Repository, RepositoryFile
-from workbench.operations.splits import SplitChoice
+from workbench.operations.documents.splits import SplitChoice
 
 PATIENCE = 60.0  # seconds to wait for threads; slow machines must not fail
 
@@ -24,7 +24,7 @@ class Walk:
         from tests.inline import InlineQueue
         from tests.ui.panels.inspect.test_state import Host
         from workbench.base import settings
-        from workbench.operations import inspect_host as inspecting
+        from workbench.operations.inspecting import inspect_host as inspecting
         from workbench.ui.app import App, make_qt
 
         self.seen, self.host = seen, Host()
@@ -584,7 +584,7 @@ def _until_it_is_checked(way: Walk):
 
 def compare(way: Walk, models) -> None:
     """The comparison of models on the project's text: empty, running, measured."""
-    from workbench.operations import suit
+    from workbench.operations.models import recommend
     from workbench.pretraining.results import ModelFit
 
     models.view.show_part(1)
@@ -598,7 +598,7 @@ def compare(way: Walk, models) -> None:
         for n, kind in enumerate(kinds)
     ]
     fits.append(ModelFit("ξένο", "bert", 0.9))
-    rows = suit.ranked(fits)
+    rows = recommend.ranked(fits)
     models.state.suit.update(busy=False, rows=rows, chosen=rows[0].fit.name)
     way.at("compare on my text, measured")
     models.view.show_part(0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import warnings
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
@@ -59,5 +60,17 @@ def former(module: str, names: dict[str, tuple[str, Any]]) -> Callable[[str], An
         new, value = names[name]
         warn(f"{module}.{name}", new)
         return value
+
+    return attribute
+
+
+def former_modules(package: str, modules: dict[str, str]) -> Callable[[str], Any]:
+    """The `__getattr__` of a package: former name of a module in it → its present full name."""
+
+    def attribute(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        warn(f"{package}.{name}", modules[name])
+        return importlib.import_module(modules[name])
 
     return attribute

@@ -128,7 +128,7 @@ class Registry:
     def look_for_faults(self) -> None:
         """Import the light parts of plugins, which may have changed since they were enabled.
 
-        The heavy parts are imported by `operations.plugin_checks` in a worker.
+        The heavy parts are imported by `operations.application.plugin_checks` in a worker.
         """
         for entry in self.everything():
             self.problem(entry)

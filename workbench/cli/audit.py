@@ -12,7 +12,7 @@ from workbench.cli.output import as_json, emit, plain, say, table
 from workbench.cli.session import layer_option, project_argument, reading, session
 
 if TYPE_CHECKING:
-    from workbench.operations.alignment_audit import Audit
+    from workbench.operations.evaluation.alignment_audit import Audit
 
 
 @click.command()
@@ -33,10 +33,11 @@ def audit(
     as_json: bool,
 ) -> None:
     """List labels that training would split, lose or truncate, and documents that are too long."""
-    from workbench.operations import alignment_audit as operations
-    from workbench.operations import folds, models
+    from workbench.operations.evaluation import alignment_audit as operations
+    from workbench.operations.evaluation import folds
+    from workbench.operations.models import installed
 
-    card = models.find(model)
+    card = installed.find(model)
     with reading(file) as project:
         layer = folds.layer_named(project, layer_name)
         found = operations.audit(
@@ -61,7 +62,7 @@ def audit(
 
 def _counts(found: Audit) -> dict[str, int]:
     """Kind of finding → number, without those that were not found."""
-    from workbench.operations import alignment_audit as operations
+    from workbench.operations.evaluation import alignment_audit as operations
 
     return {kind: found.counts[kind] for kind in operations.KINDS if found.counts[kind]}
 
@@ -78,7 +79,7 @@ def _report(found: Audit) -> dict[str, object]:
 
 
 def _show(found: Audit) -> None:
-    from workbench.operations import alignment_audit as operations
+    from workbench.operations.evaluation import alignment_audit as operations
 
     message = _("Documents: {documents:,}, labels: {labels:,}, maximum length: {length}")
     about = {"documents": found.documents, "labels": found.labels, "length": found.max_length}

@@ -16,8 +16,8 @@ from workbench.cli.session import project_argument, reading
 from workbench.cli.where import checked, where_option
 
 if TYPE_CHECKING:
-    from workbench.operations.board import Board, Entry
-    from workbench.operations.board_average import Average
+    from workbench.operations.evaluation.board import Board, Entry
+    from workbench.operations.evaluation.board_average import Average
 
 SPLITS = click.Choice(("train", "dev", "test"))
 
@@ -64,8 +64,8 @@ def board(
     With several layers, runs of one group, or made from the same model in the same way, are one
     system.
     """
-    from workbench.operations import board as boards
-    from workbench.operations import board_average, board_export
+    from workbench.operations.evaluation import board as boards
+    from workbench.operations.evaluation import board_average, board_export
 
     if as_json + as_csv + markdown > 1:
         raise click.UsageError(_("Only one of --json, --csv and --markdown is possible."))
@@ -96,7 +96,7 @@ def board(
 
 
 def _show_average(found: Average, *, as_json: bool, as_csv: bool, markdown: bool) -> None:
-    from workbench.operations import board_average
+    from workbench.operations.evaluation import board_average
 
     if as_json:
         return emit(board_average.report(found))
@@ -122,8 +122,8 @@ def _show_average(found: Average, *, as_json: bool, as_csv: bool, markdown: bool
 
 
 def _show(found: Board, score: str, over: Entry | None) -> None:
-    from workbench.operations.board_export import gain_text
-    from workbench.operations.quality import interval_method
+    from workbench.operations.evaluation.board_export import gain_text
+    from workbench.operations.evaluation.quality import interval_method
     from workbench.tasks import spec as tasks
 
     message = ngettext(

@@ -17,8 +17,8 @@ from workbench.cli.session import project_argument, reading
 from workbench.cli.where import checked, where_option
 
 if TYPE_CHECKING:
-    from workbench.operations.compare import Comparison
-    from workbench.operations.pairs import Pair, PartDifference
+    from workbench.operations.evaluation.compare import Comparison
+    from workbench.operations.evaluation.pairs import Pair, PartDifference
 
 SHOWN = 10  # labels, slices and documents that are printed
 
@@ -38,9 +38,9 @@ def compare(
     Paired tests: bootstrap and approximate randomisation of the score, and McNemar's exact test of
     the correct documents; p is corrected for the number of pairs (Holm).
     """
-    from workbench.operations import compare as comparison
-    from workbench.operations import results
-    from workbench.operations.compare_report import comparison_report
+    from workbench.operations.evaluation import compare as comparison
+    from workbench.operations.evaluation.compare_report import comparison_report
+    from workbench.operations.runs import results
 
     with reading(file) as opened:
         checked(opened, where)
@@ -120,7 +120,7 @@ def _show_pair(found: Comparison, pair: Pair) -> None:
 
 
 def _show_parts(title: str, rows: tuple[PartDifference, ...]) -> None:
-    from workbench.operations.slices import LEAST
+    from workbench.operations.evaluation.slices import LEAST
 
     if not rows:
         return
@@ -137,7 +137,7 @@ def _show_parts(title: str, rows: tuple[PartDifference, ...]) -> None:
 
 
 def _show_settings(found: Comparison) -> None:
-    from workbench.operations import run_settings
+    from workbench.operations.runs import run_settings
 
     say()
     titles = run_settings.option_titles()

@@ -15,7 +15,7 @@ from workbench.cli.session import reading, session
 from workbench.inspection import spec
 
 if TYPE_CHECKING:
-    from workbench.operations.inspect import Choice
+    from workbench.operations.inspecting.inspect import Choice
     from workbench.project.project import Project
 
 
@@ -32,7 +32,8 @@ def completed(
     Raises UsageError without a project or a word, WorkbenchError if no document has the word or
     there is no such layer of senses or model of static vectors.
     """
-    from workbench.operations import corpus_index, models
+    from workbench.operations.inspecting import corpus_index
+    from workbench.operations.models import installed
 
     info = spec.light(inspector)
     if info is None or not info.corpus:
@@ -43,7 +44,7 @@ def completed(
     with reading(file) as project, session(None) as opened:
         _check_senses(project, options.get("senses", ""))
         if static := options.get("static"):
-            models.info(static)  # raises ModelError; before all documents are read
+            installed.info(static)  # raises ModelError; before all documents are read
         wanted = corpus_index.need(project, choice, info, options)
         if wanted is None:
             raise click.UsageError(_("--set word=WORD is required: its uses are compared."))
@@ -64,7 +65,7 @@ def completed(
 
 def _check_senses(project: Project, layer: str) -> None:
     """Raises WorkbenchError for a layer whose labels cannot be senses."""
-    from workbench.operations import senses
+    from workbench.operations.annotation import senses
 
     known = senses.layers(project)
     if layer and layer not in known:

@@ -22,7 +22,8 @@ def labels(file: Path, as_json: bool) -> None:
 
     Sublabels follow their parent; `glossbench relabel parent` sets it.
     """
-    from workbench.operations import corpus, questions
+    from workbench.operations.annotation import questions
+    from workbench.operations.documents import corpus
 
     with reading(file) as opened:
         found = corpus.labels(opened)
@@ -90,7 +91,8 @@ def export_data(
     as_json: bool,
 ) -> None:
     """Export the documents and labels of FILE to OUT. Can be used while a window has FILE open."""
-    from workbench.operations import corpus, results
+    from workbench.operations.documents import corpus
+    from workbench.operations.runs import results
 
     if source != "gold" and not run:
         raise click.UsageError(_("--source {source} requires --run RUN.").format(source=source))

@@ -17,8 +17,8 @@ from workbench.cli.session import Session, key_values, project_argument, reading
 from workbench.text.segmenters import base as segmenters
 
 if TYPE_CHECKING:
-    from workbench.operations.import_handle import ImportHandle, ImportOutcome
-    from workbench.operations.import_preview import Preview
+    from workbench.operations.transfer.import_handle import ImportHandle, ImportOutcome
+    from workbench.operations.transfer.import_preview import Preview
 
 SPLITS = ("train", "dev", "test")
 
@@ -136,8 +136,8 @@ def import_data(
     """Import DATA files into project FILE. A folder stands for the data files in it. Imports are
     all-or-nothing and can be undone. The exit code is 1 if every record has an error.
     """
-    from workbench.operations import corpus
-    from workbench.operations.import_choice import chosen, left_out, links_out
+    from workbench.operations.documents import corpus
+    from workbench.operations.transfer.import_choice import chosen, left_out, links_out
 
     warnings, data = links_out(data), chosen(data)
     read_as: dict[str, Any] = {
@@ -185,8 +185,8 @@ def import_data(
 
 def _previews(file: Path, data: tuple[Path, ...], read_as: dict[str, Any]) -> list[Preview]:
     """One preview per file, with the layer names of the project; `read_as`: see `preview`."""
-    from workbench.operations import corpus
-    from workbench.operations import labels as schema
+    from workbench.operations.documents import corpus
+    from workbench.operations.schema import labels as schema
 
     with reading(file) as opened:
         layers = schema.layers(opened)
@@ -214,7 +214,7 @@ def _report(outcome: ImportOutcome, offer: str) -> dict[str, Any]:
 
 def _offered_splits(data: tuple[Path, ...]) -> str:
     """A sentence about the splits that the file names suggest, "" if they suggest none."""
-    from workbench.operations.import_splits import described, suggested
+    from workbench.operations.transfer.import_splits import described, suggested
 
     if not (found := suggested(data)):
         return ""

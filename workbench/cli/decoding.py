@@ -37,7 +37,7 @@ class Changes:
 
     def apply(self, project: Project, run: Run) -> None:
         """Raises WorkbenchError if the run has no such temperature or thresholds."""
-        from workbench.operations import quality_report
+        from workbench.operations.evaluation import quality_report
 
         if self.temperature:
             set_temperature(project, run, self.temperature)
@@ -70,7 +70,8 @@ def set_temperature(project: Project, run: Run, how: str) -> None:
 
     Raises WorkbenchError for a run without probabilities on dev.
     """
-    from workbench.operations import calibration, quality_report
+    from workbench.operations.evaluation import quality_report
+    from workbench.operations.runs import calibration
 
     if how == "none":
         calibration.set_temperature(project, run.id, 1.0)

@@ -13,7 +13,7 @@ from workbench.cli.output import Progress, as_json, emit, say
 from workbench.cli.session import PROJECT, Session, session
 
 if TYPE_CHECKING:
-    from workbench.operations.system_check import SystemCheck
+    from workbench.operations.application.system_check import SystemCheck
 
 
 @click.command()
@@ -27,7 +27,7 @@ def doctor(context: click.Context, file: Path | None, as_json: bool) -> None:
     project is checked too. The report contains none of your texts or file names. The exit code is 1
     if there is a problem.
     """
-    from workbench.operations import system_check
+    from workbench.operations.application import system_check
 
     if file is not None and not file.exists():
         raise WorkbenchError(

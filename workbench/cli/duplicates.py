@@ -17,7 +17,7 @@ from workbench.cli.session import interrupts, project_argument, reading, session
 from workbench.cli.where import matching, where_option
 
 if TYPE_CHECKING:
-    from workbench.operations.duplicates import Duplicates
+    from workbench.operations.documents.duplicates import Duplicates
     from workbench.project.project import Project
 
 FIXES = ("train", "held-out", "remove")
@@ -73,7 +73,7 @@ def duplicates(
     Every change is one undo step. Documents in different splits leak: a test score on them is too
     high. Ctrl+C cancels.
     """
-    from workbench.operations import duplicates as operations
+    from workbench.operations.documents import duplicates as operations
 
     acts = [text for text in (fix, alike, keep_one or None) if text]
     if len(acts) > 1:
@@ -100,7 +100,7 @@ def duplicates(
 def _find(
     project: Project, near: float | None, size: int, where: str, leaks: bool, watch: Watch
 ) -> Duplicates:
-    from workbench.operations import duplicates as operations
+    from workbench.operations.documents import duplicates as operations
 
     ids = matching(project, where)
     found = operations.find(project, ids, near=near, size=size, watch=watch)
@@ -110,8 +110,9 @@ def _find(
 def _act(
     project: Project, found: Duplicates, fix: str | None, alike: str | None, watch: Watch
 ) -> dict[str, Any]:
-    from workbench.operations import corpus, label_alike
-    from workbench.operations import duplicates as operations
+    from workbench.operations.annotation import label_alike
+    from workbench.operations.documents import corpus
+    from workbench.operations.documents import duplicates as operations
 
     if not found.shown:
         raise SpecError(_("There are no such duplicates, so nothing was changed."))

@@ -13,8 +13,8 @@ from workbench.cli.output import Progress, as_json, emit, note, say
 from workbench.cli.session import PROJECT, reading, session
 
 if TYPE_CHECKING:
-    from workbench.operations.embed import Embedding
-    from workbench.operations.inspect import Choice
+    from workbench.operations.inspecting.embed import Embedding
+    from workbench.operations.inspecting.inspect import Choice
     from workbench.text.document import Document
 
 
@@ -85,7 +85,7 @@ def embed(
     read in overlapping windows; each token is taken from the window with the most context. Of
     pairs, the first text is used.
     """
-    from workbench.operations import embed as operations
+    from workbench.operations.inspecting import embed as operations
 
     if bool(texts) == (source is not None):
         raise click.UsageError(_("Either --text or --input is required, not both."))
@@ -149,7 +149,7 @@ def _show(found: Embedding) -> None:
 
 
 def _documents(texts: tuple[str, ...], source: Path | None) -> tuple[Document, ...]:
-    from workbench.operations import predict_files
+    from workbench.operations.runs import predict_files
 
     if source is None:
         return predict_files.texts_to_documents(texts)
@@ -164,7 +164,7 @@ def _documents(texts: tuple[str, ...], source: Path | None) -> tuple[Document, .
 
 
 def _choice(name: str, file: Path | None) -> Choice:
-    from workbench.operations import inspect
+    from workbench.operations.inspecting import inspect
 
     if file is None:
         return inspect.of_folder(name)

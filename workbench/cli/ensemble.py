@@ -25,7 +25,7 @@ def ensemble(file: Path, names: tuple[str, ...], name: str, as_json: bool) -> No
     The ensemble is a run of its own, evaluated on dev: it can be evaluated, compared, and used for
     predictions and suggestions. It predicts with each of its runs.
     """
-    from workbench.operations import ensemble, results
+    from workbench.operations.runs import ensemble, results
 
     with session(file) as opened:
         members = [results.run_named(opened.project, name) for name in names]

@@ -16,7 +16,7 @@ from workbench.tasks.spec import NONE
 from workbench.text.mistakes import KINDS, TITLES
 
 if TYPE_CHECKING:
-    from workbench.operations.errors import ErrorItem
+    from workbench.operations.evaluation.errors import ErrorItem
 
 SORTS = ("confidence", "loss", "kind", "document")
 
@@ -62,8 +62,8 @@ def errors(
     Errors on test are listed once its score was viewed. --gold and --predicted take "–" for no
     label.
     """
-    from workbench.operations import errors as operations
-    from workbench.operations import results
+    from workbench.operations.evaluation import errors as operations
+    from workbench.operations.runs import results
 
     with reading(file) as project:
         chosen = results.run_named(project, run)

@@ -20,7 +20,7 @@ from workbench.cli.where import checked
 if TYPE_CHECKING:
     from workbench.cli.session import Session
     from workbench.metrics.report import Report
-    from workbench.operations.scoring import Evaluation
+    from workbench.operations.evaluation.scoring import Evaluation
     from workbench.storage.runs import Run
 
 SPLITS = click.Choice(("train", "dev", "test"))
@@ -89,7 +89,8 @@ def evaluate(
     Predictions are stored, so only new or changed documents are predicted. On train and dev this
     can be used while a window has the project open.
     """
-    from workbench.operations import quality, quality_report, results, trained_on
+    from workbench.operations.evaluation import quality, quality_report
+    from workbench.operations.runs import results, trained_on
 
     changes = decoding.Changes.of(temperature, thresholds)
     with session(file) if changes else _for_scores(file, run, split) as opened:
@@ -123,7 +124,7 @@ def evaluate(
 
 def _scores_json(run: Run, split: str, found: Evaluation) -> dict[str, Any]:
     """The scores against the current gold labels, and those that the run had at its end."""
-    from workbench.operations import results
+    from workbench.operations.runs import results
 
     as_run = results.as_run(run, split)
     return {
@@ -136,7 +137,7 @@ def _scores_json(run: Run, split: str, found: Evaluation) -> dict[str, Any]:
 
 def _scored(opened: Session, run: Run, split: str) -> Evaluation:
     """The scores of a run, after it has predicted the documents that it has not seen yet."""
-    from workbench.operations import results
+    from workbench.operations.runs import results
 
     progress = Progress(_("Scoring"))
     found: Evaluation = opened.ask(
@@ -174,7 +175,7 @@ def _show_quality(found: dict[str, Any]) -> None:
 
 
 def _warn_of_slices(found: dict[str, Any] | None) -> None:
-    from workbench.operations.slices import LEAST
+    from workbench.operations.evaluation.slices import LEAST
 
     for item in found["left_out"] if found is not None else ():
         message = ngettext(
@@ -194,7 +195,7 @@ def _interval(found: list[float] | None) -> str:
 
 def show_report(report: Report) -> None:
     """Every score with its interval, and how spans match under each scheme."""
-    from workbench.operations import quality
+    from workbench.operations.evaluation import quality
     from workbench.tasks import spec as tasks
 
     say()
@@ -216,7 +217,7 @@ def _for_scores(file: Path, run: str, split: str) -> AbstractContextManager[Sess
     """Only a view of the test score must be recorded; new predictions are stored if no other
     process writes.
     """
-    from workbench.operations import results
+    from workbench.operations.runs import results
 
     if split == "test":
         return session(file)

@@ -39,8 +39,9 @@ def export(file: Path, outdir: Path, run: str, model: str, formats: str, as_json
 
     Can be used while a window has the project open.
     """
-    from workbench.operations import export as operations
-    from workbench.operations import models, results
+    from workbench.operations.models import export as operations
+    from workbench.operations.models import installed
+    from workbench.operations.runs import results
 
     if bool(run) == bool(model):
         raise click.UsageError(_("Give either --run or --model."))
@@ -48,7 +49,9 @@ def export(file: Path, outdir: Path, run: str, model: str, formats: str, as_json
     with session(file, read_only=True) as opened:
         project, queue = opened.project, opened.queue
         if model:
-            job = operations.start_published(project, queue, models.trained(model), outdir, wanted)
+            job = operations.start_published(
+                project, queue, installed.trained(model), outdir, wanted
+            )
         else:
             found = results.run_named(project, run)
             job = operations.start(project, queue, found, outdir, wanted)

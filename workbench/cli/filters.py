@@ -44,7 +44,7 @@ def list_keys(as_json: bool) -> None:
 @as_json
 def list_filters(file: Path, as_json: bool) -> None:
     """List the saved filters of FILE."""
-    from workbench.operations import queries
+    from workbench.operations.documents import queries
 
     with reading(file) as project:
         rows = [
@@ -62,7 +62,7 @@ def list_filters(file: Path, as_json: bool) -> None:
 @as_json
 def find(file: Path, query: str, as_json: bool) -> None:
     """List the keys of the documents of FILE that match QUERY."""
-    from workbench.operations import corpus, queries
+    from workbench.operations.documents import corpus, queries
 
     with reading(file) as project:
         checked(project, query)
@@ -84,7 +84,7 @@ def find(file: Path, query: str, as_json: bool) -> None:
 @as_json
 def save(file: Path, name: str, query: str, as_json: bool) -> None:
     """Save QUERY in FILE under NAME, in place of an earlier filter of that name."""
-    from workbench.operations import queries
+    from workbench.operations.documents import queries
 
     with session(file) as opened:
         checked(opened.project, query)
@@ -99,7 +99,7 @@ def save(file: Path, name: str, query: str, as_json: bool) -> None:
 @as_json
 def rename(file: Path, name: str, new: str, as_json: bool) -> None:
     """Rename the saved filter NAME of FILE to NEW, also in the filters that refer to it."""
-    from workbench.operations import queries
+    from workbench.operations.documents import queries
 
     with session(file) as opened:
         chosen = queries.filter_named(opened.project, name)
@@ -113,7 +113,7 @@ def rename(file: Path, name: str, new: str, as_json: bool) -> None:
 @as_json
 def delete(file: Path, name: str, as_json: bool) -> None:
     """Delete the saved filter NAME of FILE. Documents are not affected."""
-    from workbench.operations import queries
+    from workbench.operations.documents import queries
 
     with session(file) as opened:
         chosen = queries.filter_named(opened.project, name)

@@ -10,7 +10,7 @@ from workbench.base.i18n import _
 from workbench.cli.output import note, say, table
 
 if TYPE_CHECKING:
-    from workbench.operations.import_preview import Preview
+    from workbench.operations.transfer.import_preview import Preview
 
 
 def dry_run_json(files: Sequence[Path], previews: Sequence[Preview]) -> list[dict[str, Any]]:

@@ -19,8 +19,8 @@ from workbench.cli.session import PROJECT, reading, session
 
 if TYPE_CHECKING:
     from workbench.inspection.spec import Answer
-    from workbench.operations.inspect import Choice
-    from workbench.operations.inspect_host import Inspector
+    from workbench.operations.inspecting.inspect import Choice
+    from workbench.operations.inspecting.inspect_host import Inspector
     from workbench.text.document import Document
 
 NOTHING: tuple[Any, ...] = (None, "", [])  # a column with nothing else is left out
@@ -89,8 +89,8 @@ def inspect(
     that examine these documents take no text, and their results are kept. Can be used while a
     window has the project open.
     """
-    from workbench.operations import examine
-    from workbench.operations import inspect as operations
+    from workbench.operations.inspecting import examine
+    from workbench.operations.inspecting import inspect as operations
 
     pairs = _pairs(texts, second)
     if (keys or every) and file is None:
@@ -147,7 +147,7 @@ def _examine(
 ) -> None:
     """Run an inspector that examines the documents of a project, or read its result."""
     from workbench.inspection.spec import Answer
-    from workbench.operations import examine
+    from workbench.operations.inspecting import examine
 
     if file is None:
         raise click.UsageError(_("--project is required: this inspector reads its documents."))
@@ -182,8 +182,9 @@ def _options(settings: Sequence[str]) -> dict[str, str]:
 
 def _found(name: str, file: Path | None, keys: Sequence[str]) -> tuple[Choice, list[Document]]:
     """The model and the documents of the project."""
-    from workbench.operations import inspect as operations
-    from workbench.operations import models, results
+    from workbench.operations.inspecting import inspect as operations
+    from workbench.operations.models import installed
+    from workbench.operations.runs import results
 
     if file is None:
         return operations.of_folder(name), []
@@ -192,7 +193,7 @@ def _found(name: str, file: Path | None, keys: Sequence[str]) -> tuple[Choice, l
         runs = [run.name for run in results.all_runs(project)]
         if name in runs:
             return operations.named_run(project, name), documents
-    if runs and not Path(name).exists() and name not in {card.name for card in models.list()}:
+    if runs and not Path(name).exists() and name not in {card.name for card in installed.list()}:
         raise ModelError(
             _("There is no run or model {name!r}.").format(name=name),
             hint=_("Runs: {names}.").format(names=", ".join(runs)),
@@ -206,14 +207,14 @@ def _refusal(choice: Choice, inspector: str) -> str:
     Raises WorkbenchError for an unknown id.
     """
     from workbench.base.registry import registry
-    from workbench.operations import inspect as operations
+    from workbench.operations.inspecting import inspect as operations
 
     registry().entry("inspector", inspector)
     return next(offer.refused for offer in operations.offers(choice) if offer.id == inspector)
 
 
 def _list(choice: Choice, as_json: bool) -> None:
-    from workbench.operations import inspect as operations
+    from workbench.operations.inspecting import inspect as operations
 
     offers = operations.offers(choice)
     if as_json:
@@ -236,7 +237,7 @@ def _list(choice: Choice, as_json: bool) -> None:
 
 @contextmanager
 def _opened(choice: Choice, device: str, weights: str) -> Iterator[Inspector]:
-    from workbench.operations import inspect_host
+    from workbench.operations.inspecting import inspect_host
 
     note(_("Loading {name}…").format(name=choice.title))
     host = inspect_host.Inspector(device=device, weights=weights)

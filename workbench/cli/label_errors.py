@@ -16,7 +16,7 @@ from workbench.cli.session import layer_option, project_argument, session
 from workbench.tasks import spec as tasks
 
 if TYPE_CHECKING:
-    from workbench.operations.label_errors import Ranking, Suspect
+    from workbench.operations.evaluation.label_errors import Ranking, Suspect
 
 
 @click.command("label-errors")
@@ -60,8 +60,8 @@ def label_errors(
                 options=", ".join(given)
             )
         )
-    from workbench.operations import folds as measuring
-    from workbench.operations import label_errors as operations
+    from workbench.operations.evaluation import folds as measuring
+    from workbench.operations.evaluation import label_errors as operations
 
     with session(file, read_only=kept) as opened:
         project = opened.project

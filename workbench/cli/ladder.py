@@ -21,8 +21,8 @@ from workbench.cli.session import (
 )
 
 if TYPE_CHECKING:
-    from workbench.operations.ladder import Ladder
-    from workbench.operations.ladder_spec import LadderSpec
+    from workbench.operations.experiments.ladder import Ladder
+    from workbench.operations.experiments.ladder_spec import LadderSpec
 
 
 def _numbers(_context: click.Context, _parameter: click.Parameter, text: str) -> tuple[int, ...]:
@@ -102,8 +102,8 @@ def ladder(
     the same settings on the same data are used again: repeat the command to continue. Ctrl+C once
     ends after the current run, twice cancels it.
     """
-    from workbench.operations import folds
-    from workbench.operations.ladder import Ladder
+    from workbench.operations.evaluation import folds
+    from workbench.operations.experiments.ladder import Ladder
 
     with session(file) as opened:
         layer = folds.layer_named(opened.project, layer_name).name
@@ -130,9 +130,9 @@ def _spec(
     seeds: tuple[int, ...],
     settings: Mapping[str, str],
 ) -> LadderSpec:
-    from workbench.operations import ladder as operations
-    from workbench.operations import ladder_rungs
-    from workbench.operations.ladder_spec import LadderSpec
+    from workbench.operations.experiments import ladder as operations
+    from workbench.operations.experiments import ladder_rungs
+    from workbench.operations.experiments.ladder_spec import LadderSpec
 
     ids = [name.strip() for name in rungs.split(",") if name.strip()]
     own = tuple(map(ladder_rungs.parse, added))
@@ -198,7 +198,7 @@ def _train(opened: Session, work: Ladder) -> None:
 
 
 def _run_line(work: Ladder, number: int) -> str:
-    from workbench.operations import ladder_report
+    from workbench.operations.experiments import ladder_report
 
     cell = work.cells[number]
     name, score = cell.run.name if cell.run else "", ladder_report.score_of(cell)
@@ -207,7 +207,7 @@ def _run_line(work: Ladder, number: int) -> str:
 
 
 def _report(work: Ladder) -> dict[str, Any]:
-    from workbench.operations import ladder_report
+    from workbench.operations.experiments import ladder_report
 
     return ladder_report.report(work.spec, work.cells, status=work.status)
 
@@ -232,7 +232,7 @@ def _show(report: dict[str, Any]) -> None:
             "{score} on {split}, layer {layer}; mean ± standard deviation over seeds {seeds}."
         ).format(**{**report, "seeds": ", ".join(map(str, report["seeds"]))})
     )
-    from workbench.operations.ladder_report import decoder_title
+    from workbench.operations.experiments.ladder_report import decoder_title
     from workbench.tasks import spec as tasks
 
     task, is_error = report["task"], tasks.is_error(report["score"])

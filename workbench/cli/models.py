@@ -16,7 +16,7 @@ from workbench.cli.session import PROJECT
 if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo
     from workbench.models.spec.catalogue import Published
-    from workbench.operations.suit import Ranked
+    from workbench.operations.models.recommend import Ranked
 
 
 @click.group()
@@ -31,7 +31,7 @@ def models() -> None:
 @as_json
 def list_models(as_json: bool) -> None:
     """List every model. A model that cannot be used is listed with the reason."""
-    from workbench.operations import models as operations
+    from workbench.operations.models import installed as operations
 
     found = operations.list()
     if as_json:
@@ -81,7 +81,7 @@ def info(name: str, as_json: bool) -> None:
     """
     from workbench.models import spec
     from workbench.models.spec.blocks import model_map
-    from workbench.operations import models as operations
+    from workbench.operations.models import installed as operations
 
     found = operations.info(name)
     if as_json:
@@ -94,7 +94,7 @@ def info(name: str, as_json: bool) -> None:
 
 
 def _show(found: ModelInfo) -> None:
-    from workbench.operations import models as operations
+    from workbench.operations.models import installed as operations
 
     for key, value in operations.to_json(found).items():
         if key != "files" and value not in (None, "", [], {}, 0, False):
@@ -150,7 +150,7 @@ def catalogue(search: str, sort: str | None, as_json: bool) -> None:
 
     Works offline. Systems that are installed are marked.
     """
-    from workbench.operations.catalogue import published
+    from workbench.operations.models.catalogue import published
 
     found = published(search, sort or "")
     if as_json:
@@ -196,9 +196,9 @@ def suit(source: Path, names: tuple[str, ...], count: int, seed: int, as_json: b
     compared within one kind only.
     """
     from workbench.cli.session import failed, reading, session
-    from workbench.operations import models as operations
-    from workbench.operations import suit as suiting
-    from workbench.operations.vectors import texts_of
+    from workbench.operations.models import installed as operations
+    from workbench.operations.models import recommend as suiting
+    from workbench.operations.models.vectors import texts_of
     from workbench.pretraining.results import ModelFit
 
     cards = [operations.find(name) for name in names] or list(operations.list())
@@ -222,7 +222,7 @@ def suit(source: Path, names: tuple[str, ...], count: int, seed: int, as_json: b
 
 
 def _show_suit(rows: tuple[Ranked, ...]) -> None:
-    from workbench.operations import suit as suiting
+    from workbench.operations.models import recommend as suiting
 
     share, number = _("{share:.1%}"), _("{n:,.1f}")
     head = (_("Model"), _("Family"), _("Unknown"), _("Tokens per word"), _("Cut"), _("Limit"))
@@ -259,7 +259,7 @@ def add(folder: Path, allow_pickle: bool, as_json: bool) -> None:
     name.
     """
     from workbench.models import spec
-    from workbench.operations import models as operations
+    from workbench.operations.models import installed as operations
 
     card = spec.card(folder.absolute())
     if card.only_untrusted and not allow_pickle and not as_json:
@@ -280,7 +280,7 @@ def remove(name: str, yes: bool, as_json: bool) -> None:
     The files of an added folder are kept. A model that Glossbench downloaded is deleted after
     confirmation. The starters cannot be removed.
     """
-    from workbench.operations import models as operations
+    from workbench.operations.models import installed as operations
 
     planned = operations.removal(name)
     if planned.deletes and not yes and sys.stdin.isatty():

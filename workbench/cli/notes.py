@@ -23,7 +23,7 @@ def notes() -> None:
 @as_json
 def list_notes(file: Path, where: str, as_json: bool) -> None:
     """List the documents of FILE that have a note or a flag."""
-    from workbench.operations import corpus, queries
+    from workbench.operations.documents import corpus, queries
 
     with reading(file) as project:
         ids = queries.matching(project, "has:note,flag", matching(project, where))
@@ -42,8 +42,8 @@ def list_notes(file: Path, where: str, as_json: bool) -> None:
 @as_json
 def write(file: Path, key: str, text: str, as_json: bool) -> None:
     """Write TEXT as the note on the document with this KEY; an empty text deletes the note."""
-    from workbench.operations import notes as operations
-    from workbench.operations.inspect import by_key
+    from workbench.operations.documents import notes as operations
+    from workbench.operations.inspecting.inspect import by_key
     from workbench.text.rows import row_id
 
     with session(file) as opened:
@@ -62,8 +62,8 @@ def write(file: Path, key: str, text: str, as_json: bool) -> None:
 @as_json
 def flag(file: Path, name: str, where: str, remove: bool, as_json: bool) -> None:
     """Set the flag NAME for the documents of FILE that match a query, in one undo step."""
-    from workbench.operations import notes as operations
-    from workbench.operations import queries
+    from workbench.operations.documents import notes as operations
+    from workbench.operations.documents import queries
 
     with session(file) as opened:
         checked(opened.project, where)

@@ -14,8 +14,8 @@ from workbench.cli.output import Progress, as_json, emit, plain, say, table
 from workbench.cli.session import interrupts, project_argument, reading, session
 
 if TYPE_CHECKING:
-    from workbench.operations.annotate import Filter
-    from workbench.operations.occurrences import Occurrence, Occurrences, Wanted
+    from workbench.operations.annotation.annotate import Filter
+    from workbench.operations.annotation.occurrences import Occurrence, Occurrences, Wanted
     from workbench.project.project import Project
 
 SHOWN = 20  # lines without --json
@@ -23,7 +23,7 @@ SHOWN = 20  # lines without --json
 
 def label_id(project: Project, name: str, layer: str | None) -> int:
     """The id of a label, of any layer or of the one named. Raises SpecError unless it is unique."""
-    from workbench.operations import labels
+    from workbench.operations.schema import labels
 
     every = labels.layers(project)
     searched = [given for given in every if layer in (None, given.name)]
@@ -85,7 +85,7 @@ def occurrences(
 
     Places that have the label already, or overlap another span, are listed as such and left out.
     """
-    from workbench.operations import occurrences as operations
+    from workbench.operations.annotation import occurrences as operations
 
     def wanted(project: Project) -> Wanted:
         return operations.Wanted(
@@ -116,8 +116,8 @@ def occurrences(
 
 
 def _where(project: Project, key: str | None) -> Filter:
-    from workbench.operations.annotate import Filter
-    from workbench.operations.inspect import by_key
+    from workbench.operations.annotation.annotate import Filter
+    from workbench.operations.inspecting.inspect import by_key
     from workbench.text.rows import row_id
 
     return Filter() if key is None else Filter(ids=[row_id(by_key(project, key))])
@@ -149,7 +149,7 @@ def _in_context(row: Occurrence) -> str:
 
 
 def _state(row: Occurrence) -> str:
-    from workbench.operations.occurrences import state_words
+    from workbench.operations.annotation.occurrences import state_words
 
     return state_words(row)
 

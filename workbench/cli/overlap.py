@@ -41,7 +41,7 @@ def overlap(file: Path, texts: tuple[Path, ...], split: str, ngram: int, as_json
     A model that was trained on these texts may have seen the documents, so that its test score is
     too high (Brown et al. 2020, appendix C). Case and punctuation are ignored.
     """
-    from workbench.operations import overlap as operations
+    from workbench.operations.documents import overlap as operations
 
     note_links_out(texts)
     progress = Progress(_("Comparing"))

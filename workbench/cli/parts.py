@@ -16,7 +16,7 @@ from workbench.cli.where import matching, where_option
 from workbench.text.sentences import PARAGRAPH, SENTENCE
 
 if TYPE_CHECKING:
-    from workbench.operations.parts import Divided
+    from workbench.operations.documents.parts import Divided
     from workbench.project.project import Project
 
 Act = Callable[["Project", list[int], Watch], "Divided"]
@@ -46,7 +46,7 @@ def split(file: Path, unit: str, where: str, dry_run: bool, as_json: bool) -> No
     part_end), stay in one group, and can be joined again. Documents that cannot be divided without
     loss, such as those with a class, are left as they are. One undo step.
     """
-    from workbench.operations import parts as operations
+    from workbench.operations.documents import parts as operations
 
     if dry_run:
         with reading(file) as project:
@@ -73,7 +73,7 @@ def join(file: Path, where: str, as_json: bool) -> None:
     A class of a part becomes a span over it, in a layer of its own. All parts of a document have
     to be there; `--where` has to find one of them. One undo step.
     """
-    from workbench.operations import parts as operations
+    from workbench.operations.documents import parts as operations
 
     found = _run(
         file,
@@ -86,7 +86,7 @@ def join(file: Path, where: str, as_json: bool) -> None:
 
 
 def _ids(project: Project, where: str) -> list[int]:
-    from workbench.operations import queries
+    from workbench.operations.documents import queries
 
     found = matching(project, where)
     return list(queries.matching(project, "") if found is None else found)
@@ -103,7 +103,7 @@ def _run(file: Path, title: str, where: str, act: Act, quiet: bool) -> Divided:
 
 
 def _report(found: Divided, message: str, as_json: bool) -> None:
-    from workbench.operations import parts as operations
+    from workbench.operations.documents import parts as operations
 
     if as_json:
         emit({"documents": found.documents, "parts": found.parts, "kept": dict(found.kept)})

@@ -47,7 +47,7 @@ def patterns() -> None:
 @as_json
 def list_patterns(file: Path, as_json: bool) -> None:
     """List the patterns of FILE."""
-    from workbench.operations import patterns as operations
+    from workbench.operations.annotation import patterns as operations
 
     with reading(file) as project:
         found = operations.all_patterns(project)
@@ -59,7 +59,7 @@ def list_patterns(file: Path, as_json: bool) -> None:
 
 
 def _rows(project: Project, found: Sequence[Pattern]) -> list[dict[str, object]]:
-    from workbench.operations import pattern_files
+    from workbench.operations.annotation import pattern_files
 
     named = pattern_files.named(project)
     return [{"id": pattern.id, **pattern_files.as_dict(pattern, named)} for pattern in found]
@@ -102,7 +102,7 @@ def add(
     as_json: bool,
 ) -> None:
     """Add a pattern to FILE: words and phrases, or with --regex a regular expression."""
-    from workbench.operations import patterns as operations
+    from workbench.operations.annotation import patterns as operations
     from workbench.text.patterns import REGEX, WORDS, Pattern
 
     if regex and len(text) > 1:
@@ -133,7 +133,7 @@ def add(
 @as_json
 def remove(file: Path, ids: tuple[int, ...], as_json: bool) -> None:
     """Remove patterns of FILE by their ids; their suggestions are kept."""
-    from workbench.operations import patterns as operations
+    from workbench.operations.annotation import patterns as operations
 
     with session(file) as opened:
         known = {pattern.id for pattern in operations.all_patterns(opened.project)}
@@ -159,8 +159,8 @@ def remove(file: Path, ids: tuple[int, ...], as_json: bool) -> None:
 @as_json
 def count(file: Path, split: str | None, state: str | None, where: str, as_json: bool) -> None:
     """Count what each pattern matches in the documents of FILE. Changes nothing."""
-    from workbench.operations import patterns as operations
-    from workbench.operations.annotate import Filter
+    from workbench.operations.annotation import patterns as operations
+    from workbench.operations.annotation.annotate import Filter
 
     with reading(file) as project:
         found = operations.all_patterns(project)
@@ -187,8 +187,8 @@ def apply(file: Path, split: str | None, state: str | None, where: str, as_json:
 
     Open suggestions of patterns there are replaced; rejected ones do not return. One undo step.
     """
-    from workbench.operations import patterns as operations
-    from workbench.operations.annotate import Filter
+    from workbench.operations.annotation import patterns as operations
+    from workbench.operations.annotation.annotate import Filter
 
     with session(file) as opened:
         only = Filter(split=split, state=state, query=checked(opened.project, where))
@@ -222,7 +222,7 @@ def import_patterns(file: Path, table_file: Path, as_json: bool) -> None:
     JSONL lines are {"label": …, "pattern": …}, as in Prodigy, with optional kind, whole_words,
     match_case, active and note; CSV columns have these names.
     """
-    from workbench.operations import pattern_files
+    from workbench.operations.annotation import pattern_files
 
     with session(file) as opened:
         added = pattern_files.import_file(opened.project, table_file)
@@ -238,7 +238,7 @@ def import_patterns(file: Path, table_file: Path, as_json: bool) -> None:
 @as_json
 def export(file: Path, out: Path, as_json: bool) -> None:
     """Write the patterns of FILE to OUT, a CSV or JSONL file."""
-    from workbench.operations import pattern_files
+    from workbench.operations.annotation import pattern_files
 
     with reading(file) as project:
         written = pattern_files.export_file(project, out)

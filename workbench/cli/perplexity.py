@@ -58,15 +58,15 @@ def perplexity(
     words. Masked models: pseudo-perplexity, one token masked at a time. Only perplexities of one
     kind can be compared, those per word also between tokenizers.
     """
-    from workbench.operations import lm_evaluation, models, suit
+    from workbench.operations.models import installed, lm_evaluation, recommend
     from workbench.pretraining.results import ModelFit
 
-    cards = [models.find(name) for name in names]
+    cards = [installed.find(name) for name in names]
     note_links_out(paths)
     texts = lm_evaluation.pieces(paths)
     progress = Progress(_("Measuring"), quiet=as_json)
     with session(None) as opened:
-        job = suit.start(
+        job = recommend.start(
             opened.queue,
             cards,
             texts,
@@ -87,7 +87,7 @@ def perplexity(
     for score in found:
         line = score.to_json()
         values = [_measured(line, name) for name in lm_evaluation.PER]
-        kind = suit.KINDS.get(score.kind, "") or score.problem
+        kind = recommend.KINDS.get(score.kind, "") or score.problem
         rows.append([plain(score.model), kind, f"{score.tokens:,}", *values])
     table(heads, rows)
     if any("(" in cell for row in rows for cell in row[3:]):

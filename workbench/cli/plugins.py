@@ -14,7 +14,7 @@ from workbench.cli.output import Progress, as_json, emit, note, plain, say, tabl
 if TYPE_CHECKING:
     from workbench.base.plugins import Plugin
     from workbench.jobs.queue import Job
-    from workbench.operations.plugin_checks import Checked, PluginCheck
+    from workbench.operations.application.plugin_checks import Checked, PluginCheck
 
 
 @click.group()
@@ -31,8 +31,8 @@ def plugins() -> None:
 def list_plugins(as_json: bool) -> None:
     """List every plugin with its contributions. No plugin code is run."""
     from workbench.base import settings
-    from workbench.operations import plugin_checks
-    from workbench.operations import plugins as operations
+    from workbench.operations.application import plugin_checks
+    from workbench.operations.application import plugins as operations
 
     found = operations.all_plugins()
     if as_json:
@@ -71,8 +71,8 @@ def enable(name: str, yes: bool, as_json: bool) -> None:
 
     Its code runs with your user rights: it can read and change your files and use the network.
     """
-    from workbench.operations import plugin_checks
-    from workbench.operations import plugins as operations
+    from workbench.operations.application import plugin_checks
+    from workbench.operations.application import plugins as operations
 
     plugin = operations.find(name)
     message = _(
@@ -97,7 +97,7 @@ def enable(name: str, yes: bool, as_json: bool) -> None:
 @as_json
 def disable(name: str, as_json: bool) -> None:
     """Disable PLUGIN, an id or a folder. Its files are kept."""
-    from workbench.operations import plugins as operations
+    from workbench.operations.application import plugins as operations
 
     plugin = operations.find(name)
     operations.disable(plugin)
@@ -117,8 +117,8 @@ def check(context: click.Context, name: str, as_json: bool) -> None:
     PLUGIN is an id or a folder. Names in plugin.toml that nothing reads are reported as warnings.
     The exit code is 1 if a check fails.
     """
-    from workbench.operations import plugin_checks
-    from workbench.operations import plugins as operations
+    from workbench.operations.application import plugin_checks
+    from workbench.operations.application import plugins as operations
 
     plugin = operations.find(name)
     _warn(plugin.warnings)
@@ -146,7 +146,7 @@ def check(context: click.Context, name: str, as_json: bool) -> None:
 def _check(plugin: Plugin, *, quiet: bool) -> PluginCheck:
     """Check a plugin in a worker, whose end is not that of the command. Ctrl+C cancels."""
     from workbench.cli.session import failed, session
-    from workbench.operations import plugin_checks
+    from workbench.operations.application import plugin_checks
 
     progress = Progress(_("Checking"), quiet=quiet)
 

@@ -101,10 +101,10 @@ def _spec(
 ) -> PretrainSpec:
     """Raises SpecError or ModelError if the objective cannot train the model."""
     from workbench.models.spec import new_model
-    from workbench.operations import models
+    from workbench.operations.models import installed
 
     created = new_model(model)
-    card = created.card() if created is not None else models.find(model)
+    card = created.card() if created is not None else installed.find(model)
     info = objective(goal)
     info.check(card)
     given, kept = tuple(map(str, texts)), tuple(map(str, held_out))
@@ -113,7 +113,7 @@ def _spec(
 
 def _run(spec: PretrainSpec, folder: Path, show_batch: bool) -> dict[str, Any]:
     """The result of the job as JSON. Raises Cancelled, or WorkbenchError if the job failed."""
-    from workbench.operations.pretrain import Pretraining
+    from workbench.operations.models.pretrain import Pretraining
 
     work = Pretraining(spec, folder)
     try:

@@ -18,7 +18,7 @@ from workbench.cli.session import PROJECT, project_argument, reading
 from workbench.cli.where import matching, where_option
 
 if TYPE_CHECKING:
-    from workbench.operations.removal import Preview
+    from workbench.operations.documents.removal import Preview
     from workbench.project.backup import Version
     from workbench.project.project import Project
     from workbench.project.recovery import Recovered
@@ -33,7 +33,7 @@ def sample(folder: Path, as_json: bool) -> None:
     DIR is created if it does not exist. An existing copy is kept; the new one gets another name.
     The sample contains 488 short texts in three layers: a class, nested spans, and sentence pairs.
     """
-    from workbench.operations import corpus
+    from workbench.operations.documents import corpus
 
     made = corpus.create_sample(folder)
     emit({"path": str(made)}) if as_json else say(str(made))
@@ -74,7 +74,7 @@ def info(file: Path, as_json: bool) -> None:
 
     Can be used while a window has FILE open.
     """
-    from workbench.operations import corpus
+    from workbench.operations.documents import corpus
 
     with reading(file) as opened:
         found = corpus.info(opened)
@@ -321,7 +321,7 @@ def remove(file: Path, where: str, ids: str, dry_run: bool, yes: bool, as_json: 
     predictions, prompts, logs and results of runs, and caches, and rewrites the file. Exported
     files, copies in other folders and what models have learned are not changed.
     """
-    from workbench.operations import removal
+    from workbench.operations.documents import removal
     from workbench.project.project import Project
 
     with closing(Project.open(file)) as opened:

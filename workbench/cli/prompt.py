@@ -17,7 +17,7 @@ from workbench.cli.session import Session, failed, key_values, project_argument,
 
 if TYPE_CHECKING:
     from workbench.metrics.report import Report
-    from workbench.operations.prompt_fill import PromptSpec
+    from workbench.operations.prompts.prompt_fill import PromptSpec
 
 
 @click.command()
@@ -118,8 +118,8 @@ def prompt(
     {% for example in examples %}{{ example.text }} Topic: {{ example.label }}
     {% endfor %}{{ text }} Topic: {{ label }}
     """  # noqa: D301 (click does not wrap a paragraph after this mark)
-    from workbench.operations import prompt as operations
-    from workbench.operations import prompt_models
+    from workbench.operations.prompts import prompt as operations
+    from workbench.operations.prompts import prompt_models
 
     if not shots and (given := explicit_options("order", "seed")):
         unused = _("{options} without effect: no examples are sampled without --shots.")
@@ -180,8 +180,9 @@ def _read(template: Path) -> str:
 
 def _run(opened: Session, spec: PromptSpec, split: str) -> tuple[dict[str, Any], Report | None]:
     """What --json prints, and every score with its interval."""
-    from workbench.operations import outcomes, quality, results
-    from workbench.operations import prompt as operations
+    from workbench.operations.evaluation import quality
+    from workbench.operations.prompts import prompt as operations
+    from workbench.operations.runs import results, run_results
 
     prepared = operations.prepare(opened.project, spec, split=split)
     if n := prepared.dropped:
@@ -212,7 +213,7 @@ def _run(opened: Session, spec: PromptSpec, split: str) -> tuple[dict[str, Any],
         "backend": spec.backend,
         "shots": spec.shots,
         "calibration": spec.calibration,
-        "prior": outcomes.prompted(ended).prior,
+        "prior": run_results.prompted(ended).prior,
         "dropped": prepared.dropped,
         "cut": prepared.cut,
     }

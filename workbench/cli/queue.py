@@ -15,8 +15,8 @@ from workbench.cli.session import Session, interrupts, layer_option, project_arg
 from workbench.cli.where import matching, where_option
 
 if TYPE_CHECKING:
-    from workbench.operations.queue_list import Listed
-    from workbench.operations.queue_orders import Order, Wanted
+    from workbench.operations.annotation.queue_list import Listed
+    from workbench.operations.annotation.queue_orders import Order, Wanted
 
 KEPT, FILES = "kept", "file"  # besides the strategies
 
@@ -80,7 +80,8 @@ def queue(
     control documents, which are drawn at random, they are shown for comparison. --where chooses
     among the documents of the order; it does not change the order.
     """
-    from workbench.operations import folds, queue_list, queue_orders
+    from workbench.operations.annotation import queue_list, queue_orders
+    from workbench.operations.evaluation import folds
 
     with session(file, read_only=order == KEPT) as opened:
         layer = folds.layer_named(opened.project, layer_name)
@@ -104,7 +105,9 @@ def _wanted(
     control: float,
     seed: int,
 ) -> Wanted:
-    from workbench.operations import inspect, queue_orders, results
+    from workbench.operations.annotation import queue_orders
+    from workbench.operations.inspecting import inspect
+    from workbench.operations.runs import results
 
     runs = tuple(results.run_named(opened.project, name) for name in run_names)
     vectors = inspect.of_folder(model) if model else None
@@ -114,7 +117,7 @@ def _wanted(
 def _computed(opened: Session, wanted: Wanted) -> Order:
     """Compute and keep an order; Ctrl+C cancels."""
     from workbench.jobs.events import Output
-    from workbench.operations import queue_orders
+    from workbench.operations.annotation import queue_orders
 
     ended: list[tuple[Order | None, Exception | None]] = []
     computation = queue_orders.Computation(

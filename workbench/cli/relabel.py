@@ -45,7 +45,7 @@ def relabel() -> None:
 @as_json
 def add(file: Path, layer: str, labels: Sequence[str], kind: str | None, as_json: bool) -> None:
     """Add LABELS to LAYER of FILE; existing ones are kept as they are."""
-    from workbench.operations import labels as schema
+    from workbench.operations.schema import labels as schema
 
     with session(file) as opened:
         project = opened.project
@@ -82,7 +82,7 @@ def add(file: Path, layer: str, labels: Sequence[str], kind: str | None, as_json
 @as_json
 def rename(file: Path, label: str, name: str, layer: str | None, as_json: bool) -> None:
     """Rename LABEL of FILE to NAME."""
-    from workbench.operations import labels
+    from workbench.operations.schema import labels
 
     with session(file) as opened:
         labels.rename_label(opened.project, label_id(opened.project, label, layer), name)
@@ -103,7 +103,7 @@ def merge(
     file: Path, labels: Sequence[str], into: str, layer: str | None, dry_run: bool, as_json: bool
 ) -> None:
     """Merge LABELS of FILE into one label, with their annotations, patterns and relations."""
-    from workbench.operations import label_changes
+    from workbench.operations.schema import label_changes
 
     def describe(project: Project) -> str:
         ids = [label_id(project, name, layer) for name in labels]
@@ -149,7 +149,8 @@ def split(
     as_json: bool,
 ) -> None:
     """Give some annotations with LABEL the label NAME, which is added if it is new."""
-    from workbench.operations import corpus, label_changes
+    from workbench.operations.documents import corpus
+    from workbench.operations.schema import label_changes
 
     if bool(texts) == bool(containing):
         raise SpecError(
@@ -183,7 +184,7 @@ def move(
     file: Path, labels: Sequence[str], target: str, layer: str | None, dry_run: bool, as_json: bool
 ) -> None:
     """Move LABELS of FILE with their annotations to another layer."""
-    from workbench.operations import label_moves
+    from workbench.operations.schema import label_moves
     from workbench.text.rows import row_id
 
     def describe(project: Project) -> str:
@@ -213,7 +214,7 @@ def delete(
     file: Path, labels: Sequence[str], layer: str | None, dry_run: bool, as_json: bool
 ) -> None:
     """Delete LABELS of FILE with their annotations, suggestions and patterns. Can be undone."""
-    from workbench.operations import labels as operations
+    from workbench.operations.schema import labels as operations
 
     def ids(project: Project) -> list[int]:
         return [label_id(project, name, layer) for name in labels]
@@ -244,7 +245,7 @@ def reorder(
     file: Path, labels: Sequence[str], layer: str | None, dry_run: bool, as_json: bool
 ) -> None:
     """Put LABELS of FILE first in their layer, in this order; the others keep theirs."""
-    from workbench.operations import labels as operations
+    from workbench.operations.schema import labels as operations
 
     with session(file) as opened:
         project = opened.project
@@ -273,7 +274,7 @@ def parent(
     Queries and filters for the parent find sublabels, too. In training, sublabels are labels of
     their own.
     """
-    from workbench.operations import label_groups
+    from workbench.operations.schema import label_groups
 
     with session(file) as opened:
         ids = [label_id(opened.project, name, layer) for name in labels]
@@ -294,7 +295,7 @@ def parent(
 @as_json
 def snap(file: Path, layer: str, to: str, as_json: bool) -> None:
     """Set what spans of LAYER snap to in Annotate; existing spans are not changed."""
-    from workbench.operations import labels
+    from workbench.operations.schema import labels
     from workbench.text.rows import row_id
 
     with session(file) as opened:
@@ -306,7 +307,7 @@ def snap(file: Path, layer: str, to: str, as_json: bool) -> None:
 
 
 def _named(project: Project, name: str) -> Layer:
-    from workbench.operations import labels
+    from workbench.operations.schema import labels
 
     layers = labels.layers(project)
     for layer in layers:

@@ -16,7 +16,7 @@ from workbench.cli.output import Progress, as_json, emit, say, table
 from workbench.cli.session import project_argument, reading, session
 
 if TYPE_CHECKING:
-    from workbench.operations.run_list import Earlier
+    from workbench.operations.runs.run_list import Earlier
     from workbench.project.project import Project
     from workbench.storage.runs import Run
 
@@ -36,8 +36,8 @@ def runs() -> None:
 @as_json
 def listing(file: Path, group: str, tag: str, archived: bool, as_json: bool) -> None:
     """List the runs of FILE, newest first; archived ones only with --archived."""
-    from workbench.operations import results
-    from workbench.operations.run_list import Shown
+    from workbench.operations.runs import results
+    from workbench.operations.runs.run_list import Shown
 
     with reading(file) as opened:
         found = Shown(group, tag, archived).of(results.all_runs(opened))
@@ -67,10 +67,11 @@ def add(file: Path, model: str, layer: str, name: str, as_json: bool) -> None:
     A classifier or tagger predicts without further training. It is evaluated on dev, and can be
     evaluated further, compared, and used for suggestions.
     """
-    from workbench.operations import models, published, results
+    from workbench.operations.models import installed
+    from workbench.operations.runs import published, results
 
     with session(file) as opened:
-        card = models.trained(model)
+        card = installed.trained(model)
         chosen = published.layer_named(opened.project, card, layer)
         progress = Progress(_("Predicting"))
         run = opened.ask(
@@ -95,7 +96,7 @@ def add(file: Path, model: str, layer: str, name: str, as_json: bool) -> None:
 @as_json
 def rename(file: Path, run: str, name: str, as_json: bool) -> None:
     """Rename RUN to NAME."""
-    from workbench.operations import run_list
+    from workbench.operations.runs import run_list
 
     _change(file, (run,), lambda db, ids: run_list.rename(db, ids[0], name), as_json)
 
@@ -107,7 +108,7 @@ def rename(file: Path, run: str, name: str, as_json: bool) -> None:
 @as_json
 def group(file: Path, group: str, names: tuple[str, ...], as_json: bool) -> None:
     """Move each RUN to GROUP; "" removes it from its group."""
-    from workbench.operations import run_list
+    from workbench.operations.runs import run_list
 
     _change(file, names, lambda db, ids: run_list.set_group(db, ids, group), as_json)
 
@@ -126,7 +127,7 @@ def tag(
     as_json: bool,
 ) -> None:
     """Add tags to each RUN, and remove others."""
-    from workbench.operations import run_list
+    from workbench.operations.runs import run_list
 
     if not add and not remove:
         raise click.UsageError(_("--add or --remove is required."))
@@ -141,7 +142,7 @@ def tag(
 @as_json
 def note(file: Path, run: str, text: str, as_json: bool) -> None:
     """Set the note of RUN; "" removes it."""
-    from workbench.operations import run_list
+    from workbench.operations.runs import run_list
 
     _change(file, (run,), lambda db, ids: run_list.set_note(db, ids, text), as_json)
 
@@ -153,7 +154,7 @@ def note(file: Path, run: str, text: str, as_json: bool) -> None:
 @as_json
 def archive(file: Path, names: tuple[str, ...], restore: bool, as_json: bool) -> None:
     """Hide each RUN from the lists of the window; nothing is deleted."""
-    from workbench.operations import run_list
+    from workbench.operations.runs import run_list
 
     _change(file, names, lambda db, ids: run_list.archive(db, ids, not restore), as_json)
 
@@ -164,7 +165,7 @@ def _change(
     change: Callable[[Project, list[int]], Earlier],
     as_json: bool,
 ) -> None:
-    from workbench.operations import results
+    from workbench.operations.runs import results
     from workbench.project.project import Project
 
     project = Project.open(file)

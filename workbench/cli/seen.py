@@ -9,7 +9,7 @@ from workbench.base.i18n import ngettext
 from workbench.cli.output import note
 
 if TYPE_CHECKING:
-    from workbench.operations.trained_on import TrainedOn
+    from workbench.operations.runs.trained_on import TrainedOn
 
 NAMED = 5  # documents
 

@@ -13,7 +13,7 @@ import click
 from workbench.base.errors import Cancelled, JobFailed, ProjectLocked, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.terms import term
-from workbench.operations import session as operations
+from workbench.operations.application import session as operations
 
 if TYPE_CHECKING:
     from workbench.base.watch import Watch

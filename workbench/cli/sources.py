@@ -14,7 +14,7 @@ from workbench.cli.output import Progress, as_json, emit, plain, say, table
 from workbench.cli.session import interrupts, project_argument, reading, session
 
 if TYPE_CHECKING:
-    from workbench.operations.provenance import Source
+    from workbench.operations.annotation.provenance import Source
     from workbench.project.project import Project
 
 _source = click.option(
@@ -39,7 +39,7 @@ def sources() -> None:
 @as_json
 def list_sources(file: Path, as_json: bool) -> None:
     """List the sources of FILE, with the labels they made and their open suggestions."""
-    from workbench.operations import provenance
+    from workbench.operations.annotation import provenance
 
     with reading(file) as project:
         found = provenance.sources(project)
@@ -70,7 +70,7 @@ def _as_dict(source: Source) -> dict[str, object]:
 
 
 def _chosen(project: Project, name: str) -> Source:
-    from workbench.operations import provenance
+    from workbench.operations.annotation import provenance
 
     found = provenance.sources(project)
     for source in found:
@@ -127,7 +127,8 @@ def _decide(
     accepts: bool,
     quiet: bool,
 ) -> int:
-    from workbench.operations import labels, provenance
+    from workbench.operations.annotation import provenance
+    from workbench.operations.schema import labels
     from workbench.text.rows import row_id
 
     with session(file) as opened:
@@ -154,7 +155,7 @@ def revert(file: Path, source: str, as_json: bool) -> None:
 
     Labels that were changed by hand since then are kept.
     """
-    from workbench.operations import provenance
+    from workbench.operations.annotation import provenance
 
     with session(file) as opened:
         origin, watch = _chosen(opened.project, source).origin, Watch()

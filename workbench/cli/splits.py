@@ -17,7 +17,7 @@ from workbench.cli.session import interrupts, project_argument, reading, session
 from workbench.cli.where import matching, where_option
 
 if TYPE_CHECKING:
-    from workbench.operations.splits import SplitChoice, SplitPreview
+    from workbench.operations.documents.splits import SplitChoice, SplitPreview
     from workbench.project.project import Project
 
 SPLITS = ("train", "dev", "test")
@@ -25,7 +25,7 @@ SPLITS = ("train", "dev", "test")
 
 def _shares(_context: click.Context, _parameter: click.Parameter, value: str) -> dict[str, float]:
     """Three percentages, or three fractions that sum to 1."""
-    from workbench.operations.splits import checked_shares
+    from workbench.operations.documents.splits import checked_shares
 
     try:
         train, dev, test = (float(part) for part in re.split(r"[,/:]", value))
@@ -87,7 +87,7 @@ def splits(
     Each label is divided in the given proportions. Documents of one group and equal texts stay in
     the same split. The change is one undo step. Documents that are not submitted keep their split.
     """
-    from workbench.operations import splits as operations
+    from workbench.operations.documents import splits as operations
 
     values = {"shares": shares, "keep": not anew, "where": where}
     if dry_run:
@@ -106,7 +106,7 @@ def splits(
 def _choice(
     project: Project, names: tuple[str, ...], seed: int | None, values: dict[str, Any]
 ) -> SplitChoice:
-    from workbench.operations.splits import SplitChoice, split_layers
+    from workbench.operations.documents.splits import SplitChoice, split_layers
 
     known = split_layers(project)
     for name in names:

@@ -15,8 +15,8 @@ from workbench.cli.session import project_argument, reading
 from workbench.cli.where import matching, where_option
 
 if TYPE_CHECKING:
-    from workbench.operations.statistics import LayerStatistics, Statistics
-    from workbench.operations.text_lengths import Lengths
+    from workbench.operations.documents.statistics import LayerStatistics, Statistics
+    from workbench.operations.documents.text_lengths import Lengths
     from workbench.project.project import Project
     from workbench.text.labels import Layer
 
@@ -39,8 +39,8 @@ def statistics(file: Path, layer: str, where: str, tokenizer: str, as_json: bool
 
     Labels are those of submitted documents. Ctrl+C cancels.
     """
-    from workbench.operations import corpus, text_lengths
-    from workbench.operations import statistics as operations
+    from workbench.operations.documents import corpus, text_lengths
+    from workbench.operations.documents import statistics as operations
 
     with reading(file) as project:
         layers = _layers(project, layer)
@@ -58,7 +58,7 @@ def statistics(file: Path, layer: str, where: str, tokenizer: str, as_json: bool
 
 
 def _layers(project: Project, name: str) -> tuple[Layer, ...]:
-    from workbench.operations import labels
+    from workbench.operations.schema import labels
 
     every = tuple(labels.layers(project))
     chosen = tuple(layer for layer in every if not name or layer.name == name)

@@ -14,7 +14,7 @@ from workbench.cli.output import Progress, as_json, emit, note_links_out, plain,
 from workbench.cli.session import PROJECT, failed, reading, session
 
 if TYPE_CHECKING:
-    from workbench.operations.tokenizers import Division
+    from workbench.operations.models.tokenizers import Division
     from workbench.runtime.vocabularies.steps import Merge
 
 KINDS = ("wordpiece", "wordpiece-score", "bpe", "unigram")
@@ -55,7 +55,7 @@ def train(
 
     OUTDIR is a new folder with tokenizer.json. Ctrl+C cancels.
     """
-    from workbench.operations import tokenizers as operations
+    from workbench.operations.models import tokenizers as operations
 
     progress = Progress(_("Learning"), quiet=as_json)
     with session(None) as opened:
@@ -92,7 +92,7 @@ def compare(first: str, second: str, source: Path, as_json: bool) -> None:
 
     FIRST and SECOND are names from `models list`, model folders or folders with tokenizer.json.
     """
-    from workbench.operations import tokenizers as operations
+    from workbench.operations.models import tokenizers as operations
 
     found = operations.compare((first, second), _texts(source))
     if as_json:
@@ -140,7 +140,7 @@ def show(
     With --merges, show how WordPiece chooses its first merges: by the score f(ab) / (f(a) f(b))
     and by the count.
     """
-    from workbench.operations import tokenizers as operations
+    from workbench.operations.models import tokenizers as operations
 
     if source is not None:
         counts = operations.counts_of(_texts(source))
@@ -161,7 +161,7 @@ def show(
 
 
 def _texts(source: Path) -> Iterator[str]:
-    from workbench.operations import vectors
+    from workbench.operations.models import vectors
     from workbench.pretraining.texts import Texts
 
     if source.suffix == paths.PROJECT_SUFFIX:

@@ -158,8 +158,9 @@ def train(
     if file is None or model is None:
         what = "FILE" if file is None else "--model"
         raise click.UsageError(_("Missing {what}.").format(what=what))
-    from workbench.operations import baselines, models
-    from workbench.operations import train as operations
+    from workbench.operations.models import installed
+    from workbench.operations.runs import baselines
+    from workbench.operations.runs import train as operations
 
     if adapt_epochs is not None:
         settings = {**settings, "adapt_epochs": str(adapt_epochs)}
@@ -168,8 +169,8 @@ def train(
         if (baseline := baselines.named(model)) is not None:
             report = _baseline(opened, baseline, task, layer, settings, name, seed, with_test)
             return emit(report) if as_json else _show(report)
-        card = models.find(model)
-        models.check_task(card, task)
+        card = installed.find(model)
+        installed.check_task(card, task)
         spec = TrainSpec(
             task,
             layer or "",
@@ -201,7 +202,7 @@ def _baseline(
     seed: int,
     with_test: bool,
 ) -> dict[str, Any]:
-    from workbench.operations import baselines
+    from workbench.operations.runs import baselines
 
     if settings:
         raise click.UsageError(
@@ -215,7 +216,7 @@ def _baseline(
 
 
 def _plan(opened: Session, spec: TrainSpec, card: ModelInfo, as_json: bool) -> None:
-    from workbench.operations import train as operations
+    from workbench.operations.runs import train as operations
 
     operations.check_settings(opened.project, spec, card)
     limit = spec.option("train_limit")
@@ -244,7 +245,7 @@ def _plan(opened: Session, spec: TrainSpec, card: ModelInfo, as_json: bool) -> N
 
 
 def _show_batch(opened: Session, spec: TrainSpec, as_json: bool) -> None:
-    from workbench.operations import train as operations
+    from workbench.operations.runs import train as operations
 
     folder = scratch.make("batch")
     try:
@@ -266,7 +267,7 @@ def _middles(epochs: Sequence[int]) -> list[int]:
 
 
 def _train(opened: Session, spec: TrainSpec, card: ModelInfo) -> Run:
-    from workbench.operations import train as operations
+    from workbench.operations.runs import train as operations
 
     layer, remark = operations.choose_layer(opened.project, spec.task, spec.layer or None)
     if remark:
@@ -299,7 +300,7 @@ def _train(opened: Session, spec: TrainSpec, card: ModelInfo) -> Run:
 
 def _ended(opened: Session, run: Run, stopping: str) -> Run:
     """Wait for the job of a run that was just queued. Raises Cancelled or JobFailed."""
-    from workbench.operations import train as operations
+    from workbench.operations.runs import train as operations
 
     job = cast("Job", operations.job_of(opened.queue, opened.project, run.id))
     follow(opened, job, _("Training {name}").format(name=run.name), stopping)
@@ -315,9 +316,9 @@ def _ended(opened: Session, run: Run, stopping: str) -> Run:
 
 
 def _report(opened: Session, run: Run) -> dict[str, Any]:
-    from workbench.operations import outcomes, results
+    from workbench.operations.runs import results, run_results
 
-    result = outcomes.trained(run)
+    result = run_results.trained(run)
     plan = run.spec.get("plan", {})
     used = {
         "train": 0,
@@ -362,7 +363,7 @@ def _report(opened: Session, run: Run) -> dict[str, Any]:
 
 def _warnings(opened: Session, run: Run) -> list[str]:
     """What the run suggests to do next; first measures quick baselines on its data."""
-    from workbench.operations import advice
+    from workbench.operations.runs import advice
 
     found = advice.advice(opened.project, run)
     if found.unmeasured:
@@ -375,7 +376,7 @@ def _warnings(opened: Session, run: Run) -> list[str]:
 
 def _per_label(run: Run) -> dict[str, Any]:
     """Scores per label by split, against the gold labels of the run."""
-    from workbench.operations import results
+    from workbench.operations.runs import results
 
     found = {split: results.as_run(run, split) for split in run.scores}
     return {

@@ -74,7 +74,7 @@ def predict(
     With --json, each line is one object: text, label, scores, tokens, spans, cut. Can be used while
     a window has the project open.
     """
-    from workbench.operations import ensemble, predict, predict_files
+    from workbench.operations.runs import ensemble, predict, predict_files
 
     if bool(texts) + (source is not None) + (where is not None) != 1:
         raise click.UsageError(_("One of --text, --input and --where is required."))
@@ -109,7 +109,7 @@ def predict(
 
 
 def _matching_documents(file: Path, where: str) -> tuple[Document, ...]:
-    from workbench.operations import corpus, queries
+    from workbench.operations.documents import corpus, queries
 
     with reading(file) as project:
         checked(project, where)
@@ -119,7 +119,7 @@ def _matching_documents(file: Path, where: str) -> tuple[Document, ...]:
 def _answers(
     opened: Session, model: tuple[Path, bool], asked: Sequence[Document], device: str
 ) -> list[Prediction]:
-    from workbench.operations import predict_files
+    from workbench.operations.runs import predict_files
 
     folder, allow_pickle = model
     progress = Progress(_("Predicting"), quiet=len(asked) < 100)
@@ -138,7 +138,8 @@ def _models(run_or_model: str, file: Path | None) -> list[tuple[Path, bool]]:
     for a task; and whether the user has allowed its pickle.
     """
     from workbench.models.spec import DESCRIPTION
-    from workbench.operations import ensemble, models, predict, results, train
+    from workbench.operations.models import installed as models
+    from workbench.operations.runs import ensemble, predict, results, train
 
     if file is not None:
         with reading(file) as project:
@@ -191,8 +192,8 @@ def suggest(file: Path, run: str, split: str | None, where: str, as_json: bool) 
     Suggestions appear in Annotate and become gold only when accepted. Open suggestions of this run
     are replaced; rejected ones are not suggested again.
     """
-    from workbench.operations import results
-    from workbench.operations import suggest as operations
+    from workbench.operations.annotation import suggest as operations
+    from workbench.operations.runs import results
 
     with session(file) as opened:
         chosen = results.run_named(opened.project, run)
@@ -217,7 +218,7 @@ def suggest(file: Path, run: str, split: str | None, where: str, as_json: bool) 
 
 def _read_inputs(source: Path) -> tuple[Document, ...]:
     """The documents of a file; lines that cannot be read are noted."""
-    from workbench.operations import predict_files
+    from workbench.operations.runs import predict_files
 
     documents, skipped = predict_files.read_inputs(source)
     for item in skipped:

@@ -63,7 +63,7 @@ def neighbours(words: tuple[str, ...], model: str | None, by: str, top: int, as_
     A word is looked up as written, then in lower case; with fastText's n-grams every word has a
     vector.
     """
-    from workbench.operations import vectors as operations
+    from workbench.operations.models import vectors as operations
 
     with _opened(model) as (info, lexicon):
         found = operations.neighbours(lexicon, words, by=by, top=top)
@@ -92,7 +92,7 @@ def analogy(a: str, b: str, c: str, model: str | None, by: str, top: int, as_jso
     By cosine to B - A + C of unit vectors, without these three words (3CosAdd, Mikolov, Yih and
     Zweig 2013), or by the dot product with it or the distance to it of the vectors as they are.
     """
-    from workbench.operations import vectors as operations
+    from workbench.operations.models import vectors as operations
 
     with _opened(model) as (info, lexicon):
         found = operations.analogy(lexicon, a, b, c, by=by, top=top)
@@ -121,7 +121,7 @@ def evaluate(model: str, sets: tuple[str, ...], by: str, as_json: bool) -> None:
     n-grams, similarity is also measured with a vector for every word. Equal scores get their
     average rank.
     """
-    from workbench.operations import vectors as operations
+    from workbench.operations.models import vectors as operations
 
     files = operations.set_files(sets)
     with _opened(model) as (info, lexicon):
@@ -192,7 +192,7 @@ def train(
     The ending of OUT selects the format: .bin or .txt (word2vec), .vec; for fastText .bin keeps the
     n-grams; GloVe writes .txt. Ctrl+C cancels.
     """
-    from workbench.operations import vectors as operations
+    from workbench.operations.models import vectors as operations
 
     note_links_out([source])
     texts: Any = source
@@ -228,7 +228,7 @@ def train(
 @contextmanager
 def _opened(model: str | None) -> Iterator[tuple[ModelInfo, Lexicon]]:
     """The model and its words, with progress if its file has to be converted."""
-    from workbench.operations import vectors as operations
+    from workbench.operations.models import vectors as operations
 
     info = operations.find_model(model)
     progress = Progress(_("Indexing {model}").format(model=info.name), quiet=info.size_bytes < 1e8)

@@ -28,7 +28,7 @@ where_option = click.option(
 
 def checked(project: Project, text: str) -> Query:
     """Read the query. Raises SpecError that shows where it is wrong."""
-    from workbench.operations import queries
+    from workbench.operations.documents import queries
 
     try:
         return queries.check(project, text)
@@ -40,7 +40,7 @@ def checked(project: Project, text: str) -> Query:
 
 def matching(project: Project, text: str) -> array[int] | None:
     """Ids of the documents that match the option; None if it is not given."""
-    from workbench.operations import queries
+    from workbench.operations.documents import queries
 
     if not text.strip():
         return None

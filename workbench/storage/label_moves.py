@@ -1,6 +1,6 @@
 """Moving labels with their annotations from one layer to another. Undoable.
 
-`check_move` of `operations.label_moves` says what cannot be moved.
+`check_move` of `operations.schema.label_moves` says what cannot be moved.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class Run:
     """A row of the table of runs.
 
     `kind`: "train", "prompt" or another type of run. `status`: one of `tables.RUN_STATUSES`.
-    `result`: the JSON object that the job returned; `operations.outcomes` reads it.
+    `result`: the JSON object that the job returned; `operations.runs.run_results` reads it.
     """
 
     id: int

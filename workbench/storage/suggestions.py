@@ -135,7 +135,7 @@ def add_suggestions(
 ) -> int:
     """Insert suggestions without checks; returns their number.
 
-    `operations.suggestion_edits` applies the rules.
+    `operations.annotation.suggestion_edits` applies the rules.
     """
     columns = (
         'document_id, layer_id, label_id, kind, field, start, "end", score, value, source_id, '

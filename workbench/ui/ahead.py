@@ -33,7 +33,7 @@ LIBRARIES = (
     "workbench.jobs.host",
     "workbench.metrics.confusion",
     "workbench.metrics.significance",
-    "workbench.operations.prompt_render",
+    "workbench.operations.prompts.prompt_render",
     "workbench.ui.panels.inspect.views.tokens",
     "workbench.inspection.vocabulary.info",
     "workbench.prompting.budget",

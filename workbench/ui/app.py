@@ -76,7 +76,8 @@ class App:
         """The job queue, created on first use."""
         from workbench.jobs.queue import Queue
         from workbench.jobs.spare import Warm
-        from workbench.operations import models, precision
+        from workbench.operations.models import installed as models
+        from workbench.operations.models import precision
 
         self._queue_used = True
         warm = (
@@ -177,7 +178,7 @@ class App:
         self.project = project
         self.local_steps = LocalSteps(project)
         self.window.banner.hide()
-        from workbench.operations.wire import wire
+        from workbench.operations.runs.run_recorder import wire
 
         if not project.read_only:
             self._drops.append(wire(project, self.queue).close)
@@ -204,7 +205,7 @@ class App:
 
     def any_documents(self) -> bool:
         """Whether the open project has documents."""
-        from workbench.operations import corpus
+        from workbench.operations.documents import corpus
 
         return self.project is not None and corpus.any_documents(self.project)
 
@@ -297,7 +298,7 @@ class App:
 
         A file that is missing is named as a project is.
         """
-        from workbench.operations import import_choice
+        from workbench.operations.transfer import import_choice
 
         paths = [Path(file).expanduser() for file in files]
         projects = [path for path in paths if not path.exists() or import_choice.is_project(path)]
@@ -417,7 +418,7 @@ class App:
 
     def _read_models(self) -> None:
         """Read tasks and model cards in a thread and cache them for the pages that list them."""
-        from workbench.operations import models
+        from workbench.operations.models import installed as models
 
         self.registry.look_for_faults()  # plugins may have been changed since they were enabled
         self._plugin_watch.find()

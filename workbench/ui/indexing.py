@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import Cancelled
 from workbench.base.i18n import _, ngettext
 from workbench.inspection.spec import InspectorInfo
-from workbench.operations import corpus_index
-from workbench.operations.corpus_index import Need, Prepared
+from workbench.operations.inspecting import corpus_index
+from workbench.operations.inspecting.corpus_index import Need, Prepared
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job
-    from workbench.operations.inspect import Choice
+    from workbench.operations.inspecting.inspect import Choice
     from workbench.project.project import Project
     from workbench.ui.panel import PanelContext
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from workbench.base.i18n import _, ngettext
-from workbench.operations.quality import interval_method
-from workbench.operations.slices import LEAST
+from workbench.operations.evaluation.quality import interval_method
+from workbench.operations.evaluation.slices import LEAST
 from workbench.ui.run_words import label_hint, score_hint, score_text
 
 __all__ = [

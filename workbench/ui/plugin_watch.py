@@ -12,7 +12,7 @@ from workbench.base.registry import PluginError
 if TYPE_CHECKING:
     from workbench.base.plugins import Plugin
     from workbench.jobs.queue import Job
-    from workbench.operations.plugin_checks import Checked
+    from workbench.operations.application.plugin_checks import Checked
     from workbench.ui.app import App
 
 
@@ -29,7 +29,7 @@ class PluginWatch:
 
     def find(self) -> None:
         """Look which plugins have changed. Reads their folders; call it in a thread."""
-        from workbench.operations import plugin_checks
+        from workbench.operations.application import plugin_checks
 
         self._left = list(plugin_checks.changed(self._app.settings))
 
@@ -37,7 +37,7 @@ class PluginWatch:
         """Check the next plugin that has changed, then the others."""
         if not self._left:
             return
-        from workbench.operations import plugin_checks
+        from workbench.operations.application import plugin_checks
 
         plugin = self._left.pop(0)
         self._job = job = self._app.queue.add(plugin_checks.check_spec(plugin))
@@ -55,7 +55,7 @@ class PluginWatch:
         self._job = None
         self._app.queue.forget(job)
         if job.status != "cancelled":
-            from workbench.operations import plugin_checks
+            from workbench.operations.application import plugin_checks
 
             found = plugin_checks.outcome(plugin, job).checked
             self._record(plugin, [checked for checked in found if checked.error])
@@ -63,7 +63,7 @@ class PluginWatch:
 
     def _record(self, plugin: Plugin, failed: Sequence[Checked]) -> None:
         """Remember that the plugin has passed, or report what has failed and show the first."""
-        from workbench.operations import plugin_checks
+        from workbench.operations.application import plugin_checks
 
         if not failed:
             plugin_checks.remember(plugin, self._app.settings)

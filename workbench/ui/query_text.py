@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.base.latest import Latest
-from workbench.operations import queries
-from workbench.operations.queries import Offer, Vocabulary
+from workbench.operations.documents import queries
+from workbench.operations.documents.queries import Offer, Vocabulary
 from workbench.text import query_edit
 from workbench.text.query import Query, QueryError
 from workbench.text.query_parse import parse

@@ -30,7 +30,7 @@ def tell(app: App, job: Job, event: object) -> None:
     if Path(job.spec.folder).absolute() != paths.run_folder(project.path, about["id"]).absolute():
         return  # of another copy of the project
     if isinstance(event, Finished) and event.status != "cancelled" and app.window.page != page:
-        from workbench.operations import results
+        from workbench.operations.runs import results
 
         try:
             run = results.run(project, about["id"])

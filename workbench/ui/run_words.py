@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.metrics.definitions import LABEL_DEFINITIONS
-from workbench.operations import missing, outcomes
-from workbench.operations.missing import of_run as missing_task
-from workbench.operations.scoring import is_fraction, is_known
+from workbench.operations.evaluation.scoring import is_fraction, is_known
+from workbench.operations.runs import missing, run_results
+from workbench.operations.runs.missing import of_run as missing_task
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import is_error, score_hint, score_names, score_title
 from workbench.ui.formats import decimal, points
@@ -104,7 +104,7 @@ class ScoreWords:
 
 
 def words_of(run: Run) -> ScoreWords:
-    return ScoreWords(outcomes.trained(run).scoring if missing.of_run(run) else None)
+    return ScoreWords(run_results.trained(run).scoring if missing.of_run(run) else None)
 
 
 def score_text(name: str, value: float | None, *, signed: bool = False) -> str:
@@ -159,7 +159,7 @@ def layer_mixes(found: Mapping[str, Any]) -> tuple[LayerMix, ...]:
 
 def mixes_of(run: Run) -> tuple[LayerMix, ...]:
     """Layer mixes at the best checkpoint; () if the run has learned none."""
-    return layer_mixes(outcomes.trained(run).layer_weights)
+    return layer_mixes(run_results.trained(run).layer_weights)
 
 
 def weight_texts(weights: Sequence[float]) -> list[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
-from workbench.operations import annotate
+from workbench.operations.annotation import annotate
 from workbench.text.rows import row_id
 from workbench.ui.opened import opened
 

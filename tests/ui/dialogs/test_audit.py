@@ -8,7 +8,9 @@ from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
 from tests.held import Held
-from workbench.operations import alignment_audit, annotate, labels
+from workbench.operations.annotation import annotate
+from workbench.operations.evaluation import alignment_audit
+from workbench.operations.schema import labels
 from workbench.storage import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document

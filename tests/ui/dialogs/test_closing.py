@@ -47,7 +47,7 @@ def held(app, project_file):
 
 
 def add_run(app, tmp_path, name="first"):
-    """A training of the open project, queued as by `operations.train`."""
+    """A training of the open project, queued as by `operations.runs.train`."""
     with app.project.write():
         run = runs.add(app.project.db, name, "train", spec=SPEC)
     about = {"project": app.project.uid, "id": run.id, "purpose": "train"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.operations import corpus
+from workbench.operations.documents import corpus
 from workbench.project.check import check
 from workbench.ui.dialogs.damaged import Damaged
 

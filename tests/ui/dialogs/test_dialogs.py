@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 
 from workbench.base import paths, settings
 from workbench.base.errors import WorkbenchError
-from workbench.operations import labels
+from workbench.operations.schema import labels
 from workbench.ui.dialogs import error
 from workbench.ui.dialogs.about import copy_diagnostics, diagnostics
 from workbench.ui.dialogs.new_project import NewProject, split_labels

@@ -8,8 +8,8 @@ import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QFileDialog
 
-from workbench.operations import corpus
-from workbench.operations import labels as schema
+from workbench.operations.documents import corpus
+from workbench.operations.schema import labels as schema
 from workbench.project.check import check
 from workbench.project.project import Project
 from workbench.storage import identity

@@ -4,8 +4,8 @@ import pytest
 from PySide6.QtWidgets import QApplication, QLabel
 
 from workbench.base.system_check import Check
-from workbench.operations import system_check
-from workbench.operations.system_check import Part
+from workbench.operations.application import system_check
+from workbench.operations.application.system_check import Part
 from workbench.ui.dialogs.system_check import ATTENTION, SystemCheckDialog
 
 pytestmark = pytest.mark.process

@@ -5,7 +5,8 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from workbench.base.errors import ProjectDamaged, ProjectError, WorkbenchError
-from workbench.operations import labels, values
+from workbench.operations.annotation import values
+from workbench.operations.schema import labels
 from workbench.storage import documents
 
 FULL = ProjectError("The disk is full.", hint="Free up disk space.")
@@ -113,7 +114,7 @@ def test_a_guideline_that_cannot_be_stored_is_kept_and_asked_about(app, project_
     state = app.window.panel("labels").state
     layer = state.layers[0].id
     with monkeypatch.context() as disk:
-        disk.setattr("workbench.operations.labels.set_guideline", _raise)
+        disk.setattr("workbench.operations.schema.labels.set_guideline", _raise)
         state.set_guideline(layer, "# Rules")
         may, seen = answered(app, lambda dialog: dialog._back.click())
 

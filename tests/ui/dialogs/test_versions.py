@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.operations import corpus
+from workbench.operations.documents import corpus
 from workbench.project import backup
 from workbench.ui.dialogs.versions import Question, Versions
 

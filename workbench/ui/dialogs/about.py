@@ -117,7 +117,8 @@ def diagnostics(app: App) -> str:
     lines.append(f"Devices: {chosen.devices or 'not asked yet'}")
     lines.append(f"Page: {app.window.page}; jobs: {[job.status for job in app.active_jobs()]}")
     if app.project is not None:
-        from workbench.operations import corpus, labels
+        from workbench.operations.documents import corpus
+        from workbench.operations.schema import labels
 
         kinds = [
             f"{layer.kind} ({len(layer.labels)} labels)" for layer in labels.layers(app.project)

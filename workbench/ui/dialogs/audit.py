@@ -21,7 +21,7 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import KeyCap, words
 
 if TYPE_CHECKING:
-    from workbench.operations.alignment_audit import Finding
+    from workbench.operations.evaluation.alignment_audit import Finding
     from workbench.ui.app import App
 
 ICONS = {

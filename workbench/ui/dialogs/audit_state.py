@@ -11,8 +11,9 @@ from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.base.latest import Latest
 from workbench.base.watch import QUIET, Watch
-from workbench.operations import alignment_audit, folds, models
-from workbench.operations.alignment_audit import Audit, Finding
+from workbench.operations.evaluation import alignment_audit, folds
+from workbench.operations.evaluation.alignment_audit import Audit, Finding
+from workbench.operations.models import installed
 from workbench.tasks import spec as tasks
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class AuditState(State):
         self._changed_ids: set[int] = set()  # of documents to check again
         self._again = Latest()  # the check of changed documents
         self.listen(project.changed, self._changed)
-        self._run(lambda: models.list(app.settings), self._take_cards, self._failed)
+        self._run(lambda: installed.list(app.settings), self._take_cards, self._failed)
 
     def _run(
         self,

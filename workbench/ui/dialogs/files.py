@@ -25,7 +25,7 @@ def folder_of(app: App) -> Path:
 
 def choose_to_open(app: App) -> None:
     """Open a project; import data files into the open project, or into a new one."""
-    from workbench.operations import import_choice
+    from workbench.operations.transfer import import_choice
 
     suffix = f"*{paths.PROJECT_SUFFIX}"
     both, projects = _("Projects and data ({patterns})"), _("Projects ({patterns})")
@@ -45,7 +45,7 @@ def choose_to_open(app: App) -> None:
 
 def open_sample(app: App) -> None:
     """Open the copy of the sample project in the documents folder; create it if there is none."""
-    from workbench.operations import sample
+    from workbench.operations.application import sample
 
     copy = sample.existing(folder_of(app))
     if copy is None:
@@ -61,7 +61,7 @@ def open_sample(app: App) -> None:
 def copy_sample(app: App) -> None:
     """Copy the sample project to an unused name in the documents folder and open it."""
     from workbench.base.errors import WorkbenchError
-    from workbench.operations import corpus
+    from workbench.operations.documents import corpus
 
     if not app.may_leave():  # before anything is created
         return

@@ -9,8 +9,8 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QKeySequenceEdit, QLineEdit
 
 from workbench.base.i18n import _
-from workbench.operations import labels
-from workbench.operations.label_keys import PAGE_OF_KEYS
+from workbench.operations.schema import labels
+from workbench.operations.schema.label_keys import PAGE_OF_KEYS
 from workbench.ui.commands import Command
 from workbench.ui.keys import PORTABLE, bare_name, conflicts, keys_of, remap, shown
 from workbench.ui.widgets import key_cap

@@ -344,7 +344,7 @@ class NewProject(Dialog):
         return path
 
     def _create(self, path: Path) -> None:
-        from workbench.operations import labels
+        from workbench.operations.schema import labels
         from workbench.project.project import Project
 
         project = Project.create(path)

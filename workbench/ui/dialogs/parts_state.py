@@ -9,8 +9,8 @@ from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import Watch
-from workbench.operations import parts
-from workbench.operations.parts import Divided
+from workbench.operations.documents import parts
+from workbench.operations.documents.parts import Divided
 from workbench.text.sentences import PARAGRAPH, SENTENCE
 from workbench.ui.opened import opened
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.i18n import _, ngettext
-from workbench.operations import plugin_checks, plugins
-from workbench.operations.plugins import DISABLED, ENABLED, ERROR, Status
+from workbench.operations.application import plugin_checks, plugins
+from workbench.operations.application.plugins import DISABLED, ENABLED, ERROR, Status
 from workbench.ui import formats
 
 __all__ = ["DISABLED", "ENABLED", "ERROR", "PluginsState", "Status"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.events import Signal
 from workbench.base.system_check import OK, Check
-from workbench.operations import system_check
+from workbench.operations.application import system_check
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Queue

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QAbstractButton, QFrame, QGridLayout, QSizePolicy,
 
 from workbench.base.i18n import _, ngettext
 from workbench.models.spec.blocks import STATES
-from workbench.operations.block_states import FROZEN, INSERTED, LATER, NEW, TRAINED, UNUSED
+from workbench.operations.runs.block_states import FROZEN, INSERTED, LATER, NEW, TRAINED, UNUSED
 from workbench.ui import formats, plain, theme
 from workbench.ui.widgets.heat import hatch
 from workbench.ui.widgets.layout import column, row
@@ -27,7 +27,7 @@ MOST_SHAPES = 40  # listed of a block
 
 @dataclass(frozen=True)
 class Mark:
-    """A block with what is done with it: a key of `operations.block_states` or "", and words."""
+    """A block with its state, a key of `operations.runs.block_states` or "", and words."""
 
     block: Block
     state: str = ""

@@ -38,7 +38,7 @@ from workbench.ui.widgets.layout import row
 from workbench.ui.widgets.words import call, words
 
 if TYPE_CHECKING:
-    from workbench.operations.queries import Offer
+    from workbench.operations.documents.queries import Offer
     from workbench.storage.saved_filters import SavedFilter
     from workbench.text.query import QueryError
     from workbench.ui.query_text import QueryText

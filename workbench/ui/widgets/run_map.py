@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
-from workbench.operations.block_states import FROZEN, INSERTED, NEW, TRAINED, UNUSED
+from workbench.operations.runs.block_states import FROZEN, INSERTED, NEW, TRAINED, UNUSED
 from workbench.ui import formats, theme
 from workbench.ui.widgets.block_map import BlockMap, Mark
 from workbench.ui.widgets.button import Button
@@ -17,7 +17,7 @@ from workbench.ui.widgets.layout import row, scrolled
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.operations.block_states import MarkedBlock
+    from workbench.operations.runs.block_states import MarkedBlock
 
 WORDS = {
     FROZEN: _("frozen"),

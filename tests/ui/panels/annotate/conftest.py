@@ -7,7 +7,7 @@ import pytest
 from workbench.base.errors import WorkbenchError
 from workbench.base.settings import Settings
 from workbench.base.watch import QUIET
-from workbench.operations import labels
+from workbench.operations.schema import labels
 from workbench.project.project import Project
 from workbench.storage import documents
 from workbench.text.dataset import Record

@@ -5,8 +5,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from workbench.base.errors import WorkbenchError
-from workbench.operations import annotate, labels, suggestion_edits
-from workbench.operations.annotate import NewSuggestion
+from workbench.operations.annotation import annotate, suggestion_edits
+from workbench.operations.annotation.annotate import NewSuggestion
+from workbench.operations.schema import labels
 from workbench.storage import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document

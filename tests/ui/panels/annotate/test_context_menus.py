@@ -4,8 +4,8 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 
 from tests.ui.context import choose, open_menu
-from workbench.operations import annotate, suggestion_edits
-from workbench.operations.annotate import NewSuggestion
+from workbench.operations.annotation import annotate, suggestion_edits
+from workbench.operations.annotation.annotate import NewSuggestion
 from workbench.ui.panels.annotate.context_menus import _cut
 
 

@@ -4,8 +4,9 @@ import pytest
 
 from tests.inline import InlineHost, InlineQueue
 from tests.ui.panels.annotate.test_state import key_of, label_id
-from workbench.operations import annotate, labels, provenance, queue_orders
-from workbench.operations.inspect import of_folder
+from workbench.operations.annotation import annotate, provenance, queue_orders
+from workbench.operations.inspecting.inspect import of_folder
+from workbench.operations.schema import labels
 from workbench.project.project import Project
 from workbench.storage import documents
 from workbench.text.dataset import Record

@@ -8,7 +8,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QListView, QListWidget
 
 from tests.ui.panels.annotate.test_state import key_of, layer_id
-from workbench.operations import annotate, labels
+from workbench.operations.annotation import annotate
+from workbench.operations.schema import labels
 from workbench.text.labels import Label
 from workbench.ui import theme
 from workbench.ui.panels.annotate.acts import AnnotateActs

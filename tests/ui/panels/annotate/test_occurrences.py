@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import Qt
 
-from workbench.operations import annotate
+from workbench.operations.annotation import annotate
 from workbench.ui.panels.annotate.occurrences import DOCUMENT, PROJECT, QUEUE, OccurrencesState
 
 

@@ -6,14 +6,14 @@ import pytest
 from PySide6.QtWidgets import QComboBox, QLabel
 
 from tests.ui.tips import read
-from workbench.operations.instant_curve import Point
-from workbench.operations.queue_orders import Order
+from workbench.operations.annotation.instant_curve import Point
+from workbench.operations.annotation.queue_orders import Order
 from workbench.ui.panels.annotate.learning import Curve
 
 
 @pytest.fixture
 def dialog(state, qtbot, monkeypatch):
-    from workbench.operations import queue_orders
+    from workbench.operations.annotation import queue_orders
     from workbench.ui.panels.annotate.order_dialog import OrderDialog
 
     monkeypatch.setattr(queue_orders, "vector_models", lambda _settings=None: ())

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from tests.held import Held
-from workbench.operations import patterns
+from workbench.operations.annotation import patterns
 from workbench.text.patterns import REGEX, WORDS, Pattern
 from workbench.ui.panels.annotate.patterns import PatternsState
 from workbench.ui.panels.annotate.patterns_dialog import PatternsDialog

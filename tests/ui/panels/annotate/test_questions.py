@@ -6,7 +6,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
 from tests.ui.tips import read
-from workbench.operations import annotate, labels, questions
+from workbench.operations.annotation import annotate, questions
+from workbench.operations.schema import labels
 from workbench.storage import documents, runs
 from workbench.text.dataset import Record
 from workbench.text.document import Document

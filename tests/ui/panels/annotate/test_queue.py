@@ -4,8 +4,8 @@ import pytest
 
 from tests.held import Held
 from tests.ui.panels.annotate.test_state import key_of, label_id, layer_id
-from workbench.operations import annotate, suggestion_edits
-from workbench.operations.annotate import TO_DO, NewSuggestion
+from workbench.operations.annotation import annotate, suggestion_edits
+from workbench.operations.annotation.annotate import TO_DO, NewSuggestion
 from workbench.storage import documents, runs
 from workbench.text.dataset import Record
 from workbench.text.document import Document
@@ -148,7 +148,7 @@ def test_suggestions_that_a_run_adds_meanwhile_come_into_the_queue(state):
 
 
 def test_a_filter_by_a_label_that_is_deleted_goes(state):
-    from workbench.operations import labels
+    from workbench.operations.schema import labels
 
     state.label(label_id(state, "bad"))
     state.narrow(label_id=label_id(state, "bad"))

@@ -6,7 +6,8 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
-from workbench.operations import annotate, labels, questions
+from workbench.operations.annotation import annotate, questions
+from workbench.operations.schema import labels
 
 Key, SHIFT = Qt.Key, Qt.KeyboardModifier.ShiftModifier
 

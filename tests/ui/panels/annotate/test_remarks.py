@@ -3,7 +3,7 @@
 import pytest
 
 from tests.ui.panels.annotate.test_state import label_id
-from workbench.operations import notes
+from workbench.operations.documents import notes
 from workbench.ui.panels.annotate.state import Target
 
 

@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import Qt
 
-from workbench.operations import labels
+from workbench.operations.schema import labels
 from workbench.storage import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document

@@ -4,8 +4,9 @@ import random
 
 import pytest
 
-from workbench.operations import annotate, labels, relate, suggestion_edits
-from workbench.operations.annotate import NewSuggestion
+from workbench.operations.annotation import annotate, relations, suggestion_edits
+from workbench.operations.annotation.annotate import NewSuggestion
+from workbench.operations.schema import labels
 from workbench.storage import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
@@ -94,7 +95,7 @@ def delete(state, draw):
 
 def add_part(state, draw):
     start = draw.randrange(150)
-    relate.add_part(state.project, draw.choice(state.spans).id, start, start + 3)
+    relations.add_part(state.project, draw.choice(state.spans).id, start, start + 3)
 
 
 def suggest(state, draw):

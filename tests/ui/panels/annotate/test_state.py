@@ -2,8 +2,9 @@
 
 import pytest
 
-from workbench.operations import annotate, label_groups, labels, suggestion_edits
-from workbench.operations.annotate import NewSuggestion
+from workbench.operations.annotation import annotate, suggestion_edits
+from workbench.operations.annotation.annotate import NewSuggestion
+from workbench.operations.schema import label_groups, labels
 from workbench.project.project import Project
 from workbench.storage import labels as stored_labels
 from workbench.storage import listing, runs
@@ -557,7 +558,7 @@ def test_a_class_that_the_run_gave_otherwise_is_reported(state):
 
 
 def test_a_deleted_document_gives_way_to_another(state):
-    from workbench.operations import corpus
+    from workbench.operations.documents import corpus
 
     corpus.delete_documents(state.project, [state.document_id])
 
@@ -574,7 +575,7 @@ def test_renamed_and_deleted_labels_show_at_once(state):
 
 
 def test_without_documents_nothing_is_shown_and_an_import_brings_the_first_up(filled, context):
-    from workbench.operations import corpus
+    from workbench.operations.documents import corpus
 
     corpus.delete_documents(filled, list(annotate.queue(filled)))
     state = AnnotateActs(context)

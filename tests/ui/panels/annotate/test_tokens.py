@@ -6,8 +6,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
-from workbench.operations import labels, suggestion_edits
-from workbench.operations.annotate import NewSuggestion
+from workbench.operations.annotation import suggestion_edits
+from workbench.operations.annotation.annotate import NewSuggestion
+from workbench.operations.schema import labels
 from workbench.storage import runs
 from workbench.text.fields import Prediction, WordTag, WordTags
 from workbench.ui.panels.annotate import tokens
@@ -126,7 +127,7 @@ def test_the_rest_is_accepted_in_one_step_and_tagged_tokens_keep_their_tag(taggi
 
 
 def test_tags_that_are_not_stored_yet_are_accepted_and_rejected(tagging, monkeypatch):
-    from workbench.operations import live_suggestions
+    from workbench.operations.annotation import live_suggestions
 
     (layer,) = tagging.tag_layers
     here = tagging.document_id

@@ -3,7 +3,8 @@
 import pytest
 
 from tests.held import Held
-from workbench.operations import annotate, parts
+from workbench.operations.annotation import annotate
+from workbench.operations.documents import parts
 from workbench.storage import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document

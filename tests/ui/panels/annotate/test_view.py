@@ -8,8 +8,9 @@ from PySide6.QtGui import QAccessible, QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QLayout, QLineEdit, QWidget
 
-from workbench.operations import annotate, label_groups, labels, suggestion_edits
-from workbench.operations.annotate import NewSuggestion
+from workbench.operations.annotation import annotate, suggestion_edits
+from workbench.operations.annotation.annotate import NewSuggestion
+from workbench.operations.schema import label_groups, labels
 from workbench.storage import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
@@ -446,7 +447,7 @@ def test_the_guideline_opens_beside_the_text_even_where_that_side_was_folded(vie
 
 
 def test_without_documents_and_without_labels_a_button_leads_on(view, context):
-    from workbench.operations import corpus
+    from workbench.operations.documents import corpus
     from workbench.ui.widgets.empty import EmptyState
 
     corpus.delete_documents(view.state.project, list(view.state.ids))
@@ -472,7 +473,7 @@ def test_the_keys_of_skip_and_submit_show_where_there_is_room(view, qtbot):
 
 
 def test_without_documents_enter_leads_to_the_import(view, context):
-    from workbench.operations import corpus
+    from workbench.operations.documents import corpus
 
     corpus.delete_documents(view.state.project, list(view.state.ids))
     view.take_focus()

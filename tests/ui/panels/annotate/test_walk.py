@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from workbench.operations.annotate import SpanRows
+from workbench.operations.annotation.annotate import SpanRows
 from workbench.ui.panels.annotate.remarks import GOLD
 from workbench.ui.panels.annotate.state import SUGGESTED
 from workbench.ui.panels.annotate.walk import Walk

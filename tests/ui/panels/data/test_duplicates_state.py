@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.held import Held
-from workbench.operations import corpus
+from workbench.operations.documents import corpus
 from workbench.storage import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document

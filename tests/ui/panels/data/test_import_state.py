@@ -6,7 +6,7 @@ from tests.held import Held
 from workbench.base import registry
 from workbench.base.options import Option
 from workbench.importers.plain import PlainImporter
-from workbench.operations import corpus
+from workbench.operations.documents import corpus
 from workbench.storage import documents
 from workbench.ui.panels.data.import_state import ImportState
 

@@ -4,8 +4,9 @@ import pytest
 
 from tests.ui.panels.data.conftest import Context
 from workbench.base.errors import Cancelled
-from workbench.operations import annotate, corpus
-from workbench.operations import labels as schema
+from workbench.operations.annotation import annotate
+from workbench.operations.documents import corpus
+from workbench.operations.schema import labels as schema
 from workbench.project.project import Project
 from workbench.ui.panels.data.splits_state import SplitsState
 

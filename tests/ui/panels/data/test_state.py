@@ -4,9 +4,10 @@ import pytest
 
 from tests.ui.panels.data.conftest import Context
 from workbench.base.errors import Cancelled
-from workbench.operations import annotate, corpus
-from workbench.operations import labels as schema
-from workbench.operations.splits import SplitChoice
+from workbench.operations.annotation import annotate
+from workbench.operations.documents import corpus
+from workbench.operations.documents.splits import SplitChoice
+from workbench.operations.schema import labels as schema
 from workbench.project.project import Project
 from workbench.storage import labels
 from workbench.ui.panels.data.state import DataState

@@ -6,8 +6,8 @@ import pytest
 
 from tests.held import Held
 from workbench.base.errors import Cancelled
-from workbench.operations import labels as schema
-from workbench.operations import statistics
+from workbench.operations.documents import statistics
+from workbench.operations.schema import labels as schema
 from workbench.storage import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document

@@ -5,7 +5,7 @@ import csv
 import pytest
 from PySide6.QtCore import Qt
 
-from workbench.operations import labels as schema
+from workbench.operations.schema import labels as schema
 from workbench.storage import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document

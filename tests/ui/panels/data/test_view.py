@@ -5,7 +5,8 @@ from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QSpinBox
 
 from workbench.base.options import Option
-from workbench.operations import annotate, corpus
+from workbench.operations.annotation import annotate
+from workbench.operations.documents import corpus
 from workbench.ui.widgets.button import Segments
 from workbench.ui.widgets.document_rows import CLASSES, KEY, LENGTH, SPANS, STATE, TEXT
 from workbench.ui.widgets.document_table import DocumentTable
@@ -110,7 +111,8 @@ def test_filters_that_nothing_passes_can_be_cleared(panel, qtbot):
 
 
 def test_a_class_set_elsewhere_shows_at_once(panel, qtbot, app):
-    from workbench.operations import annotate, labels
+    from workbench.operations.annotation import annotate
+    from workbench.operations.schema import labels
 
     layer = labels.layers(app.project)[0]
     annotate.set_class(app.project, panel.state.ids[0], layer.label("bad").id)

@@ -8,7 +8,7 @@ import pytest
 from workbench.base import paths
 from workbench.base.events import Signal
 from workbench.jobs.events import Finished, Output, Started
-from workbench.operations import labels
+from workbench.operations.schema import labels
 from workbench.project.project import Project
 from workbench.storage import documents, runs
 from workbench.text.dataset import Record

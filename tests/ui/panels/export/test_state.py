@@ -11,7 +11,7 @@ from workbench.base import owned_folder
 from workbench.exporters.model import spec
 from workbench.jobs.events import Finished, Output, Started
 from workbench.models.spec import ModelInfo
-from workbench.operations import models
+from workbench.operations.models import installed
 from workbench.storage import runs
 from workbench.ui.panels.export.state import ExportState
 
@@ -139,7 +139,9 @@ def test_without_any_model_there_is_nothing_to_choose(context):
 
 def test_a_published_model_can_be_chosen_in_place_of_a_run(context, tmp_path, monkeypatch):
     card = ModelInfo("tagger", str(tmp_path / "tagger"), task="classify")
-    monkeypatch.setattr(models, "list", lambda _settings: (card, replace(card, name="x", task="")))
+    monkeypatch.setattr(
+        installed, "list", lambda _settings: (card, replace(card, name="x", task=""))
+    )
     monkeypatch.setattr(spec, "check_fit", lambda *_args: None)
     state = ExportState(context)
     assert state.run is not None and [item.name for item in state.models] == ["tagger"]

@@ -9,7 +9,8 @@ from tests.ui.panels.export.conftest import StillQueue
 from workbench.base.registry import registry
 from workbench.exporters.model.spec import ExporterInfo
 from workbench.jobs.events import Finished, Started
-from workbench.operations import export, run_folders
+from workbench.operations.models import export
+from workbench.operations.runs import run_folders
 from workbench.ui.widgets.callout import Callout
 
 

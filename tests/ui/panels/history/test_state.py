@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.operations import labels
+from workbench.operations.schema import labels
 from workbench.project.project import Project
 from workbench.ui.panels.history.state import HistoryState
 

@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QTableView
 
 from tests.ui.context import choose, open_menu
-from workbench.operations import labels
+from workbench.operations.schema import labels
 
 
 def test_the_dock_lists_the_steps_and_goes_back_by_a_button_or_enter(app, project_file, qtbot):

@@ -42,7 +42,7 @@ class Page(State):
         self.notes.append(path)
 
     def save_matrix(self, path, values, names):
-        from workbench.operations import inspect_files
+        from workbench.operations.inspecting import inspect_files
 
         self.save(lambda: inspect_files.write_matrix(path, values, names), path)
 

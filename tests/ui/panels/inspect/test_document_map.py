@@ -6,7 +6,7 @@ from shiboken6 import delete, isValid
 
 from workbench.base.events import ALL, State
 from workbench.inspection.document_map.info import DocumentMap
-from workbench.operations.map_colours import Colours, Group, Way
+from workbench.operations.inspecting.map_colours import Colours, Group, Way
 from workbench.ui.panels.inspect.shown import Shown
 from workbench.ui.panels.inspect.views.document_map import DocumentMapView
 

@@ -11,8 +11,8 @@ from workbench.base.events import ALL, Signal
 from workbench.inspection.group_swap.info import GroupEffect, GroupSwap, SwappedDocument
 from workbench.inspection.layer_similarity.info import LayerSimilarity
 from workbench.inspection.probes.info import Interval, ProbedLayer, ProbedModel, Probes
-from workbench.operations import examine
-from workbench.operations.inspect import Choice
+from workbench.operations.inspecting import examine
+from workbench.operations.inspecting.inspect import Choice
 from workbench.ui.panels.inspect.examined import Examined
 from workbench.ui.panels.inspect.views.group_swap import GroupSwapView
 from workbench.ui.panels.inspect.views.layer_similarity import LayerSimilarityView

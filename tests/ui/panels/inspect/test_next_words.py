@@ -11,7 +11,7 @@ from workbench.inspection.next_words.info import NextToken, NextWords
 from workbench.inspection.samples.info import Sample, Samples
 from workbench.inspection.spec import WordRow
 from workbench.inspection.surprisal.info import Surprisal
-from workbench.operations.kept_samples import KeptSample
+from workbench.operations.inspecting.retained_samples import KeptSample
 from workbench.ui.panels.inspect.shown import Shown
 from workbench.ui.panels.inspect.views.next_words import NextWordsView
 from workbench.ui.panels.inspect.views.samples import SamplesView

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QListWidget
 
 from tests.ui.panels.inspect.test_state import CLASSIFIER, TAGGER, Host
 from tests.ui.panels.inspect.test_view import SPANS, TEXT, named, tagged
-from workbench.operations import inspect as operations
-from workbench.operations import inspect_host
+from workbench.operations.inspecting import inspect as operations
+from workbench.operations.inspecting import inspect_host
 from workbench.ui.panels.inspect import view as page
 from workbench.ui.panels.inspect.view_list import VIEW
 

@@ -7,7 +7,7 @@ from workbench.base.events import ALL
 from workbench.inspection.attributions.info import Target
 from workbench.inspection.smallest_change.info import Change, SmallestChange, Trial
 from workbench.inspection.spec import WordRow
-from workbench.operations.inspect import Choice
+from workbench.operations.inspecting.inspect import Choice
 from workbench.ui.panels.inspect.shown import Shown
 from workbench.ui.panels.inspect.views.smallest_change import SmallestChangeView
 

@@ -13,9 +13,10 @@ from workbench.inspection.spans.info import PredictedSpans
 from workbench.inspection.spec import PART, Answer, TokenRow, WordRow
 from workbench.inspection.token_scores.info import TokenLabels
 from workbench.inspection.vocabulary.info import ExpectedWords
-from workbench.operations import inspect as operations
-from workbench.operations import inspect_host, labels
-from workbench.operations.inspect import Choice
+from workbench.operations.inspecting import inspect as operations
+from workbench.operations.inspecting import inspect_host
+from workbench.operations.inspecting.inspect import Choice
+from workbench.operations.schema import labels
 from workbench.project.project import Project
 from workbench.storage import listing
 from workbench.text.spans import Span

@@ -18,9 +18,9 @@ from workbench.inspection.spec import TokenRow, WordRow
 from workbench.inspection.subwords.info import Embedded, Tokenized
 from workbench.inspection.token_scores.info import PredictedWord, TokenLabels
 from workbench.inspection.transitions.info import TransitionScores
-from workbench.operations import inspect as operations
-from workbench.operations import inspect_host
-from workbench.operations.inspect import Choice
+from workbench.operations.inspecting import inspect as operations
+from workbench.operations.inspecting import inspect_host
+from workbench.operations.inspecting.inspect import Choice
 from workbench.text.spans import Span
 from workbench.ui.panels.inspect import saving
 from workbench.ui.panels.inspect.shown import Shown
@@ -48,7 +48,7 @@ def host(monkeypatch):
 
 @pytest.fixture
 def panel(host, make_panel, project_file, monkeypatch):
-    from workbench.operations import labels
+    from workbench.operations.schema import labels
 
     found = {}
     monkeypatch.setattr(

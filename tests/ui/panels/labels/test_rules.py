@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from workbench.base.errors import WorkbenchError
-from workbench.operations import labels
+from workbench.operations.schema import labels
 from workbench.storage import labels as store
 from workbench.ui.panels.labels.rules import RulesDialog, shown_pairs, typed_pairs
 from workbench.ui.panels.labels.state import LabelsState

@@ -5,7 +5,7 @@ import pytest
 from tests.held import Held
 from workbench.base.errors import WorkbenchError
 from workbench.base.watch import Watch
-from workbench.operations import annotate
+from workbench.operations.annotation import annotate
 from workbench.project.project import Project
 from workbench.ui.panels.labels.state import LabelsState
 
@@ -160,7 +160,7 @@ def test_a_read_only_project_can_be_looked_at_alone(project_file):
 
 def test_labels_of_a_large_project_are_shown_before_they_are_counted(state, monkeypatch):
     annotate.set_class(state.project, 1, state.labels[0].id)
-    monkeypatch.setattr("workbench.operations.background.LARGE", 0)
+    monkeypatch.setattr("workbench.operations.application.background.LARGE", 0)
     large = LabelsState(Context(state.project))
     assert [(row.label.name, row.count) for row in large.labels] == [("good", None), ("bad", None)]
 
@@ -172,7 +172,7 @@ def test_labels_of_a_large_project_are_shown_before_they_are_counted(state, monk
 
 
 def test_a_label_that_is_not_counted_yet_is_deleted_off_the_main_thread(state, monkeypatch):
-    monkeypatch.setattr("workbench.operations.background.LARGE", 0)
+    monkeypatch.setattr("workbench.operations.application.background.LARGE", 0)
     large = LabelsState(Context(state.project))
     large.choose([large.labels[0].id])
 
@@ -182,7 +182,7 @@ def test_a_label_that_is_not_counted_yet_is_deleted_off_the_main_thread(state, m
 
 
 def test_an_answer_for_labels_selected_before_is_dropped(state, monkeypatch):
-    monkeypatch.setattr("workbench.operations.background.LARGE", 0)
+    monkeypatch.setattr("workbench.operations.application.background.LARGE", 0)
     large = LabelsState(Context(state.project))
     large.choose([large.labels[0].id])
     large.choose([large.labels[1].id])

@@ -2,7 +2,8 @@
 
 import pytest
 
-from workbench.operations import labels, values
+from workbench.operations.annotation import values
+from workbench.operations.schema import labels
 from workbench.storage import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document

@@ -13,7 +13,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from workbench.operations import annotate, labels
+from workbench.operations.annotation import annotate
+from workbench.operations.schema import labels
 from workbench.ui.dialogs.new_project import all_kinds
 from workbench.ui.panels.labels.dialogs import AddLayer
 

@@ -18,9 +18,9 @@ from workbench.base.events import Signal
 from workbench.base.settings import Settings, load
 from workbench.jobs.events import Output
 from workbench.models import spec
-from workbench.operations import models as operations
-from workbench.operations import published
-from workbench.operations.suit import Ranked
+from workbench.operations.models import installed as operations
+from workbench.operations.models.recommend import Ranked
+from workbench.operations.runs import published
 from workbench.pretraining.report import FIRST_BATCH
 from workbench.pretraining.results import ModelFit
 from workbench.ui.panels.models.download import DownloadState, repository_words
@@ -182,7 +182,7 @@ def test_forgetting_a_broken_folder_can_be_undone_too(state, context, mine):
 
 
 def test_a_download_is_deleted_and_the_note_says_what_is_free(state, context, user_dir, mine):
-    from tests.operations.test_models import cached
+    from tests.operations.models.test_installed import cached
 
     repository = cached(user_dir, mine, ours=True)
     state.refresh()

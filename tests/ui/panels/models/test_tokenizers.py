@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from workbench.operations import tokenizers
+from workbench.operations.models import tokenizers
 from workbench.ui.panels.models.tokenizers_state import TokenizersState
 
 

@@ -11,7 +11,7 @@ from tests.inline import InlineQueue
 from tests.starters import SHIPPED
 from workbench.jobs import threads
 from workbench.models.results import Repository, RepositoryFile
-from workbench.operations import suit as suit_operations
+from workbench.operations.models import recommend as suit_operations
 from workbench.pretraining.results import ModelFit
 from workbench.ui.panels.models.dialogs import Delete, Download, Trust
 from workbench.ui.panels.models.tokenizers_dialog import Tokenizers
@@ -290,7 +290,7 @@ def test_everything_can_be_reached_by_tab(panel, qtbot):
 
 
 def test_a_download_is_deleted_only_after_a_question(panel, mine, user_dir, qtbot):
-    from tests.operations.test_models import cached
+    from tests.operations.models.test_installed import cached
 
     repository = cached(user_dir, mine, ours=True)
     panel.state.refresh()

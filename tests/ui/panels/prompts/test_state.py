@@ -14,8 +14,9 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.settings import Settings
 from workbench.jobs.events import Finished, Output, Started
-from workbench.operations import corpus, prompt
-from workbench.operations.wire import wire
+from workbench.operations.documents import corpus
+from workbench.operations.prompts import prompt
+from workbench.operations.runs.run_recorder import wire
 from workbench.project.project import Project
 from workbench.ui.panels.prompts.state import PromptsState
 from workbench.ui.panels.prompts.templates import OWN

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from tests.ui.tips import read
 from workbench.base.options import Option
-from workbench.operations.prompt_models import Choice, Unavailable
+from workbench.operations.prompts.prompt_models import Choice, Unavailable
 from workbench.project.project import Project
 from workbench.prompting.score import LabelAnswer
 from workbench.storage import labels

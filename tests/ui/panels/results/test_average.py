@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtWidgets import QCheckBox, QTableView
 
 from tests.compared import project_with_runs
-from tests.operations.test_board_average import rated
+from tests.operations.evaluation.test_board_average import rated
 from workbench.project.project import Project
 from workbench.ui.panels.results.average import AverageDialog
 

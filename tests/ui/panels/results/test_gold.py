@@ -3,7 +3,9 @@
 import pytest
 
 from tests.ui.panels.results.test_state import Context
-from workbench.operations import annotate, labels, results
+from workbench.operations.annotation import annotate
+from workbench.operations.runs import results
+from workbench.operations.schema import labels
 from workbench.project.project import Project
 from workbench.storage import documents, runs
 from workbench.text.dataset import Record

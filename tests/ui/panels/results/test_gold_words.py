@@ -3,7 +3,7 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
-from workbench.operations.scoring import Evaluation
+from workbench.operations.evaluation.scoring import Evaluation
 from workbench.ui.panels.results.gold_words import differs, gold_text, redecided, today_text
 
 THEN = Evaluation("dev", 4, "same", {"micro_f1": 0.5, "macro_f1": 0.4}, (), "")

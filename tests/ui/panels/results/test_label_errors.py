@@ -7,8 +7,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QTableView
 
-from workbench.operations import folds
-from workbench.operations.label_errors import Suspect
+from workbench.operations.evaluation import folds
+from workbench.operations.evaluation.label_errors import Suspect
 from workbench.storage import labels
 from workbench.text.labels import Layer
 from workbench.text.mistakes import LABEL, Mistake

@@ -9,8 +9,10 @@ import pytest
 from tests.held import Held
 from tests.ui.panels.results.test_state import state  # noqa: F401 (a fixture)
 from workbench.base.errors import WorkbenchError
-from workbench.operations import annotate, folds, label_errors, quality, results, reviews
-from workbench.operations import labels as schema
+from workbench.operations.annotation import annotate
+from workbench.operations.evaluation import folds, label_errors, quality, reviews
+from workbench.operations.runs import results
+from workbench.operations.schema import labels as schema
 from workbench.ui.panels.results.label_errors_state import LabelErrorsState
 
 

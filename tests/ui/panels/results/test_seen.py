@@ -1,6 +1,6 @@
 """The caution about scored documents that were in the training data."""
 
-from workbench.operations.trained_on import TrainedOn
+from workbench.operations.runs.trained_on import TrainedOn
 from workbench.ui.panels.results.details import Scored
 from workbench.ui.panels.results.seen import SeenCallout
 

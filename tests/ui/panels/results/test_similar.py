@@ -7,8 +7,9 @@ import pytest
 from tests.held import Held
 from tests.ui.panels.results.test_state import Context
 from workbench.base.settings import Settings
-from workbench.operations import corpus_index, similar
-from workbench.operations.similar import SimilarDocument
+from workbench.operations.documents import similar
+from workbench.operations.documents.similar import SimilarDocument
+from workbench.operations.inspecting import corpus_index
 from workbench.project.changes import Changes
 from workbench.text.labels import Layer
 from workbench.ui.panels.results.similar import SimilarState

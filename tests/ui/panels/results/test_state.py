@@ -9,13 +9,13 @@ from workbench.base import paths
 from workbench.base.events import Signal
 from workbench.base.watch import QUIET
 from workbench.jobs.spec import JobSpec
-from workbench.operations import (
+from workbench.operations.runs import (
     baselines,
     calibration,
     results,
     run_folders,
+    run_recorder,
     train,
-    wire,
 )
 from workbench.project.project import Project
 from workbench.storage import documents, labels, runs
@@ -158,7 +158,8 @@ def test_a_cell_of_the_matrix_shows_its_errors_and_the_diagonal_its_documents(st
 
 
 def test_scores_follow_todays_gold_while_those_as_run_stay(state):
-    from workbench.operations import annotate, labels
+    from workbench.operations.annotation import annotate
+    from workbench.operations.schema import labels
 
     (layer,) = labels.layers(state.project)
     state.watch(True)
@@ -170,7 +171,8 @@ def test_scores_follow_todays_gold_while_those_as_run_stay(state):
 
 
 def test_nothing_is_computed_again_while_the_page_is_hidden(state):
-    from workbench.operations import annotate, labels
+    from workbench.operations.annotation import annotate
+    from workbench.operations.schema import labels
 
     (layer,) = labels.layers(state.project)
     state.watch(False)
@@ -267,7 +269,7 @@ def test_a_run_without_its_weights_offers_nothing_that_needs_them(state):
 
 
 def test_a_baseline_is_trained_again_and_the_page_stays(state, inline_jobs):
-    wiring = wire.wire(state.project, inline_jobs)
+    wiring = run_recorder.wire(state.project, inline_jobs)
     state.context.queue = inline_jobs
     with state.project.edit("Import"):
         rows = [
@@ -585,7 +587,7 @@ def test_errors_of_numbers_are_ordered_by_difference_or_document_only(state, mon
 
 
 def test_an_archived_run_is_not_the_one_that_is_shown_first(state):
-    from workbench.operations import run_list
+    from workbench.operations.runs import run_list
 
     newest, other = state.runs[0].id, state.runs[1].id
     assert state.chosen == (newest,)

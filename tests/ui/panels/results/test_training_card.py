@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 from PySide6.QtWidgets import QLabel
 
-from workbench.operations.training_curves import TrainingCurves
+from workbench.operations.runs.training_curves import TrainingCurves
 from workbench.ui.panels.results.training_card import TrainingCard
 
 

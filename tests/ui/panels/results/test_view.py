@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QLabel, QTabBar, QTableView, QWid
 from tests.ui.tips import read
 from workbench.jobs import threads
 from workbench.metrics.definitions import LABEL_DEFINITIONS
-from workbench.operations import labels
+from workbench.operations.schema import labels
 from workbench.storage import runs
 from workbench.ui.interval_words import score_tip
 from workbench.ui.panels.results.board import GAIN
@@ -242,7 +242,7 @@ def test_an_unscored_run_stands_below_with_its_reason(panel, qtbot):
 def test_several_unscored_runs_are_scored_one_after_the_other_and_selected(
     panel, qtbot, monkeypatch
 ):
-    from workbench.operations import results
+    from workbench.operations.runs import results
     from workbench.storage import runs
 
     project, scored = panel.state.project, []
@@ -372,7 +372,7 @@ def test_the_keys_of_the_review_work_after_a_click_on_the_tab_of_errors(panel, q
 
 def test_errors_that_cannot_be_read_are_not_taken_for_none(panel, qtbot, monkeypatch):
     from workbench.base.errors import WorkbenchError
-    from workbench.operations import errors
+    from workbench.operations.evaluation import errors
 
     def fail(*_args):
         raise WorkbenchError("Layer 'spans' is gone.")
@@ -643,7 +643,7 @@ def test_the_link_after_suggesting_leads_to_the_first_document_with_suggestions(
 
 def with_answers(project, keys) -> int:
     """Add unlabelled documents and a prompt run with predictions for them; returns its id."""
-    from workbench.operations import results
+    from workbench.operations.runs import results
     from workbench.storage import documents, runs
     from workbench.text.dataset import Record
     from workbench.text.document import Document

@@ -6,9 +6,9 @@ import pytest
 from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 
 from workbench.jobs import threads
-from workbench.operations.ladder_rungs import named as named_rungs
-from workbench.operations.ladder_rungs import parse
-from workbench.operations.ladder_spec import LadderSpec, keep
+from workbench.operations.experiments.ladder_rungs import named as named_rungs
+from workbench.operations.experiments.ladder_rungs import parse
+from workbench.operations.experiments.ladder_spec import LadderSpec, keep
 from workbench.storage.runs import Run
 from workbench.ui.panels.train.ladder_cells import CellTable
 from workbench.ui.panels.train.ladder_state import Setting

@@ -12,8 +12,8 @@ from tests.held import Held
 from workbench.base.events import Signal
 from workbench.base.settings import Settings
 from workbench.jobs.events import Finished, Output, Started
-from workbench.operations import labels as schema
-from workbench.operations import train
+from workbench.operations.runs import train
+from workbench.operations.schema import labels as schema
 from workbench.project.project import Project
 from workbench.storage import labels
 from workbench.tasks import spec as tasks
@@ -252,7 +252,7 @@ def test_the_settings_of_an_earlier_run_can_be_taken(state, context):
 
 
 def test_without_a_submitted_document_it_says_why_it_cannot_begin(tmp_path, context):
-    from workbench.operations import labels
+    from workbench.operations.schema import labels
 
     project = Project.create(tmp_path / "empty.glossbench")
     labels.add_layer(project, "class", "class", labels=("good", "bad"))
@@ -282,7 +282,7 @@ def test_smoothing_starts_at_the_first_value_and_follows_a_constant():
 
 
 def test_a_hidden_page_counts_again_only_when_it_is_shown(state, context):
-    from workbench.operations import annotate
+    from workbench.operations.annotation import annotate
     from workbench.storage import documents
 
     (document, *_rest) = documents.ids(

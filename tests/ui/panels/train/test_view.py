@@ -286,7 +286,7 @@ def test_start_keeps_the_focus_while_the_documents_are_frozen(page, qtbot):
 def test_from_the_click_on_stop_until_the_worker_has_saved_the_page_says_stopping(
     page, done, monkeypatch
 ):
-    from workbench.operations import train
+    from workbench.operations.runs import train
 
     asked = []
     monkeypatch.setattr(train, "stop", lambda project, queue, run: asked.append(run))
@@ -303,7 +303,7 @@ def test_from_the_click_on_stop_until_the_worker_has_saved_the_page_says_stoppin
 def test_a_cancelled_run_says_that_nothing_was_kept_and_the_focus_stays_clear_of_other_buttons(
     page, monkeypatch, qtbot
 ):
-    from workbench.operations import train
+    from workbench.operations.runs import train
 
     monkeypatch.setattr(train, "cancel", lambda project, queue, run: None)
     live, right = live_run(page), page.view._right

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
-from workbench.operations import annotate, suggestion_edits
-from workbench.operations.annotate import NewSuggestion, SpanRow, SuggestionRow
+from workbench.operations.annotation import annotate, suggestion_edits
+from workbench.operations.annotation.annotate import NewSuggestion, SpanRow, SuggestionRow
 from workbench.text.document import TEXT
 from workbench.text.fields import DocumentLabels
 from workbench.text.labels import TEXT as TEXT_EDITOR

@@ -7,8 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
-from workbench.operations import preannotate
-from workbench.operations.preannotate import FAILED, NEWEST, RUNNING, WAITING, Preannotation
+from workbench.operations.annotation import preannotate
+from workbench.operations.annotation.preannotate import (
+    FAILED,
+    NEWEST,
+    RUNNING,
+    WAITING,
+    Preannotation,
+)
 from workbench.text.rows import row_id
 from workbench.ui.panels.annotate.ordering import OrderState
 

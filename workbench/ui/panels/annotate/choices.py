@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.operations import annotate
+from workbench.operations.annotation import annotate
 from workbench.text.document import choice_names
 from workbench.text.fields import ClassScores
 from workbench.text.labels import Layer

@@ -20,7 +20,7 @@ from workbench.ui.widgets.context_menu import ContextMenu, RowMenu
 from workbench.ui.widgets.text_view import TextView
 
 if TYPE_CHECKING:
-    from workbench.operations.annotate import RelationRow, SpanRow, SuggestionRow
+    from workbench.operations.annotation.annotate import RelationRow, SpanRow, SuggestionRow
     from workbench.ui.panels.annotate.view import AnnotateView
 
 LONGEST = 32  # characters of the text in a menu entry

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _, ngettext
-from workbench.operations import annotate
-from workbench.operations.annotate import SpanRow, SuggestionRow
+from workbench.operations.annotation import annotate
+from workbench.operations.annotation.annotate import SpanRow, SuggestionRow
 from workbench.text import query_edit, snap
 from workbench.text.document import TEXT
 from workbench.text.rows import row_id
@@ -22,7 +22,7 @@ from workbench.ui.panels.annotate.state import SUGGESTED
 from workbench.ui.panels.annotate.values import ValueState
 
 if TYPE_CHECKING:
-    from workbench.operations.annotate import DocumentView
+    from workbench.operations.annotation.annotate import DocumentView
     from workbench.project.project import Project
     from workbench.text.labels import Layer
 
@@ -321,7 +321,7 @@ class FinishState(ValueState, QuestionState, RelationState, SourceState):
         self._load_queue()
 
     def _layer_of(self, run_id: int) -> int | None:
-        from workbench.operations import results
+        from workbench.operations.runs import results
 
         run = self.context.attempt(results.run, self.project, run_id)
         return run.layer_id if run is not None else None

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _, ngettext
 from workbench.base.latest import Latest
-from workbench.operations import again, instant, live_suggestions, queue_orders, rounds
-from workbench.operations.annotate import DocumentRow, SuggestionRow
-from workbench.operations.instant import FAILED, INDEXING, LEAST, READY, Instant
+from workbench.operations.annotation import instant, live_suggestions, queue_orders
+from workbench.operations.annotation.annotate import DocumentRow, SuggestionRow
+from workbench.operations.annotation.instant import FAILED, INDEXING, LEAST, READY, Instant
+from workbench.operations.runs import rerun, rounds
 from workbench.text.rows import row_id
 from workbench.ui import formats
 from workbench.ui.panels.annotate import learning
@@ -23,8 +24,8 @@ from workbench.ui.panels.annotate.ordering import FILES
 from workbench.ui.panels.annotate.queue import DONE
 
 if TYPE_CHECKING:
-    from workbench.operations.annotate import DocumentView
-    from workbench.operations.inspect import Choice
+    from workbench.operations.annotation.annotate import DocumentView
+    from workbench.operations.inspecting.inspect import Choice
     from workbench.storage.runs import Run
     from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext
@@ -357,7 +358,7 @@ class InstantState(AheadState):
             queue_orders.runs_for(self.project, ordered_layer)
             for ordered_layer in self.ordered_layers
         )
-        return again.last_of(run for runs in found for run in runs)
+        return rerun.last_of(run for runs in found for run in runs)
 
     def train_again(self) -> None:
         """Train with the settings of the newest run on what is labelled now."""
@@ -366,14 +367,14 @@ class InstantState(AheadState):
             return
         repeated = old
 
-        def prepared(found: again.Prepared) -> None:
-            run = context.attempt(again.begin, project, context.queue, found, repeated)
+        def prepared(found: rerun.Prepared) -> None:
+            run = context.attempt(rerun.begin, project, context.queue, found, repeated)
             if run is not None:
                 message = _("{name} was started with the settings of {old}.")
                 context.note(message.format(name=run.name, old=repeated.name))
 
         context.run(
-            lambda: again.prepare(project, repeated),
+            lambda: rerun.prepare(project, repeated),
             *self._repeats.newest(prepared, context.fail),
         )
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from workbench.base.i18n import _
-from workbench.operations import labels
+from workbench.operations.schema import labels
 from workbench.text.labels import (
     CLASS_KEYS,
     NUMBER,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.base.i18n import _
-from workbench.operations import instant, instant_curve, rounds
-from workbench.operations.instant import Instant
-from workbench.operations.instant_curve import Point
-from workbench.operations.rounds import Rounds
+from workbench.operations.annotation import instant, instant_curve
+from workbench.operations.annotation.instant import Instant
+from workbench.operations.annotation.instant_curve import Point
+from workbench.operations.runs import rounds
+from workbench.operations.runs.rounds import Rounds
 
 
 @dataclass(frozen=True)

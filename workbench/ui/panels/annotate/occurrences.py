@@ -9,9 +9,9 @@ from workbench.base.errors import Cancelled
 from workbench.base.events import State
 from workbench.base.i18n import ngettext
 from workbench.base.watch import Watch
-from workbench.operations import occurrences
-from workbench.operations.annotate import Filter
-from workbench.operations.occurrences import Occurrences, Wanted
+from workbench.operations.annotation import occurrences
+from workbench.operations.annotation.annotate import Filter
+from workbench.operations.annotation.occurrences import Occurrences, Wanted
 from workbench.text.labels import TEXT, TOKENS
 from workbench.text.rows import row_id
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.i18n import _, ngettext
-from workbench.operations import preannotate, queue_orders, queue_strategies
-from workbench.operations.annotate import TO_DO, Filter
+from workbench.operations.annotation import preannotate, queue_orders, queue_strategies
+from workbench.operations.annotation.annotate import TO_DO, Filter
 from workbench.text.rows import row_id
 from workbench.ui import formats
 from workbench.ui.panels.annotate.queue import DONE, QueueState
 
 if TYPE_CHECKING:
-    from workbench.operations.background import Done
-    from workbench.operations.queue_orders import Computation, Order
+    from workbench.operations.annotation.queue_orders import Computation, Order
+    from workbench.operations.application.background import Done
     from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext
 

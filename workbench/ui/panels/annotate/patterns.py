@@ -11,13 +11,13 @@ from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import Watch
-from workbench.operations import pattern_files, patterns
-from workbench.operations.annotate import Filter
+from workbench.operations.annotation import pattern_files, patterns
+from workbench.operations.annotation.annotate import Filter
 from workbench.text.patterns import WORDS, Pattern
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
-    from workbench.operations.patterns import Counted, Hits
+    from workbench.operations.annotation.patterns import Counted, Hits
     from workbench.project.changes import Changes
     from workbench.text.labels import Label
     from workbench.ui.panels.annotate.acts import AnnotateActs

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.metrics.answers import scores
-from workbench.operations import questions
-from workbench.operations.questions import AskedQuestion
+from workbench.operations.annotation import questions
+from workbench.operations.annotation.questions import AskedQuestion
 from workbench.text.fields import Answers
 from workbench.text.labels import Layer
 from workbench.text.questions import NO_ANSWER

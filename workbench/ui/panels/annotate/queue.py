@@ -12,9 +12,10 @@ from workbench.base.events import State
 from workbench.base.i18n import N_, _
 from workbench.base.latest import Latest
 from workbench.base.terms import term
-from workbench.operations import annotate, progress, provenance, queries
-from workbench.operations.annotate import TO_DO, DocumentRow, Filter, SourceFile
-from workbench.operations.background import is_large
+from workbench.operations.annotation import annotate, progress, provenance
+from workbench.operations.annotation.annotate import TO_DO, DocumentRow, Filter, SourceFile
+from workbench.operations.application.background import is_large
+from workbench.operations.documents import queries
 from workbench.text import query_edit
 from workbench.text.query import Node, Query, QueryError, Term
 from workbench.text.rows import row_id
@@ -22,7 +23,7 @@ from workbench.ui.opened import opened
 from workbench.ui.query_text import QueryText
 
 if TYPE_CHECKING:
-    from workbench.operations.annotate import DocumentView
+    from workbench.operations.annotation.annotate import DocumentView
     from workbench.storage.origins import Origin
     from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext

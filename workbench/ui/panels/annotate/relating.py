@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
-from workbench.operations import annotate, relate
-from workbench.operations.annotate import RelationRow, SpanRow
+from workbench.operations.annotation import annotate
+from workbench.operations.annotation import relations as relate
+from workbench.operations.annotation.annotate import RelationRow, SpanRow
 from workbench.text.labels import Label, Layer
 from workbench.text.relations import allowed, allowed_labels, directed, span_layer
 from workbench.text.rows import row_id

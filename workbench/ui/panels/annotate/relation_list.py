@@ -18,7 +18,7 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.operations.annotate import RelationRow
+    from workbench.operations.annotation.annotate import RelationRow
     from workbench.ui.panels.annotate.acts import AnnotateActs
 
 EXCERPT = 60  # code points of a span shown in a row

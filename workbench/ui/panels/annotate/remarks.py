@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from workbench.base.events import State, concerns
 from workbench.base.i18n import _
-from workbench.operations import notes
-from workbench.operations.notes import Remarks
+from workbench.operations.documents import notes
+from workbench.operations.documents.notes import Remarks
 from workbench.ui.opened import opened
 from workbench.ui.panels.annotate.label_keys import LabelKeys
 

@@ -8,7 +8,7 @@ from workbench.ui.panels.annotate.remarks import GOLD
 from workbench.ui.widgets.arc_layout import TextArc
 
 if TYPE_CHECKING:
-    from workbench.operations.annotate import RelationRow, SpanRow
+    from workbench.operations.annotation.annotate import RelationRow, SpanRow
     from workbench.ui.panels.annotate.acts import AnnotateActs
 
 Made = tuple[object, object, object, TextArc]

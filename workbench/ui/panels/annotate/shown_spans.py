@@ -11,7 +11,7 @@ from workbench.ui.widgets import span_layout
 from workbench.ui.widgets.span_layout import TextSpan
 
 if TYPE_CHECKING:
-    from workbench.operations.annotate import SpanRow, SpanRows
+    from workbench.operations.annotation.annotate import SpanRow, SpanRows
     from workbench.ui.panels.annotate.acts import AnnotateActs
     from workbench.ui.panels.annotate.differences import Predicted
     from workbench.ui.panels.annotate.paper import DocumentText

@@ -7,13 +7,13 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.base.i18n import _, ngettext
-from workbench.operations import provenance, suggestion_edits
+from workbench.operations.annotation import provenance, suggestion_edits
 from workbench.text.rows import row_id
 from workbench.ui import formats
 from workbench.ui.panels.annotate.tokens import TokenState
 
 if TYPE_CHECKING:
-    from workbench.operations.annotate import SuggestionRow
+    from workbench.operations.annotation.annotate import SuggestionRow
     from workbench.storage.origins import Origin
     from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext

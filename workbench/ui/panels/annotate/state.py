@@ -10,14 +10,15 @@ from array import array
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbench.operations import annotate, labels
-from workbench.operations.annotate import (
+from workbench.operations.annotation import annotate
+from workbench.operations.annotation.annotate import (
     DocumentView,
     RelationRow,
     SpanRow,
     SpanRows,
     SuggestionRow,
 )
+from workbench.operations.schema import labels
 from workbench.text.document import TEXT
 from workbench.text.labels import LABEL_TABLES
 from workbench.text.rows import row_id
@@ -350,7 +351,7 @@ class AnnotateState(WithRemarks):
         self, run_id: int, documents: Sequence[int], document_id: int | None = None
     ) -> None:
         """Start an error review: prediction beside gold, for these documents only."""
-        from workbench.operations import results
+        from workbench.operations.runs import results
 
         run = self.context.attempt(results.run, self.project, run_id)
         if run is None or not documents:
@@ -377,7 +378,7 @@ class AnnotateState(WithRemarks):
         self._load_queue()
 
     def _run_stands(self) -> bool:
-        from workbench.operations import results
+        from workbench.operations.runs import results
 
         return any(run.id == self.shown_run.id for run in results.all_runs(self.project))
 
@@ -385,7 +386,7 @@ class AnnotateState(WithRemarks):
         """The prediction of the reviewed run for a document; None if its text has changed since."""
         if self.run is None:
             return None
-        from workbench.operations import predict
+        from workbench.operations.runs import predict
 
         return predict.stored(self.project, self.run, [doc.document]).get(row_id(doc.document))
 

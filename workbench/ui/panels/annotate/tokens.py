@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from workbench.base.i18n import _, ngettext
-from workbench.operations import annotate, live_suggestions, suggestion_edits
-from workbench.operations.annotate import SpanRow, SuggestionRow
+from workbench.operations.annotation import annotate, live_suggestions, suggestion_edits
+from workbench.operations.annotation.annotate import SpanRow, SuggestionRow
 from workbench.text.document import TEXT
 from workbench.text.labels import TOKENS, Label, Layer
 from workbench.text.rows import row_id

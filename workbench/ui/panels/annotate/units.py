@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.events import State
 from workbench.base.i18n import N_, _
-from workbench.operations import parts
+from workbench.operations.documents import parts
 from workbench.text.document import TEXT
 from workbench.text.sentences import SENTENCE, UNITS, WHOLE, unit_at, units_of
 from workbench.ui.opened import opened

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
-from workbench.operations import corpus, values
-from workbench.operations.annotate import SpanRow, SuggestionRow
+from workbench.operations.annotation import values
+from workbench.operations.annotation.annotate import SpanRow, SuggestionRow
+from workbench.operations.documents import corpus
 from workbench.text.labels import NUMBER, Layer
 from workbench.text.rows import row_id
 from workbench.text.scale import Scale, decimals_of, shortest

@@ -10,7 +10,7 @@ from workbench.ui.panels.annotate.remarks import GOLD, Name
 from workbench.ui.panels.annotate.state import SUGGESTED
 
 if TYPE_CHECKING:
-    from workbench.operations.annotate import SpanRow, SpanRows, SuggestionRow
+    from workbench.operations.annotation.annotate import SpanRow, SpanRows, SuggestionRow
 
 # number of the text, start, end (negative: longer ones first), name
 Key = tuple[int, int, int, Name]

@@ -11,8 +11,9 @@ from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.base.latest import Latest
 from workbench.base.watch import Watch
-from workbench.operations import corpus, duplicates, label_alike
-from workbench.operations.duplicates import RULES, SIZE, TRAIN, Duplicates, Group
+from workbench.operations.annotation import label_alike
+from workbench.operations.documents import corpus, duplicates
+from workbench.operations.documents.duplicates import RULES, SIZE, TRAIN, Duplicates, Group
 from workbench.text.carrying import differences
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.operations.duplicates import Group
+    from workbench.operations.documents.duplicates import Group
     from workbench.ui.panels.data.duplicates_state import Member
 
 RULE_TITLES = {

@@ -13,8 +13,8 @@ from workbench.base import paths
 from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
-from workbench.operations import corpus
-from workbench.operations import results as runs
+from workbench.operations.documents import corpus
+from workbench.operations.runs import results as runs
 from workbench.ui import plain
 from workbench.ui.opened import opened
 from workbench.ui.widgets.button import Button, Segments

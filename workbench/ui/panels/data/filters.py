@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.events import State
 from workbench.base.i18n import _
-from workbench.operations import corpus
+from workbench.operations.documents import corpus
 from workbench.text import query_edit
 from workbench.text.query import Term
 from workbench.text.rows import row_id

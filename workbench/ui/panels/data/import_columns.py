@@ -33,7 +33,7 @@ from workbench.ui.widgets.table import dress
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
-    from workbench.operations.import_preview import Preview, PreviewRow
+    from workbench.operations.transfer.import_preview import Preview, PreviewRow
 
 ROW = 22  # pixels at 100%: twenty rows and the errors fit into a window 800 pixels high
 CELL = 300  # code points of a cell shown

@@ -18,7 +18,7 @@ from workbench.base import extras, paths
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _
 from workbench.base.terms import term
-from workbench.operations import corpus
+from workbench.operations.documents import corpus
 from workbench.text.segmenters import base as segmenters
 from workbench.ui import formats, theme
 from workbench.ui.panels.data.column_roles import DELIMITED

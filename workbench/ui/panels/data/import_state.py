@@ -12,14 +12,15 @@ from workbench.base.errors import Cancelled, ImportFailed, SpecError, WorkbenchE
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.base.options import Option
-from workbench.operations import corpus, import_choice
-from workbench.operations import labels as schema
+from workbench.operations.documents import corpus
+from workbench.operations.schema import labels as schema
+from workbench.operations.transfer import import_choice
 from workbench.text.segmenters import base as segmenters
 from workbench.ui.opened import opened
 from workbench.ui.panels.data.column_roles import COLUMNS, Roles
 
 if TYPE_CHECKING:
-    from workbench.operations.background import Done
+    from workbench.operations.application.background import Done
     from workbench.ui.panel import PanelContext
 
 MOST_REFUSED = 3  # maximum number of reasons shown

@@ -22,7 +22,7 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.operations.overlap import Overlap, Row
+    from workbench.operations.documents.overlap import Overlap, Row
 
 HEIGHT = 220  # pixels at 100%, of the table
 LEAST, MOST = 2, 100  # words of an n-gram

@@ -10,8 +10,8 @@ from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.base.watch import Watch
-from workbench.operations import overlap
-from workbench.operations.overlap import Overlap, Row
+from workbench.operations.documents import overlap
+from workbench.operations.documents.overlap import Overlap, Row
 from workbench.text.overlap import SIZE
 
 if TYPE_CHECKING:

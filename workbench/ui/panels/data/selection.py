@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from workbench.operations import corpus
+from workbench.operations.documents import corpus
 from workbench.ui.panels.data.filters import FilterState
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QFrame, QWidget
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
-from workbench.operations.splits import LabelSplits, SplitPreview
+from workbench.operations.documents.splits import LabelSplits, SplitPreview
 from workbench.text.labels import Label
 from workbench.ui import formats, plain, theme
 from workbench.ui.panels.data.splits_state import SplitsState

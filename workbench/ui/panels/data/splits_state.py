@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from workbench.base.errors import SpecError
 from workbench.base.events import State
 from workbench.base.watch import Watch
-from workbench.operations import splits
-from workbench.operations.splits import SplitChoice, SplitData, SplitPreview
+from workbench.operations.documents import splits
+from workbench.operations.documents.splits import SplitChoice, SplitData, SplitPreview
 from workbench.ui.opened import opened
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.base.watch import Watch, pause
-from workbench.operations import corpus, notes, removal, splits
-from workbench.operations import labels as schema
-from workbench.operations.background import is_large
-from workbench.operations.splits import SplitChoice, SplitPreview
+from workbench.operations.application.background import is_large
+from workbench.operations.documents import corpus, notes, removal, splits
+from workbench.operations.documents.splits import SplitChoice, SplitPreview
+from workbench.operations.schema import labels as schema
 from workbench.text.labels import Label, Layer
 from workbench.text.parts import is_part
 from workbench.text.query import QueryError

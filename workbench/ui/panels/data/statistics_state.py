@@ -11,11 +11,12 @@ from workbench.base.i18n import _
 from workbench.base.latest import Latest
 from workbench.base.registry import registry
 from workbench.base.watch import Watch
-from workbench.operations import models, statistics, text_lengths
+from workbench.operations.documents import statistics, text_lengths
+from workbench.operations.models import installed
 
 if TYPE_CHECKING:
-    from workbench.operations.statistics import Agreement, LayerStatistics, Statistics
-    from workbench.operations.text_lengths import Lengths
+    from workbench.operations.documents.statistics import Agreement, LayerStatistics, Statistics
+    from workbench.operations.documents.text_lengths import Lengths
     from workbench.ui.panels.data.state import DataState
 
 AUTOMATIC = 50_000  # documents whose texts are measured without being asked for
@@ -53,7 +54,7 @@ class StatisticsState(State):
 
     def _read_models(self) -> None:
         answers = self._listing.newest(self._take_models, self.context.fail)
-        self.context.run(lambda: models.list(self.context.settings), *answers)
+        self.context.run(lambda: installed.list(self.context.settings), *answers)
 
     def _take_models(self, found: Sequence[Any]) -> None:
         names = tuple(card.name for card in found if not card.problems)

@@ -28,8 +28,8 @@ from workbench.ui.widgets.scale_plots import DayPlot, StepPlot, Steps
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
-    from workbench.operations.statistics import Agreement, SpanLengths
-    from workbench.operations.statistics import Row as LabelRow
+    from workbench.operations.documents.statistics import Agreement, SpanLengths
+    from workbench.operations.documents.statistics import Row as LabelRow
 
 WIDE, MEDIUM = 1080, 700  # pixels at 100% from which there are three and two columns
 HEIGHT = 262  # of a card

@@ -16,7 +16,7 @@ from workbench.base.i18n import _
 from workbench.base.registry import registry
 from workbench.exporters.model.results import ExportResult, Verification
 from workbench.jobs.events import Finished, Output, Started
-from workbench.operations import export
+from workbench.operations.models import export
 from workbench.ui.opened import opened
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ from workbench.ui.widgets.wait_line import WaitLine
 from workbench.ui.widgets.words import Elided, call, words
 
 if TYPE_CHECKING:
-    from workbench.operations.export import FormatOffer
+    from workbench.operations.models.export import FormatOffer
     from workbench.storage.runs import Run
 
 REDRAW = 150  # milliseconds between two updates of the table while the check runs

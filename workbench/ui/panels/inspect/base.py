@@ -14,7 +14,7 @@ from workbench.ui.panels.inspect.shown import Shown
 from workbench.ui.panels.inspect.state import InspectState
 
 if TYPE_CHECKING:
-    from workbench.operations.inspect import Choice
+    from workbench.operations.inspecting.inspect import Choice
 
 
 class InspectorView(QWidget):

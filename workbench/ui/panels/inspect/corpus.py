@@ -6,8 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _, ngettext
-from workbench.operations import corpus, corpus_index, inspect, labels, map_colours, senses
-from workbench.operations.map_colours import Colours, Way
+from workbench.operations.annotation import senses
+from workbench.operations.documents import corpus
+from workbench.operations.inspecting import corpus_index, inspect, map_colours
+from workbench.operations.inspecting.map_colours import Colours, Way
+from workbench.operations.schema import labels
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import Cancelled, details_of
 from workbench.base.i18n import _
 from workbench.inspection.spec import BASE, Answer
-from workbench.operations import examine
-from workbench.operations.examine import Prepared
+from workbench.operations.inspecting import examine
+from workbench.operations.inspecting.examine import Prepared
 from workbench.text import groups
 from workbench.ui.panels.inspect.shown import Shown
 

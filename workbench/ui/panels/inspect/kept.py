@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
-from workbench.operations import inspect_files, kept_samples
-from workbench.operations.kept_samples import KeptSample
+from workbench.operations.inspecting import inspect_files
+from workbench.operations.inspecting import retained_samples as kept_samples
+from workbench.operations.inspecting.retained_samples import KeptSample
 
 if TYPE_CHECKING:
-    from workbench.operations.inspect import Choice
+    from workbench.operations.inspecting.inspect import Choice
     from workbench.text.document import Document
     from workbench.ui.panel import PanelContext
 

@@ -13,7 +13,7 @@ from workbench.inspection import spec
 from workbench.inspection.spec import QUESTIONS, Answer, InspectorInfo, light
 
 if TYPE_CHECKING:
-    from workbench.operations.inspect import Offer
+    from workbench.operations.inspecting.inspect import Offer
     from workbench.ui.indexing import Build, Indexing
     from workbench.ui.panels.inspect.state import InspectState
 

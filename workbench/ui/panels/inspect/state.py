@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.registry import registry
-from workbench.operations import annotate, examine, inspect, inspect_host
-from workbench.operations.inspect import Choice, Offer
+from workbench.operations.annotation import annotate
+from workbench.operations.inspecting import examine, inspect, inspect_host
+from workbench.operations.inspecting.inspect import Choice, Offer
 from workbench.text.typed import ASKED
 from workbench.ui.opened import opened
 from workbench.ui.panels.inspect.corpus import Corpus

@@ -24,7 +24,7 @@ from workbench.ui.widgets.layout import column, layout_of, scrolled
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.operations.inspect import Offer
+    from workbench.operations.inspecting.inspect import Offer
 
 VIEW = Qt.ItemDataRole.UserRole
 FRAME = 4  # width of the focus ring and the padding, in pixels

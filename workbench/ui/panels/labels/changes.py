@@ -8,9 +8,9 @@ from typing import Any
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
-from workbench.operations import label_changes as operations
-from workbench.operations import label_moves
-from workbench.operations.label_changes import Use
+from workbench.operations.schema import label_changes as operations
+from workbench.operations.schema import label_moves
+from workbench.operations.schema.label_changes import Use
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id
 from workbench.ui.panels.labels.state import LabelRow, LabelsState

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.operations import label_groups
-from workbench.operations import labels as operations
+from workbench.operations.schema import label_groups
+from workbench.operations.schema import labels as operations
 
 if TYPE_CHECKING:
     from workbench.ui.panels.labels.state import LabelRow, LabelsState

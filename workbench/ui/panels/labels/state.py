@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
-from workbench.operations import labels as operations
-from workbench.operations import questions, relation_rules, values
-from workbench.operations.background import is_large
+from workbench.operations.annotation import questions, relation_rules, values
+from workbench.operations.application.background import is_large
+from workbench.operations.schema import labels as operations
 from workbench.project import backup
 from workbench.text.labels import LABEL_TABLES, LAYER_KINDS, TEXT, Label, Layer
 from workbench.text.relations import Pair, pairs, span_layer

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
-from workbench.operations import labels
+from workbench.operations.schema import labels
 from workbench.ui.unsaved import UnsavedText
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from workbench.base.errors import Cancelled, SpecError
 from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.base.watch import Watch
-from workbench.operations import vectors
+from workbench.operations.models import vectors
 from workbench.runtime.vectors.evaluation import Analogies, Similarity
 from workbench.runtime.vectors.lexicon import COSINE, MEASURES
 from workbench.ui import formats

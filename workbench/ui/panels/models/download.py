@@ -11,7 +11,7 @@ from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.models.results import Download, Repository, SearchHit, SearchResult
 from workbench.models.spec.licences import spdx
-from workbench.operations import models as operations
+from workbench.operations.models import installed as operations
 from workbench.ui import formats
 
 if TYPE_CHECKING:

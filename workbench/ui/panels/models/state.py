@@ -16,8 +16,9 @@ from workbench.models.spec import ModelInfo
 from workbench.models.spec.blocks import ModelMap, model_map
 from workbench.models.spec.catalogue import DIRECTIONS
 from workbench.models.spec.licences import spdx
-from workbench.operations import first_batch, published, vectors
-from workbench.operations import models as operations
+from workbench.operations.models import first_batch, vectors
+from workbench.operations.models import installed as operations
+from workbench.operations.runs import published
 from workbench.ui import formats
 from workbench.ui.dialogs.batch_state import BatchState
 from workbench.ui.panels.models import listing
@@ -28,7 +29,7 @@ from workbench.ui.panels.models.tokenizers_state import TokenizersState
 from workbench.ui.panels.models.word_map_state import WordMapState
 
 if TYPE_CHECKING:
-    from workbench.operations.background import Done
+    from workbench.operations.application.background import Done
     from workbench.storage.runs import Run
     from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext

@@ -14,10 +14,10 @@ from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.base.latest import Latest
 from workbench.jobs.events import Event, Output
-from workbench.operations import lm_evaluation, suit
-from workbench.operations import models as operations
-from workbench.operations.suit import Ranked
-from workbench.operations.vectors import texts_of
+from workbench.operations.models import installed as operations
+from workbench.operations.models import lm_evaluation, recommend
+from workbench.operations.models.recommend import Ranked
+from workbench.operations.models.vectors import texts_of
 from workbench.pretraining.results import ModelFit
 from workbench.ui import formats
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SAMPLES = (50, 200, 1000)  # texts
 SEED = 1
 BINS = 18  # of the histogram of lengths
-KINDS, RULE = suit.KINDS, suit.RULE
+KINDS, RULE = recommend.KINDS, recommend.RULE
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class SuitState(State):
         self.context = context
         self.rows: tuple[Ranked, ...] = ()
         self.chosen, self.message, self.error = "", "", ""
-        self.sample = suit.SAMPLE
+        self.sample = recommend.SAMPLE
         self.files: tuple[Path, ...] = ()
         self.busy, self.share = False, 0.0
         self._job: Job | None = None
@@ -74,7 +74,7 @@ class SuitState(State):
     @property
     def recommendation(self) -> str:
         """The result in one sentence, "" without one."""
-        return suit.recommendation(self.rows, ended=not self.busy) if self.rows else ""
+        return recommend.recommendation(self.rows, ended=not self.busy) if self.rows else ""
 
     @property
     def selected(self) -> Ranked | None:
@@ -120,7 +120,7 @@ class SuitState(State):
         self.update(busy=True, share=None, error="", message=_("Drawing a sample…"))
         self.context.run(
             lambda: (
-                suit.sample(texts(), count, SEED),
+                recommend.sample(texts(), count, SEED),
                 [card for card in operations.list(settings) if card.usable],
             ),
             *self._drawing.newest(drawn, self._failed),
@@ -128,7 +128,7 @@ class SuitState(State):
 
     def _start(self, texts: list[str], cards: list[ModelInfo]) -> None:
         try:
-            job = self._job = suit.start(self.context.queue, cards, texts, seed=SEED)
+            job = self._job = recommend.start(self.context.queue, cards, texts, seed=SEED)
         except WorkbenchError as error:
             self._failed(error)
             return
@@ -143,14 +143,14 @@ class SuitState(State):
             return
         if isinstance(event, Output) and (fit := event.payload.get("fit")):
             self._fits += (ModelFit.from_json(fit),)
-            rows = suit.ranked(self._fits)
+            rows = recommend.ranked(self._fits)
             self.update(rows=rows, chosen=self.chosen or rows[0].fit.name)
         elif not job.over:
             name = str(job.progress.get("text", ""))
             text = _("Measuring {name}…").format(name=name) if name else _("Starting…")
             self.update(share=job.progress.get("part", 0.0), message=text)
         elif job.status in ("done", "stopped"):
-            rows = suit.ranked(map(ModelFit.from_json, job.result["fits"]))
+            rows = recommend.ranked(map(ModelFit.from_json, job.result["fits"]))
             chosen = rows[0].fit.name if rows else ""
             text = self._summary(rows, texts)
             self.update(busy=False, rows=rows, chosen=chosen, message=text, share=1.0)

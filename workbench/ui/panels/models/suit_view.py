@@ -35,7 +35,7 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
-    from workbench.operations.suit import Ranked
+    from workbench.operations.models.recommend import Ranked
     from workbench.pretraining.results import ModelFit
 
 NOTE = _(

@@ -9,10 +9,10 @@ from workbench.base import scratch
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.base.latest import Latest
-from workbench.operations import suit
-from workbench.operations import tokenizers as operations
-from workbench.operations.tokenizers import Division
-from workbench.operations.vectors import texts_of
+from workbench.operations.models import recommend
+from workbench.operations.models import tokenizers as operations
+from workbench.operations.models.tokenizers import Division
+from workbench.operations.models.vectors import texts_of
 from workbench.runtime.vocabularies.steps import COUNT, SCORE, Merge
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class TokenizersState(State):
         self.update(busy=True, error="")
         self.context.run(
             lambda: operations.compare(
-                dict.fromkeys((first, second)), suit.sample(texts_of(project), seed=SEED)
+                dict.fromkeys((first, second)), recommend.sample(texts_of(project), seed=SEED)
             ),
             lambda fits: self.update(busy=False, fits=fits),
             lambda error: self.update(busy=False, error=str(error)),
@@ -124,7 +124,7 @@ class TokenizersState(State):
         self.update(merging=True, error="")
 
         def work() -> dict[str, list[Merge]]:
-            counts = operations.counts_of(suit.sample(texts_of(project), seed=SEED))
+            counts = operations.counts_of(recommend.sample(texts_of(project), seed=SEED))
             return {rule: operations.merges(counts, rule, STEPS) for rule in (SCORE, COUNT)}
 
         self.context.run(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.base.events import State
-from workbench.operations import vectors
-from workbench.operations.vectors import WordMap
+from workbench.operations.models import vectors
+from workbench.operations.models.vectors import WordMap
 
 if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo

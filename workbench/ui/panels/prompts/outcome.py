@@ -40,7 +40,7 @@ from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
     from workbench.metrics.classes import LabelScore
-    from workbench.operations.prompt import LabelAnswer, Preview
+    from workbench.operations.prompts.prompt import LabelAnswer, Preview
     from workbench.ui.panels.prompts.live import Live
     from workbench.ui.panels.prompts.scored import Scored
 

@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench.operations import outcomes, prompt, quality, results
+from workbench.operations.evaluation import quality
+from workbench.operations.prompts import prompt
+from workbench.operations.runs import results, run_results
 from workbench.tasks import spec as tasks
 
 if TYPE_CHECKING:
     from workbench.metrics.report import Report
-    from workbench.operations.scoring import Evaluation
+    from workbench.operations.evaluation.scoring import Evaluation
     from workbench.project.project import Project
     from workbench.storage.runs import Run
 
@@ -43,7 +45,9 @@ class Scored:
 def scored(project: Project, run: Run) -> Scored:
     """Without intervals, which take a second for thousands of documents."""
     found = prompt.evaluation(project, run)
-    return Scored(found, outcomes.prompted(run).prior, _figures(found.scores, results.task_of(run)))
+    return Scored(
+        found, run_results.prompted(run).prior, _figures(found.scores, results.task_of(run))
+    )
 
 
 def report(project: Project, run: Run) -> Report | None:

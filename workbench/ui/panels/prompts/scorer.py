@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
-from workbench.operations import prompt
-from workbench.operations.prompt import Preview, PromptSpec, PromptTable
+from workbench.operations.prompts import prompt
+from workbench.operations.prompts.prompt import Preview, PromptSpec, PromptTable
 
 if TYPE_CHECKING:
     from workbench.jobs.host import Host

@@ -14,9 +14,12 @@ from workbench.base.registry import registry
 from workbench.base.watch import Watch
 from workbench.jobs.events import Finished
 from workbench.jobs.threads import Token
-from workbench.operations import labels, outcomes, prompt, prompt_models, results, suggest
-from workbench.operations.prompt import Preview, PromptSpec
-from workbench.operations.prompt_models import Choice, Unavailable
+from workbench.operations.annotation import suggest
+from workbench.operations.prompts import prompt, prompt_models
+from workbench.operations.prompts.prompt import Preview, PromptSpec
+from workbench.operations.prompts.prompt_models import Choice, Unavailable
+from workbench.operations.runs import results, run_results
+from workbench.operations.schema import labels
 from workbench.ui.opened import opened
 from workbench.ui.panels.prompts.live import Live
 from workbench.ui.panels.prompts.scored import Scored, report, scored
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
     from workbench.jobs.events import Event
     from workbench.jobs.queue import Job
     from workbench.metrics.report import Report
-    from workbench.operations.prompt import LabelAnswer
+    from workbench.operations.prompts.prompt import LabelAnswer
     from workbench.project.changes import Changes
     from workbench.storage.runs import Run
     from workbench.text.document import Document
@@ -370,7 +373,7 @@ class PromptsState(State):
         about = job.spec.params.get("run") or {}
         return self.live is not None and (
             about.get("project") == self.project.uid
-            and about.get("purpose") == outcomes.PROMPT
+            and about.get("purpose") == run_results.PROMPT
             and about.get("id") == self.live.run_id
         )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _
-from workbench.operations import prompt
+from workbench.operations.prompts import prompt
 
 if TYPE_CHECKING:
     from workbench.project.project import Project

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
 from workbench.jobs.events import Finished
-from workbench.operations import again, baselines, results, train
-from workbench.operations import suggest as suggestions
-from workbench.operations.again import Difference, differences
-from workbench.operations.baselines import Offer
+from workbench.operations.annotation import suggest as suggestions
+from workbench.operations.runs import baselines, rerun, results, train
+from workbench.operations.runs.baselines import Offer
+from workbench.operations.runs.rerun import Difference, differences
 from workbench.ui.panels.results.details import again_text
 
 if TYPE_CHECKING:
@@ -100,8 +100,8 @@ def train_again(state: ResultsState, *, longer: bool = False) -> None:
     if state.repeats.waiting:  # a second click, before the run is listed
         return
 
-    def prepared(found: again.Prepared) -> None:
-        started = context.attempt(again.begin, state.project, context.queue, found, old)
+    def prepared(found: rerun.Prepared) -> None:
+        started = context.attempt(rerun.begin, state.project, context.queue, found, old)
         if started is not None:
             message = _("{name} was started with the settings of {old}.")
             if longer:
@@ -114,7 +114,7 @@ def train_again(state: ResultsState, *, longer: bool = False) -> None:
                 context.go("train")
 
     answers = state.repeats.newest(prepared, context.fail)
-    context.run(lambda: again.prepare(state.project, old, longer=longer), *answers)
+    context.run(lambda: rerun.prepare(state.project, old, longer=longer), *answers)
 
 
 def _tell_difference(state: ResultsState, run_id: int) -> None:

@@ -27,7 +27,7 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.operations.board_average import LayerScore, System
+    from workbench.operations.evaluation.board_average import LayerScore, System
 
 CELL = 150  # pixels at 100%: width of a score
 

@@ -9,11 +9,11 @@ from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.base.watch import Watch
-from workbench.operations import board_average
+from workbench.operations.evaluation import board_average
 from workbench.ui.panels.results.board_state import KINDS
 
 if TYPE_CHECKING:
-    from workbench.operations.board_average import Average, LayerScore, System
+    from workbench.operations.evaluation.board_average import Average, LayerScore, System
     from workbench.ui.panels.results.board_state import BoardState
 
 DEFINITION = board_average.DEFINITION

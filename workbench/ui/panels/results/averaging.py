@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
-from workbench.operations import ensemble
-from workbench.operations.outcomes import PROMPT, PUBLISHED
+from workbench.operations.runs import ensemble
+from workbench.operations.runs.run_results import PROMPT, PUBLISHED
 
 if TYPE_CHECKING:
     from workbench.storage.runs import Run

@@ -35,7 +35,7 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
-    from workbench.operations.board import Entry
+    from workbench.operations.evaluation.board import Entry
 
 LETTER, SYSTEM, KIND, MADE_FROM, SCORE, SECOND, GAIN, SECONDS, SIZE, CPU = range(10)
 # pixels at 100% below which columns are hidden

@@ -12,9 +12,10 @@ from workbench.base.i18n import N_, _
 from workbench.base.terms import term
 from workbench.base.watch import Watch
 from workbench.baselines.spec import KIND as BASELINE
-from workbench.operations import board as boards
-from workbench.operations import board_export, results
-from workbench.operations.outcomes import ENSEMBLE, PROMPT, PUBLISHED, TRAINING
+from workbench.operations.evaluation import board as boards
+from workbench.operations.evaluation import board_export
+from workbench.operations.runs import results
+from workbench.operations.runs.run_results import ENSEMBLE, PROMPT, PUBLISHED, TRAINING
 from workbench.text.query import QueryError
 from workbench.ui import formats
 from workbench.ui.interval_words import interval_method
@@ -23,7 +24,7 @@ from workbench.ui.query_text import QueryText
 from workbench.ui.run_words import score_title
 
 if TYPE_CHECKING:
-    from workbench.operations.board import Board, Entry, Rankings
+    from workbench.operations.evaluation.board import Board, Entry, Rankings
     from workbench.ui.panels.results.average_state import AverageState
     from workbench.ui.panels.results.state import ResultsState
 

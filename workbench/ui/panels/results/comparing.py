@@ -9,14 +9,15 @@ from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import N_, _
 from workbench.base.watch import Watch
-from workbench.operations import compare, results
-from workbench.operations.pairs import BOOTSTRAP, MCNEMAR, RANDOMISATION
-from workbench.operations.run_settings import option_titles
+from workbench.operations.evaluation import compare
+from workbench.operations.evaluation.pairs import BOOTSTRAP, MCNEMAR, RANDOMISATION
+from workbench.operations.runs import results
+from workbench.operations.runs.run_settings import option_titles
 from workbench.tasks.spec import score_hint
 
 if TYPE_CHECKING:
-    from workbench.operations.compare import Comparison
-    from workbench.operations.pairs import Pair
+    from workbench.operations.evaluation.compare import Comparison
+    from workbench.operations.evaluation.pairs import Pair
     from workbench.storage.runs import Run
     from workbench.text.labels import Label
     from workbench.ui.panels.results.state import ResultsState

@@ -31,7 +31,7 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
-    from workbench.operations.pairs import Pair
+    from workbench.operations.evaluation.pairs import Pair
 
 PARTS = {
     "tests": N_("Tests"),

@@ -29,8 +29,8 @@ from workbench.ui.widgets.words import words
 if TYPE_CHECKING:
     from workbench.metrics.paired import Difference
     from workbench.metrics.report import Measured
-    from workbench.operations.pairs import Pair, PartDifference, Test
-    from workbench.operations.run_settings import SettingRow
+    from workbench.operations.evaluation.pairs import Pair, PartDifference, Test
+    from workbench.operations.runs.run_settings import SettingRow
 
 HINTS = {
     BOOTSTRAP: N_(

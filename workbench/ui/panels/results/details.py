@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING
 from workbench.base.i18n import ngettext
 from workbench.base.terms import term
 from workbench.metrics import classes
-from workbench.operations import missing, results, scoring
-from workbench.operations.advice import Advice, advice
-from workbench.operations.again import Difference, differences
-from workbench.operations.trained_on import TrainingTexts
+from workbench.operations.evaluation import scoring
+from workbench.operations.runs import missing, results
+from workbench.operations.runs.advice import Advice, advice
+from workbench.operations.runs.rerun import Difference, differences
+from workbench.operations.runs.trained_on import TrainingTexts
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
 from workbench.ui.run_words import score_text, words_of
 
 if TYPE_CHECKING:
     from workbench.metrics.report import Report
-    from workbench.operations.results import Results
-    from workbench.operations.scoring import Evaluation
-    from workbench.operations.trained_on import TrainedOn
+    from workbench.operations.evaluation.scoring import Evaluation
+    from workbench.operations.runs.results import Results
+    from workbench.operations.runs.trained_on import TrainedOn
     from workbench.project.project import Project
     from workbench.storage.runs import Run
 

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QCompleter, QFileDialog, QLineEdit, QPlainTextEdit
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
-from workbench.operations import predict_files, run_list
-from workbench.operations import results as operations
+from workbench.operations.runs import predict_files, run_list
+from workbench.operations.runs import results as operations
 from workbench.ui.formats import size
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout

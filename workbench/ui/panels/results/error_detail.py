@@ -32,8 +32,8 @@ from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
-    from workbench.operations.errors import Detail, ErrorItem
-    from workbench.operations.label_errors import Suspect
+    from workbench.operations.evaluation.errors import Detail, ErrorItem
+    from workbench.operations.evaluation.label_errors import Suspect
     from workbench.text.labels import Label, Layer
     from workbench.text.spans import Span
     from workbench.ui.panels.results.errors_state import ErrorsState

@@ -31,7 +31,7 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.operations.errors import ErrorItem
+    from workbench.operations.evaluation.errors import ErrorItem
     from workbench.text.labels import Label
     from workbench.ui.panels.results.errors_state import ErrorsState
     from workbench.ui.panels.results.state import ResultsState

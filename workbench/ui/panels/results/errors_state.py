@@ -11,8 +11,9 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.base.latest import Latest
-from workbench.operations import errors, results, reviews
-from workbench.operations.errors import Detail, ErrorItem, Wanted
+from workbench.operations.evaluation import errors, reviews
+from workbench.operations.evaluation.errors import Detail, ErrorItem, Wanted
+from workbench.operations.runs import results
 from workbench.tasks import spec as tasks
 from workbench.ui.panels.results.facts import cannot_inspect
 from workbench.ui.panels.results.similar import SimilarState

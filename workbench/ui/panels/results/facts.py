@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
 from workbench.base.terms import term
-from workbench.operations import ensemble, inspect, outcomes
+from workbench.operations.inspecting import inspect
+from workbench.operations.runs import ensemble, run_results
 from workbench.pretraining.spec import objectives
 from workbench.prompting.results import PromptResult
 from workbench.training.results import Adaptation, TrainResult
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 def describe(run: Run) -> Iterator[tuple[str, str]]:
     """(name, value) of everything known about a run."""
-    spec, result = run.spec, outcomes.outcome(run)
+    spec, result = run.spec, run_results.outcome(run)
     yield _("Name"), run.name
     kept = run.listing
     for title, text in (
@@ -37,7 +38,7 @@ def describe(run: Run) -> Iterator[tuple[str, str]]:
     yield _("Task"), title_of(run)
     yield _("Layer"), run.layer
     yield _("Model"), str(spec.get("model_name") or spec.get("model") or "–")
-    if run.kind == outcomes.ENSEMBLE:
+    if run.kind == run_results.ENSEMBLE:
         yield _("Averaged runs"), ", ".join(ensemble.names_of(run))
     yield _("Status"), term(run.status)
     yield _("Started"), formats.moment(run.at)
@@ -67,7 +68,7 @@ def describe(run: Run) -> Iterator[tuple[str, str]]:
 
 def fingerprints(run: Run) -> dict[str, str]:
     """Name of a row of `describe` → the fingerprints of what it names, for its tooltip."""
-    result = outcomes.outcome(run)
+    result = run_results.outcome(run)
     weights = result.weights_sha256 if isinstance(result, TrainResult) else ""
     rows = (
         (_("Model"), _("Fingerprint of the base model: {hash}"), run.base_fingerprint),

@@ -10,7 +10,7 @@ from workbench.ui.formats import when_iso
 from workbench.ui.run_words import score_text
 
 if TYPE_CHECKING:
-    from workbench.operations.scoring import Evaluation
+    from workbench.operations.evaluation.scoring import Evaluation
     from workbench.ui.panels.results.details import Details
 
 ROUNDING = 1e-9  # largest difference of equal scores

@@ -25,7 +25,7 @@ from workbench.ui.widgets.table import Column
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.operations.label_errors import Ranking, Suspect
+    from workbench.operations.evaluation.label_errors import Ranking, Suspect
     from workbench.text.labels import Label
     from workbench.ui.panels.results.state import ResultsState
 

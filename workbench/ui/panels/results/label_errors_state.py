@@ -12,10 +12,10 @@ from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.base.latest import Latest
 from workbench.jobs.events import Output
-from workbench.operations import errors, folds, label_errors, reviews
-from workbench.operations.errors import Detail
-from workbench.operations.label_errors import Ranking, Suspect
-from workbench.operations.reviews import Review
+from workbench.operations.evaluation import errors, folds, label_errors, reviews
+from workbench.operations.evaluation.errors import Detail
+from workbench.operations.evaluation.label_errors import Ranking, Suspect
+from workbench.operations.evaluation.reviews import Review
 from workbench.ui.panels.results.similar import SimilarState
 
 if TYPE_CHECKING:

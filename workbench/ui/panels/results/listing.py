@@ -7,11 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _, ngettext
-from workbench.operations import run_list
-from workbench.operations.run_list import Shown, groups, tags
+from workbench.operations.runs import run_list
+from workbench.operations.runs.run_list import Shown, groups, tags
 
 if TYPE_CHECKING:
-    from workbench.operations.run_list import Earlier
+    from workbench.operations.runs.run_list import Earlier
     from workbench.storage.runs import Run
     from workbench.ui.panels.results.state import ResultsState
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from workbench.operations.errors import Wanted
+    from workbench.operations.evaluation.errors import Wanted
     from workbench.ui.panels.results.errors_state import Identity
     from workbench.ui.panels.results.state import ResultsState
 

@@ -11,16 +11,17 @@ from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.base.latest import Latest
-from workbench.operations import calibration, quality, results, run_folders
-from workbench.operations.slices import LEAST, Slice, Slices, pattern_name, slices
-from workbench.operations.training_curves import TrainingCurves, training_curves
+from workbench.operations.evaluation import quality
+from workbench.operations.evaluation.slices import LEAST, Slice, Slices, pattern_name, slices
+from workbench.operations.runs import calibration, results, run_folders
+from workbench.operations.runs.training_curves import TrainingCurves, training_curves
 from workbench.tasks import spec as tasks
 from workbench.text.patterns import matcher
 from workbench.text.rows import row_id
 from workbench.ui import formats
 
 if TYPE_CHECKING:
-    from workbench.operations.quality import Calibrated, LabelCurves
+    from workbench.operations.evaluation.quality import Calibrated, LabelCurves
     from workbench.ui.panels.results.state import ResultsState
 
 

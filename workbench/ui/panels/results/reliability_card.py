@@ -21,7 +21,7 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.metrics.report import Measured
-    from workbench.operations.quality import Calibrated
+    from workbench.operations.evaluation.quality import Calibrated
 
 UNIT = (0.0, 1.0)  # range of an axis
 ERROR_HELP = _(

@@ -8,8 +8,8 @@ from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.base.latest import Latest
 from workbench.inspection import spec as inspectors
-from workbench.operations import similar
-from workbench.operations.similar import SimilarDocument
+from workbench.operations.documents import similar
+from workbench.operations.documents.similar import SimilarDocument
 from workbench.ui.indexing import Indexing
 
 if TYPE_CHECKING:

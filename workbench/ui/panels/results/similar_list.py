@@ -18,7 +18,7 @@ from workbench.ui.widgets.words import words
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from workbench.operations.similar import SimilarDocument
+    from workbench.operations.documents.similar import SimilarDocument
     from workbench.text.labels import Label
     from workbench.ui.panels.results.similar import SimilarState
 

@@ -13,11 +13,19 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.base.latest import Latest
-from workbench.operations import again, baselines, block_states, quality, results, run_folders, wire
-from workbench.operations.advice import Advice, advice
-from workbench.operations.advice import measure as measure_baselines
-from workbench.operations.missing import of_run as missing_task
-from workbench.operations.run_list import Shown, differ
+from workbench.operations.evaluation import quality
+from workbench.operations.runs import (
+    baselines,
+    block_states,
+    rerun,
+    results,
+    run_folders,
+    run_recorder,
+)
+from workbench.operations.runs.advice import Advice, advice
+from workbench.operations.runs.advice import measure as measure_baselines
+from workbench.operations.runs.missing import of_run as missing_task
+from workbench.operations.runs.run_list import Shown, differ
 from workbench.ui import formats
 from workbench.ui.opened import opened
 from workbench.ui.panels.results import acts
@@ -34,10 +42,10 @@ from workbench.ui.panels.results.measures import Measures
 
 if TYPE_CHECKING:
     from workbench.metrics.report import Report
-    from workbench.operations.background import Done
-    from workbench.operations.baselines import Offer
-    from workbench.operations.results import ErrorRow, Matrix
-    from workbench.operations.scoring import Evaluation
+    from workbench.operations.application.background import Done
+    from workbench.operations.evaluation.scoring import Evaluation
+    from workbench.operations.runs.baselines import Offer
+    from workbench.operations.runs.results import ErrorRow, Matrix
     from workbench.project.changes import Changes
     from workbench.storage.runs import Run
     from workbench.ui.panel import PanelContext
@@ -267,7 +275,7 @@ class ResultsState(State):
         run = self.run
         return (
             run is not None
-            and again.can_repeat(run)
+            and rerun.can_repeat(run)
             and not self.project.read_only
             and not missing_task(run)
         )
@@ -297,7 +305,7 @@ class ResultsState(State):
         return (
             run is not None
             and not self.project.read_only
-            and wire.checkpoint_found(self.project, run.id)
+            and run_recorder.checkpoint_found(self.project, run.id)
         )
 
     @property
@@ -482,7 +490,7 @@ class ResultsState(State):
 
     def keep_checkpoint(self) -> None:
         """Turn a run whose worker died into a stopped run."""
-        self.context.attempt(wire.keep_checkpoint, self.project, self.shown_run.id)
+        self.context.attempt(run_recorder.keep_checkpoint, self.project, self.shown_run.id)
 
     def background(self, work: Callable[[], Any], done: Done) -> None:
         """Run off the main thread, as many documents are read and written."""

@@ -18,7 +18,7 @@ from workbench.ui.widgets.markers import NO_MARK, distinct
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.operations.training_curves import Points, TrainingCurves
+    from workbench.operations.runs.training_curves import Points, TrainingCurves
 
 
 class TrainingCard(QFrame):

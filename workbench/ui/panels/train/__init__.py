@@ -30,7 +30,7 @@ def _may_start(window: Window) -> bool:
     project = window.app.project
     if project is None or not can_write(window) or not has_documents(window):
         return False
-    from workbench.operations import train
+    from workbench.operations.runs import train
     from workbench.tasks import spec as tasks
 
     found = train.fitting_by_task(project, [task.id for task in tasks.all_tasks()])

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.models.spec import ModelInfo
-from workbench.operations import block_states, models, outcomes, results, train
+from workbench.operations.models import installed
+from workbench.operations.runs import block_states, results, run_results, train
 from workbench.training.rates import LayerRates, layer_steps
 
 if TYPE_CHECKING:
-    from workbench.operations.block_states import MarkedBlock
-    from workbench.operations.train import Plan
+    from workbench.operations.runs.block_states import MarkedBlock
+    from workbench.operations.runs.train import Plan
     from workbench.project.project import Project
     from workbench.training.plan import Plan as Settings
     from workbench.training.spec import TrainSpec
@@ -25,7 +26,7 @@ def unfit(cards: Sequence[ModelInfo], task: str) -> dict[str, str]:
     """Name → why a model cannot be trained for the task: what it lacks, or what its files do."""
     message = _("{model} cannot be used: {problems}.")
     found = {
-        card.name: models.unfit(card, task)
+        card.name: installed.unfit(card, task)
         if card.usable
         else message.format(model=card.name, problems="; ".join(card.problems))
         for card in cards
@@ -101,7 +102,7 @@ def time_text(project: Project, task: str, model: str, steps: int, batch: int) -
             task,
             model,
         )
-        done = outcomes.trained(run)
+        done = run_results.trained(run)
         if same and done.steps and done.steps >= LEAST_STEPS and done.seconds:
             texts = done.plan.batch_size if done.plan else batch
             seconds = done.seconds / (done.steps * texts) * steps * batch

@@ -28,7 +28,7 @@ from workbench.ui.widgets.words import call, words
 
 if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo
-    from workbench.operations.training_data import Plan
+    from workbench.operations.runs.training_data import Plan
 
 
 FIRST = ("epochs", "learning_rate", "adapt_epochs", "adapt_objective")

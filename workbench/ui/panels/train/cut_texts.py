@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.base.watch import Watch
-from workbench.operations import train
+from workbench.operations.runs import train
 from workbench.tasks import spec as tasks
 
 if TYPE_CHECKING:

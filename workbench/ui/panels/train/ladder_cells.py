@@ -14,7 +14,7 @@ from workbench.ui import formats
 from workbench.ui.widgets.table import Column, Table
 
 if TYPE_CHECKING:
-    from workbench.operations.ladder import Cell
+    from workbench.operations.experiments.ladder import Cell
     from workbench.ui.panels.train.ladder_state import LadderState
 
 ICONS = {

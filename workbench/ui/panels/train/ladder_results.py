@@ -22,7 +22,7 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.operations.ladder_report import Row, Summary
+    from workbench.operations.experiments.ladder_report import Row, Summary
     from workbench.ui.panels.train.ladder_state import LadderState
 
 INPUT, WIDE = 1, 820  # a column, and the width from which it is shown, pixels at 100%

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
-from workbench.operations import ladder, ladder_report, ladder_spec, models, train
-from workbench.operations.ladder import Ladder
-from workbench.operations.ladder_rungs import PARTS, RUNGS, Rung, available, own
-from workbench.operations.ladder_spec import LadderSpec
+from workbench.operations.experiments import ladder, ladder_report, ladder_spec
+from workbench.operations.experiments.ladder import Ladder
+from workbench.operations.experiments.ladder_rungs import PARTS, RUNGS, Rung, available, own
+from workbench.operations.experiments.ladder_spec import LadderSpec
+from workbench.operations.models import installed as models
+from workbench.operations.runs import train
 from workbench.tasks import spec as tasks
 from workbench.training.methods.spec import all_methods
 from workbench.training.spec import all_options
@@ -24,8 +26,8 @@ from workbench.ui.run_words import is_error, score_text, score_title
 if TYPE_CHECKING:
     from workbench.base.options import Option
     from workbench.models.spec import ModelInfo
-    from workbench.operations.ladder import Cell
-    from workbench.operations.ladder_report import Row
+    from workbench.operations.experiments.ladder import Cell
+    from workbench.operations.experiments.ladder_report import Row
     from workbench.ui.panel import PanelContext
 
 

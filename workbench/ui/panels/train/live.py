@@ -12,7 +12,7 @@ from workbench.base.i18n import _
 from workbench.jobs.events import Finished, Log, Output, Started, recorded
 from workbench.jobs.steps import curves
 from workbench.models import spec as models
-from workbench.operations import results
+from workbench.operations.runs import results
 from workbench.training.results import TrainResult
 from workbench.ui.run_words import LayerMix, ScoreWords, layer_mixes, words_of
 

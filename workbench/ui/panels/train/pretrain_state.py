@@ -11,9 +11,9 @@ from workbench.base.i18n import _
 from workbench.base.options import Option, complete
 from workbench.jobs.events import Finished, Started
 from workbench.models.spec import ModelInfo, NewModel, new_models
-from workbench.operations import models
-from workbench.operations import new_models as operations
-from workbench.operations.pretrain import TARGET
+from workbench.operations.models import installed
+from workbench.operations.models import new_models as operations
+from workbench.operations.models.pretrain import TARGET
 from workbench.pretraining.spec import GENERAL, PretrainSpec, objective, objectives, usual_objective
 from workbench.training.vectors import spec as vectors
 from workbench.ui.dialogs.batch_state import BATCHES, BatchState
@@ -64,7 +64,7 @@ class PretrainState(TextState):
 
     def refresh(self) -> None:
         """Read the models again and measure the text; choices are kept where possible."""
-        every = models.list(self.context.settings)
+        every = installed.list(self.context.settings)
         cards = tuple(card for card in every if card.usable and not card.is_bare)
         self.update(cards=cards)
         known = (*(card.name for card in cards), *(new.name for new in new_models()), VECTORS)

@@ -9,8 +9,8 @@ from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.base.watch import Watch
-from workbench.operations import new_models as operations
-from workbench.operations.new_models import TextSize, TextSource, Written
+from workbench.operations.models import new_models as operations
+from workbench.operations.models.new_models import TextSize, TextSource, Written
 from workbench.pretraining.texts import ENDINGS
 from workbench.ui.opened import opened
 

@@ -13,7 +13,8 @@ from workbench.base.i18n import _
 from workbench.base.options import Option
 from workbench.jobs.events import Finished, Started
 from workbench.models.spec import ModelInfo
-from workbench.operations import adapt, models, train
+from workbench.operations.models import installed
+from workbench.operations.runs import adaptation, train
 from workbench.tasks import spec as tasks
 from workbench.training.spec import TrainSpec, conflict, family_options
 from workbench.ui.dialogs.batch_state import BATCHES, BatchState
@@ -84,7 +85,7 @@ class TrainState(State):
         )
         layers = tuple((layer.name, count) for layer, count in fitting.get(task, ()))
         layer = self.layer if self.layer in dict(layers) else (layers[0][0] if layers else "")
-        cards = models.list(self.context.settings)
+        cards = installed.list(self.context.settings)
         names = [card.name for card in cards if card.usable]
         unfit = checks.unfit(cards, task)
         model = self.model if self.model in names else checks.default_model(cards, unfit)
@@ -161,7 +162,7 @@ class TrainState(State):
     @property
     def adaptations(self) -> tuple[tuple[str, str], ...]:
         """(id, title) of the objectives that the model can be adapted to the text with."""
-        found = adapt.fitting(self.card) if self.card is not None else ()
+        found = adaptation.fitting(self.card) if self.card is not None else ()
         return tuple((info.id, _(info.title)) for info in found)
 
     @property

@@ -29,7 +29,7 @@ from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
     from workbench.inspection.document_map.info import DocumentMap
-    from workbench.operations.map_colours import Colours, Group
+    from workbench.operations.inspecting.map_colours import Colours, Group
     from workbench.ui.panels.inspect.shown import Shown
 
 LISTED = 200  # selected points in the table

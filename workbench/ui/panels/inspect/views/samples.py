@@ -18,7 +18,7 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.inspection.samples.info import Samples
-    from workbench.operations.kept_samples import KeptSample
+    from workbench.operations.inspecting.retained_samples import KeptSample
     from workbench.ui.panels.inspect.shown import Shown
 
 TITLES = {

@@ -22,7 +22,7 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.inspection.smallest_change.info import Change, SmallestChange, Trial
-    from workbench.operations.inspect import Choice
+    from workbench.operations.inspecting.inspect import Choice
     from workbench.ui.panels.inspect.shown import Shown
 
 KINDS = ("delete", "replace", "flip")

@@ -1,0 +1,218 @@
+"""The ladder trains rungs × decoders × seeds one after another and uses finished runs again."""
+
+from dataclasses import replace
+
+import pytest
+
+from workbench.base.errors import SpecError
+from workbench.operations.experiments import ladder, ladder_report
+from workbench.operations.experiments.ladder import Ladder
+from workbench.operations.experiments.ladder_rungs import Rung, named, parse
+from workbench.operations.experiments.ladder_spec import LadderSpec, keep, last
+from workbench.operations.runs import run_recorder
+from workbench.storage import runs
+
+
+@pytest.fixture
+def wiring(project, queue):
+    wiring = run_recorder.wire(project, queue)
+    yield wiring
+    wiring.close()
+
+
+@pytest.fixture
+def climb(project, queue, wiring, topics):
+    """climb(rungs=…, seeds=…) → a ladder over layer topic, closed at the end."""
+    made = []
+
+    def make(*rungs, seeds=(1, 2), **more):
+        spec = LadderSpec(
+            "classify", "topic", named(rungs or ("frozen-vectors", "bert")), seeds, **more
+        )
+        made.append(Ladder(project, queue, spec))
+        return made[-1]
+
+    yield make
+    for item in made:
+        item.close()
+
+
+def finish(queue, score=0.5, status="done", **more):
+    """End the latest job."""
+    job = queue.jobs[-1]
+    job.start()
+    result = {"scores": {"dev": {"macro_f1": score, "accuracy": score}}, "seconds": 60.0}
+    job.end(status, result if status == "done" else None, **more)
+
+
+def states(work):
+    return [cell.status for cell in work.cells]
+
+
+def test_runs_follow_one_another_on_the_same_data(project, queue, climb):
+    work = climb()
+    work.start()
+
+    for number in range(4):
+        assert len(queue.jobs) == number + 1 and work.status == "running"
+        finish(queue, 0.1 * number)
+
+    specs = [job.spec.params["spec"] for job in queue.jobs]
+    assert work.status == "done" and states(work) == ["done"] * 4
+    assert [(spec["model_name"], spec["seed"]) for spec in specs] == [
+        ("starter-glove", 1),
+        ("starter-glove", 2),
+        ("starter-bert", 1),
+        ("starter-bert", 2),
+    ]
+    assert len({str(job.spec.params["splits"]) for job in queue.jobs}) == 1
+    assert runs.all(project.db)[0].name == "ladder-frozen-vectors-1"
+
+
+def test_a_repeated_experiment_uses_finished_runs_again(queue, climb):
+    first = climb()
+    first.start()
+    finish(queue, 0.25)
+    first.cancel()
+    assert queue.jobs[-1].asked == "cancel"
+    queue.jobs[-1].end("cancelled")
+    assert (first.status, states(first)) == ("paused", ["done", *["waiting"] * 3])
+    first.close()
+
+    second = climb()
+    assert (states(second), second.cells[0].reused) == (["done", *["waiting"] * 3], True)
+    second.start()
+
+    assert queue.jobs[-1].spec.params["spec"]["seed"] == 2
+    assert ladder_report.score_of(second.cells[0]) == 0.25
+
+
+def test_runs_on_other_labels_are_not_used_again(project, queue, climb, topics, add_documents):
+    first = climb("bert", seeds=(1,))
+    first.start()
+    finish(queue)
+    add_documents([("brand new", "train", "submitted", "topic", "praise")])
+
+    second = climb("bert", seeds=(1,))
+    second.start()
+
+    assert states(second) == ["running"] and len(queue.jobs) == 2
+
+
+def test_labels_changed_between_two_runs_pause_the_experiment(queue, climb, add_documents):
+    work = climb("bert")
+    work.start()
+    add_documents([("brand new", "train", "submitted", "topic", "praise")])
+    finish(queue)
+
+    assert work.status == "paused" and "were changed" in work.error
+
+    work.start()
+    assert work.status == "running" and states(work) == ["running", "waiting"]
+
+
+def test_a_failed_run_does_not_stop_the_others_and_is_tried_again(queue, climb):
+    work = climb("bert")
+    work.start()
+    finish(queue, status="out_of_memory", message="Out of memory at step 41.")
+    assert work.cells[0].status == "failed" and "step 41" in work.cells[0].message
+    finish(queue)
+    assert (work.status, states(work)) == ("done", ["failed", "done"])
+
+    work.start()
+
+    assert states(work) == ["running", "done"]
+
+
+def test_a_pause_waits_for_the_current_run(queue, climb):
+    work = climb("bert")
+    work.start()
+    work.pause()
+    assert work.status == "pausing" and not queue.jobs[-1].asked
+
+    finish(queue)
+
+    assert (work.status, states(work), len(queue.jobs)) == ("paused", ["done", "waiting"], 1)
+
+
+def test_a_rung_without_its_models_is_left_out_with_the_reason(project, queue, climb):
+    work = climb("frozen-elmo", "bert", seeds=(1,), parts={"elmo": "my-elmo"})
+    work.start()
+    finish(queue)
+
+    assert (work.status, states(work)) == ("done", ["missing", "done"])
+    assert work.cells[0].message == "my-elmo is not installed"
+
+
+def test_a_rung_has_defaults_of_its_own_until_they_are_set(climb, project, queue):
+    rung = Rung("slow", "Slow", "starter-bert", usually={"epochs": "20"})
+
+    def epochs(**settings):
+        work = Ladder(project, queue, LadderSpec("classify", "topic", (rung,), settings=settings))
+        work.close()
+        return work.cells[0].spec.option("epochs")
+
+    assert (epochs(), epochs(epochs="2")) == (20, 2)
+
+
+def test_settings_reach_the_rungs_that_have_them(climb):
+    work = climb(
+        seeds=(1,),
+        settings={"epochs": "2", "freeze": "embeddings"},
+        of_rungs={"bert": {"epochs": "1"}},
+    )
+
+    assert [cell.spec.options for cell in work.cells] == [
+        {"epochs": 2, "method": "frozen"},
+        {"epochs": 1, "freeze": "embeddings"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"settings": {"epoch": "2"}}, "No rung has the setting 'epoch'"),
+        ({"of_rungs": {"gpt": {}}}, "no rung 'gpt'"),
+        ({"settings": {"epochs": "many"}}, "epochs is 'many'"),
+    ],
+)
+def test_wrong_settings_are_refused_before_the_start(climb, more, message):
+    with pytest.raises(SpecError, match=message):
+        climb(**more)
+
+
+def test_data_that_cannot_be_trained_on_is_reported_once(project, queue, wiring, add_layer):
+    add_layer("empty")
+    work = Ladder(project, queue, LadderSpec("classify", "empty", named(())))
+
+    work.start()
+    work.close()
+
+    assert work.status == "paused" and "submitted" in work.error and not queue.jobs
+
+
+def test_the_layer_gives_the_task_and_its_decoders(project, topics, add_layer):
+    add_layer("names", "span")
+
+    assert (ladder.task_of(project, "names"), ladder.task_of(project, "topic")) == (
+        "tag",
+        "classify",
+    )
+    assert ladder.decoders("tag") == ("crf", "greedy") and ladder.decoders("classify") == ("",)
+    with pytest.raises(SpecError, match="no layer 'x'"):
+        ladder.task_of(project, "x")
+
+
+def test_the_description_of_a_started_experiment_is_kept_with_the_runs(project, climb):
+    own = parse("Mine: starter-bert method=frozen layers=mix")
+    choices = {"settings": {"epochs": "5"}, "of_rungs": {"bert": {"epochs": "2"}}}
+    work = climb(seeds=(4, 7), parts={"vectors": "starter-vectors"}, **choices)
+    mine = replace(work.spec, rungs=(*work.spec.rungs, own))
+
+    work.start()
+    kept = last(project)
+    keep(project, mine)
+    assert kept == work.spec and last(project, "topic") == mine and last(project, "other") is None
+
+    (project.runs_folder / "ladder.json").write_text('{"topic": {"rungs": 3}}')
+    assert last(project, "topic") is None

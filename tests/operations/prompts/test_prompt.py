@@ -1,0 +1,401 @@
+"""A prompt is filled exactly, run over a split, scored like a trained run, and can suggest."""
+
+import json
+import math
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from workbench.base.errors import SpecError, WorkbenchError
+from workbench.base.paths import resource
+from workbench.operations.annotation import suggest
+from workbench.operations.prompts import prompt
+from workbench.operations.prompts.prompt import PromptSpec
+from workbench.operations.runs import predict, results
+from workbench.operations.runs.run_recorder import wire
+from workbench.prompting.backends import spec as backends
+from workbench.storage import documents, runs
+from workbench.tasks.pairs.info import PairsInfo
+
+pytestmark = pytest.mark.process  # the worker that renders templates
+
+TEMPLATE = (
+    "{% for example in examples %}{{ example.text }} => {{ example.label }}\n{% endfor %}"
+    "{{ text }} => {{ label }}"
+)
+STARTER = str(resource("models") / "starter-bert")
+
+
+def spec(**more):
+    return PromptSpec(
+        **{"template": TEMPLATE, "model": STARTER, "model_name": "starter-bert", "shots": 2, **more}
+    )
+
+
+@pytest.fixture
+def preview(project):
+    """preview(spec, document=None, limit=None, **more) → the preview.
+
+    By default of the first document of dev.
+    """
+    with prompt.Fillers(project) as fillers:
+
+        def make(spec, document=None, limit=None, **more):
+            filler = fillers.filler(spec)
+            filler.budget.limit = limit or filler.budget.limit
+            document = document or prompt.first_document(project, filler.layer)
+            return prompt.preview(filler, document, **more)
+
+        yield make
+
+
+def test_the_preview_is_exactly_the_prompt_with_its_length(preview, topics):
+    result = preview(spec(shots=1, seed=3), label="praise")
+
+    first, second = result.text.split("\n")
+    assert first.rsplit(" => ")[1] in ("praise", "complaint") and "train" in first
+    assert second == "the tram is late again dev 0 => praise"
+    assert result.limit == 512 and result.examples == 1 and result.dropped == 0
+    assert (
+        set(result.prompts) == {"praise", "complaint"}
+        and "".join(result.prompts["praise"]) == result.text
+    )
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(f"{STARTER}/tokenizer.json")
+    tokenizer.no_padding()
+    encode = tokenizer.encode
+    assert result.tokens == max(len(encode("".join(item)).ids) for item in result.prompts.values())
+
+
+def test_the_document_asked_about_is_never_among_the_examples(project, preview, topics):
+    training = documents.get(project.db, topics[1][0])
+
+    result = preview(spec(shots=8), training)
+
+    assert result.examples == 7 and result.text.count(training.text) == 1
+
+
+def test_what_is_too_long_loses_examples_and_says_how_many(preview, topics):
+    result = preview(spec(shots=8), limit=40)
+
+    assert (
+        result.tokens <= 40
+        and result.examples + result.dropped == 8
+        and result.dropped > 0
+        and not result.cut
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"template": "{{ text }}"}, "never writes the label"),
+        ({"template": "x" * 200_000 + "{{ label }}"}, "200,011 of at most"),
+        ({"layer": "nix"}, "no layer 'nix' with classes"),
+        ({"model": "/nowhere"}, "no such file or folder"),
+    ],
+)
+def test_what_cannot_work_is_reported_before_anything_starts(project, topics, more, says):
+    with pytest.raises(WorkbenchError, match=says):
+        prompt.prepare(project, spec(**more))
+
+
+@pytest.mark.parametrize(
+    "more", [{"shots": 99}, {"shots": -1}, {"order": "best"}, {"calibration": "x"}]
+)
+def test_settings_out_of_range_are_refused(more):
+    with pytest.raises(SpecError):
+        spec(**more)
+
+
+def test_a_layer_that_two_tasks_learn_is_offered_once(project, topics, monkeypatch):
+    monkeypatch.setattr(PairsInfo, "texts", 1)
+
+    assert [layer.name for layer, _count in prompt.fitting_layers(project)] == ["topic"]
+
+
+def test_a_split_without_documents_is_reported(project, add_layer):
+    add_layer("topic")
+
+    with pytest.raises(
+        WorkbenchError, match="No submitted document of layer 'topic' is in the dev split"
+    ):
+        prompt.prepare(project, spec())
+
+
+@pytest.fixture
+def asked(project, queue, topics):
+    """A prompt run whose worker has answered "praise" for everything."""
+    wiring = wire(project, queue)
+    run = prompt.run(project, queue, spec(name="few"))
+    job = queue.jobs[-1]
+    job.start()
+    answer_all(job, "praise")
+    job.end(
+        "done", {"n": 4, "seconds": 1.0, "language_model": "masked", "versions": {"torch": "2"}}
+    )
+    yield results.run(project, run.id)
+    wiring.close()
+
+
+def asked_lines(job):
+    return [
+        json.loads(line)
+        for line in Path(job.spec.params["prompts"]).read_text(encoding="ascii").splitlines()
+    ]
+
+
+def answer_all(job, label, without_text=None):
+    """Answer `label` with a mean of -2 against -5.
+
+    Without a text as given, otherwise all labels alike.
+    """
+    scored = []
+    for line in asked_lines(job):
+        scores = {name: [-1.0, -3.0] if name == label else [-5.0] for name in line["prompts"]}
+        if line["document_id"] is None:
+            scores = without_text or {name: [-1.0] for name in line["prompts"]}
+        scored.append(scores)
+    score(job, scored)
+
+
+def score(job, scored):
+    """Give the units of the candidates of each line these log-probabilities."""
+    with open(f"{job.spec.folder}/scores.jsonl", "w", encoding="utf-8") as file:
+        for line, scores in zip(asked_lines(job), scored, strict=True):
+            about = {name: line[name] for name in line if name not in ("parts", "prompts")}
+            file.write(json.dumps({**about, "logprobs": scores}) + "\n")
+
+
+def test_a_finished_prompt_is_a_run_with_scores_and_answers(project, asked):
+    evaluation = prompt.evaluation(project, asked)
+
+    assert (asked.kind, asked.status, asked.name) == ("prompt", "done", "few")
+    assert asked.scores["dev"]["accuracy"] == evaluation.scores["accuracy"] == 0.5
+    assert evaluation.n == 4 and evaluation.fingerprint == asked.spec["fingerprint"]
+    result = results.results(project, asked.id)
+    assert result.today.scores == evaluation.scores and len(result.errors) == 2
+    assert result.errors[0].score == pytest.approx(1 / (1 + 2.718281828**-3))
+
+
+def test_the_input_of_the_worker_is_small_and_complete(project, queue, topics):
+    prompt.run(project, queue, spec())
+
+    lines = [line for line in asked_lines(queue.jobs[-1]) if line["document_id"] is not None]
+
+    assert len(lines) == 4 and set(lines[0]["prompts"]) == {"praise", "complaint"}
+    before, answer, _after = lines[0]["prompts"]["praise"]
+    assert before == lines[0]["prompts"]["complaint"][0] and lines[0]["parts"][answer] == "praise"
+
+
+def whole(line, label="praise"):
+    return "".join(line["parts"][number] for number in line["prompts"][label])
+
+
+@pytest.mark.parametrize(
+    ("calibration", "texts"),
+    [("none", []), ("content-free", ["N/A", "[MASK]", ""]), ("pmi", [""])],
+)
+def test_the_prior_is_asked_once_for_a_set_of_examples_and_first(
+    project, queue, topics, calibration, texts
+):
+    prompt.run(project, queue, spec(calibration=calibration))
+
+    lines = asked_lines(queue.jobs[-1])
+    prior, documents = lines[: len(texts)], lines[len(texts) :]
+
+    assert [line["document_id"] for line in prior] == [None] * len(texts)
+    assert len(documents) == 4 and {line["set"] for line in lines} == {0}
+    examples = whole(documents[0]).rpartition("\n")[0]  # the same in all prompts
+    assert [whole(line) for line in prior] == [f"{examples}\n{text} => praise" for text in texts]
+
+
+def test_documents_with_other_examples_have_a_prior_of_their_own(project, queue, topics):
+    """Two of the 8 training documents are examples; for each of them another one is used."""
+    prepared = prompt.prepare(project, spec(calibration="pmi"), split="train")
+
+    lines = [json.loads(line) for line in prepared.lines]
+
+    prior = [line["set"] for line in lines if line["document_id"] is None]
+    assert prior == [0, 1, 2]
+    assert lines[0]["document_id"] is None and lines[1]["document_id"] is not None
+    asked = Counter(line["set"] for line in lines if line["document_id"] is not None)
+    assert sorted(asked.values()) == [1, 1, 6]
+
+
+def test_a_pair_is_without_both_texts(project, queue, add_layer, add_documents):
+    add_layer("rte", texts=2)
+    rows = [((f"a {n}", f"b {n}"), "dev", "submitted", "rte", "praise") for n in range(2)]
+    add_documents(rows)
+    template = "{{ text }} then {{ text_b }}: {{ label }}"
+
+    prompt.run(project, queue, spec(template=template, shots=0))
+
+    prior = asked_lines(queue.jobs[-1])[:3]
+    assert [whole(prompt) for prompt in prior] == [
+        "N/A then N/A: praise",
+        "[MASK] then [MASK]: praise",
+        " then : praise",
+    ]
+
+
+def test_choices_are_scored_for_each_document_with_a_prior_of_its_own(
+    project, queue, choice_documents
+):
+    shipped = prompt.default_template(prompt.choose_layer(project, "answer")[0])
+
+    run = prompt.run(project, queue, spec(template=shipped, layer="answer", shots=1))
+
+    lines = asked_lines(queue.jobs[-1])
+    first, second = (line for line in lines if line["document_id"] is not None)
+    assert list(first["prompts"]) == ["1", "2", "3"] and list(second["prompts"]) == ["1", "2"]
+    assert whole(second, "2").endswith("Bob waited.\nQuestion: For what?\nAnswer: the bus\n")
+    assert "Ada left.\nQuestion: Where to?\nAnswer: home\n" in whole(first, "1")  # the example
+    prior = [line for line in lines if line["set"] == second["set"]][:3]
+    assert [whole(line, "2").rpartition("\n\n")[2] for line in prior] == [
+        "N/A\nQuestion: N/A\nAnswer: the bus\n",
+        "[MASK]\nQuestion: [MASK]\nAnswer: the bus\n",
+        "Answer: the bus\n",  # after the line of the empty text
+    ]
+    assert run.spec["task"] == "choice"
+
+
+def test_a_prompt_run_over_choices_is_scored_and_has_no_common_prior(
+    project, queue, choice_documents
+):
+    wiring = wire(project, queue)
+    template = "{{ text }} {{ question }} {{ label }}"
+    run = prompt.run(project, queue, spec(template=template, layer="answer", calibration="none"))
+    job = queue.jobs[-1]
+    job.start()
+    # by the mean over the units, the first of three and the second of two; gold is 1 and 2
+    answers = [{"1": [-1.0, -1.0], "2": [-1.5], "3": [-4.0]}, {"1": [-3.0], "2": [-2.0, -2.0]}]
+    score(job, answers)
+    job.end("done", {"n": 2, "versions": {}})
+    wiring.close()
+
+    run = results.run(project, run.id)
+    assert run.scores["dev"] == {"accuracy": 1.0, "mean_reciprocal_rank": 1.0}
+    assert run.result["prior"] is None
+
+
+def test_a_template_that_needs_a_text_is_calibrated_with_the_content_free_texts_it_takes(
+    project, queue, topics
+):
+    template = "{{ text.split() | first }} => {{ label }}"
+
+    prompt.run(project, queue, spec(template=template, shots=0))
+    prior = [line for line in asked_lines(queue.jobs[-1]) if line["document_id"] is None]
+    assert [whole(line) for line in prior] == ["N/A => praise", "[MASK] => praise"]
+
+    with pytest.raises(SpecError, match="needs the prompt without a text: Line 1"):
+        prompt.prepare(project, spec(template=template, shots=0, calibration="pmi"))
+
+
+def test_a_calibrated_run_is_a_regular_run_with_its_prior(project, queue, topics):
+    wiring = wire(project, queue)
+    run = prompt.run(project, queue, spec(name="calibrated"))
+    job = queue.jobs[-1]
+    job.start()
+    # "praise" is e^-2 : e^-5 with a text and e^0 : e^-5 without: divided, "complaint" wins 1 : e^-2
+    answer_all(job, "praise", {"praise": [0.0], "complaint": [-5.0]})
+    job.end("done", {"n": 4, "versions": {}})
+    wiring.close()
+
+    run = results.run(project, run.id)
+    result = results.results(project, run.id)
+    share = 1 / (1 + math.exp(-2))
+    assert run.result["calibration"] == "content-free" and run.result["prior_sets"] == 1
+    assert run.result["prior"]["praise"] == pytest.approx(1 / (1 + math.exp(-5)))
+    assert run.scores["dev"]["accuracy"] == 0.5 and len(result.errors) == 2
+    assert result.errors[0].score == pytest.approx(share)
+
+
+def test_a_run_of_a_version_without_calibration_stays_uncalibrated(project, queue, topics):
+    run = prompt.run(project, queue, spec())
+    raw = {name: value for name, value in run.spec.items() if name != "calibration"}
+
+    assert PromptSpec.from_json(raw).calibration == "none"
+    assert prompt.spec_of(run).calibration == "content-free"
+
+
+def test_a_run_of_a_version_without_backends_asks_a_model_on_this_computer(project, queue, topics):
+    run = prompt.run(project, queue, spec())
+    raw = {name: value for name, value in run.spec.items() if name != "backend"}
+
+    result = PromptSpec.from_json({**raw, "options": {}})
+
+    assert result == prompt.spec_of(run)
+    assert queue.jobs[-1].spec.params["backend"] == result.backend == backends.DEFAULT
+
+
+def test_a_prompt_suggests_for_documents_that_nobody_has_labelled(project, queue, asked):
+    received = []
+
+    suggest.suggest(project, queue, asked, lambda outcome, error: received.append((outcome, error)))
+    job = queue.jobs[-1]
+    job.start()
+    answer_all(job, "complaint")
+    job.end("done", {"n": 4})
+
+    outcome, error = received[0]
+    assert error is None and outcome.documents == 4 and outcome.suggestions == 4
+
+
+def test_answers_once_given_are_kept(project, queue, asked):
+    waiting = [
+        waiting_document.document
+        for waiting_document in suggest.waiting_documents(project, results.layer_of(project, asked))
+    ]
+    received = []
+    predict.ensure(project, queue, asked, waiting, lambda answers, error: received.append(answers))
+    answer_all(queue.jobs[-1], "praise")
+    queue.jobs[-1].end("done", {"n": 4})
+
+    before = len(queue.jobs)
+    predict.ensure(project, queue, asked, waiting, lambda answers, error: received.append(answers))
+
+    assert len(queue.jobs) == before and received[0].keys() == received[1].keys()
+
+
+def test_a_cancelled_prompt_leaves_no_run_and_a_failed_one_says_why(project, queue, topics):
+    wiring = wire(project, queue)
+    first, second = prompt.run(project, queue, spec()), prompt.run(project, queue, spec())
+    queue.jobs[0].end("cancelled")
+    queue.jobs[1].end("failed", message="No memory.")
+    wiring.close()
+
+    assert [entry.id for entry in runs.all(project.db)] == [second.id] != [first.id]
+    failed = results.run(project, second.id)
+    assert failed.status == "failed" and failed.result["message"] == "No memory."
+
+
+def test_templates_are_kept_in_the_project_and_can_be_undone(project):
+    prompt.save(project, "mine", "{{ text }} {{ label }}")
+    prompt.save(project, "mine", "{{ text }}: {{ label }}")
+
+    assert [template.body for template in prompt.saved(project)] == ["{{ text }}: {{ label }}"]
+    project.undo()
+    assert [template.body for template in prompt.saved(project)] == ["{{ text }} {{ label }}"]
+
+
+@pytest.mark.slow
+def test_the_starter_answers_a_whole_split(project, inline_jobs, topics):
+    pytest.importorskip("torch")
+    wiring = wire(project, inline_jobs)
+
+    run = prompt.run(project, inline_jobs, spec(device="cpu"))
+    inline_jobs.wait(inline_jobs.jobs[-1], 100)
+    wiring.close()
+
+    done = results.run(project, run.id)
+    assert done.status == "done" and set(done.scores["dev"]) == {
+        "accuracy",
+        "macro_f1",
+        "micro_f1",
+        "weighted_f1",
+    }
+    assert done.result["language_model"] == "masked" and prompt.evaluation(project, done).n == 4
+    assert sum(done.result["prior"].values()) == pytest.approx(1) and done.result["n"] == 4

@@ -1,0 +1,327 @@
+"""Scores as run and of today, the matrix, errors, two runs side by side, deletion."""
+
+from time import process_time
+
+import pytest
+
+from workbench.base.errors import WorkbenchError
+from workbench.operations.annotation import annotate, suggestion_edits
+from workbench.operations.runs import results, run_folders, run_results
+from workbench.operations.schema import labels
+from workbench.project.check import check_open
+from workbench.storage import documents, runs
+from workbench.text.fields import ClassScores, Prediction, SpanScores, WordTag, WordTags
+from workbench.text.spans import Span
+
+
+def test_today_follows_gold_while_as_run_stays(project, trained, topics):
+    layer, _ids = topics
+    result = results.results(project, trained.id)
+    assert result.today.scores["accuracy"] == 0.75 and result.as_run["accuracy"] == 0.75
+
+    annotate.set_class(project, result.errors[0].document_id, layer.label("praise").id)
+
+    result = results.results(project, trained.id)
+    assert (
+        result.today.scores["accuracy"] == 1.0
+        and result.as_run["accuracy"] == 0.75
+        and result.errors == ()
+    )
+
+
+def test_the_matrix_names_the_documents_of_each_cell(project, trained):
+    result = results.results(project, trained.id)
+
+    assert result.matrix.labels == ("praise", "complaint")
+    assert result.matrix.cells == ((2, 0), (1, 1))
+    assert result.matrix.documents["complaint", "praise"] == (result.errors[0].document_id,)
+
+
+def test_errors_come_most_confident_first():
+    from workbench.operations.evaluation.scoring import Scored
+    from workbench.tasks.classify.info import ClassGold
+    from workbench.text.document import Document
+
+    asked = [Scored(Document(str(n), (("text", "x"),), id=n), ClassGold("A")) for n in range(3)]
+    answers = [Prediction((ClassScores(("A", "B"), (1 - sure, sure)),)) for sure in (0.6, 0.3, 0.9)]
+
+    rows = results.errors("classify", asked, answers)
+
+    assert [(row.document_id, row.predicted, row.score) for row in rows] == [
+        (2, "B", 0.9),
+        (0, "B", 0.6),
+    ]
+
+
+def test_errors_of_tags_show_what_only_one_side_has():
+    from workbench.operations.evaluation.scoring import Scored
+    from workbench.tasks.heads.info import SpanGold
+    from workbench.text.document import Document
+
+    scored = Scored(
+        Document("k", (("text", "Ada met Bob"),), id=7),
+        SpanGold((Span(0, 3, "PER"), Span(8, 11, "PER"))),
+    )
+    extra = Prediction((SpanScores((Span(0, 3, "PER", score=0.9), Span(8, 11, "LOC", score=0.7))),))
+    missed = Prediction(
+        (
+            WordTags((WordTag(0, 3, "PER", 0.9), WordTag(8, 11, None, 0.6))),
+            SpanScores((Span(0, 3, "PER", score=0.9),)),
+        )
+    )
+
+    (first,) = results.errors("tag", [scored], [extra])
+    (second,) = results.errors("tag", [scored], [missed])
+
+    assert (first.gold, first.predicted, first.score) == ("PER “Bob”", "LOC “Bob”", 0.7)
+    assert (second.gold, second.predicted, second.score) == ("PER “Bob”", "–", 0.6)
+
+
+def test_an_answer_that_equals_flat_gold_is_no_error_and_documents_of_train_are_none(
+    project, add_layer, add_documents
+):
+    layer = add_layer("names", "span", ("PER", "ORG"))
+    nested = [(0, 3, "PER"), (0, 16, "ORG")]
+    ids = add_documents(
+        [
+            ("Ada Byron Trust met", split, "submitted", "names", nested)
+            for split in ("dev", "dev", "train", "test")
+        ]
+        + [("Ada Byron Trust met", "dev", "draft", "names", nested)]
+    )
+    with project.write():
+        run = runs.add(
+            project.db, "t", "train", layer_id=layer.id, spec={"task": "tag"}, status="done"
+        )
+    hashes = {
+        record.document.id: record.document.text_hash for record in documents.records(project.db)
+    }
+    flat = Prediction((SpanScores((Span(0, 16, "ORG"),)),))
+    wrong = Prediction((SpanScores((Span(0, 3, "PER"),)),))
+    answers = dict(zip(ids, (flat, wrong, wrong, wrong, wrong), strict=True))
+    with project.write():
+        runs.save_predictions(
+            project.db,
+            run.id,
+            [(id, hashes[id], answer.to_json()) for id, answer in answers.items()],
+        )
+
+    assert [row.document_id for row in results.results(project, run.id).errors] == [ids[1]]
+
+
+def test_a_book_with_thousands_of_errors_is_a_row_as_soon_as_any():
+    from workbench.operations.evaluation.scoring import Scored
+    from workbench.tasks.heads.info import SpanGold
+    from workbench.text.document import Document
+
+    text = "word " * 20_000
+    offsets = [(at, at + 4) for at in range(0, len(text), 5)]
+    scored = Scored(
+        Document("k", (("text", text),), id=7),
+        SpanGold(tuple(Span(*pair, "PER") for pair in offsets[::2])),
+    )
+    words = tuple(WordTag(*pair, None, 0.5 + (pair[0] == 50) / 4) for pair in offsets)
+    answer = Prediction((WordTags(words), SpanScores(())))
+
+    begin = process_time()
+    (row,) = results.errors("tag", [scored], [answer])
+
+    assert process_time() - begin < 2
+    assert (
+        row.score == 0.75
+        and row.gold.count("PER “word”") == 50
+        and row.gold.endswith(" and 9,950 more")
+    )
+
+
+def test_an_evaluation_asks_only_for_missing_answers_and_keeps_them(
+    project, queue, trained, answer_job
+):
+    collected = []
+    job = results.start_evaluation(
+        project, queue, trained, "dev", lambda value, error: collected.append((value, error))
+    )
+    assert job is None and collected[0][0].n == 4 and collected[0][0].scores["accuracy"] == 0.75
+
+    job = results.start_evaluation(
+        project, queue, trained, "train", lambda value, error: collected.append((value, error))
+    )
+    answer_job(job, "praise")
+
+    assert (
+        collected[1][0].scores["accuracy"] == 0.5
+        and collected[1][0].fingerprint != collected[0][0].fingerprint
+    )
+    assert results.start_evaluation(project, queue, trained, "train", lambda *_: None) is None
+    cost = run_results.outcome(results.run(project, trained.id)).predicting
+    assert (cost.documents, cost.cpu_seconds, cost.per_thousand) == (8, 0.5, 62.5)
+
+
+def test_each_look_at_the_test_score_is_counted(project, queue, trained, answer_job):
+    for _look in range(2):
+        job = results.start_evaluation(project, queue, trained, "test", lambda *_: None)
+        if job:
+            answer_job(job, "praise")
+
+    assert results.run(project, trained.id).seen_test == 2
+
+
+def test_the_first_test_score_is_stored_per_label_and_stays_when_gold_changes(
+    project, queue, trained, topics, answer_job
+):
+    layer, ids = topics
+    first = results.start_evaluation(project, queue, trained, "test", lambda *_: None)
+    answer_job(first, "praise")
+    annotate.set_class(project, ids[12], layer.label("praise").id)  # a complaint until now
+
+    collected = []
+    results.start_evaluation(
+        project, queue, trained, "test", lambda value, _e: collected.append(value)
+    )
+
+    run = results.run(project, trained.id)
+    then, today = results.as_run(run, "test"), collected[0]
+    support = {row.label: row.support for row in then.per_label}
+    assert support == {"complaint": 2, "praise": 2} and then.scores["accuracy"] == 0.5
+    assert {row.label: row.support for row in today.per_label} == {"complaint": 1, "praise": 3}
+    assert run.test_fingerprint == then.fingerprint != today.fingerprint
+    assert then.at and run.seen_test == 2
+
+
+def test_a_run_of_an_earlier_version_has_no_stored_evaluation(project, trained):
+    assert results.as_run(trained, "dev") is None and results.as_run(trained, "test") is None
+    with project.write():
+        run = runs.update(project.db, trained.id, result={"evaluations": {"dev": {"n": 3}}})
+    assert results.as_run(run, "dev") is None
+
+
+def test_a_prediction_that_fails_reaches_the_asker(project, queue, trained):
+    collected = []
+    job = results.start_evaluation(
+        project, queue, trained, "test", lambda value, error: collected.append((value, error))
+    )
+
+    job.end("crashed", message="The worker died.")
+
+    assert (
+        collected[0][0] is None
+        and "died" in str(collected[0][1])
+        and results.run(project, trained.id).seen_test == 0
+    )
+
+
+def test_missing_weights_are_named(project, queue, trained):
+    run_folders.remove(project, trained.id)
+    collected = []
+
+    results.start_evaluation(
+        project, queue, trained, "test", lambda value, error: collected.append(error)
+    )
+
+    assert "weights of run 'first' are missing" in str(collected[0]) and queue.jobs[1:] == ()
+
+
+def test_an_empty_split_says_so(project, queue, trained, topics):
+    from workbench.operations.documents import corpus
+
+    corpus.set_split(project, topics[1], "train")
+    collected = []
+
+    results.start_evaluation(
+        project, queue, trained, "test", lambda value, error: collected.append(error)
+    )
+
+    assert "test split" in str(collected[0])
+
+
+def test_a_deleted_run_frees_its_space(project, trained):
+    assert results.disk_space(project, trained.id) > 0
+
+    freed = results.delete(project, trained.id)
+
+    assert freed > 0 and runs.all(project.db) == () and results.disk_space(project, trained.id) == 0
+
+
+@pytest.fixture
+def suggested(project, trained, topics):
+    """The trained run with one suggestion accepted, one rejected and two open; (layer, ids)."""
+    layer, ids = topics
+    label = layer.label("praise").id
+    for id in ids[:4]:
+        annotate.clear_class(project, id, layer.id)
+    rows = [annotate.NewSuggestion(id, layer.id, label, score=0.9) for id in ids[:4]]
+    suggestion_edits.add_suggestions(project, trained.id, rows, title="Suggest")
+    accepted, rejected = (annotate.view(project, id).suggestions[0].id for id in ids[:2])
+    suggestion_edits.accept(project, [accepted])
+    suggestion_edits.reject(project, [rejected])
+    return layer, ids
+
+
+def stored_suggestions(project):
+    return project.db.reader().execute("select count(*) from suggestion").fetchone()[0]
+
+
+def test_a_deleted_run_takes_its_suggestions_with_it_and_leaves_accepted_labels(
+    project, trained, suggested
+):
+    _layer, ids = suggested
+
+    results.delete(project, trained.id)
+
+    assert stored_suggestions(project) == 0
+    assert [len(annotate.view(project, id).suggestions) for id in ids[:4]] == [0, 0, 0, 0]
+    assert [mark.source_kind for mark in annotate.view(project, ids[0]).marks] == ["run"]
+    assert check_open(project) == []
+
+
+def test_neither_undo_nor_redo_brings_suggestions_of_a_deleted_run_back(
+    project, trained, suggested
+):
+    project.undo(2)
+    results.delete(project, trained.id)
+    while project.redo():
+        assert stored_suggestions(project) == 0
+    while project.undo():
+        assert stored_suggestions(project) == 0
+    while project.redo():
+        assert stored_suggestions(project) == 0
+
+    assert check_open(project) == []
+
+
+def test_who_shows_a_document_hears_that_its_suggestions_went(project, trained, suggested):
+    _layer, ids = suggested
+    heard = []
+    stop = project.changed.connect(heard.append)
+
+    results.delete(project, trained.id)
+    stop()
+
+    assert any(event.touches("suggestion", ids[2]) for event in heard)
+    assert not any(event.touches("suggestion", ids[5]) for event in heard)
+
+
+def test_runs_are_deleted_all_or_none(project, trained):
+    with project.write():
+        busy = runs.add(project.db, "busy", status="running")
+
+    with pytest.raises(WorkbenchError, match="'busy' is still running"):
+        results.delete(project, trained.id, busy.id)
+
+    assert {run.name for run in runs.all(project.db)} == {"first", "busy"}
+
+
+def test_a_run_of_a_deleted_layer_does_not_pass_for_one_of_a_new_layer(project, trained, topics):
+    layer, _ids = topics
+    labels.delete_layer(project, layer.id)
+
+    new = labels.add_layer(project, "other", "class", labels=["x"])
+
+    assert new != layer.id
+    with pytest.raises(WorkbenchError, match=r"Layer .\w+. of run .* is no longer in the project"):
+        results.layer_of(project, runs.get(project.db, trained.id))
+
+
+def test_an_unknown_run_names_those_there_are(project, trained):
+    with pytest.raises(WorkbenchError, match="no run 'nix'.*first"):
+        results.run_named(project, "nix")

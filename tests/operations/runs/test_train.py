@@ -1,0 +1,403 @@
+"""Which layer and documents a training uses, what is left out and why, and how a run begins."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests import flair_models
+from tests.models.spec import folders
+from workbench.base import paths
+from workbench.base.errors import ModelError, SpecError, WorkbenchError
+from workbench.base.settings import Settings
+from workbench.models.families.bilstm.info import BilstmInfo
+from workbench.operations.models import installed
+from workbench.operations.runs import train
+from workbench.storage import documents, runs
+from workbench.tasks import spec as tasks
+from workbench.text.dataset import read
+from workbench.text.segmenters import stored
+from workbench.training.spec import TrainSpec
+
+
+def spec(task="classify", layer="topic", **more):
+    return TrainSpec(task, layer, str(paths.resource("models/starter-bert")), "starter", **more)
+
+
+def reasons(plan):
+    return {group.reason: group.count for group in plan.left_out}
+
+
+def test_the_layer_with_most_submitted_documents_is_taken_and_named(
+    project, topics, add_layer, add_documents
+):
+    add_layer("mood")
+    add_documents([("so so", "train", "submitted", "mood", "praise")])
+
+    layer, remark = train.choose_layer(project, "classify")
+
+    assert layer.name == "topic" and "topic" in remark and "mood" in remark
+    assert train.choose_layer(project, "classify", "mood")[0].name == "mood"
+
+
+def test_a_layer_that_does_not_fit_or_exist_is_an_error_that_names_those_that_do(
+    project, topics, add_layer
+):
+    add_layer("entities", "span")
+
+    with pytest.raises(SpecError, match="does not fit task classify.*topic"):
+        train.choose_layer(project, "classify", "entities")
+    with pytest.raises(SpecError, match="no layer 'nix'.*topic, entities"):
+        train.choose_layer(project, "classify", "nix")
+    with pytest.raises(SpecError, match="no layer for task pairs"):
+        train.choose_layer(project, "pairs")
+
+
+def test_a_task_is_found_where_only_one_fits_what_is_submitted(project, topics, add_layer):
+    add_layer("names", "span")  # nothing of it is submitted
+
+    assert train.only_task(project) == "classify"
+    with pytest.raises(SpecError, match="--task: no task fits"):
+        train.only_task(project, "names")
+
+
+def test_of_several_tasks_that_fit_each_is_named_with_its_layers(
+    project, topics, add_layer, add_documents
+):
+    add_layer("names", "span", ("PER", "LOC"))
+    add_documents([("Ada came.", "train", "submitted", "names", [(0, 3, "PER")])])
+
+    with pytest.raises(SpecError, match="several tasks fit") as told:
+        train.only_task(project)
+
+    assert told.value.hint == (
+        "Tasks that fit: classify (layer topic), tag (layer names), spans (layer names)."
+    )
+    assert train.only_task(project, "topic") == "classify"
+
+
+def test_a_layer_that_no_task_learns_is_named(project, add_layer):
+    add_layer("names", "span")
+    assert train.unlearned(project) == ""
+
+    add_layer("themes", "multi", texts=2)
+
+    with pytest.raises(SpecError, match="does not fit task classify") as raised:
+        train.choose_layer(project, "classify", "themes")
+    assert "Tasks for themes: none" in raised.value.hint
+    with pytest.raises(SpecError, match="does not fit task classify") as raised:
+        train.choose_layer(project, "classify", "names")
+    assert "Tasks for names: tag" in raised.value.hint
+    assert train.unlearned(project) == "No task can learn layer themes."
+
+
+def test_the_plan_counts_what_is_used_and_says_why_the_rest_is_not(project, topics, add_documents):
+    add_documents(
+        [
+            ("   \t", "train", "submitted", "topic", "praise"),
+            ("a draft", "train", "draft", "topic", "praise"),
+            ("bare", "train", "submitted", "topic", None),
+        ]
+    )
+
+    plan = train.plan(project, "classify")
+
+    assert plan.used == {"train": 8, "dev": 4, "test": 4} and plan.problem == ""
+    assert reasons(plan) == {"not submitted": 5, "empty text": 1, "submitted without a class": 1}
+
+
+def test_overlapping_spans_are_counted_and_a_document_without_spans_is_used(
+    project, add_layer, add_documents
+):
+    add_layer("entities", "span", ("PER", "LOC"))
+    add_documents(
+        [
+            (
+                "Ada Lovelace met Bob",
+                "train",
+                "submitted",
+                "entities",
+                [(0, 12, "PER"), (0, 3, "PER"), (17, 20, "PER")],
+            ),
+            ("nobody here", "train", "submitted", "entities", []),
+            ("Bob in Paris", "dev", "submitted", "entities", [(0, 3, "PER"), (7, 12, "LOC")]),
+        ]
+    )
+
+    plan = train.plan(project, "tag")
+
+    assert plan.used == {"train": 2, "dev": 1, "test": 0}
+    assert reasons(plan) == {"spans that overlap a longer one": 1}
+    assert any("LOC" in warning for warning in plan.warnings)
+
+
+def test_one_class_alone_and_no_submitted_document_are_problems(project, add_layer, add_documents):
+    add_layer("topic")
+    assert "No document is submitted" in train.plan(project, "classify").problem
+
+    add_documents([(f"fine {n}", "train", "submitted", "topic", "praise") for n in range(5)])
+    assert "one class" in train.plan(project, "classify").problem
+
+
+def test_a_start_freezes_the_data_and_leaves_a_waiting_run(project, queue, topics):
+    Settings(precision_trials={"this cpu": 0.4}).save()
+
+    run = train.start(project, queue, spec(seed=3, options={"train_limit": "5"}))
+
+    job = queue.jobs[0]
+    assert job.spec.params["precision_trials"] == {"this cpu": 0.4}
+    data = read(job.spec.params["data"])
+    assert (run.name, run.status, run.layer, run.spec["seed"]) == (
+        "classify-1",
+        "waiting",
+        "topic",
+        3,
+    )
+    assert len(data.records) == 16 and data.fingerprint() == run.data_fingerprint
+    assert len(job.spec.params["splits"]["train"]) == 5 and "test" not in job.spec.params["splits"]
+    assert run.spec["plan"]["used"] == {"train": 5, "dev": 4, "test": 4}
+
+
+def test_splits_are_made_once_where_submitted_documents_have_none(
+    project, queue, add_layer, add_documents
+):
+    add_layer("topic")
+    ids = add_documents(
+        [
+            (f"number {n}", None, "submitted", "topic", ("praise", "complaint")[n % 2])
+            for n in range(40)
+        ]
+    )
+
+    plan = train.plan(project, "classify")
+    assert (plan.unsplit, plan.used) == (40, {"train": 32, "dev": 4, "test": 4})
+    assert documents.counts(project.db).splits["none"] == 40
+    train.start(project, queue, spec())
+    made = {id: documents.get(project.db, id).split for id in ids}
+    train.start(project, queue, spec())
+
+    counts = {split: list(made.values()).count(split) for split in ("train", "dev", "test")}
+    assert counts == {"train": 32, "dev": 4, "test": 4}
+    assert {id: documents.get(project.db, id).split for id in ids} == made
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {None: 30},
+        {None: 7, "train": 20},
+        {None: 9, "train": 20, "dev": 5, "test": 5},
+        {"train": 25, "test": 5},
+        {None: 5, "test": 10},
+    ],
+    ids=str,
+)
+def test_the_plan_counts_the_splits_that_training_will_make(
+    project, queue, add_layer, add_documents, given
+):
+    add_layer("topic")
+    add_documents(
+        [
+            (f"{split} {n}", split, "submitted", "topic", ("praise", "complaint")[n % 2])
+            for split, count in given.items()
+            for n in range(count)
+        ]
+    )
+    planned = train.plan(project, "classify")
+
+    run = train.start(project, queue, spec())
+
+    assert planned.used == run.spec["plan"]["used"] and planned.unsplit == given.get(None, 0)
+    assert planned.used["train"] and planned.used["dev"]
+    assert (planned.assigned > 0) == (given.get(None, 0) > 0 or "dev" not in given)
+
+
+def test_a_missing_dev_split_is_cut_from_train_never_from_test(
+    project, queue, add_layer, add_documents
+):
+    add_layer("topic")
+    rows = [
+        (f"{split} {n}", split, "submitted", "topic", ("praise", "complaint")[n % 2])
+        for split, count in (("train", 30), ("test", 10))
+        for n in range(count)
+    ]
+    ids = add_documents(rows)
+
+    train.start(project, queue, spec())
+
+    splits = [documents.get(project.db, id).split for id in ids]
+    assert splits[30:] == ["test"] * 10 and splits[:30].count("dev") >= 2
+
+
+def test_a_start_that_cannot_be_leaves_nothing_behind(project, queue, add_layer, tmp_path):
+    add_layer("topic")
+
+    with pytest.raises(WorkbenchError, match="No document is submitted"):
+        train.start(project, queue, spec())
+
+    assert runs.all(project.db) == () and queue.jobs == () and not project.runs_folder.exists()
+
+
+def test_two_runs_cannot_have_one_name(project, queue, topics):
+    train.start(project, queue, spec(name="mine"))
+
+    with pytest.raises(SpecError, match="'mine'"):
+        train.start(project, queue, spec(name="mine"))
+
+
+def test_the_command_repeats_the_run_and_again_trains_with_its_settings(project, queue, topics):
+    run = train.start(
+        project, queue, spec(seed=4, options={"epochs": "2", "batch_size": "auto"}, with_test=True)
+    )
+
+    words = train.command(project, run)
+    second = train.again(project, queue, run.id)
+
+    assert (
+        "--task classify --model starter --layer topic --set epochs=2 --set "
+        "batch_size=auto --seed 4 --with-test"
+    ) in words
+    assert (
+        train.spec_of(second).options == {"epochs": 2, "batch_size": None}
+        and second.parent_id == run.id
+        and second.name != run.name
+    )
+
+
+def test_a_run_that_repeats_a_named_one_takes_its_name_with_a_number(project, queue, topics):
+    first = train.start(project, queue, spec(name="model 2020"))
+    second = train.again(project, queue, first.id)
+
+    assert second.name == "model 2020 2"
+    assert train.again(project, queue, second.id).name == "model 2020 3"
+    assert train.again_spec(project, first.id, name="mine").name == "mine"
+
+
+def test_stop_and_cancel_reach_the_job_of_the_run(project, queue, topics):
+    run = train.start(project, queue, spec())
+
+    train.stop(project, queue, run.id)
+    assert queue.jobs[0].asked == "stop"
+    train.cancel(project, queue, run.id)
+    assert queue.jobs[0].asked == "cancel"
+
+
+def test_words_that_a_model_does_not_know_and_long_texts_are_reported_before_the_start():
+    text_check = train.TextCheck(texts=100, unknown=0.4, cut=0.05, max_length=128)
+
+    unknown, cut = train.text_warnings("classify", text_check, "starter-bert")
+
+    assert "40%" in unknown and "starter-bert" in unknown and "5%" in cut and "128" in cut
+    assert len(train.text_warnings("tag", text_check, "starter-bert")) == 1
+    assert train.text_warnings("classify", train.TextCheck(10, 0.1, 0.0, 128), "x") == ()
+
+
+def test_the_device_of_the_settings_is_used_unless_the_run_names_one(project, queue, topics):
+    Settings(device="cpu").save()
+
+    run = train.start(project, queue, spec())
+    train.start(project, queue, spec(options={"device": "cuda:1"}))
+
+    first, second = queue.jobs
+    assert first.spec.params["spec"]["options"] == {"device": "cpu"} and first.spec.device == "cpu"
+    assert (
+        second.spec.params["spec"]["options"] == {"device": "cuda:1"}
+        and second.spec.device == "cuda:1"
+    )
+    assert (
+        train.spec_of(run).options == {}
+    )  # repeated elsewhere, the run takes what that computer has
+
+
+def test_a_model_that_lacks_what_the_task_needs_is_refused_before_anything_is_made(
+    project, queue, topics, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(type(tasks.info("classify")), "needs", frozenset({"states", "masked_lm"}))
+    folder = str(folders.make_decoder(tmp_path / "olmo-1b", "olmo"))
+
+    with pytest.raises(ModelError, match="olmo-1b .olmo. .* needs predictions of masked") as raised:
+        train.prepare(project, TrainSpec("classify", "topic", folder, "olmo-1b"))
+
+    assert (
+        raised.value.hint == "Models that support it: starter-bert." and runs.all(project.db) == ()
+    )
+    assert not project.runs_folder.exists()
+
+
+def test_a_broken_model_is_refused_before_anything_is_made(project, queue, topics, tmp_path):
+    folder = folders.make_decoder(tmp_path / "llama", "llama")
+    (folder / "model.safetensors").unlink()
+
+    with pytest.raises(ModelError, match="model.safetensors is missing"):
+        train.prepare(project, TrainSpec("classify", "topic", str(folder), "llama"))
+    assert runs.all(project.db) == ()
+
+
+def bilstm(**settings):
+    return TrainSpec(
+        "classify", "class", installed.find("bilstm").path, options=settings, family="bilstm"
+    )
+
+
+def test_models_named_in_the_settings_become_paths_for_the_worker():
+    found = train.with_models(bilstm(embeddings="words+starter-bert@mix"))
+
+    path = installed.find("starter-bert").path
+    assert found.options["embeddings"] == f"words+{path}@mix" and not found.allow_pickle
+
+
+def test_an_unknown_model_in_the_settings_is_named_before_the_training():
+    with pytest.raises(ModelError, match="There is no model 'nix'"):
+        train.with_models(bilstm(embeddings="words+nix"))
+
+
+def test_pickled_models_in_the_settings_must_have_been_confirmed(tmp_path):
+    path = str(flair_models.pair(tmp_path / "flair"))
+    with pytest.raises(ModelError, match="pickle"):
+        train.with_models(bilstm(embeddings=path))
+
+    installed.add(path, allow_pickle=True)
+
+    assert train.with_models(bilstm(embeddings=path)).allow_pickle
+
+
+def test_a_path_with_the_separator_of_embeddings_is_refused(tmp_path):
+    shutil.copytree(installed.find("starter-bert").path, tmp_path / "a+b")
+    installed.add(tmp_path / "a+b")
+
+    with pytest.raises(SpecError, match="contains a"):
+        BilstmInfo().resolved({"embeddings": "mine"}, lambda name: installed.find("a+b"))
+
+
+@pytest.mark.parametrize(
+    ("model", "advised"),
+    [("starter-vectors", True), ("starter-ulmfit-forward", True), ("starter-bert", False)],
+)
+def test_texts_without_spaces_are_noticed_for_models_that_read_words(
+    project, add_layer, add_documents, model, advised
+):
+    layer = add_layer("topic")
+    add_documents([("รถไฟฟ้ามาสายอีกแล้ว", "train", "submitted", "topic", "praise")])
+
+    found = train.check_texts(project, "classify", layer, paths.resource(f"models/{model}"))
+
+    assert bool(found.words) == advised
+    if advised:
+        assert found.words.names == ("icu", "newmm")
+
+
+def test_no_segmenter_is_advised_where_a_model_of_the_embeddings_has_one(
+    project, add_layer, add_documents, tmp_path
+):
+    layer = add_layer("topic")
+    add_documents([("รถไฟฟ้ามาสายอีกแล้ว", "train", "submitted", "topic", "praise")])
+    elmo = Path(shutil.copytree(installed.find("starter-elmo").path, tmp_path / "elmo"))
+    stored.write("characters", elmo)
+    bare = paths.resource("models/bilstm")
+
+    def advice(embeddings):
+        settings = {"embeddings": embeddings}
+        return train.check_texts(project, "classify", layer, bare, settings=settings).words
+
+    assert advice("words+chars") is not None
+    assert advice(f"words+{elmo}") is None

@@ -1,0 +1,56 @@
+import json
+
+from workbench.base import paths
+from workbench.jobs import steps
+from workbench.operations.runs.training_curves import training_curves
+
+
+def step(number, **more):
+    return {
+        "kind": "step",
+        "step": number,
+        "total": 4,
+        "losses": {"task": 1.0 / number, "lm": 1.0},
+        "learning_rate": number / 10,
+        **more,
+    }
+
+
+def test_every_step_of_merged_messages_is_read(project, trained):
+    merged = steps.merge([step(1, gradient_norm=0.5), step(2, gradient_norm=1.5)])
+    evaluated = {"kind": "evaluated", "step": 3, "split": "dev", "scores": {"accuracy": 0.5}}
+    payloads = [merged, step(3, gradient_norm=2.0), evaluated, {"kind": "saved", "step": 3}]
+    folder = paths.run_folder(project.path, trained.id)
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [json.dumps({"type": "output", "payload": payload}) for payload in payloads]
+    (folder / "events.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    found = training_curves(project, trained.id)
+
+    assert found.loss == ((1, 2, 3), (2.0, 1.5, 1 / 3 + 1.0))
+    assert found.parts == {
+        "task": ((1, 2, 3), (1.0, 0.5, 1 / 3)),
+        "lm": ((1, 2, 3), (1.0, 1.0, 1.0)),
+    }
+    assert found.learning_rate == ((1, 2, 3), (0.1, 0.2, 0.3))
+    assert found.gradient_norm == ((1, 2, 3), (0.5, 1.5, 2.0))
+    assert found.scores == {"accuracy": ((3,), (0.5,))} and found.best == 3
+
+
+def test_an_adaptation_of_the_language_model_has_curves_of_its_own(project, trained):
+    adapting = {"kind": "adapting", "step": 1, "losses": {"masked": 4.0}}
+    adapted = {"kind": "adapted", "step": 2, "scores": {"perplexity": 60.0}}
+    payloads = [adapting, {**adapting, "step": 2, "losses": {"masked": 3.5}}, adapted, step(1)]
+    folder = paths.run_folder(project.path, trained.id)
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [json.dumps({"type": "output", "payload": payload}) for payload in payloads]
+    (folder / "events.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    found = training_curves(project, trained.id)
+
+    assert found.adapting == {"masked": ((1, 2), (4.0, 3.5))}
+    assert found.adapted == {"perplexity": ((2,), (60.0,))} and found.loss[0] == (1,)
+
+
+def test_a_run_without_events_has_no_curves(project, trained):
+    assert training_curves(project, trained.id) is None

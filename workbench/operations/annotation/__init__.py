@@ -1,0 +1,1 @@
+"""Labelling documents, by hand and with suggestions, and the queue."""

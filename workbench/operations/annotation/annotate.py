@@ -1,0 +1,370 @@
+"""Labelling a document: classes, spans, states. Every call is one undo step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _, ngettext
+from workbench.operations.annotation.annotate_queue import (
+    any_finished,
+    neighbour,
+    next_unlabelled,
+    open_count,
+    overall,
+    queue,
+    queue_page,
+    queue_size,
+    source_files,
+)
+from workbench.operations.annotation.document_view import (
+    DocumentView,
+    SpanRows,
+    layers_for,
+    refreshed,
+    view,
+)
+from workbench.operations.schema.labels import add_labels
+from workbench.project.project import Project
+from workbench.storage import annotations as annotation_rows
+from workbench.storage import bulk, documents, labels
+from workbench.storage import relations as relation_rows
+from workbench.storage.annotations import MarkRow, SpanRow
+from workbench.storage.document_values import WrittenRow
+from workbench.storage.listing import DocumentRow, Filter
+from workbench.storage.queue import TO_DO, SourceFile
+from workbench.storage.relations import RelationRow
+from workbench.storage.suggestions import NewSuggestion, SuggestionRow
+from workbench.text.document import Document, choice_names
+from workbench.text.labels import MARKS, SPANS, Layer
+from workbench.text.rows import row_id
+
+__all__ = [
+    "TO_DO", "DocumentRow", "DocumentView", "Filter", "MarkRow", "NewSuggestion", "SourceFile",
+    "RelationRow", "SpanRow", "SpanRows", "SuggestionRow", "WrittenRow", "any_finished",
+    "layers_for", "neighbour",
+    "next_unlabelled", "open_count", "overall", "queue", "queue_page", "queue_size", "refreshed",
+    "source_files", "view",
+]  # fmt: skip
+
+
+# ---------------------------------------------------------------- spans
+
+
+def add_span(
+    project: Project,
+    document_id: int,
+    start: int,
+    end: int,
+    label_id: int,
+    *,
+    field: str = "text",
+    chain: int | None = None,
+    document: Document | None = None,
+    origin: object = None,
+) -> int:
+    """Label code points [start, end) of one text; returns the span id. An identical span is not
+    added again. In a layer of chains it joins `chain`, by default a new one. `document`: the
+    document if it is loaded already.
+
+    Raises WorkbenchError if the offsets are outside the text or the layer does not apply to the
+    document.
+    """
+    document = document or documents.get(project.db, document_id)
+    layer, label = _layer_and_label(project, label_id)
+    check_layer(document, layer, SPANS)
+    _check_offsets(document, field, start, end)
+    with project.edit(_("Add {label}").format(label=label), origin=origin):
+        who = project.annotator_id
+        make_room(project, document_id, layer, start, end, field)
+        id = annotation_rows.add_span(
+            project.db,
+            document_id,
+            row_id(layer),
+            label_id,
+            start,
+            end,
+            field=field,
+            annotator_id=who,
+            source_id=project.source("person"),
+            chain=_chain(project, document_id, layer, chain),
+        )
+        start_draft(project, document_id, row_id(layer))
+    return id
+
+
+def _chain(project: Project, document_id: int, layer: Layer, chain: int | None) -> int | None:
+    """The chain of a new span: the given one, else a new one; None outside of layers of chains."""
+    if not layer.traits.in_chains:
+        return None
+    return chain or relation_rows.free_chain(project.db, document_id, row_id(layer))
+
+
+def relabel_span(project: Project, span_id: int, label_id: int, *, origin: object = None) -> None:
+    """Change the label of a span to another label of its layer.
+
+    Raises WorkbenchError if the label belongs to another layer.
+    """
+    span = annotation_rows.span(project.db, span_id)
+    layer, label = _layer_and_label(project, label_id)
+    if layer.id != span.layer_id:
+        raise WorkbenchError(
+            _("{label} belongs to a different layer than the span.").format(label=label)
+        )
+    if span.label_id == label_id:
+        return
+    with project.edit(_("Change label to {label}").format(label=label), origin=origin):
+        annotation_rows.update_span(
+            project.db, span_id, label_id=label_id, source_id=project.source("person")
+        )
+        start_draft(project, span.document_id, layer.id)
+
+
+def resize_span(
+    project: Project, span_id: int, start: int, end: int, *, origin: object = None
+) -> None:
+    """Change the offsets of a span. Raises WorkbenchError if they are outside the text."""
+    span = annotation_rows.span(project.db, span_id)
+    if (start, end) == (span.start, span.end):
+        return
+    _check_offsets(documents.get(project.db, span.document_id), span.field, start, end)
+    with project.edit(_("Move span boundary"), origin=origin):
+        annotation_rows.update_span(
+            project.db, span_id, start=start, end=end, source_id=project.source("person"),
+            parts=_between(span.parts, start, end),
+        )  # fmt: skip
+        start_draft(project, span.document_id, span.layer_id)
+
+
+def _between(
+    parts: tuple[tuple[int, int], ...], start: int, end: int
+) -> tuple[tuple[int, int], ...]:
+    """The parts of a span whose boundaries have moved to `start` and `end`."""
+    kept = [part for part in parts if part[1] > start and part[0] < end]
+    if len(kept) < 2:
+        return ()
+    return (start, kept[0][1]), *kept[1:-1], (kept[-1][0], end)
+
+
+def delete_span(project: Project, span_id: int, *, origin: object = None) -> None:
+    """A draft without any annotation left in the layer becomes pending."""
+    span = annotation_rows.span(project.db, span_id)
+    with project.edit(_("Delete span"), origin=origin):
+        touched = relation_rows.layers_of(project.db, span_id)
+        annotation_rows.delete_span(project.db, span_id)
+        start_draft(project, span.document_id, span.layer_id)
+        for layer_id in (span.layer_id, *touched):
+            annotation_rows.reset_untouched(
+                project.db, [span.document_id], layer_id, project.annotator_id
+            )
+        reopen_empty(project, span.document_id, span.layer_id)
+
+
+def _check_offsets(document: Document, field: str, start: int, end: int) -> None:
+    try:
+        length = len(document.content(field))
+    except KeyError:
+        raise WorkbenchError(
+            _("{key} has no text {field!r}.").format(key=document.key, field=field)
+        ) from None
+    if not 0 <= start < end <= length:
+        message = _("Span {start}–{end} is outside the text of length {length}.")
+        raise WorkbenchError(message.format(start=start, end=end, length=length))
+
+
+# ---------------------------------------------------------------- classes
+
+
+def set_class(project: Project, document_id: int, label_id: int, *, origin: object = None) -> None:
+    """Set the class of the document, replacing the current one; in a multi-label layer, add it.
+
+    Raises WorkbenchError if the layer has no classes or the label is not one of the choices.
+    """
+    document = documents.get(project.db, document_id)
+    layer, label = _layer_and_label(project, label_id)
+    check_layer(document, layer, MARKS)
+    if layer.traits.in_choices and label not in choice_names(len(document.choices)):
+        message = _("{label} is not among the choices of {key} ({n} in total).")
+        raise WorkbenchError(message.format(key=document.key, n=len(document.choices), label=label))
+    with project.edit(_("Set class {label}").format(label=label), origin=origin):
+        who, source = project.annotator_id, project.source("person")
+        before = annotation_rows.marks(project.db, document_id)
+        annotation_rows.set_mark(
+            project.db,
+            document_id,
+            row_id(layer),
+            label_id,
+            annotator_id=who,
+            source_id=source,
+            many=layer.traits.several,
+        )
+        if annotation_rows.marks(project.db, document_id) != before:
+            start_draft(project, document_id, row_id(layer))
+
+
+def choose(
+    project: Project, document_id: int, layer_id: int, number: int, *, origin: object = None
+) -> None:
+    """Make a choice, 1 for the first, the right one of its document."""
+    layer = labels.layer(project.db, layer_id)
+    name = str(number)
+    with project.edit(_("Choose {number}").format(number=name), origin=origin):
+        if name not in layer.names:
+            add_labels(project, layer_id, choice_names(number)[len(layer.labels) :], origin=origin)
+            layer = labels.layer(project.db, layer_id)
+        set_class(project, document_id, row_id(layer.label(name)), origin=origin)
+
+
+def clear_class(
+    project: Project,
+    document_id: int,
+    layer_id: int,
+    label_id: int | None = None,
+    *,
+    origin: object = None,
+) -> None:
+    """Remove a class, by default all classes of the layer.
+
+    A submitted document without a class becomes a draft, as it cannot be used for training. A draft
+    without any annotation left in the layer becomes pending.
+    """
+    db, who = project.db, project.annotator_id
+    with project.edit(_("Clear class"), origin=origin):
+        annotation_rows.clear_mark(db, document_id, layer_id, who, label_id)
+        annotation_rows.reset_untouched(db, [document_id], layer_id, who)
+        reopen_empty(project, document_id, layer_id)
+
+
+# ---------------------------------------------------------------- states
+
+
+def submit(
+    project: Project, document_id: int, layer_ids: Iterable[int], *, origin: object = None
+) -> tuple[str, ...]:
+    """Submit the document in these layers only. Returns warnings: layers that lack a label stay
+    drafts.
+
+    Layers that do not apply to the document are skipped.
+    """
+    document = documents.get(project.db, document_id)
+    wanted = set(layer_ids)
+    warnings = []
+    with project.edit(_("Submit {key}").format(key=document.key), origin=origin):
+        for layer in layers_for(project, document):
+            if layer.id not in wanted:
+                continue
+            missing = not layer.traits.empty_is_answer and not _labels_in(
+                project, document_id, layer
+            )
+            if missing:
+                warnings.append(without_label(layer))
+            annotation_rows.set_state(
+                project.db,
+                [document_id],
+                layer.id,
+                project.annotator_id,
+                "draft" if missing else "submitted",
+            )
+    return tuple(warnings)
+
+
+def discard(
+    project: Project, document_id: int, layer_ids: Iterable[int], *, origin: object = None
+) -> None:
+    """Mark the document as discarded in these layers: not to be labelled, not used for training."""
+    _set_states(project, document_id, layer_ids, "discarded", _("Discard {key}"), origin)
+
+
+def reopen(
+    project: Project, document_id: int, layer_ids: Iterable[int], *, origin: object = None
+) -> None:
+    """Set the state back to draft, so that the document is in the queue again."""
+    _set_states(project, document_id, layer_ids, "draft", _("Reopen {key}"), origin)
+
+
+def _set_states(
+    project: Project,
+    document_id: int,
+    layer_ids: Iterable[int],
+    state: str,
+    title: str,
+    origin: object,
+) -> None:
+    document = documents.get(project.db, document_id)
+    wanted = set(layer_ids)
+    with project.edit(title.format(key=document.key), origin=origin):
+        for layer in layers_for(project, document):
+            if layer.id in wanted:
+                annotation_rows.set_state(
+                    project.db, [document_id], layer.id, project.annotator_id, state
+                )
+
+
+def start_draft(project: Project, document_id: int, layer_id: int) -> None:
+    """Labelling has started: pending and discarded become draft; submitted stays submitted."""
+    db, who = project.db, project.annotator_id
+    if annotation_rows.state(db, document_id, layer_id, who) in ("pending", "discarded"):
+        annotation_rows.set_state(db, [document_id], layer_id, who, "draft")
+
+
+def without_label(layer: Layer) -> str:
+    """The warning for a layer in which the document has no label although one is required."""
+    return _(layer.traits.missing).format(layer=layer.name)
+
+
+def _labels_in(project: Project, document_id: int, layer: Layer) -> bool:
+    """Whether the document has a label in the layer."""
+    return not bulk.without_label(project.db, [document_id], row_id(layer), project.annotator_id)
+
+
+def reopen_empty(project: Project, document_id: int, layer_id: int) -> None:
+    """A submitted document without a label becomes a draft if the layer requires one."""
+    db, who = project.db, project.annotator_id
+    layer = labels.layer(db, layer_id)
+    if layer.traits.empty_is_answer or _labels_in(project, document_id, layer):
+        return
+    if annotation_rows.state(db, document_id, layer_id, who) == "submitted":
+        annotation_rows.set_state(db, [document_id], layer_id, who, "draft")
+
+
+# ---------------------------------------------------------------- suggestions
+
+
+def make_room(
+    project: Project, document_id: int, layer: Layer, start: int, end: int, field: str
+) -> None:
+    """Remove the old label in layers with one label per position, before a new one is added."""
+    if not layer.traits.several:
+        annotation_rows.delete_overlapping(
+            project.db, document_id, row_id(layer), start, end, field
+        )
+
+
+def _layer_and_label(project: Project, label_id: int) -> tuple[Layer, str]:
+    try:
+        layer_id, label = labels.label(project.db, label_id)
+    except KeyError:
+        raise WorkbenchError(_("This label has been deleted.")) from None
+    return labels.layer(project.db, layer_id), label.name
+
+
+def check_layer(document: Document, layer: Layer, part: str) -> None:
+    """`part` is the annotation type that the layer must hold, MARKS or SPANS.
+
+    Raises WorkbenchError if it holds another, or is for documents with another number of texts.
+    """
+    if layer.traits.record != part:
+        raise WorkbenchError(
+            _("The layer {layer!r} holds other annotations: {kind}.").format(
+                layer=layer.name, kind=_(layer.traits.title)
+            )
+        )
+    if layer.texts != document.form:
+        message = ngettext(
+            "The layer {layer!r} is for documents with {n} text; {key} has {m}.",
+            "The layer {layer!r} is for documents with {n} texts; {key} has {m}.",
+            layer.texts,
+        )
+        raise WorkbenchError(
+            message.format(layer=layer.name, n=layer.texts, key=document.key, m=document.form)
+        )

@@ -1,0 +1,279 @@
+"""Label all occurrences of a text, in one document or in many, as one undo step."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _, ngettext
+from workbench.base.watch import QUIET, Watch
+from workbench.operations.annotation import annotate, suggestion_edits
+from workbench.storage import labels, places
+from workbench.storage.listing import Filter
+from workbench.storage.places import Content, Place
+from workbench.storage.suggestions import NewSuggestion
+from workbench.text.find import find
+from workbench.text.labels import TEXT, TOKENS, Layer
+from workbench.text.rows import row_id
+from workbench.text.segment import covered, tokens_in
+
+if TYPE_CHECKING:
+    from workbench.project.project import Project
+
+NEW, LABELLED, SUGGESTED, OVERLAPS = "new", "labelled", "suggested", "overlaps"
+MOST = 100_000  # occurrences that are listed
+LONGEST = 1000  # code points of the text that is searched for
+AROUND = 60  # code points shown on each side
+SHARE = 500  # documents between two reports of progress
+RULE, REF = "rule", "occurrences:"  # kind and start of `source.ref`; the text follows
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """`text` is searched for in the documents that match `where`, to be labelled `label_id`."""
+
+    text: str
+    label_id: int
+    where: Filter = Filter()
+    whole_words: bool = True
+    match_case: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """Code points [start, end) of one text, with the text around them on one line.
+
+    status: NEW; LABELLED, has this label already; SUGGESTED, the label is suggested already;
+    OVERLAPS another gold span. other: the label of that span.
+    """
+
+    document_id: int
+    key: str
+    field: str
+    start: int
+    end: int
+    before: str
+    text: str
+    after: str
+    status: str = NEW
+    other: str = ""
+
+    def is_free(self, *, gold: bool) -> bool:
+        """Whether the label is added here unless the user decides otherwise."""
+        return self.status == NEW or (gold and self.status == SUGGESTED)
+
+    def may_be_labelled(self, *, gold: bool) -> bool:
+        """Whether the user may decide to add the label here."""
+        return self.is_free(gold=gold) or self.status == OVERLAPS
+
+
+@dataclass(frozen=True)
+class Occurrences:
+    """`cut`: there are more than the `MOST` that are listed."""
+
+    rows: tuple[Occurrence, ...] = ()
+    cut: bool = False
+
+    @property
+    def documents(self) -> int:
+        return len({row.document_id for row in self.rows})
+
+
+def span_label(project: Project, label_id: int) -> tuple[Layer, str]:
+    """The layer and the name of a label of spans or tags. Raises SpecError for any other label."""
+    try:
+        layer_id, label = labels.label(project.db, label_id)
+    except KeyError:
+        raise SpecError(_("This label has been deleted.")) from None
+    layer = labels.layer(project.db, layer_id)
+    if layer.traits.editor not in (TEXT, TOKENS):
+        message = _("{label} is not a label for spans or tags: the layer {layer} holds {kind}.")
+        raise SpecError(
+            message.format(label=label.name, layer=layer.name, kind=_(layer.traits.title))
+        )
+    return layer, label.name
+
+
+def find_occurrences(project: Project, wanted: Wanted, *, watch: Watch = QUIET) -> Occurrences:
+    """All occurrences, by document. Words are looked up in the full-text index first. Of a label
+    of tags, the tokens that lie within an occurrence.
+
+    Raises SpecError if the text is empty or too long, or the label is one for documents.
+    """
+    layer, _name = span_label(project, wanted.label_id)
+    _check_text(wanted.text)
+    phrase = wanted.text if wanted.whole_words else ""
+    where = replace(wanted.where, texts=layer.texts)
+    ids = places.candidates(project.db, where, phrase)
+    rows: list[Occurrence] = []
+    for chunk in watch.over(ids, SHARE):
+        contents = places.contents(project.db, chunk)
+        found = list(_in_texts(contents, wanted, MOST - len(rows) + 1))
+        if layer.traits.editor == TOKENS and found:
+            found = list(_tokens(project, contents, found))
+        rows += _with_status(project, layer, wanted.label_id, found) if found else ()
+        if len(rows) > MOST:
+            return Occurrences(tuple(rows[:MOST]), cut=True)
+    return Occurrences(tuple(rows))
+
+
+def _check_text(text: str) -> None:
+    if not text.strip():
+        raise SpecError(
+            _("There is no text to search for."), hint=_("Select a word or a phrase first.")
+        )
+    if len(text) > LONGEST:
+        message = _("The text is too long to search for: {n:,} of at most {most:,} characters.")
+        raise SpecError(message.format(n=len(text), most=LONGEST))
+
+
+def _in_texts(contents: Sequence[Content], wanted: Wanted, most: int) -> Iterator[Occurrence]:
+    options: dict[str, Any] = {
+        "match_case": wanted.match_case,
+        "whole_words": wanted.whole_words,
+        "most": most,
+    }
+    for id, key, field, text in contents:
+        found = find(text, wanted.text, **options)
+        for start, end in zip(found.starts, found.ends, strict=True):
+            yield _occurrence(id, key, field, text, start, end)
+
+
+def _occurrence(id: int, key: str, field: str, text: str, start: int, end: int) -> Occurrence:
+    before = ("…" if start > AROUND else "") + text[max(0, start - AROUND) : start]
+    after = text[end : end + AROUND] + ("…" if end + AROUND < len(text) else "")
+    return Occurrence(
+        id, key, field, start, end, _line(before), _line(text[start:end]), _line(after)
+    )
+
+
+def _tokens(
+    project: Project, contents: Sequence[Content], found: Sequence[Occurrence]
+) -> Iterator[Occurrence]:
+    """The tokens that lie within the occurrences, each as an occurrence."""
+    given = places.tokens(project.db, {row.document_id for row in found})
+    by_text: dict[tuple[int, str], list[Occurrence]] = {}
+    for row in found:
+        by_text.setdefault((row.document_id, row.field), []).append(row)
+    for id, key, field, text in contents:
+        if rows := by_text.get((id, field)):
+            tokens = tokens_in(text, given.get((id, field)))
+            for row in rows:
+                for start, end in covered(tokens, row.start, row.end):
+                    yield _occurrence(id, key, field, text, start, end)
+
+
+def _line(text: str) -> str:
+    """White space as single characters, so that the text stays on one line."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
+
+
+def _with_status(
+    project: Project, layer: Layer, label_id: int, rows: Sequence[Occurrence]
+) -> Iterator[Occurrence]:
+    names = {row_id(label): label.name for label in layer.labels}
+    ids = sorted({row.document_id for row in rows})
+    spans: dict[tuple[int, str], list[Place]] = {}
+    for place in places.gold_spans(project.db, ids, row_id(layer)):
+        spans.setdefault((place.document_id, place.field), []).append(place)
+    sorted_spans = {key: _Spans(found) for key, found in spans.items()}
+    suggested = places.suggested_spans(project.db, ids, row_id(layer))
+    for row in rows:
+        there = sorted_spans.get((row.document_id, row.field))
+        over = there.overlapping(row.start, row.end) if there else ()
+        place = Place(row.document_id, row.field, row.start, row.end, label_id)
+        if place in over:
+            yield replace(row, status=LABELLED, other=names.get(label_id, "?"))
+        elif over:
+            other = over[0].label_id
+            yield replace(row, status=OVERLAPS, other=names.get(other or 0, "?"))
+        else:
+            yield replace(row, status=SUGGESTED) if place in suggested else row
+
+
+class _Spans:
+    """Spans of one text in order, for queries of overlaps."""
+
+    def __init__(self, spans: Sequence[Place]):
+        self._spans = spans
+        self._starts = [span.start for span in spans]
+        self._reach = list(accumulate((span.end for span in spans), max))
+
+    def overlapping(self, start: int, end: int) -> tuple[Place, ...]:
+        at, found = bisect_left(self._starts, end), []
+        while at and self._reach[at - 1] > start:
+            at -= 1
+            if self._spans[at].end > start:
+                found.append(self._spans[at])
+        return tuple(reversed(found))
+
+
+def title(project: Project, wanted: Wanted, n: int) -> str:
+    """The title of the undo step that labels `n` places."""
+    _layer, label = span_label(project, wanted.label_id)
+    return ngettext(
+        "Label {n:,} occurrence as {label}", "Label {n:,} occurrences as {label}", n
+    ).format(n=n, label=label)
+
+
+def label_occurrences(
+    project: Project,
+    wanted: Wanted,
+    rows: Sequence[Occurrence],
+    *,
+    gold: bool,
+    watch: Watch = QUIET,
+    origin: object = None,
+) -> int:
+    """Add the label at these places as gold spans or as suggestions; returns their number.
+
+    Places that have the label meanwhile are left out. A gold tag replaces the one that a token has.
+    Documents that were pending become drafts.
+    """
+    layer, _name = span_label(project, wanted.label_id)
+    step = title(project, wanted, len(rows))
+    ref = f"{REF}{wanted.text}"
+    with project.edit(step, origin=origin, bulk=True, watch=watch.part(0.6, 1.0)):
+        now = _with_status(project, layer, wanted.label_id, rows)
+        kept = [row for row in now if row.may_be_labelled(gold=gold)]
+        watch.at(0.1)
+        if not gold:
+            made = [
+                NewSuggestion(
+                    row.document_id, row_id(layer), wanted.label_id, row.start, row.end, row.field
+                )
+                for row in kept
+            ]
+            return suggestion_edits.add_suggestions(
+                project, None, made, title=step, kind=RULE, ref=ref, origin=origin
+            )
+        for row in kept:
+            if row.status == OVERLAPS:
+                place = row.start, row.end, row.field
+                annotate.make_room(project, row.document_id, layer, *place)
+        if kept:
+            places.add_spans(
+                project.db,
+                [
+                    Place(row.document_id, row.field, row.start, row.end, wanted.label_id)
+                    for row in kept
+                ],
+                row_id(layer),
+                annotator_id=project.annotator_id,
+                source_id=project.source(RULE, ref),
+                watch=watch.part(0.1, 0.6),
+            )
+        return len(kept)
+
+
+def state_words(row: Occurrence) -> str:
+    """What is at this place already, in words."""
+    if row.status == LABELLED:
+        return _("has {label}").format(label=row.other)
+    if row.status == OVERLAPS:
+        return _("overlaps {label}").format(label=row.other)
+    return _("suggested") if row.status == SUGGESTED else _("new")

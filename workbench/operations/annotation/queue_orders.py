@@ -1,0 +1,443 @@
+"""Orders of the queue by strategies of active learning: computed by jobs, kept beside the project.
+
+An order lists the documents that were unfinished in one layer. Documents that are finished since
+are left out by whoever reads it; documents that are new since come last.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.base import scratch
+from workbench.base.errors import Cancelled, SpecError, WorkbenchError
+from workbench.base.i18n import _
+from workbench.base.manifest import Contribution
+from workbench.base.registry import registry
+from workbench.jobs.spec import JobSpec
+from workbench.operations.annotation.queue_strategies import KIND, title
+from workbench.operations.application.background import Background, here
+from workbench.operations.inspecting import corpus_index
+from workbench.operations.runs import predict, results
+from workbench.storage import documents, listing, runs
+from workbench.storage.listing import Filter
+from workbench.storage.queue import TO_DO
+from workbench.storage.values import now
+from workbench.tasks import spec as tasks
+from workbench.text.labels import Layer
+from workbench.text.rows import row_id
+
+if TYPE_CHECKING:
+    from workbench.base.settings import Settings
+    from workbench.jobs.events import Finished
+    from workbench.jobs.queue import Job, Queue
+    from workbench.operations.inspecting.inspect import Choice
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
+
+TARGET = "workbench.active.job:run"
+DECISIONS, SECOND, VECTORS = "decisions", "second", "vectors"  # needs of strategies
+FOLDER = "queue"  # beside the runs
+SHARE = 0.1  # of control documents
+PREDICTED = 5000  # documents that a run predicts in one job
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """An order to compute. runs: what predicts; model: of the vectors; share: of control documents,
+    in [0, 1).
+    """
+
+    strategy: str
+    layer: Layer
+    runs: tuple[Run, ...] = ()
+    model: Choice | None = None
+    share: float = SHARE
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class Order:
+    """An order as it is kept. ids: in order, with a score each; control: the random documents.
+
+    source: names of the runs or of the model; runs: ids of those that predict. at: ISO 8601, UTC.
+    """
+
+    strategy: str
+    layer_id: int
+    source: str
+    share: float
+    seed: int
+    at: str
+    runs: tuple[int, ...] = ()
+    ids: Sequence[int] = field(default=(), hash=False)
+    scores: Mapping[int, float] = field(default_factory=dict, hash=False)
+    control: frozenset[int] = field(default=frozenset(), hash=False)
+
+    @property
+    def title(self) -> str:
+        return title(self.strategy)
+
+
+def strategies(layer: Layer | None = None) -> tuple[Contribution, ...]:
+    """The strategies, those meant for other kinds of layers left out.
+
+    Numbers and answers have no probabilities that uncertainty could be read from.
+    """
+    return tuple(
+        contribution
+        for contribution in registry().all(KIND)
+        if layer is None
+        or layer.kind in contribution.options.get("layers", (layer.kind,))
+        and (layer.traits.takes_labels or DECISIONS not in contribution.options.get("needs", ()))
+    )
+
+
+def needs(strategy: str) -> frozenset[str]:
+    """What it reads: see the constants. Raises WorkbenchError for an unknown strategy."""
+    return frozenset(registry().entry(KIND, strategy).options.get("needs", ()))
+
+
+def runs_for(project: Project, layer: Layer) -> tuple[Run, ...]:
+    """The finished runs that predict a layer, newest first."""
+    fitting = {task.id for task in tasks.fitting(layer)}
+    return tuple(
+        run
+        for run in results.all_runs(project)
+        if run.layer_id == layer.id
+        and run.status in ("done", "stopped")
+        and results.task_of(run) in fitting
+    )
+
+
+def vector_models(settings: Settings | None = None) -> tuple[Choice, ...]:
+    """The pretrained models whose vectors can order documents."""
+    from workbench.operations.inspecting import inspect
+
+    return tuple(choice for choice in inspect.choices(None, settings) if "states" in choice.gives)
+
+
+def can_order(layer: Layer) -> bool:
+    """Whether documents can be ordered by a layer: a task learns it."""
+    return bool(tasks.fitting(layer))
+
+
+def check(project: Project, wanted: Wanted) -> None:
+    """Raises SpecError if something is missing that the strategy needs."""
+    missing = needs(wanted.strategy)
+    name = title(wanted.strategy)
+    if not 0 <= wanted.share < 1:
+        message = _(
+            "The share of control documents is {share}, expected 0 or more and less than 1."
+        )
+        raise SpecError(message.format(share=wanted.share))
+    fitting = {run.id for run in runs_for(project, wanted.layer)}
+    if other := [run.name for run in wanted.runs if run.id not in fitting]:
+        raise SpecError(
+            _("The run {name} does not predict the layer {layer}.").format(
+                name=other[0], layer=wanted.layer.name
+            )
+        )
+    if SECOND in missing and len({run.id for run in wanted.runs}) < 2:
+        raise SpecError(
+            _("“{order}” requires two runs.").format(order=name),
+            hint=_("Choose two runs of the layer {layer}.").format(layer=wanted.layer.name),
+        )
+    if DECISIONS in missing and not wanted.runs:
+        raise SpecError(
+            _("“{order}” requires the predictions of a run.").format(order=name),
+            hint=_("Choose a run of the layer {layer}, or train one.").format(
+                layer=wanted.layer.name
+            ),
+        )
+    if VECTORS in missing and wanted.model is None:
+        raise SpecError(
+            _("“{order}” requires vectors of a pretrained model.").format(order=name),
+            hint=_("Choose a model."),
+        )
+
+
+# ---------------------------------------------------------------- computing
+
+
+class Computation:
+    """An order that is being computed: missing predictions, vectors, then the order itself.
+
+    `job` is the present job. Ends with `then(Order, None)` or `then(None, error)`, Cancelled after
+    `cancel`.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        queue: Queue,
+        wanted: Wanted,
+        then: Callable[[Order | None, Exception | None], None],
+        background: Background = here,
+    ):
+        self._project, self._queue, self._wanted = project, queue, wanted
+        self._then, self._background = then, background
+        self.job: Job | None = None
+        self._cancelled = False
+        self.folder = scratch.make("order")
+        self._ids: Sequence[int] = ()
+        self._index = ""
+
+    def start(self) -> None:
+        """Raises SpecError if the strategy lacks something."""
+        try:
+            check(self._project, self._wanted)
+        except SpecError:
+            scratch.remove(self.folder)
+            raise
+        self._background(self._candidates, self._next(self._predict))
+
+    def cancel(self) -> None:
+        """Cancel the present job, or what follows after work in the background."""
+        self._cancelled = True
+        if self.job is not None and not self.job.over:
+            self.job.cancel()
+
+    def _begun(self, job: Job) -> None:
+        self.job = job
+        if self._cancelled:
+            job.cancel()
+
+    def _next(self, step: Callable[[Any], None]) -> Callable[[Any, Exception | None], None]:
+        """A `done` that continues with a step, or ends with the error."""
+
+        def done(result: Any, error: Exception | None) -> None:
+            if error is not None or self._cancelled:
+                self._end(None, error or Cancelled())
+                return
+            try:
+                step(result)
+            except (WorkbenchError, OSError) as fault:
+                self._end(None, fault)
+
+        return done
+
+    def _end(self, order: Order | None, error: Exception | None) -> None:
+        scratch.remove(self.folder)
+        self._then(order, error)
+
+    # ------------------------------------------------------------ predictions
+
+    def _candidates(self) -> list[tuple[Run, list[int]]]:
+        """The documents to order; returns those that a run has not predicted, in parts."""
+        project, layer = self._project, self._wanted.layer
+        self._ids = listing.ids(project.db, unfinished(layer))
+        if DECISIONS not in needs(self._wanted.strategy):
+            return []
+        hashes = dict(documents.text_hashes(project.db))
+        parts = []
+        for run in self._runs:
+            known = runs.predicted(project.db, run.id)
+            missing = [id for id in self._ids if known.get(id) != hashes.get(id)]
+            starts = range(0, len(missing), PREDICTED)
+            parts += [(run, missing[start : start + PREDICTED]) for start in starts]
+        return parts
+
+    @property
+    def _runs(self) -> tuple[Run, ...]:
+        return self._wanted.runs[: 1 + (SECOND in needs(self._wanted.strategy))]
+
+    def _predict(self, parts: list[tuple[Run, list[int]]]) -> None:
+        """Predict the first part, then the others; then continue."""
+        if not parts:
+            self._vectors()
+            return
+        (run, ids), *rest = parts
+
+        def read() -> list[Any]:
+            found = documents.records(self._project.db, layers=(), ids=ids)
+            return [record.document for record in found if record.document.text.strip()]
+
+        def ask(found: list[Any]) -> None:
+            predict.ensure(
+                self._project,
+                self._queue,
+                run,
+                found,
+                self._next(lambda _answers: self._predict(rest)),
+                background=self._background,
+                begun=self._begun,
+            )
+
+        self._background(read, self._next(ask))
+
+    # ------------------------------------------------------------ vectors
+
+    def _vectors(self) -> None:
+        wanted = self._wanted
+        if VECTORS not in needs(wanted.strategy) or wanted.model is None:
+            self._write(None)
+            return
+        model = wanted.model
+
+        def prepare() -> Any:
+            found = corpus_index.of_documents(self._project, model)
+            return found if found.ready else corpus_index.prepare(self._project, found)
+
+        def begin(found: Any) -> None:
+            if isinstance(found, corpus_index.Need):
+                self._write(found)
+            else:
+                self.job = corpus_index.start(self._queue, found, self._next(self._write))
+
+        self._background(prepare, self._next(begin))
+
+    def _write(self, index: corpus_index.Need | None) -> None:
+        self._index = str(index.files.about) if index is not None else ""
+        self._background(self._params, self._next(self._order))
+
+    # ------------------------------------------------------------ the order
+
+    def _params(self) -> dict[str, Any]:
+        """The files of the job; it never opens the project."""
+        import numpy as np
+
+        project, layer = self._project, self._wanted.layer
+        paths = {name: str(self.folder / f"{name}.npy") for name in ("ids", "known")}
+        np.save(paths["ids"], np.array(self._ids, np.int64))
+        done = Filter(queue_layers=(row_id(layer),), queued="submitted", texts=layer.texts)
+        np.save(paths["known"], np.array(listing.ids(project.db, done), np.int64))
+        predictions = []
+        if DECISIONS in needs(self._wanted.strategy):
+            predictions = [str(self._payloads(run)) for run in self._runs]
+        return {
+            **paths,
+            "strategy": self._wanted.strategy,
+            "seed": self._wanted.seed,
+            "share": self._wanted.share,
+            "labels": list(layer.names),
+            "predictions": predictions,
+            "index": self._index,
+            "output": str(self.folder / "order.npz"),
+        }
+
+    def _payloads(self, run: Run) -> Path:
+        """The stored predictions of a run, a line for each document."""
+        path = self.folder / f"{run.id}.jsonl"
+        with open(path, "w", encoding="utf-8", newline="\n") as file:
+            for start in range(0, len(self._ids), PREDICTED):
+                page = self._ids[start : start + PREDICTED]
+                known = runs.payloads(self._project.db, run.id, page)
+                file.writelines(f"{known.get(id, '{}')}\n" for id in page)
+        return path
+
+    def _order(self, params: dict[str, Any]) -> None:
+        message = _("Order {layer}: {order}").format(
+            layer=self._wanted.layer.name, order=title(self._wanted.strategy)
+        )
+        spec = JobSpec(
+            TARGET, params, str(self.folder / "job"), title=message, short=True,
+            project=str(self._project.path),
+        )  # fmt: skip
+
+        def ended(event: Finished) -> None:
+            def keep() -> Order:
+                predict.check_ending(event)
+                if self._cancelled:
+                    raise Cancelled()
+                return self._keep(Path(params["output"]))
+
+            self._background(keep, self._end)
+
+        self.job = predict.follow(self._queue, spec, ended)
+
+    def _keep(self, output: Path) -> Order:
+        import numpy as np
+
+        wanted = self._wanted
+        source = wanted.model.title if self._index and wanted.model else ""
+        ran: tuple[int, ...] = ()
+        if DECISIONS in needs(wanted.strategy):
+            source = ", ".join(run.name for run in self._runs)
+            ran = tuple(run.id for run in self._runs)
+        with np.load(output, allow_pickle=False) as found:
+            ids, scores, control = (found[name] for name in ("ids", "scores", "control"))
+        order = Order(
+            wanted.strategy, row_id(wanted.layer), source, wanted.share, wanted.seed, now(), ran
+        )
+        order = filled(order, ids, scores, control)
+        keep(self._project, order)
+        return order
+
+
+def unfinished(layer: Layer) -> Filter:
+    """The documents that are pending or drafts in a layer."""
+    return Filter(queue_layers=(row_id(layer),), queued=TO_DO, texts=layer.texts)
+
+
+# ---------------------------------------------------------------- keeping
+
+
+def filled(order: Order, ids: Any, scores: Any, control: Any) -> Order:
+    """The order with arrays (N,) of ids, scores and whether each is a control document."""
+    listed = array("q", ids.tolist())
+    return replace(
+        order,
+        ids=listed,
+        scores=dict(zip(listed, scores.tolist(), strict=True)),
+        control=frozenset(ids[control].tolist()),
+    )
+
+
+def keep(project: Project, order: Order) -> None:
+    """Store the order beside the project, in place of the one of its layer."""
+    import numpy as np
+
+    path = _file(project, order.layer_id)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    about = asdict(replace(order, ids=(), scores={}, control=frozenset()))
+    about = {name: about[name] for name in ("strategy", "source", "share", "seed", "at", "runs")}
+    draft = path.with_suffix(f".{os.getpid()}.part")
+    ids = np.array(order.ids, np.int64)
+    with open(draft, "wb") as file:
+        np.savez(
+            file,
+            ids=ids,
+            scores=np.array([order.scores.get(int(id), 0.0) for id in ids], np.float32),
+            control=np.isin(ids, np.array(sorted(order.control), np.int64)),
+            about=np.array(json.dumps(about)),
+        )
+    os.replace(draft, path)
+
+
+def kept(project: Project, layer_id: int) -> Order | None:
+    """The order of a layer; None if there is none, or its file is damaged."""
+    path = _file(project, layer_id)
+    if not path.is_file():  # numpy is not imported before it is needed
+        return None
+    import numpy as np
+
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            about = json.loads(str(found["about"]))
+            order = Order(layer_id=layer_id, **{**about, "runs": tuple(about["runs"])})
+            return filled(order, found["ids"], found["scores"], found["control"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def forget(project: Project, layer_id: int) -> None:
+    """Return to file order."""
+    _file(project, layer_id).unlink(missing_ok=True)
+
+
+def _file(project: Project, layer_id: int) -> Path:
+    return project.runs_folder / FOLDER / f"{layer_id}.npz"
+
+
+def arranged(order: Order, ids: Sequence[int]) -> array[int]:
+    """The documents in order; those that it does not list come last, as they are given."""
+    given = set(ids)
+    first = [id for id in order.ids if id in given]
+    listed = order.scores
+    return array("q", [*first, *(id for id in ids if id not in listed)])

@@ -1,0 +1,194 @@
+"""Suggestions of a run for unlabelled documents, which the user accepts or rejects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _, ngettext
+from workbench.operations.annotation import questions, suggestion_edits
+from workbench.operations.annotation.annotate import NewSuggestion
+from workbench.operations.application.background import Background, here
+from workbench.operations.runs import predict, results, run_folders
+from workbench.operations.runs.predict import Then
+from workbench.storage import documents
+from workbench.tasks import spec as tasks
+from workbench.text.rows import row_id
+from workbench.text.scale import Scale
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job, Queue
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
+    from workbench.text.dataset import Record
+    from workbench.text.fields import Prediction
+    from workbench.text.labels import Layer
+
+
+@dataclass(frozen=True)
+class Suggested:
+    """`documents` were predicted, `suggestions` new rows are open;
+
+    `note` is a remark for the user, or "".
+    """
+
+    run: str
+    documents: int
+    suggestions: int
+    note: str = ""
+
+
+def describe(outcome: Suggested) -> str:
+    """A summary of the result, as sentences."""
+    made = ngettext(
+        "{run} created {n:,} suggestion.", "{run} created {n:,} suggestions.", outcome.suggestions
+    ).format(run=outcome.run, n=outcome.suggestions)
+    asked = ngettext(
+        "{n:,} unlabelled document was processed.",
+        "{n:,} unlabelled documents were processed.",
+        outcome.documents,
+    ).format(n=outcome.documents)
+    return f"{made} {asked}"
+
+
+def waiting_documents(
+    project: Project, layer: Layer, *, split: str | None = None, ids: Sequence[int] | None = None
+) -> tuple[Record, ...]:
+    """The pending documents of the layer, of one split or of the selected ones only.
+
+    Of questions, those with an open one; asking it has made the document a draft.
+    """
+    wanted = documents.Filter(layer_id=layer.id, state="pending", split=split, ids=ids)
+    chosen = [*documents.ids(project.db, wanted)]
+    if layer.traits.asks:
+        chosen += documents.ids(project.db, replace(wanted, state="draft"))
+    found = documents.records(project.db, layers=(layer.name,), ids=chosen)
+    if layer.traits.asks:
+        found = (
+            record
+            for record in found
+            if any(q.is_open for q in record.questions.get(layer.name, ()))
+        )
+    return tuple(record for record in found if record.document.text.strip())
+
+
+def _answers(
+    project: Project, task: str, layer: Layer, record: Record, answer: Prediction
+) -> list[NewSuggestion]:
+    """Answers to the open questions of a document; the label of each is its question."""
+    id, layer_id = row_id(record.document), row_id(layer)
+    given = {item.label: item for item in tasks.info(task).answers(answer)}
+    return [
+        NewSuggestion(
+            id, layer_id, None, item.start, item.end, item.field, item.score, None, asked.id
+        )
+        for asked in questions.asked(project, id, layer_id)
+        if asked.question.is_open and (item := given.get(asked.question.text)) is not None
+    ]
+
+
+def suggest(
+    project: Project,
+    queue: Queue,
+    run: Run,
+    then: Then,
+    *,
+    split: str | None = None,
+    ids: Sequence[int] | None = None,
+    background: Background = here,
+) -> Job | None:
+    """Add predictions of the run to unlabelled documents as suggestions; `then(Suggested, None)` or
+    `then(None, error)`.
+
+    Open suggestions of this run are replaced; rejected ones and those equal to gold are omitted.
+    `background` runs bulk reads and writes off the main thread; the job is then not known at once.
+
+    Raises WorkbenchError if the project is open read-only.
+    """
+    if project.read_only:
+        raise WorkbenchError(_("The project is open read-only."), hint=project.read_only_reason)
+    layer = results.layer_of(project, run)
+    started: list[Job | None] = []
+
+    def found(records: Any, error: Exception | None) -> None:
+        if error is not None:
+            return then(None, error)
+        asked = [record.document for record in records]
+
+        def keep(answers: Mapping[int, Prediction] | None, error: Exception | None) -> None:
+            return _answered(project, run, layer, records, answers, error, then, background)
+
+        started.append(predict.ensure(project, queue, run, asked, keep, background=background))
+
+    background(lambda: waiting_documents(project, layer, split=split, ids=ids), found)
+    return started[0] if started else None
+
+
+def _answered(
+    project: Project,
+    run: Run,
+    layer: Layer,
+    records: Sequence[Record],
+    answers: Mapping[int, Prediction] | None,
+    error: Exception | None,
+    then: Then,
+    background: Background,
+) -> None:
+    if answers is None:
+        return then(None, error)
+
+    def write() -> Suggested:
+        rows = [
+            row
+            for record in records
+            for row in rows_of(project, run, layer, record, answers[row_id(record.document)])
+        ]
+        title = _("Suggest with {run}").format(run=run.name)
+        count = suggestion_edits.add_suggestions(project, run.id, rows, title=title)
+        tagger = run.kind == "train" and tasks.info(results.task_of(run)).windows
+        note = (
+            predict.token_note(
+                run_folders.model(project, run.id), [record.document for record in records]
+            )
+            if tagger
+            else ""
+        )
+        return Suggested(run.name, len(records), count, note)
+
+    background(write, then)
+
+
+def rows_of(
+    project: Project, run: Run, layer: Layer, record: Record, answer: Prediction
+) -> list[NewSuggestion]:
+    """The content of a prediction, limited to labels or open questions that the layer has.
+
+    A number is moved to the nearest step of the scale, so that it can be accepted.
+    """
+    task = results.task_of(run)
+    if layer.traits.asks:
+        return _answers(project, task, layer, record, answer)
+    answers = tasks.info(task).answers(answer)
+    if not layer.traits.has_labels:
+        scale, place = Scale.of(layer.options), (row_id(record.document), row_id(layer), None)
+        return [
+            NewSuggestion(*place, value=scale.nearest(given.value))
+            for given in answers
+            if given.value is not None
+        ]
+    ids = {label.name: row_id(label) for label in layer.labels}
+    return [
+        NewSuggestion(
+            row_id(record.document),
+            row_id(layer),
+            ids[given.label],
+            given.start,
+            given.end,
+            given.field,
+            given.score,
+        )
+        for given in answers
+        if given.label in ids
+    ]

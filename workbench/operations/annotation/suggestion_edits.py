@@ -1,0 +1,184 @@
+"""Accept, reject and store suggestions. Every call is one undo step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from workbench.base.i18n import _, ngettext
+from workbench.base.watch import QUIET, Watch
+from workbench.operations.annotation import questions
+from workbench.operations.annotation.annotate import make_room, start_draft
+from workbench.project.project import Project
+from workbench.storage import annotations as annotation_rows
+from workbench.storage import answers, document_values, labels
+from workbench.storage import runs as storage_runs
+from workbench.storage import suggestions as proposals
+from workbench.storage.suggestions import NewSuggestion, SuggestionRow
+from workbench.text.labels import Layer
+
+CHUNK = 200  # suggestions between two reports of progress
+
+
+def accept(
+    project: Project,
+    suggestion_ids: Iterable[int],
+    *,
+    origin: object = None,
+    watch: Watch = QUIET,
+) -> int:
+    """Make open suggestions gold; the source stays the run. Returns how many were accepted."""
+    chosen = [
+        by_id for by_id in proposals.by_ids(project.db, suggestion_ids) if by_id.status == "open"
+    ]
+    if not chosen:
+        return 0
+    title = ngettext("Accept {n} suggestion", "Accept {n} suggestions", len(chosen)).format(
+        n=len(chosen)
+    )
+    found = {layer.id: layer for layer in labels.layers(project.db)}
+    with project.edit(title, origin=origin, watch=watch.part(0.9, 1.0)):
+        for some in watch.part(0.0, 0.9).over(chosen, CHUNK):
+            for suggestion in some:
+                _make_gold(project, suggestion, found[suggestion.layer_id])
+                start_draft(project, suggestion.document_id, suggestion.layer_id)
+        proposals.set_suggestion_status(
+            project.db, [suggestion.id for suggestion in chosen], "accepted"
+        )
+    return len(chosen)
+
+
+def _make_gold(project: Project, suggestion: SuggestionRow, layer: Layer) -> None:
+    """Write what a suggestion proposes: an answer, a number, a class or a span."""
+    kept: dict[str, Any] = {
+        "annotator_id": project.annotator_id,
+        "source_id": suggestion.source_id,
+        "score": suggestion.score,
+    }
+    where = (project.db, suggestion.document_id, suggestion.layer_id)
+    if suggestion.question is not None:
+        _answer(project, suggestion, suggestion.question)
+    elif suggestion.label_id is None:
+        if suggestion.value is not None:
+            document_values.set_value(*where, suggestion.value, **kept)
+    elif suggestion.start is None:
+        several = layer.traits.several
+        annotation_rows.set_mark(*where, suggestion.label_id, many=several, **kept)
+    elif suggestion.end is not None:
+        start, end, field = suggestion.start, suggestion.end, suggestion.field
+        make_room(project, suggestion.document_id, layer, start, end, field)
+        annotation_rows.add_span(*where, suggestion.label_id, start, end, field=field, **kept)
+
+
+def _answer(project: Project, suggestion: SuggestionRow, question: int) -> None:
+    """Take a range of the text, or none, as an answer to a question."""
+    asked = answers.question(project.db, question)
+    start, end = suggestion.start, suggestion.end
+    offsets = None if start is None or end is None else (start, end)
+    questions.take(project, asked, offsets, source_id=suggestion.source_id)
+
+
+def reject(
+    project: Project,
+    suggestion_ids: Iterable[int],
+    *,
+    origin: object = None,
+    watch: Watch = QUIET,
+) -> int:
+    """Rejected suggestions are not suggested again by the same run.
+
+    Returns how many were rejected.
+    """
+    chosen = [
+        by_id.id for by_id in proposals.by_ids(project.db, suggestion_ids) if by_id.status == "open"
+    ]
+    if not chosen:
+        return 0
+    title = ngettext("Reject {n} suggestion", "Reject {n} suggestions", len(chosen)).format(
+        n=len(chosen)
+    )
+    with project.edit(title, origin=origin, watch=watch):
+        return proposals.set_suggestion_status(project.db, chosen, "rejected")
+
+
+def add_suggestions(
+    project: Project,
+    run_id: int | None,
+    rows: Iterable[NewSuggestion],
+    *,
+    title: str = "",
+    kind: str = "run",
+    ref: str = "",
+    replace: bool = True,
+    origin: object = None,
+) -> int:
+    """Store the suggestions of a run (or, if `run_id` is None, of an import or rule) in one step.
+
+    Returns how many are open afterwards.
+
+    Open suggestions of the run are replaced unless `replace` is False. Omitted are suggestions that
+    the
+    user rejected from this run, that equal gold, that do not fit the text, and duplicates.
+    """
+    with project.edit(title or _("Add suggestions"), origin=origin, bulk=True):
+        if run_id is not None and replace:
+            proposals.delete_open(project.db, run_id)
+        wanted = list(rows)
+        shut = proposals.gold_of(project.db, {suggestion.document_id for suggestion in wanted})
+        if run_id is not None:
+            shut |= proposals.rejected(project.db, run_id)
+        chosen: dict[proposals.What, NewSuggestion] = {}
+        for suggestion in wanted:
+            if suggestion.what not in shut:
+                chosen.setdefault(suggestion.what, suggestion)
+        if not chosen:
+            return 0
+        source = project.source(
+            kind, ref or (str(run_id) if run_id is not None else ""), annotator=False
+        )
+        return proposals.add_suggestions(
+            project.db, chosen.values(), source_id=source, run_id=run_id
+        )
+
+
+def take_answer(
+    project: Project,
+    run_id: int,
+    document_id: int,
+    layer_id: int,
+    found: Sequence[NewSuggestion],
+    *,
+    spans: Iterable[int] = (),
+    classes: Iterable[int] = (),
+    origin: object = None,
+) -> None:
+    """Make the predictions of a run (`found`) gold in one step, replacing gold `spans` and labels
+    `classes` (ids).
+
+    The source is the run, with its scores; the state of the document does not change.
+    """
+    name = storage_runs.get(project.db, run_id).name
+    layer = labels.layer(project.db, layer_id)
+    with project.edit(_("Accept prediction of {run}").format(run=name), origin=origin):
+        source = project.source("run", str(run_id), annotator=False)
+        who = {"annotator_id": project.annotator_id, "source_id": source}
+        for id in spans:
+            annotation_rows.delete_span(project.db, id)
+        for id in classes:
+            annotation_rows.clear_mark(project.db, document_id, layer_id, project.annotator_id, id)
+        for given in found:
+            if given.label_id is None:
+                if given.value is not None:
+                    document_values.set_value(project.db, document_id, layer_id, given.value, **who)
+            elif given.start is None:
+                annotation_rows.set_mark(
+                    project.db, document_id, layer_id, given.label_id,
+                    many=layer.traits.several, score=given.score, **who,
+                )  # fmt: skip
+            elif given.end is not None:
+                make_room(project, document_id, layer, given.start, given.end, given.field)
+                annotation_rows.add_span(
+                    project.db, document_id, layer_id, given.label_id, given.start, given.end,
+                    field=given.field, score=given.score, **who,
+                )  # fmt: skip
+        start_draft(project, document_id, layer_id)

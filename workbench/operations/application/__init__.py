@@ -1,0 +1,1 @@
+"""Projects and sessions as a whole, plugins, system check."""

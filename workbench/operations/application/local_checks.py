@@ -1,0 +1,297 @@
+"""Checks without torch and Qt: versions, storage, network. A job target."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import struct
+import tempfile
+from collections.abc import Generator, Iterator, Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from workbench.base import file_lock, paths, settings
+from workbench.base.i18n import N_, _, ngettext
+from workbench.base.privacy import TELEMETRY_OFF
+from workbench.base.system_check import OK, PROBLEM, WARNING, Check, shown
+from workbench.jobs import machine
+from workbench.storage import probe
+from workbench.version import __version__
+
+TARGET = "workbench.operations.application.local_checks:run"
+LITTLE_MEMORY = 4 * 1024**3  # free bytes below which no worker is kept ready
+LITTLE_SPACE, NO_SPACE = 5e9, 0.5e9  # bytes free
+NAMED = (  # packages listed separately
+    "PySide6-Essentials",
+    "torch",
+    "transformers",
+    "tokenizers",
+    "onnxruntime",
+    "numpy",
+)
+SWITCHES = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
+PREFIXES = (
+    "GLOSSBENCH",
+    "HF_",
+    "HUGGINGFACE",
+    "TRANSFORMERS",
+    "TORCH",
+    "PYTORCH",
+    "ONEDNN",
+    "OMP_",
+    "MKL_",
+    "KMP_",
+    "CUDA_",
+    "ORT_",
+    "QT_",
+)
+# Values of these are switches, numbers or Qt platforms; others may hold a path, a name or a secret.
+SHOWN_VALUES = re.compile(
+    r"on|off|true|false|yes|no|auto|passive|active|offscreen|minimal|xcb|wayland|[\d.,:-]{1,12}",
+    re.I,
+)
+SECRET = re.compile(r"TOKEN|KEY|SECRET|PASS", re.I)
+FIX_PACKAGES = N_("Run `make setup` in a checkout, or install Glossbench again.")
+
+
+def run(params: Mapping[str, Any], folder: Path) -> Generator[dict[str, Any], None, dict[str, Any]]:
+    """Job target. `params`: project, the folder of the open project, or empty."""
+    for checks in (_versions(), _computing(), _storage(params.get("project", "")), _network()):
+        for check in checks:
+            yield check.to_event()
+    return {}
+
+
+# ---------------------------------------------------------------- versions
+
+
+def _versions() -> Iterator[Check]:
+    yield Check("versions.glossbench", "Glossbench", __version__)
+    yield Check("versions.system", _("System"), platform.platform(terse=True))
+    bits = 8 * struct.calcsize("P")
+    message = _("{version} ({bits} bit)").format(version=platform.python_version(), bits=bits)
+    yield Check("versions.python", "Python", message)
+    wanted = requirements()
+    for name in NAMED:
+        yield package(name, wanted.get(name, ""))
+    yield _other_packages({name: spec for name, spec in wanted.items() if name not in NAMED})
+    yield _sqlite()
+
+
+def requirements() -> dict[str, str]:
+    """Package → supported versions (">=2.6,<3"); empty if Glossbench is not installed."""
+    try:
+        lines = metadata.requires("glossbench") or []
+    except metadata.PackageNotFoundError:
+        return {}
+    found = {}
+    for line in lines:
+        name = re.match(r"[\w.-]+", line)
+        if name is not None and ";" not in line:  # not an extra
+            found[name[0]] = line[len(name[0]) :].strip()
+    return found
+
+
+def package(name: str, wanted: str) -> Check:
+    """The installed version of a package compared with the supported ones."""
+    id = f"versions.package.{name}"
+    try:
+        version = metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return Check(id, name, _("not installed"), PROBLEM, _(FIX_PACKAGES))
+    if satisfies(version, wanted):
+        return Check(id, name, version)
+    message = _("{version}, supported: {wanted}").format(version=version, wanted=wanted)
+    return Check(id, name, message, WARNING, _(FIX_PACKAGES))
+
+
+def _other_packages(wanted: Mapping[str, str]) -> Check:
+    id, title = "versions.packages", _("Other packages")
+    wrong = [check for name in wanted if (check := package(name, wanted[name])).state != OK]
+    if wrong:
+        message = ", ".join(f"{check.title}: {check.describe()}" for check in wrong)
+        return Check(id, title, message, max(wrong, key=_badness).state, _(FIX_PACKAGES))
+    return Check(
+        id,
+        title,
+        ngettext(
+            "{n} package in a supported version",
+            "{n} packages in supported versions",
+            len(wanted),
+        ).format(n=len(wanted)),
+    )
+
+
+def _badness(check: Check) -> bool:
+    return check.state == PROBLEM
+
+
+def satisfies(version: str, wanted: str) -> bool:
+    """Whether a version is in a range such as ">=6.8,!=6.11.0,<6.12"; only numeric parts are
+    compared.
+    """
+    have = _numbers(version.partition("+")[0])
+    for sign, limit in re.findall(r"(>=|<=|==|!=|<|>)\s*([\d.]+)", wanted):
+        bound = _numbers(limit)
+        holds = {
+            ">=": have >= bound, "<=": have <= bound, "==": have == bound,
+            "!=": have != bound, "<": have < bound, ">": have > bound,
+        }  # fmt: skip
+        if not holds[sign]:
+            return False
+    return True
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """The release number, padded so that 6.8 equals 6.8.0."""
+    release = re.match(r"\d+(?:\.\d+)*", version)
+    found = [int(part) for part in release[0].split(".")] if release else []
+    return tuple([*found, 0, 0, 0, 0][:4])
+
+
+def _sqlite() -> Check:
+    id, title, version = "versions.sqlite", "SQLite", probe.version()
+    if probe.has_full_text_search():
+        return Check(id, title, _("{version} with FTS5").format(version=version))
+    message = _("{version} without FTS5").format(version=version)
+    advice = _("Projects require full-text search. Install a Python whose SQLite has FTS5.")
+    return Check(id, title, message, PROBLEM, advice)
+
+
+# ---------------------------------------------------------------- memory
+
+
+def _computing() -> Iterator[Check]:
+    total, free = machine.memory()
+    message, sizes = _("{free} free of {total}"), {"free": free, "total": total}
+    little = free < LITTLE_MEMORY
+    advice = _("Close other programs before training. No worker is kept ready while memory is low.")
+    state, advice = (WARNING, advice) if little else (OK, "")
+    yield Check("computing.memory", _("Memory"), message, state, advice, sizes)
+
+
+# ---------------------------------------------------------------- folders
+
+
+def _storage(project: str) -> Iterator[Check]:
+    own = (
+        ("settings", _("Settings folder"), paths.config_folder()),
+        ("data", _("Data folder"), paths.data_folder()),
+        ("cache", _("Cache folder"), paths.cache_folder()),
+    )
+    for name, title, folder in own:
+        yield folder_check(f"storage.{name}", title, folder, named=True)
+    yield folder_check("storage.models", _("Downloaded models"), paths.hub_cache())
+    chosen = settings.load().documents_folder
+    documents = Path(chosen) if chosen else paths.documents_folder()
+    yield folder_check("storage.documents", _("Folder for projects"), documents)
+    if project:
+        yield folder_check("storage.project", _("Folder of the open project"), Path(project))
+    yield _locks()
+
+
+def folder_check(id: str, title: str, folder: Path, *, named: bool = False) -> Check:
+    """Permissions and free space.
+
+    `named`: the folder belongs to Glossbench, so its path may be printed.
+    """
+    place = _existing(folder)
+    prefix = f"{shown(folder)}: " if named else ""
+    try:
+        free = shutil.disk_usage(place).free
+    except OSError as error:
+        message = _("cannot be read: {reason}").format(
+            reason=error.strerror or type(error).__name__
+        )
+        return Check(id, title, prefix + message, PROBLEM, _("Check the disk and its permissions."))
+    if not _writable(place):
+        message = _("cannot be written")
+        return Check(
+            id,
+            title,
+            prefix + message,
+            PROBLEM,
+            _("Grant your user write permission for the folder."),
+        )
+    message, sizes = prefix + _("writable, {space} free"), {"space": free}
+    if free < NO_SPACE:
+        return Check(id, title, message, PROBLEM, _("Free up space on this disk."), sizes)
+    if free < LITTLE_SPACE:
+        advice = _("A trained model takes up to 2 GB. Free up space before training or exporting.")
+        return Check(id, title, message, WARNING, advice, sizes)
+    return Check(id, title, message, sizes=sizes)
+
+
+def _existing(folder: Path) -> Path:
+    """The folder, or its closest existing parent: it is created when first needed."""
+    return next((place for place in (folder, *folder.parents) if place.is_dir()), folder)
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def _locks() -> Check:
+    """Check file locks: without them, as on some network drives, two windows could write to one
+    project.
+    """
+    id, title = "storage.locks", _("File locks")
+    try:
+        with tempfile.TemporaryFile(dir=_existing(paths.cache_folder())) as file:
+            works = file_lock.try_lock(file.fileno())
+    except OSError:
+        works = False
+    if works:
+        return Check(id, title, _("work in the cache folder"))
+    advice = _("Set XDG_CACHE_HOME to a folder on a local disk.")
+    return Check(id, title, _("do not work in the cache folder"), WARNING, advice)
+
+
+# ---------------------------------------------------------------- network and environment
+
+
+def _network() -> Iterator[Check]:
+    off = all(os.environ.get(name) == value for name, value in TELEMETRY_OFF.items())
+    message = ", ".join(f"{name}={os.environ.get(name, '')}" for name in TELEMETRY_OFF)
+    yield Check(
+        "network.telemetry",
+        _("Telemetry of libraries"),
+        _("off ({variables})").format(variables=message) if off else message,
+        OK if off else PROBLEM,
+        "" if off else _("This is a bug in Glossbench. Report it with this list."),
+    )
+    offline = os.environ.get("HF_HUB_OFFLINE") == "1"
+    yield Check(
+        "network.workers",
+        _("Workers"),
+        _("offline (HF_HUB_OFFLINE=1)") if offline else _("may use the network"),
+        OK if offline else PROBLEM,
+        "" if offline else _("This is a bug in Glossbench. Report it with this list."),
+    )
+    yield Check(
+        "network.downloads",
+        _("Downloads of models"),
+        _("off in the settings") if settings.load().offline else _("on request"),
+    )
+    yield from environment(os.environ)
+
+
+def environment(variables: Mapping[str, str]) -> Iterator[Check]:
+    """Environment variables of the libraries.
+
+    Values are printed only if they can be neither a path nor a secret.
+    """
+    ours = {*TELEMETRY_OFF, *SWITCHES, "OMP_NUM_THREADS", "OMP_WAIT_POLICY", "KMP_BLOCKTIME"}
+    for name in sorted(variables):
+        if not name.startswith(PREFIXES) or name in ours:
+            continue
+        value = variables[name]
+        harmless = SHOWN_VALUES.fullmatch(value) and not SECRET.search(name)
+        yield Check(f"network.environment.{name}", name, value if harmless else _("set"))

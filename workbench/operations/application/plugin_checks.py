@@ -1,0 +1,377 @@
+"""Whether the code of a plugin can be imported and conforms to its contracts.
+
+The window checks in a worker process, as the heavy parts of a plugin import torch. What passed is
+remembered with the state of the plugin's files, so that only changed plugins are checked again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import inspect
+import re
+import sys
+import traceback
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, cast
+
+from workbench.base import plugins
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+from workbench.base.manifest import Contribution
+from workbench.base.options import Option
+from workbench.base.plugins import Plugin
+from workbench.base.records import from_plain, to_plain
+from workbench.base.settings import Settings
+from workbench.jobs.events import Output
+from workbench.jobs.spec import JobSpec
+from workbench.operations.application import plugin_contracts, plugin_options
+from workbench.version import __version__
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job
+
+TARGET = "workbench.operations.application.plugin_checks:check_job"
+LONGEST = 120.0  # seconds for the import of one contribution, large libraries included
+CHECKED = "checked"  # kind of the event after each contribution
+HEAVY = ("torch", "transformers", "onnxruntime", "sklearn", "scipy")
+# Kind of contribution → attributes that its object must have.
+PARTS: Mapping[str, tuple[str, ...]] = {
+    "importer": ("sniff", "preview", "read"),
+    "segmenter": ("words",),
+    "task": ("info", "targets", "forward"),
+    "family": ("info", "load", "save", "heads"),
+    "method": ("info",),
+    "inspector": ("run",),
+    "backend": ("info", "score", "close", "kind", "device", "versions"),
+    "objective": ("info", "batches", "losses", "shown"),
+    "baseline": ("info", "fit", "logits", "save", "load"),
+    "strategy": ("needs", "each", "scores"),
+    "exporter": ("lost", "write"),
+    "model_exporter": ("info", "write", "check", "finish"),
+    "panel": ("commands", "needs_project", "build", "shown", "close"),
+}
+INSPECTOR, EXAMINER = PARTS["inspector"], ("examine",)
+FOLDER_EXPORTER = ("lost", "shared", "files")
+# Kind of contribution → the class that gives its object the other attributes.
+BASES: Mapping[str, str] = {
+    "task": "workbench.tasks.base.Task",
+    "backend": "workbench.prompting.backends.base.Backend",
+    "objective": "workbench.pretraining.objectives.base.Objective",
+    "baseline": "workbench.baselines.base.Baseline",
+    "strategy": "workbench.active.base.Strategy",
+    "model_exporter": "workbench.exporters.model.base.ModelExporter",
+    "panel": "workbench.ui.panel.Panel",
+}
+WITH_INFO = ("task", "family", "method", "objective", "baseline", "backend", "model_exporter")
+WITH_QT = ("panel",)
+# The window imports the objects of these kinds.
+IN_WINDOW = (*WITH_QT, "importer", "segmenter", "exporter")
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One contribution after its code was imported.
+
+    `error` is "" if it conforms to its contract; `details` is a traceback.
+    """
+
+    kind: str
+    id: str
+    title: str
+    error: str = ""
+    details: str = ""
+
+
+@dataclass(frozen=True)
+class PluginCheck:
+    """The result of a job that has checked a plugin."""
+
+    checked: tuple[Checked, ...] = ()
+
+    @property
+    def first_error(self) -> Checked | None:
+        return next((checked for checked in self.checked if checked.error), None)
+
+    def to_json(self) -> dict[str, Any]:
+        found: dict[str, Any] = to_plain(self)
+        return found
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> PluginCheck:
+        """Unknown fields are skipped."""
+        return from_plain(cls, raw)
+
+
+# ---------------------------------------------------------------- checking
+
+
+def check(plugin: Plugin) -> Iterator[Checked]:
+    """Import everything that a plugin adds and check it against the contracts. Runs its code."""
+    try:
+        plugins.make_importable(plugin)
+    except WorkbenchError as error:
+        for contribution in plugin.contributions:
+            yield Checked(contribution.kind, contribution.id, contribution.title, str(error))
+        return
+    plugins.forget_modules(plugin)
+    for contribution in plugin.contributions:
+        yield _checked(plugin, contribution)
+
+
+def _checked(plugin: Plugin, contribution: Contribution) -> Checked:
+    details = ""
+    try:
+        fault = plugin_options.of_contribution(plugin.folder, contribution)
+        fault = fault or _fault(contribution)
+    except ModuleNotFoundError as error:
+        fault, details = _missing_module(plugin, error), _traceback(plugin, error)
+    except (Exception, SystemExit) as error:
+        fault, details = f"{type(error).__name__}: {error}", _traceback(plugin, error)
+    return Checked(contribution.kind, contribution.id, contribution.title, fault, details)
+
+
+def _traceback(plugin: Plugin, error: BaseException) -> str:
+    """The traceback from the first line of the plugin on; all of it if none of its lines was
+    running.
+    """
+    frame = error.__traceback__
+    while frame is not None and not _is_inside(plugin.folder, frame.tb_frame.f_code.co_filename):
+        frame = frame.tb_next
+    shown = frame or error.__traceback__
+    return "".join(traceback.format_exception(type(error), error, shown))
+
+
+def _is_inside(folder: Path, file: str) -> bool:
+    return folder in Path(file).parents
+
+
+def _missing_module(plugin: Plugin, error: ModuleNotFoundError) -> str:
+    package = (error.name or "?").partition(".")[0]
+    if package == plugin.package.partition(".")[0]:
+        message = _("The plugin has no module {module}.")
+        return message.format(module=error.name)
+    if package in HEAVY and importlib.util.find_spec(package) is not None:
+        message = _(
+            "It imports {package}, but its module is also imported by the window, which must not "
+            "load large libraries. Import {package} inside the function that needs it."
+        )
+    else:
+        message = _("The Python package {package} is missing.")
+    return message.format(package=package)
+
+
+def ensure_checked(plugin: Plugin, found: PluginCheck) -> None:
+    """Raises WorkbenchError that names the first contribution that fails in a check."""
+    first = found.first_error
+    if first is not None:
+        template = _("The plugin {name} was not enabled. {title} cannot be used: {reason}")
+        message = template.format(name=plugin.name, title=first.title, reason=first.error)
+        hint = _("`glossbench plugins check {folder}` shows the traceback.")
+        raise WorkbenchError(message, hint=hint.format(folder=plugin.folder))
+
+
+def _fault(contribution: Contribution) -> str:
+    """Why a contribution does not conform to its contract, "" if it does.
+
+    Raises what its import raises.
+    """
+    if contribution.kind in WITH_INFO and "info" not in contribution.options:
+        return _("plugin.toml does not name an `info` for it.")
+    with _without_heavy():
+        for target in _light_targets(contribution):
+            _object(target)
+    if contribution.kind in WITH_QT and not _has_qt():
+        return ""  # a computer without a display: the window cannot be opened either
+    return _differs(contribution)
+
+
+def _light_targets(contribution: Contribution) -> Iterator[str]:
+    """What the window imports of a contribution."""
+    if "info" in contribution.options:
+        yield contribution.options["info"]
+    if contribution.kind in IN_WINDOW and (contribution.kind not in WITH_QT or _has_qt()):
+        yield contribution.object
+    if "view" in contribution.options and _has_qt():
+        yield contribution.options["view"]
+
+
+def _has_qt() -> bool:
+    try:
+        importlib.import_module("PySide6.QtWidgets")
+    except ImportError:
+        return False
+    return True
+
+
+def _differs(contribution: Contribution) -> str:
+    made = _object(contribution.object)
+    parts = PARTS[contribution.kind]
+    if contribution.options.get("folder"):
+        parts = FOLDER_EXPORTER
+    if parts == INSPECTOR and hasattr(made, "examine"):
+        parts = EXAMINER
+    missing = [part for part in parts if not hasattr(made, part)]
+    if missing:
+        names, base = ", ".join(missing), BASES.get(contribution.kind, "")
+        if base and not _derives(made, base):
+            return _("It has no {names}. Derive it from {base}.").format(names=names, base=base)
+        return _("It has no {names}.").format(names=names)
+    if inspect.isabstract(made):
+        names = ", ".join(sorted(made.__abstractmethods__))
+        return _("It does not implement {names}.").format(names=names)
+    options = getattr(made, "options", ()) if contribution.kind == "importer" else ()
+    if not all(isinstance(option, Option) for option in options):
+        return _("Its `options` are not all of the class Option.")
+    info = None
+    if contribution.kind in WITH_INFO:
+        if unlike := _unlike_info(contribution, made):
+            return unlike
+        info = made.info
+    elif parts == EXAMINER and "info" in contribution.options:
+        info = _object(contribution.options["info"])
+    return plugin_contracts.fault(contribution.kind, made, info)
+
+
+def _derives(made: Any, base: str) -> bool:
+    ancestors = getattr(made, "__mro__", ())
+    return base in [f"{ancestor.__module__}.{ancestor.__name__}" for ancestor in ancestors]
+
+
+def _unlike_info(contribution: Contribution, made: Any) -> str:
+    info = _object(contribution.options["info"])
+    if getattr(made, "info", None) is not info:
+        return _("Its attribute `info` is not the object that plugin.toml names.")
+    if getattr(info, "id", None) != contribution.id:
+        message = _("Its info has the id {theirs!r}, but plugin.toml says {id!r}.")
+        return message.format(theirs=getattr(info, "id", None), id=contribution.id)
+    return ""
+
+
+def _object(target: str) -> Any:
+    module, name = target.split(":")
+    return getattr(importlib.import_module(module), name)
+
+
+@contextmanager
+def _without_heavy() -> Iterator[None]:
+    """Make imports of torch and other heavy libraries fail: the window imports this module, too."""
+    kept = {name: sys.modules.get(name) for name in HEAVY}
+    modules = cast(dict[str, ModuleType | None], sys.modules)
+    modules.update(dict.fromkeys(HEAVY))  # what `import` takes for "not there"
+    try:
+        yield
+    finally:
+        for name, module in kept.items():
+            if module is None:
+                del sys.modules[name]
+            else:
+                sys.modules[name] = module
+
+
+# ---------------------------------------------------------------- in a worker
+
+
+def check_spec(plugin: Plugin) -> JobSpec:
+    """The job that checks the plugin in a worker; its events are those of `check_job`."""
+    title = _("Check plugin {name}").format(name=plugin.name)
+    params = {"folder": str(plugin.folder), "package": plugin.package}
+    return JobSpec(TARGET, params, device="", title=title, silent=LONGEST)
+
+
+def check_job(
+    params: Mapping[str, Any], folder: Path
+) -> Generator[dict[str, Any], None, dict[str, Any]]:
+    """Job target: yields progress before each contribution and its result after it.
+
+    Returns a PluginCheck as JSON.
+    """
+    plugin = plugins.describe(Path(params["folder"]), str(params["package"]))
+    results, found = check(plugin), []
+    for n, contribution in enumerate(plugin.contributions):
+        yield _progress(plugin, n, contribution)
+        found.append(next(results))
+        yield {"kind": CHECKED, "checked": to_plain(found[-1])}
+    return PluginCheck(tuple(found)).to_json()
+
+
+def _progress(plugin: Plugin, done: int, contribution: Contribution) -> dict[str, Any]:
+    """What is to be shown before a contribution is imported: done, total and text."""
+    total = len(plugin.contributions)
+    message = _("Importing {title} ({n} of {total})…")
+    text = message.format(title=contribution.title, n=done + 1, total=total)
+    return {"kind": "progress", "done": done, "total": total, "text": text}
+
+
+def checked_in(payload: Mapping[str, Any]) -> Checked | None:
+    """The contribution that a job reports as checked; None for other events."""
+    return from_plain(Checked, payload["checked"]) if payload.get("kind") == CHECKED else None
+
+
+def outcome(plugin: Plugin, job: Job) -> PluginCheck:
+    """What a job of `check_spec` that is over has found.
+
+    If its worker crashed, this ends with the contribution that it was importing.
+    """
+    if job.status == "done":
+        return PluginCheck.from_json(job.result)
+    payloads = (event.payload for event in job.events if isinstance(event, Output))
+    found = [checked for payload in payloads if (checked := checked_in(payload))]
+    entry = plugin.contributions[min(len(found), len(plugin.contributions) - 1)]
+    error = _("{reason} Last imported: {place}.").format(
+        reason=job.message, place=_place(plugin, entry, job.details)
+    )
+    if job.status == "crashed":
+        advice = _(
+            "A plugin must not exit or wait while it is imported: move such code into a function."
+        )
+        error = f"{error} {advice}"
+    crashed = Checked(entry.kind, entry.id, entry.title, error, job.details)
+    return PluginCheck((*found, crashed))
+
+
+def _place(plugin: Plugin, entry: Contribution, details: str) -> str:
+    """File and line of the plugin that was running, else the file that was to be imported."""
+    for path, line in re.findall(r'File "([^"]+)", line (\d+)', details):
+        if plugin.folder in Path(path).parents:
+            return _("{file}, line {line}").format(file=path, line=line)
+    module = entry.object.partition(":")[0].removeprefix(plugin.package).strip(".")
+    file = plugin.folder / f"{module.replace('.', '/')}.py"
+    return str(file if file.is_file() else plugin.folder)
+
+
+# ---------------------------------------------------------------- remembering what passed
+
+
+def changed(settings: Settings) -> tuple[Plugin, ...]:
+    """Enabled plugins whose files have changed since they passed a check.
+
+    Also all others after an update of the application or of Python.
+    """
+    return tuple(
+        plugin
+        for plugin in plugins.find(settings)
+        if plugin.key in settings.plugins_enabled
+        and not plugin.fault
+        and settings.plugins_checked.get(plugin.key) != fingerprint(plugin)
+    )
+
+
+def remember(plugin: Plugin, settings: Settings) -> None:
+    """Store that the plugin has passed a check; the caller saves the settings."""
+    settings.plugins_checked[plugin.key] = fingerprint(plugin)
+
+
+def fingerprint(plugin: Plugin) -> str:
+    """A hash of name, size and time of every file with code, and of the versions."""
+    found = hashlib.sha256(f"{__version__} {sys.version}".encode())
+    for path in sorted(plugin.folder.rglob("*")):
+        if path.suffix in (".py", ".toml"):
+            state = path.stat()
+            line = f"{path.relative_to(plugin.folder)} {state.st_size} {state.st_mtime_ns}\n"
+            found.update(line.encode("utf-8", "surrogateescape"))
+    return found.hexdigest()

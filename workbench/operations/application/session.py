@@ -1,0 +1,125 @@
+"""An open project and a job queue, connected to each other, in a program without an event loop."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.base import settings
+from workbench.base.errors import JobFailed, ProjectError
+from workbench.base.i18n import _
+
+if TYPE_CHECKING:
+    from workbench.base.watch import Watch
+    from workbench.jobs.dispatch import Mailbox
+    from workbench.jobs.queue import Job, Queue
+    from workbench.operations.runs.run_recorder import Wiring
+    from workbench.project.project import Project
+
+    Heard = Callable[[Mapping[str, Any], Job], None]
+
+PATIENCE = 30.0  # seconds for a job to end after it was cancelled
+
+
+class Session:
+    """`project` (if there is one), `queue`, and `wait`. Close it when done.
+
+    Raises ProjectLocked if another process writes to the project, ProjectError if there is none.
+    """
+
+    def __init__(self, file: Path | None, *, read_only: bool = False):
+        from workbench.jobs.dispatch import Mailbox
+        from workbench.jobs.queue import Queue
+        from workbench.operations.models import precision
+
+        self.mailbox = Mailbox()
+        self._project: Project | None = None
+        self.wiring: Wiring | None = None
+        if file is not None:
+            self._project = _open(file, read_only, self.mailbox)
+        self.queue: Queue = Queue(dispatch=self.mailbox)
+        precision.remember(self.queue, settings.load)
+        if self._project is not None:
+            from workbench.operations.runs.run_recorder import wire
+
+            self.wiring = wire(self._project, self.queue)
+
+    @property
+    def project(self) -> Project:
+        """Raises RuntimeError for a session without a project."""
+        if self._project is None:
+            raise RuntimeError("the session has no project")
+        return self._project
+
+    def close(self) -> None:
+        self.queue.close()
+        if self.wiring is not None:
+            self.wiring.close()
+        if self._project is not None:
+            self._project.close()
+
+    def ask(
+        self,
+        start: Callable[[Callable[[Any, Exception | None], None]], Job | None],
+        *,
+        heard: Heard | None = None,
+    ) -> Any:
+        """Run `start(then)`, which returns a job or None, until it ends.
+
+        Returns the argument of `then` or raises its error.
+        """
+        found: list[tuple[Any, Exception | None]] = []
+        job = start(lambda value, error: found.append((value, error)))
+        if job is not None:
+            self.wait(job, heard)
+        if not found:
+            message, hint = (job.message, job.hint) if job is not None else ("", "")
+            raise JobFailed(message or _("The job ended without a result."), hint=hint)
+        value, error = found[0]
+        if error is not None:
+            raise error
+        return value
+
+    def wait(self, job: Job, heard: Heard | None = None, *, watch: Watch | None = None) -> None:
+        """Wait until the job has ended. `heard(payload, job)` is called with each object it yields.
+
+        An exception such as KeyboardInterrupt cancels the job, and `watch`, which follows work of
+        this thread for the job.
+        """
+        from workbench.jobs.events import Output
+
+        drop = job.changed.connect(
+            lambda event: heard(event.payload, job) if heard and isinstance(event, Output) else None
+        )
+        try:
+            with self.waiting(job, watch):
+                self.queue.wait(job)
+        except BaseException:
+            if watch is not None:
+                watch.cancel()
+            job.cancel()
+            self.queue.wait(job, PATIENCE)
+            raise
+        finally:
+            drop()
+
+    @contextmanager
+    def waiting(self, job: Job, watch: Watch | None) -> Iterator[None]:
+        """Around the wait for a job; commands catch signals here."""
+        yield
+
+
+def _open(file: Path, read_only: bool, mailbox: Mailbox) -> Project:
+    from workbench.project.project import Project
+
+    if not file.exists():
+        raise ProjectError(
+            _("{path} does not exist.").format(path=file),
+            hint=_("Check the name, or create it with: glossbench project new {path}").format(
+                path=shlex.quote(str(file))
+            ),
+        )
+    return Project.open(file, read_only=read_only, dispatch=mailbox)

@@ -1,0 +1,1 @@
+"""The documents of a project: queries, splits, statistics, duplicates, removal."""

@@ -1,0 +1,330 @@
+"""The documents of a project: list, filter, bulk edits, splits, statistics."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _, ngettext
+from workbench.base.watch import QUIET, Watch
+from workbench.operations.application.sample import create_sample
+from workbench.operations.documents.splits import SplitOutcome, make_splits
+from workbench.operations.transfer.data_export import (
+    ExportOutcome,
+    export_data,
+    formats,
+    what_is_lost,
+)
+from workbench.operations.transfer.data_import import (
+    import_files,
+)
+from workbench.operations.transfer.import_handle import ImportHandle, ImportOutcome, SkippedRecord
+from workbench.operations.transfer.import_preview import Preview, PreviewRow, preview, refused
+from workbench.operations.transfer.import_preview import settings_of as import_settings
+from workbench.operations.transfer.import_splits import BY_NAME
+from workbench.operations.transfer.import_splits import described as described_splits
+from workbench.operations.transfer.import_splits import suggested as suggested_splits
+from workbench.project import backup
+from workbench.storage import annotations as annotation_rows
+from workbench.storage import (
+    answers,
+    bulk,
+    columns,
+    deletion,
+    documents,
+    integrity,
+    listing,
+    runs,
+    states,
+)  # fmt: skip
+from workbench.storage import labels as layers
+from workbench.storage.documents import Counts, DocumentRow, Filter
+from workbench.storage.ordering import Order
+from workbench.text.document import SPLITS
+from workbench.text.labels import Label, Layer
+from workbench.text.rows import row_id
+
+if TYPE_CHECKING:
+    from workbench.project.project import Project
+    from workbench.text.document import Document
+
+__all__ = [
+    "BY_NAME", "Counts", "DocumentRow", "ExportOutcome", "Filter", "ImportHandle", "Order",
+    "ImportOutcome", "Preview", "PreviewRow", "SkippedRecord", "SplitOutcome", "any_documents",
+    "check", "counts", "create_sample", "delete_documents", "described_splits", "export_data",
+    "filter_ids", "first_ids", "formats", "import_files", "import_settings", "info", "labels",
+    "make_splits", "narrowed", "preview", "refused", "rows", "set_class", "set_split", "set_state",
+    "suggested_splits", "what_is_lost",
+]  # fmt: skip
+
+STATES = ("pending", "draft", "submitted", "discarded")
+COLUMNS = tuple(columns.EXPRESSIONS)  # further columns of tables of documents
+META = columns.META  # start of the name of a column for a metadata field
+
+
+# ---------------------------------------------------------------- reading
+
+
+def filter_ids(
+    project: Project,
+    wanted: Filter,
+    order: Order | None = None,
+    layer_ids: Sequence[int] | None = None,
+    *,
+    stop: Callable[[], bool] = lambda: False,
+) -> array[int]:
+    """Ids of the documents that pass the filter, in order, as array('q'). Labels and states are
+    those of these layers.
+
+    Takes up to a second for a million documents: not for the main thread. Raises Cancelled soon
+    after `stop()` is true.
+    """
+    with project.db.until(stop):
+        return documents.ids(project.db, wanted, order, layer_ids)
+
+
+def first_ids(project: Project, wanted: Filter) -> array[int]:
+    """Some of the documents that pass a filter with a text, for the first rows of a table.
+
+    Takes some hundredths of a second for a million documents.
+    """
+    return listing.first_ids(project.db, wanted)
+
+
+def narrowed(wanted: Filter, before: Filter, found: Sequence[int]) -> Filter:
+    """`wanted`, restricted to what `before` has found if it can only match some of that."""
+    return listing.narrowed(wanted, before, found)
+
+
+def rows(
+    project: Project,
+    ids: Iterable[int],
+    layer_ids: Sequence[int] | None = None,
+    *,
+    found_by: str = "",
+    more: Sequence[str] = (),
+) -> tuple[DocumentRow, ...]:
+    """Table rows of the documents; labels and states are those of the layers (None: all).
+
+    With `found_by`, the preview shows the text around its first match. `more`: further columns
+    (`storage.columns`) whose values the rows have.
+    """
+    return documents.rows(project.db, ids, layer_ids, found_by=found_by, more=more)
+
+
+def texts(project: Project, ids: Sequence[int]) -> tuple[str, ...]:
+    """The texts of documents, in the order of `ids`; both texts of a pair, on two lines."""
+    found = {
+        record.document.id: "\n".join(content for _name, content in record.document.texts)
+        for record in documents.records(project.db, ids=ids)
+    }
+    return tuple(found[id] for id in ids if id in found)
+
+
+def documents_of(project: Project, ids: Sequence[int]) -> list[Document]:
+    """The documents with their texts, in order of id."""
+    return [record.document for record in documents.records(project.db, ids=ids, layers=())]
+
+
+def any_documents(project: Project) -> bool:
+    return documents.any_at_all(project.db)
+
+
+def counts(project: Project, layer_ids: Sequence[int] | None = None) -> Counts:
+    """Statistics of all documents; states, spans and suggestions are those of the layers (None:
+    all).
+    """
+    return documents.counts(project.db, layer_ids)
+
+
+def check(project: Project) -> tuple[str, ...]:
+    """Damage in the project file, as sentences; empty if there is none."""
+    return tuple(integrity.problems(project.db))
+
+
+def info(project: Project) -> dict[str, Any]:
+    """The data of `project info`: documents, layers, splits, states, runs.
+
+    `states` counts each document once, in its highest state; `states` of a layer counts the
+    documents
+    to which the layer applies.
+    """
+    found = documents.counts(project.db)
+    highest = states.highest_counts(project.db)
+    return {
+        "documents": found.documents,
+        "layers": [
+            {
+                "layer": layer.name,
+                "kind": layer.kind,
+                "labels": len(layer.labels),
+                "states": dict(states.counts(project.db, [row_id(layer)]).states),
+            }
+            for layer in layers.layers(project.db)
+        ],
+        "splits": {split: found.splits.get(split, 0) for split in (*SPLITS, "none")},
+        "states": {state: highest[state] for state in STATES},
+        "runs": [_run(run) for run in runs.all(project.db)],
+    }
+
+
+def _run(run: runs.Run) -> dict[str, Any]:
+    spec = run.spec or {}
+    return {
+        "name": run.name,
+        "status": run.status,
+        "task": spec.get("task", run.kind),
+        "model": spec.get("model_name") or spec.get("model", ""),
+        "scores": run.scores or {},
+    }
+
+
+def labels(project: Project) -> list[dict[str, Any]]:
+    """Layers with their labels; count = number of class labels and spans.
+
+    Layers of questions have their numbers.
+    """
+    count = layers.counts(project.db)
+    return [
+        {
+            "layer": layer.name,
+            "kind": layer.kind,
+            "labels": [
+                {
+                    "name": label.name,
+                    "key": label.key,
+                    "colour": label.colour,
+                    "count": count.get(row_id(label), 0),
+                    **_group(layer, label, count),
+                }
+                for label in layer.labels
+            ],
+            **(
+                {"questions": asdict(answers.counts(project.db, row_id(layer)))}
+                if layer.traits.asks
+                else {}
+            ),
+        }
+        for layer in layers.layers(project.db)
+    ]
+
+
+def _group(layer: Layer, label: Label, count: Mapping[int, int]) -> dict[str, object]:
+    """The parent of a sublabel; what a label counts together with its sublabels."""
+    if label.parent:
+        return {"parent": label.parent}
+    below = layer.sublabels(label.name)
+    total = sum(count.get(row_id(item), 0) for item in (label, *below))
+    return {"count_with_sublabels": total} if below else {}
+
+
+# ---------------------------------------------------------------- bulk edits
+# `watch` reports the progress of each; cancelling it raises Cancelled and rolls back, without an
+# undo step.
+
+STORED = 0.7  # fraction of the work before the undo step is completed
+
+
+def delete_documents(
+    project: Project, ids: Sequence[int], *, origin: object = None, watch: Watch = QUIET
+) -> int:
+    """Delete documents with their labels. Returns how many were deleted.
+
+    The project is backed up before more than `backup.MANY` are deleted. Raises ProjectError if that
+    fails.
+    """
+    title = ngettext("Delete {n:,} document", "Delete {n:,} documents", len(ids))
+    start = 0.1
+    backup.before(project, backup.DELETE, len(ids), watch=watch.part(0.0, start))
+    with (
+        deletion.prepared(project.db, len(ids)),
+        project.edit(title.format(n=len(ids)), origin=origin, watch=watch.part(STORED, 1.0)),
+    ):
+        return documents.delete(project.db, ids, watch=watch.part(start, STORED))
+
+
+def set_split(
+    project: Project,
+    ids: Sequence[int],
+    split: str | None,
+    *,
+    origin: object = None,
+    watch: Watch = QUIET,
+) -> int:
+    """`split`: train, dev, test or None. Returns how many documents changed.
+
+    Raises SpecError for an unknown split.
+    """
+    if split not in (None, *SPLITS):
+        raise SpecError(_("There is no split {split!r}.").format(split=split))
+    title = ngettext("Set split of {n:,} document", "Set split of {n:,} documents", len(ids))
+    with project.edit(title.format(n=len(ids)), origin=origin, watch=watch.part(STORED, 1.0)):
+        return documents.set_split(project.db, ids, split, watch=watch.part(0.0, STORED))
+
+
+def set_class(
+    project: Project,
+    ids: Sequence[int],
+    layer_id: int,
+    label_id: int | None,
+    *,
+    origin: object = None,
+    watch: Watch = QUIET,
+) -> int:
+    """Set the class of documents in a layer, or remove it (None). Pending documents become drafts.
+    Documents to which the layer does not apply are skipped.
+
+    Returns how many documents were changed.
+
+    Raises SpecError for a layer without classes.
+    """
+    layer = layers.layer(project.db, layer_id)
+    if not layer.traits.on_document:
+        raise SpecError(_("Layer {name} has no classes.").format(name=layer.name))
+    title = ngettext("Set class of {n:,} document", "Set class of {n:,} documents", len(ids))
+    with project.edit(title.format(n=len(ids)), origin=origin, watch=watch.part(STORED, 1.0)):
+        fitting = bulk.with_texts(project.db, ids, layer.texts)
+        return bulk.set_class(
+            project.db,
+            fitting,
+            layer_id,
+            label_id,
+            annotator_id=project.annotator_id,
+            source=lambda: project.source("person"),
+            watch=watch.part(0.0, STORED),
+        )
+
+
+def set_state(
+    project: Project,
+    ids: Sequence[int],
+    layer_id: int,
+    state: str,
+    *,
+    origin: object = None,
+    watch: Watch = QUIET,
+) -> int:
+    """Set the state of documents in a layer.
+
+    Documents without a label become drafts if the layer requires one. Returns how many documents
+    were changed.
+
+    Raises SpecError for an unknown state.
+    """
+    if state not in STATES:
+        raise SpecError(_("There is no state {state!r}.").format(state=state))
+    layer = layers.layer(project.db, layer_id)
+    title = ngettext("Set state of {n:,} document", "Set state of {n:,} documents", len(ids))
+    title, body = title.format(n=len(ids)), watch.part(0.0, STORED)
+    with project.edit(title, origin=origin, watch=watch.part(STORED, 1.0)):
+        fitting, bare = bulk.with_texts(project.db, ids, layer.texts), []
+        if state == "submitted" and not layer.traits.empty_is_answer:
+            bare = bulk.without_label(project.db, fitting, layer_id, project.annotator_id)
+        share = len(bare) / max(1, len(fitting))
+        key = (layer_id, project.annotator_id)
+        annotation_rows.set_state(project.db, bare, *key, "draft", watch=body.part(0.0, share))
+        rest = sorted(set(fitting) - set(bare))
+        return annotation_rows.set_state(project.db, rest, *key, state, watch=body.part(share, 1.0))

@@ -1,0 +1,321 @@
+"""Remove documents permanently: from the project, its history, its versions, the files of runs and
+caches. Nothing of it can be undone.
+
+Not reached: exported files, copies elsewhere, what models have learned, and blocks of the disk that
+the system has not overwritten yet.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Container, Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from workbench.base import paths
+from workbench.base.errors import ProjectBusy, ProjectError, WorkbenchError
+from workbench.base.i18n import _, ngettext
+from workbench.base.sizes import size
+from workbench.base.watch import QUIET, Watch
+from workbench.operations.documents.removal_files import (
+    Wanted,
+    clean,
+    has_text,
+    is_affected,
+    is_plain_text,
+    model_files,
+    run_files,
+)
+from workbench.operations.runs.trained_on import adapted_on, training_ids
+from workbench.project import backup
+from workbench.project.backup import Version
+from workbench.project.project import Project
+from workbench.storage import backup as drafts
+from workbench.storage import patterns, removal, runs, saved_filters
+from workbench.storage.removal import Found
+from workbench.storage.runs import Run
+from workbench.text.patterns import WORDS, Pattern
+from workbench.text.redaction import Redactor, paragraphs
+
+_WORD = re.compile(r"\w{3,}")
+_OPTIONAL = re.compile(r"\\.|\w[?*{]")  # of a regular expression
+_KEY = re.compile(r"\b[A-Za-z]+(?=[.:<>=])")  # of a query
+CACHES = ("indexes", "features", "lengths", "examined")  # computed again when they are needed
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What `remove` would do. `versions`: those that lose the documents; `deleted_versions`: those
+    that are deleted, because they are damaged or of an older format. `files`: of runs. `runs`:
+    names of runs with predictions for the documents, or that learned from them. `cache_bytes`: of
+    emptied caches. `models`: files of models that contain text of the documents. `mentions`: texts
+    of others that do: notes, prompts, word lists, filters, guidelines. `patterns`, `filters`: those
+    with a word that no other document contains, by title and name.
+    """
+
+    found: Found
+    versions: tuple[Version, ...]
+    deleted_versions: tuple[Version, ...]
+    files: tuple[Path, ...]
+    runs: tuple[str, ...]
+    cache_bytes: int
+    models: tuple[Path, ...] = ()
+    mentions: int = 0
+    patterns: tuple[str, ...] = ()
+    filters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Removed:
+    """`versions`, `files`: how many were changed or deleted. `left`: what could not be changed."""
+
+    documents: int
+    versions: int
+    files: int
+    left: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Told:
+    """A preview as sentences: what would be removed, and what not."""
+
+    message: tuple[str, ...]
+    warning: str
+
+
+def _wanted(project: Project, ids: Sequence[int]) -> Wanted:
+    uids = removal.uids(project.db, ids)
+    texts = removal.texts(project.db, ids)
+    return Wanted(
+        frozenset(uids),
+        json.dumps(sorted(uids.values())),
+        removal.text_hashes(project.db, ids),
+        frozenset(line.encode("utf-8", "replace") for text in texts for line in paragraphs(text)),
+        Redactor(texts),
+    )
+
+
+# ---------------------------------------------------------------- preview
+
+
+def preview(project: Project, ids: Sequence[int], *, watch: Watch = QUIET) -> Preview:
+    """What would be removed, everywhere. Takes a while with large files of runs."""
+    wanted = _wanted(project, ids)
+    found = removal.found(project.db, ids)
+    cleaned, deleted = _versions(project, wanted)
+    watch.at(0.2)
+    files = tuple(
+        path
+        for (path,) in watch.part(0.2, 1.0).over(run_files(project), 1)
+        if is_affected(path, project, wanted)
+    )
+    models = tuple(path for path in model_files(project) if has_text(path, wanted))
+    adapted = {path.name for path in files if is_plain_text(path)}
+    return Preview(
+        found,
+        cleaned,
+        deleted,
+        files,
+        tuple(run.name for run in runs.all(project.db) if _knows(project, run, wanted, adapted)),
+        sum(file.stat().st_size for file in _cached()),
+        models,
+        removal.mentions(project.db, ids, wanted.redactor.words),
+        *_with_own_words(project, ids),
+    )
+
+
+def _with_own_words(
+    project: Project, ids: Sequence[int]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The patterns and the saved filters with a word of the documents that no other contains."""
+    own = {word.casefold() for text in removal.texts(project.db, ids) for word in _words(text)}
+
+    @cache
+    def leaves(word: str) -> bool:
+        return word.casefold() in own and not removal.stays(project.db, ids, word)
+
+    named = (
+        ((pattern.title, _literal(pattern)) for pattern in patterns.all(project.db)),
+        ((kept.name, _KEY.sub(" ", kept.query)) for kept in saved_filters.all(project.db)),
+    )
+    found = [[name for name, text in rows if any(map(leaves, _words(text)))] for rows in named]
+    return tuple(found[0]), tuple(found[1])
+
+
+def _literal(pattern: Pattern) -> str:
+    """The pattern without escapes and optional letters of a regular expression."""
+    return pattern.body if pattern.kind == WORDS else _OPTIONAL.sub(" ", pattern.body)
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text))
+
+
+def _knows(project: Project, run: Run, wanted: Wanted, adapted: Container[str]) -> bool:
+    """Whether a run has predictions for the documents, or learned from them."""
+    if runs.payloads(project.db, run.id, wanted.ids):
+        return True
+    return (
+        not wanted.ids.isdisjoint(training_ids(project, run)) or adapted_on(project, run) in adapted
+    )
+
+
+def describe(found: Preview) -> tuple[str, ...]:
+    """The preview as sentences."""
+    sentences = [
+        ngettext("{n:,} document", "{n:,} documents", found.found.documents),
+        ngettext(
+            "{n:,} label, suggestion, note or flag",
+            "{n:,} labels, suggestions, notes and flags",
+            found.found.labels,
+        ),
+        ngettext("{n:,} prediction", "{n:,} predictions", found.found.predictions),
+        ngettext(
+            "{n:,} change in the history", "{n:,} changes in the history", found.found.history
+        ),
+        ngettext("{n:,} version loses them", "{n:,} versions lose them", len(found.versions)),
+        ngettext(
+            "{n:,} version is deleted, as it is damaged or of an older format",
+            "{n:,} versions are deleted, as they are damaged or of an older format",
+            len(found.deleted_versions),
+        ),
+        ngettext("{n:,} file of runs", "{n:,} files of runs", len(found.files)),
+    ]
+    f, more = found.found, (found.versions, found.deleted_versions, found.files)
+    counts = (f.documents, f.labels, f.predictions, f.history, *map(len, more))
+    listed = [sentence.format(n=n) for sentence, n in zip(sentences, counts, strict=True) if n]
+    if found.cache_bytes:
+        caches = _("Caches of computed vectors ({size}) are emptied")
+        listed.append(caches.format(size=size(found.cache_bytes)))
+    return tuple(listed)
+
+
+def described(project: Project, ids: Sequence[int]) -> Told:
+    found = preview(project, ids)
+    return Told(describe(found), warning(found))
+
+
+def warning(found: Preview) -> str:
+    """What is not removed."""
+    message = [_("Exported files and copies in other folders are not changed.")]
+    if found.runs:
+        models = _(
+            "Models keep what they have learned, including words in their vocabularies. Runs "
+            "trained on the documents: {names}."
+        )
+        message.append(models.format(names=", ".join(found.runs)))
+    if found.models:
+        files = _("These model files contain text of the documents and are kept: {files}.")
+        message.append(files.format(files=", ".join(map(str, found.models))))
+    if found.mentions:
+        mentions = ngettext(
+            "{n:,} note, prompt, word list, filter or guideline contains text of the "
+            "documents and is kept.",
+            "{n:,} notes, prompts, word lists, filters or guidelines contain text of the "
+            "documents and are kept.",
+            found.mentions,
+        )
+        message.append(mentions.format(n=found.mentions))
+    if found.patterns:
+        sentence = _("These patterns contain words of the documents and are kept: {names}.")
+        message.append(sentence.format(names=", ".join(found.patterns)))
+    if found.filters:
+        sentence = _("These saved filters contain words of the documents and are kept: {names}.")
+        message.append(sentence.format(names=", ".join(found.filters)))
+    return " ".join(message)
+
+
+# ---------------------------------------------------------------- removing
+
+
+def remove(project: Project, ids: Sequence[int], *, watch: Watch = QUIET) -> Removed:
+    """Remove documents permanently. Not within an edit.
+
+    First the versions and files are changed, then the project, so that it can be done again if it
+    is interrupted. Raises ProjectError if the project is read-only or a disk is full, ProjectBusy
+    while a run of the project is not finished.
+    """
+    if project.read_only:
+        raise ProjectError(
+            _("{name} is open read-only: {reason}.").format(
+                name=project.path.name, reason=project.read_only_reason
+            )
+        )
+    if runs.any_unfinished(project.db):
+        raise ProjectBusy(
+            _("A run of the project is not finished."),
+            hint=_("Wait for it or cancel it, then remove the documents."),
+        )
+    wanted = _wanted(project, ids)
+    drafts.delete_abandoned(project.path.parent)
+    left: list[str] = []
+    versions = _clean_versions(project, wanted, left, watch.part(0.0, 0.3))
+    files = 0
+    for (path,) in watch.part(0.3, 0.5).over(run_files(project), 1):
+        files += clean(path, project, wanted, left)
+    for file in _cached():
+        with suppress(OSError):
+            file.unlink()
+    documents = project.remove_documents(
+        sorted(wanted.ids), redact=wanted.redactor.words, watch=watch.part(0.5, 1.0)
+    )
+    return Removed(documents, versions, files, tuple(left))
+
+
+def summary(done: Removed) -> str:
+    """What `remove` did, as sentences."""
+    words = ngettext(
+        "{n:,} document permanently removed.",
+        "{n:,} documents permanently removed.",
+        done.documents,
+    )
+    message: str = words.format(n=done.documents)
+    if not done.left:
+        return message
+    left = _("These files could not be changed: {files}").format(files="; ".join(done.left))
+    return f"{message} {left}"
+
+
+def _versions(project: Project, wanted: Wanted) -> tuple[tuple[Version, ...], tuple[Version, ...]]:
+    """(versions that have the documents, versions that must be deleted)."""
+    cleaned, deleted = list[Version](), list[Version]()
+    for version in backup.versions(project.path):
+        try:
+            there, current = removal.in_file(version.path, wanted.uids)
+        except WorkbenchError:
+            deleted.append(version)
+            continue
+        if there:
+            (cleaned if current else deleted).append(version)
+    return tuple(cleaned), tuple(deleted)
+
+
+def _clean_versions(project: Project, wanted: Wanted, left: list[str], watch: Watch) -> int:
+    cleaned, deleted = _versions(project, wanted)
+    done = 0
+    for (version,) in watch.over((*cleaned, *deleted), 1):
+        try:
+            if version in deleted:
+                backup.delete(version)
+            else:
+                with closing(Project.open(version.path)) as old:
+                    of_old = removal.ids_of(old.db, wanted.uids)
+                    old.remove_documents(of_old, redact=wanted.redactor.words)
+            done += 1
+        except WorkbenchError as error:
+            left.append(str(error))
+    for draft in paths.versions_folder(project.path).glob(".*.part*"):
+        with suppress(OSError):
+            draft.unlink()
+    return done
+
+
+def _cached() -> Iterator[Path]:
+    """Files with vectors, lengths and lines of the documents of any project."""
+    for name in CACHES:
+        for path in (paths.cache_folder() / name).rglob("*"):
+            if path.is_file():
+                yield path

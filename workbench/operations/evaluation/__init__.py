@@ -1,0 +1,1 @@
+"""Scores in detail, errors, comparisons, boards."""

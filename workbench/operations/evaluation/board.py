@@ -1,0 +1,410 @@
+"""The board: every run, prompt and baseline of a layer on one test set, with costs.
+
+Everything is computed from stored predictions against the current gold labels; no model is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _, ngettext
+from workbench.base.watch import QUIET, Watch
+from workbench.baselines.spec import KIND as BASELINE
+from workbench.metrics.definitions import is_ratio
+from workbench.metrics.gain import Gain, gain
+from workbench.metrics.report import Measured, report
+from workbench.operations.documents import queries
+from workbench.operations.evaluation import quality, scoring
+from workbench.operations.runs import missing, predict, results, run_folders
+from workbench.operations.runs.run_results import ENSEMBLE, PROMPT, PUBLISHED, outcome, trained
+from workbench.operations.runs.trained_on import TrainedOn, TrainingTexts
+from workbench.storage import labels
+from workbench.tasks import spec as tasks
+from workbench.text.rows import row_id
+from workbench.training.methods import spec as methods
+
+if TYPE_CHECKING:
+    from workbench.metrics.resampling import Statistic
+    from workbench.operations.evaluation.quality import Evidence
+    from workbench.operations.evaluation.scoring import Scored
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
+    from workbench.tasks.spec import TaskInfo
+
+FINISHED = ("done", "stopped")
+Rankings = dict[int, "Statistic"]  # by run id
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A run on the board.
+
+    made_from: the model and what else tells it from similar runs. scores: {} unless it was scored
+    on the test set of the board. problem: why it was not.
+    changed: documents or gold differ from those that the run itself reported its scores on.
+    seconds: training time, None for systems that are not trained. bytes: of the weights.
+    cpu: seconds of CPU time per 1,000 documents. None: not known. trained_on: the documents of the
+    test set that were in its training data.
+    """
+
+    run: Run
+    made_from: str
+    scores: Mapping[str, Measured]
+    problem: str = ""
+    changed: bool = False
+    seconds: float | None = None
+    parameters: int | None = None
+    bytes: int | None = None
+    cpu: float | None = None
+    trained_on: tuple[TrainedOn, ...] = ()
+
+    def value(self, score: str) -> float | None:
+        found = self.scores.get(score)
+        return found.value if found is not None else None
+
+    def gain(self, over: Entry, score: str) -> Gain | None:
+        """Gain of a score over that of another entry; None if one of them has none, or for a ratio,
+        of which neither more nor less is better.
+        """
+        if is_ratio(score):
+            return None
+        return gain(self.value(score), over.value(score), is_error=tasks.is_error(score))
+
+
+@dataclass(frozen=True)
+class Board:
+    """entries: scored on the same n documents, best main score first; others: on another test set.
+
+    score: the main score, definition: what counts as correct. names: of all scores, main first.
+    where: the query that the n documents match, "" for the whole split.
+    """
+
+    layer: str
+    split: str
+    n: int
+    fingerprint: str
+    score: str
+    definition: str
+    names: tuple[str, ...]
+    entries: tuple[Entry, ...]
+    others: tuple[Entry, ...]
+    where: str = ""
+
+    def named(self, run: str) -> Entry:
+        """The scored entry of a run. Raises WorkbenchError if there is none of this name."""
+        for entry in self.entries:
+            if entry.run.name == run:
+                return entry
+        raise WorkbenchError(
+            _("No run {name!r} was scored on these documents.").format(name=run),
+            hint=_("Choose from: {known}.").format(
+                known=", ".join(entry.run.name for entry in self.entries) or _("none")
+            ),
+        )
+
+    def sorted_by(self, score: str) -> tuple[Entry, ...]:
+        """The entries by another score, best first; those without it come last."""
+        sign = 1 if tasks.is_error(score) else -1
+        key = lambda item: (item.value(score) is None, sign * (item.value(score) or 0.0))  # noqa: E731
+        return tuple(sorted(self.entries, key=key))
+
+
+def layers_with_runs(project: Project) -> tuple[str, ...]:
+    """The layers that have a finished run, that of the newest run first."""
+    names = dict.fromkeys(run.layer for run in results.all_runs(project) if _counts(run))
+    return tuple(name for name in names if name)
+
+
+def board(
+    project: Project,
+    layer: str = "",
+    split: str = "dev",
+    *,
+    archived: bool = False,
+    where: str = "",
+    later: Rankings | None = None,
+    watch: Watch = QUIET,
+) -> Board:
+    """Every finished run of a layer, by default that of the newest run. Run it in a thread.
+
+    archived: archived runs as well. where: a query, only the documents that match it. later: takes
+    the runs whose rankings `with_rankings` is to resample; without it, that is done at once. Raises
+    WorkbenchError if there is no such layer, QueryError.
+    """
+    layer = _chosen_layer(project, layer)
+    chosen = [
+        run
+        for run in results.all_runs(project)
+        if run.layer == layer and _counts(run) and (archived or not run.listing.archived)
+    ]
+    if not chosen:
+        return Board(layer, split, 0, "", "", "", (), (), ())
+    scorable = [run for run in chosen if not missing.of_run(run)]
+    if not scorable:
+        return Board(layer, split, 0, "", "", "", (), (), _unknown(project, chosen))
+    first = _most_frequent(scorable)
+    info = tasks.info(results.task_of(first)).compared()
+    found = results.scored(project, first, split, info)
+    if where.strip():
+        ids = frozenset(
+            queries.matching(project, where, [row_id(scored.document) for scored in found])
+        )
+        found = tuple(scored for scored in found if scored.document.id in ids)
+    fingerprint = scoring.fingerprint(found)
+    is_whole = not where.strip()
+    score = _Scores(later)
+    every = list(
+        _entries(project, chosen, info, split, found, score, is_whole=is_whole, watch=watch)
+    )
+    entries = [entry for entry in every if not entry.problem]
+    others = [entry for entry in every if entry.problem]
+    names = dict.fromkeys(name for entry in entries for name in entry.scores)
+    made = Board(
+        layer, split, len(found), fingerprint, info.main, info.definition,
+        tasks.score_names(names, info.id), tuple(entries), tuple(others), where.strip(),
+    )  # fmt: skip
+    return replace(made, entries=made.sorted_by(info.main))
+
+
+def _chosen_layer(project: Project, layer: str) -> str:
+    """The layer, by default that of the newest run. Raises WorkbenchError if there is none."""
+    known = [item.name for item in labels.layers(project.db)]
+    layer = layer or next(iter(layers_with_runs(project)), "")
+    if layer not in known:
+        raise WorkbenchError(
+            _("The project has no layer {name!r}.").format(name=layer)
+            if layer
+            else _("The project has no finished run."),
+            hint=_("Layers: {known}.").format(known=", ".join(known)),
+        )
+    return layer
+
+
+def _entries(
+    project: Project,
+    chosen: Sequence[Run],
+    info: TaskInfo,
+    split: str,
+    found: Sequence[Scored],
+    score: _Scores,
+    *,
+    is_whole: bool,
+    watch: Watch,
+) -> Iterator[Entry]:
+    """The entry of each run on `found`. is_whole: these are all documents of the split."""
+    texts, own = TrainingTexts(project), _OwnTestSets(project, split)
+    for at, run in enumerate(chosen):
+        watch.at(at / len(chosen))
+        entry = _entry(project, run, info, split, found, score)
+        if entry.problem:
+            yield entry
+            continue
+        if is_whole:
+            entry = replace(entry, changed=own.changed(run))
+        seen = texts.among(run, split, [scored.document for scored in found])
+        yield replace(entry, trained_on=seen)
+
+
+def _unknown(project: Project, chosen: Iterable[Run]) -> tuple[Entry, ...]:
+    """Runs whose tasks are all missing."""
+    return tuple(_with_costs(project, run, {}, missing.of_run(run)) for run in chosen)
+
+
+def _counts(run: Run) -> bool:
+    return run.status in FINISHED and "task" in run.spec
+
+
+def _most_frequent(chosen: Sequence[Run]) -> Run:
+    """The newest run of the question that most runs answer."""
+    infos = [tasks.info(results.task_of(run)) for run in chosen]
+    counted = [sum(tasks.comparable(info, other) for other in infos) for info in infos]
+    return chosen[counted.index(max(counted))]
+
+
+class _OwnTestSets:
+    """Tells whether documents or gold, as the task of a run learns it, differ from those that the
+    run reported its scores on. Gold is read once for each task.
+    """
+
+    def __init__(self, project: Project, split: str):
+        self._project, self._split = project, split
+        self._fingerprints: dict[str, str] = {}
+
+    def changed(self, run: Run) -> bool:
+        before = results.as_run(run, self._split)
+        if before is None:
+            return False
+        task = results.task_of(run)
+        if task not in self._fingerprints:
+            found = results.scored(self._project, run, self._split)
+            self._fingerprints[task] = scoring.fingerprint(found)
+        return before.fingerprint != self._fingerprints[task]
+
+
+def _entry(
+    project: Project,
+    run: Run,
+    info: TaskInfo,
+    split: str,
+    found: Sequence[Scored],
+    score: _Scores,
+) -> Entry:
+    answers = predict.stored(project, run, [scored.document for scored in found])
+    unanswered = sum(scored.document.id not in answers for scored in found)
+    problem = _problem(run, info, split, unanswered, len(found))
+    scores: Mapping[str, Measured] = {}
+    if not problem:
+        own = tasks.info(results.task_of(run)).compared()
+        scores = score(run, quality.evidence_of(project, run, split, found, answers, own))
+    return _with_costs(project, run, scores, problem)
+
+
+def _with_costs(project: Project, run: Run, scores: Mapping[str, Measured], problem: str) -> Entry:
+    return Entry(
+        run,
+        made_from(run),
+        scores,
+        problem,
+        seconds=run.seconds if run.kind not in (PROMPT, ENSEMBLE, PUBLISHED) else None,
+        parameters=trained(run).parameters if run.kind != PROMPT else None,
+        bytes=weight_bytes(project, run),
+        cpu=cpu_seconds(project, run),
+    )
+
+
+def _problem(run: Run, info: TaskInfo, split: str, unanswered: int, n: int) -> str:
+    """Why a run was not scored on the test set, "" if it was."""
+    if reason := missing.of_run(run):
+        return reason
+    own = tasks.info(results.task_of(run))
+    if not tasks.comparable(own, info):
+        return _("Its task is a different one: {task}.").format(task=_(own.title))
+    if split == "test" and not run.seen_test:
+        return _("Its test score has not been viewed yet.")
+    if unanswered or not n:
+        message = ngettext(
+            "It has no prediction for {n} document.",
+            "It has no prediction for {n} documents.",
+            unanswered,
+        )
+        return message.format(n=unanswered)
+    return ""
+
+
+class _Scores:
+    """Every score of a run with its interval."""
+
+    def __init__(self, later: Rankings | None):
+        self._later = later
+
+    def __call__(self, run: Run, given: Evidence) -> Mapping[str, Measured]:
+        if given.statistic is None:
+            return _plain_scores(given)
+        n = len(given)
+        if self._later is None:
+            return report(given.statistic, n, shown=()).scores
+        exact = report(given.statistic, n, shown=(), rounds=0).scores
+        drawn = report(given.statistic.taken(np.arange(n)), n, shown=()).scores
+        if exact.keys() - drawn.keys():
+            self._later[run.id] = given.statistic
+        return {name: drawn.get(name, score) for name, score in exact.items()}
+
+
+def _plain_scores(given: Evidence) -> Mapping[str, Measured]:
+    """Scores of a task without a statistic, with the interval of the one score that the task may
+    compute.
+    """
+    plain = given.info.score(given.golds, given.predictions)
+    found = {name: Measured(value) for name, value in plain.items()}
+    if (own := given.info.interval(given.golds, given.predictions)) is not None:
+        name, low, high = own
+        found[name] = Measured(plain[name], low, high)
+    return found
+
+
+def with_rankings(found: Board, later: Rankings, watch: Watch = QUIET) -> Board:
+    """The board with the intervals of rankings too, which take longer than all others together."""
+
+    def resampled(entry: Entry, part: Watch) -> Entry:
+        statistic = later.get(entry.run.id)
+        if statistic is None:
+            return entry
+        return replace(entry, scores=report(statistic, found.n, shown=(), watch=part).scores)
+
+    count = len(found.entries)
+    entries = [
+        resampled(entry, watch.part(at / count, (at + 1) / count))
+        for at, entry in enumerate(found.entries)
+    ]
+    return replace(found, entries=tuple(entries))
+
+
+def made_from(run: Run) -> str:
+    """The model of a run and what else it was made from, for display."""
+    spec = run.spec
+    model = str(spec.get("model_name") or spec.get("model") or "")
+    if run.kind == BASELINE:
+        return _(model)
+    if run.kind == PROMPT:
+        shots = int(spec.get("shots") or 0)
+        message = ngettext("{model}, {n} example", "{model}, {n} examples", shots)
+        if not shots:
+            message = _("{model}, no examples")
+        return message.format(model=model, n=shots)
+    options = {**spec.get("options", {}), **trained(run).options}
+    parts = [model]
+    if adapted := options.get("adapt_epochs"):
+        message = ngettext("adapted for {n} epoch", "adapted for {n} epochs", int(adapted))
+        parts.append(message.format(n=adapted))
+    if (method := options.get("method", methods.DEFAULT)) != methods.DEFAULT:
+        known = {method.id: _(method.title) for method in methods.all_methods()}
+        parts.append(known.get(method, method))
+    if epochs := options.get("epochs"):
+        parts.append(ngettext("{n} epoch", "{n} epochs", int(epochs)).format(n=epochs))
+    return ", ".join(parts)
+
+
+# ---------------------------------------------------------------- costs
+
+
+def weight_bytes(project: Project, run: Run) -> int | None:
+    """Size of the weights that predict, in bytes; None if they are not on this disk."""
+    if run.kind == ENSEMBLE:
+        found = _total(weight_bytes(project, member) for member in _members(project, run))
+        return None if found is None else int(found)
+    folder = run_folders.model(project, run.id)
+    if run.kind in (PROMPT, PUBLISHED):
+        folder = Path(str(run.spec.get("model") or ""))
+        if not folder.is_absolute():
+            return None
+    if not folder.is_dir():
+        return None
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
+def cpu_seconds(project: Project, run: Run) -> float | None:
+    """CPU seconds per 1,000 documents; None for a run whose predictions were not measured."""
+    if run.kind == ENSEMBLE:
+        return _total(cpu_seconds(project, member) for member in _members(project, run))
+    cost = outcome(run).predicting
+    return cost.per_thousand if cost is not None else None
+
+
+def _members(project: Project, run: Run) -> tuple[Run, ...]:
+    from workbench.operations.runs import ensemble
+
+    try:
+        return ensemble.members_of(project, run)
+    except WorkbenchError:
+        return ()
+
+
+def _total(values: Iterable[float | None]) -> float | None:
+    known = list(values)
+    return None if not known or None in known else sum(value or 0 for value in known)

@@ -1,0 +1,241 @@
+"""A board of several layers: the main score of each system in every layer, and their mean.
+
+As GLUE averages its tasks (Wang et al. 2019, section 4): each layer counts equally, whatever its
+number of documents.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import N_, _, ngettext
+from workbench.base.terms import term
+from workbench.base.watch import QUIET, Watch
+from workbench.operations.evaluation import board as boards
+from workbench.operations.evaluation.board_export import UNKNOWN, cell, line, safe
+from workbench.tasks import spec as tasks
+
+if TYPE_CHECKING:
+    from workbench.operations.evaluation.board import Entry
+    from workbench.project.project import Project
+
+DEFINITION = N_(
+    "A system is a group of runs, or all runs made from the same model in the same way. Its score "
+    "in a layer is the mean over its runs. The average is the unweighted mean over the layers; "
+    "only systems with a score in each of them have one."
+)
+
+
+@dataclass(frozen=True)
+class LayerScore:
+    """A column: a layer with its main score, on n documents."""
+
+    layer: str
+    score: str
+    n: int
+    fingerprint: str
+
+    @property
+    def title(self) -> str:
+        return _("{layer}, {score}").format(layer=self.layer, score=tasks.score_title(self.score))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The mean over runs, their standard deviation (None for one run), and their names."""
+
+    value: float
+    deviation: float | None
+    runs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class System:
+    """kind: of its runs, "" for a group. cells: by layer. average: None if a layer lacks, or has a
+    score that is an error.
+    """
+
+    name: str
+    kind: str
+    cells: Mapping[str, Cell]
+    average: float | None
+
+
+@dataclass(frozen=True)
+class Average:
+    """systems: best average first, those without one last."""
+
+    split: str
+    where: str
+    layers: tuple[LayerScore, ...]
+    systems: tuple[System, ...]
+
+    @property
+    def errors(self) -> tuple[LayerScore, ...]:
+        """The layers whose main score is an error, which has no common scale with others."""
+        return tuple(column for column in self.layers if tasks.is_error(column.score))
+
+
+def average(
+    project: Project,
+    layers: Sequence[str],
+    split: str = "dev",
+    *,
+    archived: bool = False,
+    where: str = "",
+    watch: Watch = QUIET,
+) -> Average:
+    """The board of these layers. Run it in a thread.
+
+    archived, where: see `board.board`. Raises WorkbenchError for an unknown layer, or fewer than
+    two, QueryError.
+    """
+    names = tuple(dict.fromkeys(layers))
+    if len(names) < 2:
+        raise WorkbenchError(
+            _("An average needs at least two layers."),
+            hint=_("Layers with runs: {known}.").format(
+                known=", ".join(boards.layers_with_runs(project)) or _("none")
+            ),
+        )
+    columns, runs = [], dict[tuple[str, str], dict[str, list[tuple[str, float]]]]()
+    for at, name in enumerate(names):
+        part = watch.part(at / len(names), (at + 1) / len(names))
+        found = boards.board(project, name, split, archived=archived, where=where, watch=part)
+        columns.append(LayerScore(name, found.score, found.n, found.fingerprint))
+        for entry in found.entries:
+            if (value := entry.value(found.score)) is not None:
+                row = runs.setdefault(_system(entry), {})
+                row.setdefault(name, []).append((entry.run.name, value))
+    systems = [_averaged(*system, row, columns) for system, row in runs.items()]
+    systems.sort(key=lambda system: (system.average is None, -(system.average or 0.0)))
+    return Average(split, where.strip(), tuple(columns), tuple(systems))
+
+
+def _system(entry: Entry) -> tuple[str, str]:
+    """Name and kind of the system that a run belongs to."""
+    if group := entry.run.listing.group:
+        return group, ""
+    return entry.made_from, entry.run.kind
+
+
+def _averaged(
+    name: str,
+    kind: str,
+    row: Mapping[str, list[tuple[str, float]]],
+    columns: Sequence[LayerScore],
+) -> System:
+    cells = {}
+    for layer, found in row.items():
+        values = [value for _run, value in found]
+        deviation = stdev(values) if len(values) > 1 else None
+        cells[layer] = Cell(fmean(values), deviation, tuple(run for run, _value in found))
+    complete = all(item.layer in cells and not tasks.is_error(item.score) for item in columns)
+    mean = fmean(cells[column.layer].value for column in columns) if complete else None
+    return System(name, kind, cells, mean)
+
+
+# ---------------------------------------------------------------- for files and programs
+
+
+def report(found: Average) -> dict[str, Any]:
+    """The board for programs."""
+    return {
+        "split": found.split,
+        "where": found.where,
+        "definition": _(DEFINITION),
+        "layers": [dict(vars(column)) for column in found.layers],
+        "systems": [
+            {
+                "system": system.name,
+                "kind": system.kind,
+                "average": system.average,
+                "scores": {
+                    layer: {**vars(item), "runs": list(item.runs)}
+                    for layer, item in system.cells.items()
+                },
+            }
+            for system in found.systems
+        ],
+    }
+
+
+def to_csv(found: Average) -> str:
+    """Scores as fractions of 1, with deviations; empty cells for what is not known."""
+    out = io.StringIO()
+    write = csv.writer(out, lineterminator="\n")
+    names = [f"{column.layer}{end}" for column in found.layers for end in ("", "_sd", "_runs")]
+    write.writerow(["system", "kind", "average", *map(safe, names)])
+    for system in found.systems:
+        cells: list[object] = [safe(system.name), system.kind, system.average]
+        for column in found.layers:
+            item = system.cells.get(column.layer)
+            cells += [None, None, 0] if item is None else [item.value, item.deviation]
+            cells += [] if item is None else [len(item.runs)]
+        write.writerow(cells)
+    return out.getvalue()
+
+
+def to_markdown(found: Average) -> str:
+    """Scores as points, the average in the last column."""
+    heads = [_("System"), _("Kind"), *(column.title for column in found.layers), _("Average")]
+    lines = [list(map(cell, heads)), ["---", "---", *["---:"] * (len(heads) - 2)]]
+    for system in found.systems:
+        cells = [
+            system.name,
+            kind_text(system),
+            *(cell_text(found, system, column) for column in found.layers),
+        ]
+        lines.append([*map(cell, cells), average_text(system)])
+    about = _("{split}, {layers}.").format(split=term(found.split), layers=documents_text(found))
+    if found.where:
+        about = f"{about} {_('Query: {query}.').format(query=found.where)}"
+    return "\n".join([*map(line, lines), "", about, "", _(DEFINITION), ""])
+
+
+def notes(found: Average) -> list[str]:
+    """Why there is no average."""
+    return [
+        _(
+            "There is no average: the main score of layer {layer} is an error in a unit of its own."
+        ).format(layer=column.layer)
+        for column in found.errors
+    ]
+
+
+def documents_text(found: Average) -> str:
+    """The layers with the numbers of their documents."""
+    return ", ".join(
+        ngettext("{layer}: {n:,} document", "{layer}: {n:,} documents", column.n).format(
+            layer=column.layer, n=column.n
+        )
+        for column in found.layers
+    )
+
+
+def kind_text(system: System) -> str:
+    return term(system.kind) if system.kind else _("Group of runs")
+
+
+def cell_text(found: Average, system: System, column: LayerScore) -> str:
+    """A score as points, an error in its own unit, with the deviation over several runs."""
+    item = system.cells.get(column.layer)
+    if item is None:
+        return UNKNOWN
+    scale, form = (1, "{:.3f}") if tasks.is_error(column.score) else (100, "{:.1f}")
+    shown = form.format(scale * item.value)
+    if item.deviation is None:
+        return shown
+    return _("{mean} ± {deviation}").format(
+        mean=shown, deviation=form.format(scale * item.deviation)
+    )
+
+
+def average_text(system: System) -> str:
+    return UNKNOWN if system.average is None else f"{100 * system.average:.1f}"

@@ -1,0 +1,219 @@
+"""Comparison of runs, prompts and baselines on one test set.
+
+Runs of one layer can be compared if their tasks answer the same question; all are scored on the
+same gold (`TaskInfo.compared`).
+Everything is computed from stored predictions against the current gold labels; no model is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _, ngettext
+from workbench.base.watch import QUIET, Watch
+from workbench.operations.evaluation import pairs, quality, scoring, slices
+from workbench.operations.evaluation.pairs import Pair, System
+from workbench.operations.evaluation.scoring import Scored
+from workbench.operations.runs import missing, results, run_settings
+from workbench.operations.runs.run_settings import SettingRow
+from workbench.operations.runs.trained_on import TrainingTexts
+from workbench.storage import runs
+from workbench.tasks import spec as tasks
+from workbench.text.rows import row_id
+
+if TYPE_CHECKING:
+    from workbench.operations.evaluation.quality import Evidence
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
+
+NAMED = 3  # documents named in a message
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Systems in the given order, every pair of them, and the settings that differ.
+
+    score: what the tests are about; slice_score: that of the slices. definition: what counts as
+    correct, and of which gold.
+    """
+
+    split: str
+    n: int
+    fingerprint: str
+    score: str
+    definition: str
+    slice_score: str
+    systems: tuple[System, ...]
+    pairs: tuple[Pair, ...]
+    settings: tuple[SettingRow, ...]
+
+    def system(self, run_id: int) -> System:
+        return next(system for system in self.systems if system.run.id == run_id)
+
+    def pair(self, first: int, second: int) -> Pair | None:
+        """The pair seen from `first`; None if one of them is not compared."""
+        for item in self.pairs:
+            if {item.first, item.second} == {first, second}:
+                return item if item.first == first else item.swapped
+        return None
+
+
+def compare(
+    project: Project,
+    run_ids: Sequence[int],
+    split: str = "dev",
+    *,
+    score: str = "",
+    where: str = "",
+    watch: Watch = QUIET,
+) -> Comparison:
+    """Compare systems on the documents of a split. Run it in a thread.
+
+    score: what the tests are about, by default the main score of the task. where: a query, only
+    the documents that match it. Raises WorkbenchError if the runs were not scored on the same
+    documents, or have another task or layer; QueryError.
+    """
+    chosen = [runs.get(project.db, id) for id in dict.fromkeys(run_ids)]
+    check_comparable(chosen)
+    check_seen(chosen, split)
+    evidence = []
+    for at, run in enumerate(chosen):
+        watch.at(0.1 * at / len(chosen))
+        info = tasks.info(results.task_of(run)).compared()
+        given = quality.evidence(project, run, split, info)
+        evidence.append(quality.matching(project, given, where))
+    fingerprint = _one_test_set(chosen, evidence, split)
+    systems = _systems(project, chosen, evidence, split, watch.part(0.1, 0.3))
+    info, first = evidence[0].info, systems[0]
+    tested = _tested(first, score or info.main)
+    by_slice = slices.ACCURACY if slices.ACCURACY in first.scores else info.main
+    found, both = [], list(combinations(systems, 2))
+    for at, (left, right) in enumerate(both):
+        part = watch.part(0.3 + 0.7 * at / len(both), 0.3 + 0.7 * (at + 1) / len(both))
+        found.append(pairs.pair(left, right, tested, by_slice, part))
+    return Comparison(
+        split,
+        len(evidence[0]),
+        fingerprint,
+        tested,
+        info.definition,
+        by_slice,
+        tuple(systems),
+        pairs.corrected(found),
+        run_settings.differing(chosen),
+    )
+
+
+def _systems(
+    project: Project, chosen: Sequence[Run], evidence: Sequence[Evidence], split: str, watch: Watch
+) -> list[System]:
+    """The runs with their scores, and what they were trained on of the test set."""
+    systems, texts, count = [], TrainingTexts(project), len(chosen)
+    for at, (run, given) in enumerate(zip(chosen, evidence, strict=True)):
+        part = watch.part(at / count, (at + 1) / count)
+        seen = texts.among(run, split, given.documents)
+        systems.append(replace(pairs.system(run, given, part), trained_on=seen))
+    return systems
+
+
+def _tested(first: System, score: str) -> str:
+    """The score. Raises WorkbenchError if the task does not have it."""
+    if score not in first.scores:
+        raise WorkbenchError(
+            _("There is no score {score!r} of this task.").format(score=score),
+            hint=_("Scores: {names}.").format(names=", ".join(first.scores)),
+        )
+    return score
+
+
+def check_comparable(chosen: Sequence[Run]) -> None:
+    """Raises WorkbenchError unless two runs or more answer the same question of one layer."""
+    if len(chosen) < 2:
+        raise WorkbenchError(_("A comparison needs at least two different runs."))
+    first = chosen[0]
+    for other in chosen[1:]:
+        if reason := why_not(first, other):
+            raise WorkbenchError(reason)
+
+
+def why_not(first: Run, other: Run) -> str:
+    """Why the predictions of two runs cannot be compared, "" if they can."""
+    if first.layer_id != other.layer_id:
+        return _(
+            "{one} and {other} were trained on different layers, so their predictions "
+            "cannot be compared."
+        ).format(one=first.name, other=other.name)
+    for run in (first, other):
+        if reason := missing.of_run(run):
+            return _("{name} cannot be compared: {reason}").format(name=run.name, reason=reason)
+    ours, theirs = (tasks.info(results.task_of(run)) for run in (first, other))
+    if tasks.comparable(ours, theirs):
+        return ""
+    return _(
+        "The task of {one} is “{task}”, that of {other} is “{other_task}”: their predictions "
+        "cannot be compared."
+    ).format(one=first.name, task=_(ours.title), other=other.name, other_task=_(theirs.title))
+
+
+def check_seen(chosen: Sequence[Run], split: str) -> None:
+    """Raises WorkbenchError for a test score that nobody has asked for yet."""
+    unseen = [run.name for run in chosen if split == "test" and not run.seen_test]
+    if unseen:
+        raise WorkbenchError(
+            _("The test score of {runs} has not been viewed yet.").format(runs=", ".join(unseen)),
+            hint=_("Evaluate on test first; that counts as a view of the test score."),
+        )
+
+
+# ---------------------------------------------------------------- one test set
+
+
+def _one_test_set(chosen: Sequence[Run], evidence: Sequence[Evidence], split: str) -> str:
+    """The fingerprint that all systems share. Raises WorkbenchError if they do not."""
+    prints = [fingerprint(given) for given in evidence]
+    first = {row_id(document): document for document in evidence[0].documents}
+    for run, given, own in zip(chosen, evidence, prints, strict=True):
+        if own == prints[0] and len(given):
+            continue
+        theirs = {row_id(document): document for document in given.documents}
+        for lacks, has, ids, documents in (
+            (run, chosen[0], first.keys() - theirs.keys(), first),
+            (chosen[0], run, theirs.keys() - first.keys(), theirs),
+        ):
+            if ids:
+                raise _other_set(lacks, has, [documents[id].key for id in sorted(ids)], split)
+        raise WorkbenchError(
+            _("There is no {split} document with gold labels and predictions of {runs}.").format(
+                split=split, runs=", ".join(repr(run.name) for run in chosen)
+            ),
+            hint=_evaluate_first(run, split),
+        )
+    return prints[0]
+
+
+def fingerprint(given: Evidence) -> str:
+    """Fingerprint of the documents that a run has predictions for, and of their gold labels."""
+    rows = zip(given.documents, given.golds, strict=True)
+    return scoring.fingerprint([Scored(document, gold) for document, gold in rows])
+
+
+def _other_set(lacks: Run, has: Run, keys: Sequence[str], split: str) -> WorkbenchError:
+    shown = ", ".join(keys[:NAMED]) + (", …" if len(keys) > NAMED else "")
+    template = ngettext(
+        "The runs were not scored on the same test set: {n} {split} document has a prediction of "
+        "{has!r}, but none of {lacks!r} ({keys}).",
+        "The runs were not scored on the same test set: {n} {split} documents have a prediction "
+        "of {has!r}, but none of {lacks!r} ({keys}).",
+        len(keys),
+    )
+    message = template.format(n=len(keys), split=split, has=has.name, lacks=lacks.name, keys=shown)
+    return WorkbenchError(message, hint=_evaluate_first(lacks, split))
+
+
+def _evaluate_first(run: Run, split: str) -> str:
+    hint = _("Evaluate {run!r} on {split} first.")
+    return hint.format(run=run.name, split=split)

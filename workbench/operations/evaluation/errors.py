@@ -1,0 +1,336 @@
+"""The errors of a run, one by one: sorted, filtered, accepted as gold or kept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import N_, _
+from workbench.operations.annotation import annotate
+from workbench.operations.evaluation import reviews, scoring
+from workbench.operations.evaluation.reviews import Review
+from workbench.operations.evaluation.scoring import Scored
+from workbench.operations.runs import predict, results
+from workbench.storage import documents
+from workbench.tasks import spec as tasks
+from workbench.text.document import Document
+from workbench.text.fields import Answers, DocumentLabels, LabelScores
+from workbench.text.mistakes import KINDS, Mistake
+from workbench.text.rows import row_id
+from workbench.text.spans import Span
+
+if TYPE_CHECKING:
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
+    from workbench.text.fields import Prediction
+    from workbench.text.labels import Layer
+
+CONFIDENCE, LOSS, KIND, DOCUMENT = "confidence", "loss", "kind", "document"
+SORTS = {
+    CONFIDENCE: N_("Confidence of the wrong prediction"),
+    LOSS: N_("Loss"),
+    KIND: N_("Kind of error"),
+    DOCUMENT: N_("Order of the documents"),
+}
+OPEN, REVIEWED = "open", "reviewed"
+
+
+@dataclass(frozen=True)
+class ErrorItem:
+    """One mistake in a document. text: of the field it is in; review: None while it is open."""
+
+    document_id: int
+    key: str
+    text: str
+    mistake: Mistake
+    review: Review | None = None
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return self.document_id, *self.mistake.identity
+
+    @property
+    def quote(self) -> str:
+        """The words at the place, or the beginning of the document."""
+        place = self.mistake.place
+        return self.text[slice(*place) if place else slice(160)]
+
+    def words(self, at: tuple[int, int] | None) -> str:
+        """The text of one side, "" where it does not exist."""
+        return " ".join(self.text[slice(*at)].split()) if at is not None else ""
+
+    @property
+    def verdict(self) -> str:
+        return self.review.verdict if self.review is not None else ""
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "key": self.key,
+            **self.mistake.to_json(),
+            "quote": self.quote,
+            "review": self.verdict or None,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """Which errors are shown, and in which order. None and "" do not restrict.
+
+    gold, predicted: labels, where tasks.NONE stands for no label; label: one of the two. match:
+    text anywhere in the document, regardless of case. documents: ids. state: OPEN, REVIEWED or "".
+    """
+
+    sort: str = CONFIDENCE
+    kind: str = ""
+    gold: str = ""
+    predicted: str = ""
+    label: str = ""
+    match: str = ""
+    documents: Collection[int] | None = None
+    state: str = ""
+
+    @property
+    def restricts(self) -> bool:
+        return self != Wanted(sort=self.sort)
+
+
+def items(
+    project: Project, run: Run, split: str = "dev", ids: Collection[int] | None = None
+) -> tuple[ErrorItem, ...]:
+    """Every mistake of the stored predictions on a split against current gold, by document.
+
+    Those that were accepted as gold stay, with their review. `ids` restricts it to few documents;
+    without them it reads the whole split: run it in a thread.
+    """
+    layer = results.layer_of(project, run)
+    info = tasks.info(results.task_of(run))
+    found = _scored(project, run, layer, split, ids)
+    answers = predict.stored(project, run, [scored.document for scored in found])
+    known = _known(project, row_id(layer), ids)
+    given: dict[tuple[object, ...], ErrorItem] = {}
+    for scored in found:
+        document, id = scored.document, row_id(scored.document)
+        if id in answers:
+            for mistake in info.mistakes(document, scored.gold, answers[id]):
+                item = ErrorItem(id, document.key, _content(document, mistake), mistake)
+                given[item.identity] = replace(item, review=_still(known.get(item.identity)))
+    given_documents = {row_id(scored.document): scored.document for scored in found}
+    for review in known.values():
+        shown = given_documents.get(review.document_id)
+        if shown is None or review.run_id != run.id or review.identity in given:
+            continue
+        if review.verdict == reviews.ACCEPTED:
+            text = _content(shown, review.mistake)
+            given[review.identity] = ErrorItem(
+                review.document_id, shown.key, text, review.mistake, review
+            )
+    return tuple(sorted(given.values(), key=_by_document))
+
+
+def refreshed(
+    project: Project, run: Run, split: str, given: Iterable[ErrorItem], ids: Collection[int]
+) -> tuple[ErrorItem, ...]:
+    """The list updated after the gold labels of a few documents have changed."""
+    kept = [item for item in given if item.document_id not in ids]
+    return tuple(sorted((*kept, *items(project, run, split, ids)), key=_by_document))
+
+
+def _scored(
+    project: Project, run: Run, layer: Layer, split: str, ids: Collection[int] | None
+) -> list[Scored]:
+    if ids is None:
+        return list(results.scored(project, run, split))
+    info = tasks.info(results.task_of(run))
+    return [
+        Scored(record.document, gold)
+        for record in documents.records(project.db, layers=(layer.name,), ids=sorted(ids))
+        if record.document.split == split
+        and not scoring.why_left_out(info, record, layer.name)
+        and (gold := info.gold(record, layer.name)) is not None
+    ]
+
+
+def _known(
+    project: Project, layer_id: int, ids: Collection[int] | None
+) -> dict[tuple[object, ...], Review]:
+    """The last review of each mistake, by its identity."""
+    if ids is None:
+        found = reviews.reviews(project, layer_id)
+    else:
+        found = tuple(review for id in ids for review in reviews.reviews(project, layer_id, id))
+    return {review.identity: review for review in found}
+
+
+def _still(review: Review | None) -> Review | None:
+    """A mistake that was accepted and is one again is open: its gold was changed back."""
+    return None if review is None or review.verdict == reviews.ACCEPTED else review
+
+
+def _content(document: Document, mistake: Mistake) -> str:
+    try:
+        return document.content(mistake.field)
+    except KeyError:
+        return document.text
+
+
+def arranged(given: Iterable[ErrorItem], wanted: Wanted) -> tuple[ErrorItem, ...]:
+    """The errors that are wanted, in the wanted order."""
+    needle = wanted.match.casefold()
+    found = [
+        item
+        for item in given
+        if (not wanted.kind or item.mistake.kind == wanted.kind)
+        and (not wanted.gold or (item.mistake.gold or tasks.NONE) == wanted.gold)
+        and (not wanted.predicted or (item.mistake.predicted or tasks.NONE) == wanted.predicted)
+        and (not wanted.label or wanted.label in (item.mistake.gold, item.mistake.predicted))
+        and (wanted.documents is None or item.document_id in wanted.documents)
+        and (not wanted.state or (wanted.state == REVIEWED) == bool(item.verdict))
+        and (not needle or needle in item.text.casefold())
+    ]
+    if wanted.sort == CONFIDENCE:
+        found.sort(key=lambda item: (-item.mistake.confidence, _by_document(item)))
+    elif wanted.sort == LOSS:
+        found.sort(key=lambda item: (-item.mistake.loss, _by_document(item)))
+    elif wanted.sort == KIND:
+        found.sort(key=lambda item: (KINDS.index(item.mistake.kind), -item.mistake.confidence))
+    else:
+        found.sort(key=_by_document)
+    return tuple(found)
+
+
+def _by_document(item: ErrorItem) -> tuple[int, tuple[int, int], str, str]:
+    mistake = item.mistake
+    return item.document_id, mistake.place or (0, 0), mistake.gold, mistake.predicted
+
+
+class HasMistake(Protocol):
+    """An error of a run, or a doubtful label."""
+
+    @property
+    def mistake(self) -> Mistake: ...
+
+
+H = TypeVar("H", bound=HasMistake)
+
+
+def same_confusion(given: Iterable[H], item: HasMistake) -> list[H]:
+    """Every error with the gold and predicted label of this one, itself included."""
+    pair = item.mistake.gold, item.mistake.predicted
+    return [item for item in given if (item.mistake.gold, item.mistake.predicted) == pair]
+
+
+@dataclass(frozen=True)
+class Detail:
+    """One document with gold and prediction of a run.
+
+    gold, predicted: spans of the layer, () for a task on whole documents. gold_ids: ids of the
+    gold spans by offsets and label. scores: probability of each label, highest first.
+    """
+
+    document: Document
+    state: str
+    gold: tuple[Span, ...]
+    predicted: tuple[Span, ...]
+    gold_ids: Mapping[tuple[str, int, int, str], int]
+    prediction: Prediction | None
+
+    @property
+    def scores(self) -> list[tuple[str, float]]:
+        given = self.prediction.get(DocumentLabels) if self.prediction is not None else None
+        rows = given.as_dict().items() if given is not None else ()
+        return sorted(rows, key=lambda row: -row[1])
+
+    @property
+    def thresholds(self) -> Mapping[str, float]:
+        """The probability from which each label is predicted; {} unless each has its own."""
+        given = self.prediction.get(LabelScores) if self.prediction is not None else None
+        return dict(zip(given.labels, given.thresholds, strict=True)) if given is not None else {}
+
+    def words(self, place: tuple[int, int], asked: str = "") -> list[tuple[str, str, float]]:
+        """(word, predicted label or "", probability) of each word in a range.
+
+        For a question, every answer that was considered.
+        """
+        found = self.prediction.words if self.prediction is not None else ()
+        text = self.document.text
+        answers = self.prediction.get(Answers) if self.prediction is not None else None
+        if answers is not None:
+            answer = answers.to(asked)
+            return [
+                (text[candidate.start : candidate.end], "", candidate.score)
+                for candidate in (answer.candidates if answer is not None else ())
+            ]
+        return [
+            (text[word.start : word.end], word.label or "", word.score)
+            for word in found
+            if word.start < place[1] and word.end > place[0]
+        ]
+
+
+def detail(project: Project, run: Run, document_id: int) -> Detail:
+    """With the stored prediction of a run. Raises KeyError if the document was deleted."""
+    layer = results.layer_of(project, run)
+    document = documents.get(project.db, document_id)
+    answer = predict.stored(project, run, [document]).get(document_id)
+    return detail_of(project, layer, document_id, answer)
+
+
+def detail_of(
+    project: Project, layer: Layer, document_id: int, answer: Prediction | None
+) -> Detail:
+    """With any prediction. Raises KeyError if the document was deleted."""
+    shown = annotate.view(project, document_id)
+    names = {label.id: label.name for label in layer.labels}
+    rows = [row for row in shown.spans if row.layer_id == layer.id and row.label_id in names]
+    gold = tuple(Span(r.start, r.end, names[r.label_id], r.field, id=r.id) for r in rows)
+    ids = {(span.field, span.start, span.end, span.label): span.id or 0 for span in gold}
+    predicted = answer.spans if answer is not None and layer.traits.in_text else ()
+    state = shown.states.get(row_id(layer), "pending")
+    return Detail(shown.document, state, gold, predicted, ids, answer)
+
+
+def place_in_annotate(shown: Detail | None, mistake: Mistake) -> dict[str, object]:
+    """Arguments with which Annotate shows the place: its gold span, else the range of text."""
+    if mistake.at is not None and shown is not None:
+        span = shown.gold_ids.get((mistake.field, *mistake.at, mistake.gold))
+        if span is not None:
+            return {"span": span}
+    place = mistake.place
+    if mistake.at and mistake.predicted_at and not mistake.overlaps:
+        place = mistake.at  # what is between gold and the prediction is not selected
+    return {"at": (mistake.field, *place)} if place is not None else {}
+
+
+def counts(given: Iterable[ErrorItem]) -> Counter[str]:
+    """Number of errors by kind."""
+    return Counter(item.mistake.kind for item in given)
+
+
+# ---------------------------------------------------------------- decisions
+
+
+def accept(project: Project, run: Run, item: ErrorItem, *, origin: object = None) -> None:
+    """Make the prediction gold at this place. Raises WorkbenchError if gold has changed there."""
+    title = _("Accept prediction of {run}").format(run=run.name)
+    layer = results.layer_of(project, run)
+    given = layer, item.document_id, item.mistake
+    reviews.accept(project, *given, title=title, run_id=run.id, origin=origin)
+
+
+def keep(project: Project, run: Run, item: ErrorItem, *, origin: object = None) -> None:
+    """Keep gold, and remember that it was reviewed."""
+    layer = results.layer_of(project, run)
+    reviews.keep(project, layer, item.document_id, item.mistake, run_id=run.id, origin=origin)
+
+
+def check_split(run: Run, split: str) -> None:
+    """Raises WorkbenchError for test before its score was viewed."""
+    if split == "test" and not run.seen_test:
+        raise WorkbenchError(
+            _("The test score of run {name!r} has not been viewed, so its errors stay hidden.")
+            .format(name=run.name),
+            hint=_("View the test score first."),
+        )  # fmt: skip

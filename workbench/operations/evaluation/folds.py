@@ -1,0 +1,305 @@
+"""Out-of-fold predictions: every document by a model that was trained on the others."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.base import scratch
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _, ngettext
+from workbench.baselines import spec as baselines
+from workbench.baselines.spec import PREFIX
+from workbench.jobs.spec import JobSpec
+from workbench.operations.evaluation import scoring
+from workbench.operations.evaluation.scoring import Scored
+from workbench.operations.runs import predict, results, train
+from workbench.project import snapshot
+from workbench.storage import labels, runs
+from workbench.storage.values import now
+from workbench.tasks import spec as tasks
+from workbench.text.fields import Prediction
+from workbench.text.rows import row_id
+
+if TYPE_CHECKING:
+    from workbench.jobs.events import Finished
+    from workbench.jobs.queue import Job, Queue
+    from workbench.project.project import Project
+    from workbench.text.labels import Layer
+
+TARGET = "workbench.jobs.folds:run"
+TRAINING, BASELINE = "workbench.training.loop:run", "workbench.baselines.job:fit"
+FOLDS, LEAST_FOLDS, MOST_FOLDS = 5, 2, 20
+SPLITS = ("train", "dev")  # test stays unseen
+HELD_OUT = 10  # every tenth training document selects the checkpoint and fits thresholds
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Out-of-fold predictions of a layer, as they are kept beside the project.
+
+    model: title of what predicted; fold: by document id; given: gold labels of that time, by id.
+    """
+
+    task: str
+    model: str
+    folds: int
+    at: str
+    predictions: Mapping[int, tuple[str, Prediction]]
+    fold: Mapping[int, int]
+    given: Mapping[int, object]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A measurement with its frozen data; `start` queues its job."""
+
+    layer: Layer
+    task: str
+    title: str
+    job: JobSpec
+    about: Mapping[str, Any]
+
+
+def models(project: Project, layer: Layer) -> tuple[tuple[str, str], ...]:
+    """(value, title) of what can predict the folds: baselines, then the settings of runs.
+
+    A baseline that predicts the same for every text finds no label errors.
+    """
+    found = []
+    for task in tasks.fitting(layer):
+        found += [
+            (PREFIX + baseline.id, _(baseline.title))
+            for baseline in baselines.fitting(task)
+            if not baseline.constant
+        ]
+        fitting = [
+            run
+            for run in runs.all(project.db)
+            if run.kind == "train" and run.layer_id == layer.id and results.task_of(run) == task.id
+        ]
+        found += [(run.name, _("Settings of {run}").format(run=run.name)) for run in fitting]
+    return tuple(dict.fromkeys(found))
+
+
+def no_model(layer: Layer) -> str:
+    """Says that `models` has none for a layer."""
+    message = _("No baseline can predict layer {layer!r}, and no run has been trained on it.")
+    return message.format(layer=layer.name)
+
+
+def measurable(project: Project) -> tuple[Layer, ...]:
+    """The layers that a task learns."""
+    return tuple(layer for layer in labels.layers(project.db) if tasks.fitting(layer))
+
+
+def layer_named(project: Project, name: str = "") -> Layer:
+    """The layer of this name; without one, the only layer that a task learns.
+
+    Raises WorkbenchError if there is none, or several for no name.
+    """
+    fitting = measurable(project)
+    if not name and len(fitting) == 1:
+        return fitting[0]
+    known = ", ".join(layer.name for layer in fitting)
+    if not name:
+        raise WorkbenchError(
+            _("Missing --layer: a model can learn several layers.")
+            if fitting
+            else _("The project has no layer that a model can learn."),
+            hint=_("Choose one of: {known}.").format(known=known) if known else "",
+        )
+    layer = labels.layer_by_name(project.db, name)
+    if layer is None or not tasks.fitting(layer):
+        raise WorkbenchError(
+            _("There is no layer {name!r} that a model can learn.").format(name=name),
+            hint=_("Choose one of: {known}.").format(known=known or _("none")),
+        )
+    return layer
+
+
+def prepare(
+    project: Project, layer_name: str, *, model: str = "", folds: int = FOLDS, seed: int = 1
+) -> Prepared:
+    """Freeze the data and divide it into folds. Run it in a thread: reads every document.
+
+    model: "baseline:ID", or the name of a run whose settings are used; by default a fast baseline.
+    Raises WorkbenchError saying why the layer cannot be measured.
+    """
+    layer = layer_named(project, layer_name)
+    if not LEAST_FOLDS <= folds <= MOST_FOLDS:
+        message = _("The number of folds is {folds}, expected {low} to {high}.")
+        raise WorkbenchError(message.format(folds=folds, low=LEAST_FOLDS, high=MOST_FOLDS))
+    known = dict(models(project, layer))
+    if not known:
+        raise WorkbenchError(
+            no_model(layer),
+            hint=_("Train a model on the layer: its settings are then used for every fold."),
+        )
+    model = model or next(iter(known))
+    if model not in known:
+        raise WorkbenchError(
+            _("{model!r} cannot predict layer {layer!r}.").format(model=model, layer=layer_name),
+            hint=_("Choose one of: {known}.").format(known=", ".join(known)),
+        )
+    task, target, fold = _target(project, layer, model, seed)
+    given = given_labels(project, task, layer)
+    if len(given) < 2 * folds:
+        raise WorkbenchError(
+            ngettext(
+                "Layer {layer!r} has {n} labelled document in train and dev; {least} are needed.",
+                "Layer {layer!r} has {n} labelled documents in train and dev; {least} are needed.",
+                len(given),
+            ).format(layer=layer_name, n=len(given), least=2 * folds),
+            hint=_("Label more documents, or choose fewer folds."),
+        )
+    parts = divided(given, folds, seed)
+    ids = [row_id(scored.document) for scored in given]
+    data = snapshot.write(project, layer.name, {"train": ids})
+    splits = [_split(parts, number) for number in range(folds)]
+    folder = scratch.make("folds")
+    output = folder / "answers.jsonl"
+    fold = {**fold, "data": str(data.path), "run": {}}
+    params = {"target": target, "fold": fold, "splits": splits, "output": str(output)}
+    title = _("Find label errors in {layer}").format(layer=layer.name)
+    job = JobSpec(
+        TARGET, params, str(folder), device=_device(fold), title=title, project=str(project.path)
+    )
+    about = {
+        "task": task,
+        "model": known[model],
+        "folds": folds,
+        "at": now(),
+        "fold": {id: number for number, part in enumerate(parts) for id in part},
+        "given": {row_id(scored.document): scored.gold.to_json() for scored in given},
+    }
+    return Prepared(layer, task, known[model], job, about)
+
+
+def _target(
+    project: Project, layer: Layer, model: str, seed: int
+) -> tuple[str, str, dict[str, Any]]:
+    """(task, job target, params of every fold) of a model."""
+    if model.startswith(PREFIX):
+        baseline = model.removeprefix(PREFIX)
+        task = next(task for task in tasks.fitting(layer) if baselines.info(baseline).fits(task))
+        params = {"baseline": baseline, "task": task.id, "layer": layer.name, "seed": seed}
+        return task.id, BASELINE, params
+    spec = train.spec_of(results.run_named(project, model))
+    device = train.wanted_device(spec.option("device"))
+    options = {**spec.options, "device": device}
+    spec = replace(spec, options=options, with_test=True, name="", layer=layer.name)
+    return spec.task, TRAINING, {"spec": train.with_models(spec).to_json()}
+
+
+def _device(fold: Mapping[str, Any]) -> str:
+    options = fold.get("spec", {}).get("options", {})
+    return train.queue_device(str(options["device"])) if "device" in options else "cpu"
+
+
+def given_labels(project: Project, task: str, layer: Layer) -> list[Scored]:
+    """The labelled documents that are measured."""
+    info = tasks.info(task)
+    return [
+        scored_document
+        for split in SPLITS
+        for scored_document in scoring.scored_documents(project, info, layer, split)
+    ]
+
+
+def divided(given: Sequence[Scored], folds: int, seed: int) -> list[list[int]]:
+    """Document ids of each fold: labels are spread evenly, documents of a group stay together."""
+    groups: dict[str, list[Scored]] = defaultdict(list)
+    for scored in given:
+        groups[scored.document.group or f"\0{scored.document.id}"].append(scored)
+    by_label: dict[str, list[list[Scored]]] = defaultdict(list)
+    for members in groups.values():
+        by_label[next(iter(members[0].gold.labels()), "")].append(members)
+    parts: list[list[int]] = [[] for _number in range(folds)]
+    rng, at = random.Random(seed), 0
+    for label in sorted(by_label):
+        rng.shuffle(by_label[label])
+        for members in by_label[label]:
+            parts[at % folds] += [row_id(member.document) for member in members]
+            at += 1
+    return parts
+
+
+def _split(parts: Sequence[Sequence[int]], number: int) -> dict[str, list[int]]:
+    rest = [id for other, part in enumerate(parts) if other != number for id in part]
+    dev = rest[::HELD_OUT]
+    kept = set(dev)
+    return {
+        "train": [id for id in rest if id not in kept],
+        "dev": dev,
+        "test": list(parts[number]),
+    }
+
+
+def discard(prepared: Prepared) -> None:
+    """Delete the data of a measurement that is not started."""
+    scratch.remove(Path(prepared.job.folder))
+
+
+def start(
+    project: Project,
+    queue: Queue,
+    prepared: Prepared,
+    then: Callable[[Any, Exception | None], None],
+) -> Job:
+    """Queue the job; `then(None, error)` or `then(Measured, None)` when it has ended."""
+
+    def ended(event: Finished) -> None:
+        try:
+            predict.check_ending(event)
+            found = _keep(project, prepared)
+        except (WorkbenchError, OSError) as error:
+            then(None, error)
+        else:
+            then(found, None)
+        finally:
+            discard(prepared)
+
+    return predict.follow(queue, prepared.job, ended)
+
+
+def _file(project: Project, layer_id: int) -> Path:
+    return project.runs_folder / "label-errors" / f"{layer_id}.jsonl"
+
+
+def _keep(project: Project, prepared: Prepared) -> Measured:
+    """Move the predictions beside the project, after a line on how they were made."""
+    path = _file(project, row_id(prepared.layer))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_suffix(".part")
+    lines = Path(prepared.job.params["output"]).read_bytes()
+    draft.write_bytes(json.dumps(prepared.about).encode() + b"\n" + lines)
+    draft.replace(path)
+    found = measured(project, prepared.layer)
+    if found is None:
+        raise WorkbenchError(_("The predictions of the folds cannot be read."))
+    return found
+
+
+def measured(project: Project, layer: Layer) -> Measured | None:
+    """The last measurement of a layer; None if there is none, or its file is damaged."""
+    try:
+        with open(_file(project, row_id(layer)), encoding="utf-8") as file:
+            head = json.loads(next(file))
+            found = {}
+            for line in file:
+                raw = json.loads(line)
+                found[raw["document_id"]] = (
+                    raw["text_hash"],
+                    Prediction.from_json(raw["prediction"]),
+                )
+        fold, given = ({int(id): v for id, v in head[name].items()} for name in ("fold", "given"))
+        task, model = str(head["task"]), str(head["model"])
+        return Measured(task, model, int(head["folds"]), str(head["at"]), found, fold, given)
+    except (OSError, ValueError, KeyError, TypeError, StopIteration):
+        return None

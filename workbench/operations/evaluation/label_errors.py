@@ -1,0 +1,382 @@
+"""Probably wrong gold labels: ranked by confident learning on out-of-fold predictions."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from workbench.base.i18n import _
+from workbench.metrics import confident as learning
+from workbench.metrics import regression
+from workbench.operations.evaluation import folds, reviews
+from workbench.operations.evaluation.folds import Measured
+from workbench.operations.evaluation.label_units import Units, units_of
+from workbench.operations.evaluation.reviews import Review
+from workbench.operations.evaluation.scoring import Scored
+from workbench.tasks import spec as tasks
+from workbench.tasks.spec import TaskInfo
+from workbench.text.fields import Prediction
+from workbench.text.mistakes import LABEL, MISSED, SPURIOUS, Mistake, loss_of
+from workbench.text.rows import row_id
+
+if TYPE_CHECKING:
+    from workbench.project.project import Project
+    from workbench.text.labels import Layer
+
+FAR = 2.5  # robust standard deviations from which a number is doubtful (Leys et al. 2013)
+LEAST_GAIN = 0.2  # of what chance leaves to predict, below which a measurement says little
+GOOD_GAIN = 0.9  # from which most disagreement can be that of gold, so that its share is estimated
+FARTHEST = 1e3  # distance above which the order no longer matters
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A gold label that is probably wrong.
+
+    margin: the order, low ones first; see `metrics.confident`. Of a number, 1 minus its distance
+    from the prediction as a multiple of FAR.
+    """
+
+    document_id: int
+    key: str
+    text: str
+    mistake: Mistake
+    margin: float
+    fold: int
+    review: Review | None = None
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return self.document_id, *self.mistake.identity
+
+    @property
+    def verdict(self) -> str:
+        return self.review.verdict if self.review is not None else ""
+
+    @property
+    def quote(self) -> str:
+        place = self.mistake.place
+        return self.text[slice(*place) if place else slice(160)]
+
+    def words(self, at: tuple[int, int] | None) -> str:
+        """The text of one side, "" where it does not exist."""
+        return " ".join(self.text[slice(*at)].split()) if at is not None else ""
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "key": self.key,
+            **self.mistake.to_json(),
+            "quote": self.quote,
+            "margin": self.margin,
+            "fold": self.fold + 1,
+            "review": self.verdict or None,
+        }
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Suspects of a layer, most doubtful first, those already reviewed included.
+
+    share: estimated share of wrong labels; low, high: its 95% interval over documents. The errors
+    of the folds count as wrong labels, so it is None unless they agree well with gold (GOOD_GAIN).
+    units: labels that were compared (documents, decisions, words or questions). changed: documents
+    whose gold has changed since the measurement. agreement: share of labels that equal their
+    out-of-fold predictions; the lower it is, the less the other numbers say.
+    chance: share of the most frequent label, None where labels are not shared.
+    Numbers have no share, interval and agreement (None), but a correlation (Pearson), which only
+    they have; None where it is not defined.
+    """
+
+    measured: Measured
+    suspects: tuple[Suspect, ...]
+    share: float | None
+    low: float | None
+    high: float | None
+    units: int
+    documents: int
+    changed: int
+    agreement: float | None
+    correlation: float | None = None
+    chance: float | None = None
+
+    @property
+    def weak(self) -> bool:
+        """Whether the folds predict the labels hardly better than the most frequent one does."""
+        if self.agreement is None or self.chance is None or self.chance == 1:
+            return False
+        return _gain(self.agreement, self.chance) < LEAST_GAIN
+
+
+def _gain(agreement: float, chance: float) -> float:
+    """The part of what chance leaves that is predicted; 0 where chance leaves nothing."""
+    return (agreement - chance) / (1 - chance) if chance < 1 else 0.0
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The doubtful labels, and the numbers of `Ranking` about all labels."""
+
+    suspects: Sequence[Suspect] = ()
+    share: float | None = 0.0
+    interval: tuple[float | None, float | None] = (0.0, 0.0)
+    units: int = 0
+    agreement: float | None = 0.0
+    correlation: float | None = None
+    chance: float | None = None
+
+
+def ranking(project: Project, layer: Layer) -> Ranking | None:
+    """Rank the current gold labels by the last measurement; None without one.
+
+    Run it in a thread.
+    """
+    kept = folds.measured(project, layer)
+    if kept is None:
+        return None
+    info = tasks.info(kept.task)
+    given = [
+        label
+        for label in folds.given_labels(project, kept.task, layer)
+        if kept.predictions.get(label.document.id or 0, ("",))[0] == label.document.asked_hash
+    ]
+    answers = [kept.predictions[row_id(scored.document)][1] for scored in given]
+    known = {review.identity: review for review in reviews.reviews(project, row_id(layer))}
+    judge = _labels if layer.traits.has_labels else _numbers
+    found = judge(info, layer, given, answers, kept.fold)
+    rows = [_reviewed(suspect, known) for suspect in found.suspects]
+    rows += _decided(given, known, {row.identity for row in rows}, kept)
+    changed = sum(
+        kept.given.get(row_id(scored.document)) != _plain(scored.gold.to_json()) for scored in given
+    )
+    rows.sort(key=lambda row: (row.margin, row.document_id, row.mistake.place or (0, 0)))
+    return Ranking(
+        kept,
+        tuple(rows),
+        found.share,
+        *found.interval,
+        units=found.units,
+        documents=len(given),
+        changed=changed,
+        agreement=found.agreement,
+        correlation=found.correlation,
+        chance=found.chance,
+    )
+
+
+def _plain(value: object) -> object:
+    """As it is after a trip through JSON."""
+    return json.loads(json.dumps(value))
+
+
+def _reviewed(suspect: Suspect, known: Mapping[tuple[object, ...], Review]) -> Suspect:
+    review = known.get(suspect.identity)
+    done = review is not None and review.verdict in (reviews.KEPT, reviews.SKIPPED)
+    return replace(suspect, review=review if done else None)
+
+
+def _decided(
+    given: Sequence[Scored],
+    known: Mapping[tuple[object, ...], Review],
+    shown: set[tuple[object, ...]],
+    kept: Measured,
+) -> Iterator[Suspect]:
+    """Labels that were changed here: no longer suspect, but part of what was reviewed."""
+    documents = {row_id(scored.document): scored.document for scored in given}
+    for identity, review in known.items():
+        document = documents.get(review.document_id)
+        if review.verdict != reviews.CHANGED or document is None or identity in shown:
+            continue
+        mistake, id = review.mistake, review.document_id
+        margin = 1 - 2 * mistake.confidence
+        yield Suspect(
+            id, document.key, document.text, mistake, margin, kept.fold.get(id, 0), review
+        )
+
+
+def _labels(
+    info: TaskInfo,
+    layer: Layer,
+    given: Sequence[Scored],
+    answers: Sequence[Prediction],
+    fold: Mapping[int, int],
+) -> _Found:
+    """By confident learning."""
+    found: list[Suspect] = []
+    judged_units = []
+    for units in units_of(layer, given, answers):
+        if not len(units.given):
+            continue
+        judged = learning.confident(units.given, units.probabilities, common=units.common)
+        judged_units.append((units, judged))
+        if units.place[0] is None:
+            found += _of_documents(given, units, judged, fold)
+        elif layer.traits.asks:
+            found += _of_answers(info, given, answers, units, judged, fold)
+        else:
+            found += _of_words(info, given, answers, units, judged, fold)
+    total = sum(len(units.given) for units, _judged in judged_units)
+    if not total:
+        return _Found()
+    same = sum(
+        int((units.probabilities.argmax(axis=1) == units.given).sum())
+        for units, _one in judged_units
+    )
+    often = sum(int(np.bincount(units.given).max()) for units, _one in judged_units)
+    agreement, chance = same / total, None if layer.traits.asks else often / total
+    share: float | None = None
+    interval: tuple[float | None, float | None] = None, None
+    if _gain(agreement, chance or 0.0) >= GOOD_GAIN:
+        share = sum(judged.share * len(units.given) for units, judged in judged_units) / total
+        interval = _interval(judged_units, len(given))
+    return _Found(found, share, interval, total, agreement, chance=chance)
+
+
+def _numbers(
+    info: TaskInfo,
+    layer: Layer,
+    given: Sequence[Scored],
+    answers: Sequence[Prediction],
+    fold: Mapping[int, int],
+) -> _Found:
+    """Numbers that are unusually far from their predictions."""
+    pairs = [
+        (scored, answer, answer.number)
+        for scored, answer in zip(given, answers, strict=True)
+        if answer.number is not None
+    ]
+    golds = [cast(Any, scored.gold).value for scored, _answer, _number in pairs]
+    predicted = [number for _scored, _answer, number in pairs]
+    found = []
+    for far, (scored, answer, _number) in zip(
+        regression.distances(golds, predicted), pairs, strict=True
+    ):
+        if far <= FAR:
+            continue
+        document, id = scored.document, row_id(scored.document)
+        for mistake in info.mistakes(document, scored.gold, answer):
+            margin = 1 - min(float(far), FARTHEST) / FAR
+            found.append(Suspect(id, document.key, document.text, mistake, margin, fold.get(id, 0)))
+    correlation = regression.pearson(golds, predicted)
+    return _Found(found, None, (None, None), len(pairs), None, correlation)
+
+
+def _interval(
+    judged: Sequence[tuple[Units, learning.Confident]], n: int, resamples: int = 200
+) -> tuple[float, float]:
+    """95% bootstrap interval over documents of the share of wrong labels."""
+    rng = np.random.default_rng(1)
+    values = []
+    for _number in range(resamples):
+        weights = np.bincount(rng.integers(n, size=n), minlength=n)
+        parts = [_share(units, item, weights) for units, item in judged]
+        values.append(sum(s * c for s, c in parts) / max(sum(c for _s, c in parts), 1))
+    low, high = np.quantile(values, (0.025, 0.975))
+    return float(low), float(high)
+
+
+def _share(units: Units, judged: learning.Confident, weights: np.ndarray) -> tuple[float, float]:
+    """(share of wrong labels, number of labels) with weights of the documents."""
+    mine = weights[units.document]
+    joint = learning.joint_of(units.given, judged.guess, mine, len(units.names))
+    return float(1 - np.trace(joint)), float(mine.sum())
+
+
+def _of_documents(
+    given: Sequence[Scored],
+    units: Units,
+    judged: learning.Confident,
+    fold: Mapping[int, int],
+) -> Iterator[Suspect]:
+    for at in np.flatnonzero(judged.suspect):
+        document = given[units.document[at]].document
+        mine, theirs = int(units.given[at]), int(judged.guess[at])
+        sure, own = (float(units.probabilities[at, number]) for number in (theirs, mine))
+        kind = LABEL if units.names[0] else (MISSED if mine else SPURIOUS)
+        mistake = Mistake(kind, units.names[mine], units.names[theirs], sure, loss_of(own))
+        id = row_id(document)
+        margin = float(judged.margin[at])
+        yield Suspect(id, document.key, document.text, mistake, margin, fold.get(id, 0))
+
+
+def _of_words(
+    info: TaskInfo,
+    given: Sequence[Scored],
+    answers: Sequence[Prediction],
+    units: Units,
+    judged: learning.Confident,
+    fold: Mapping[int, int],
+) -> Iterator[Suspect]:
+    """Mistakes with a suspect word, by their worst word (Wang and Mueller 2022)."""
+    doubtful: dict[int, list[tuple[int, int, float]]] = defaultdict(list)
+    for at in np.flatnonzero(judged.suspect):
+        start, end = _range(units.place[at])
+        doubtful[int(units.document[at])].append((start, end, float(judged.margin[at])))
+    for number, words in doubtful.items():
+        document, gold = given[number].document, given[number].gold
+        for mistake in info.mistakes(document, gold, answers[number]):
+            place = mistake.place or (0, 0)
+            inside = [margin for start, end, margin in words if start < place[1] and end > place[0]]
+            if inside:
+                id = row_id(document)
+                worst = min(inside)
+                yield Suspect(id, document.key, document.text, mistake, worst, fold.get(id, 0))
+
+
+def _range(place: tuple[int, int] | str | None) -> tuple[int, int]:
+    return place if isinstance(place, tuple) else (0, 0)
+
+
+def _of_answers(
+    info: TaskInfo,
+    given: Sequence[Scored],
+    answers: Sequence[Prediction],
+    units: Units,
+    judged: learning.Confident,
+    fold: Mapping[int, int],
+) -> Iterator[Suspect]:
+    """Wrong answers to doubtful questions, which are the labels of their mistakes."""
+    doubtful: dict[int, dict[object, float]] = defaultdict(dict)
+    for at in np.flatnonzero(judged.suspect):
+        doubtful[int(units.document[at])][units.place[at]] = float(judged.margin[at])
+    for number, questions in doubtful.items():
+        document, id = given[number].document, row_id(given[number].document)
+        for mistake in info.mistakes(document, given[number].gold, answers[number]):
+            margin = questions.get(mistake.gold or mistake.predicted)
+            if margin is not None:
+                yield Suspect(id, document.key, document.text, mistake, margin, fold.get(id, 0))
+
+
+# ---------------------------------------------------------------- decisions
+
+
+def keep(project: Project, layer: Layer, suspect: Suspect, *, origin: object = None) -> None:
+    """Keep gold; it is not suspected again for the same answer."""
+    reviews.keep(project, layer, suspect.document_id, suspect.mistake, origin=origin)
+
+
+def skip(project: Project, layer: Layer, suspect: Suspect, *, origin: object = None) -> None:
+    """Decide later."""
+    given = suspect.document_id, suspect.mistake
+    reviews.keep(project, layer, *given, verdict=reviews.SKIPPED, origin=origin)
+
+
+def change(
+    project: Project, layer: Layer, suspect: Suspect, label: str = "", *, origin: object = None
+) -> None:
+    """Replace the gold label with the out-of-fold prediction, or with another label."""
+    mistake = replace(suspect.mistake, predicted=label) if label else suspect.mistake
+    title = _("Correct label of {key}").format(key=suspect.key)
+    reviews.accept(
+        project,
+        layer,
+        suspect.document_id,
+        mistake,
+        title=title,
+        verdict=reviews.CHANGED,
+        origin=origin,
+    )

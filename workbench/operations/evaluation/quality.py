@@ -1,0 +1,388 @@
+"""How good the predictions of a run are in detail: every score with its interval.
+
+Everything is computed from stored predictions against the current gold labels; no model is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.i18n import _, ngettext
+from workbench.base.watch import QUIET, Watch
+from workbench.operations.documents import queries
+from workbench.operations.runs import predict, results
+from workbench.storage import queue
+from workbench.tasks import spec as tasks
+from workbench.tasks.spec import TaskInfo
+from workbench.text.document import SPLITS, Document, choice_names
+from workbench.text.pronouns import GENDER, NEITHER
+from workbench.text.rows import row_id
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from workbench.metrics.calibration import BinnedIntervals, Reliability
+    from workbench.metrics.curves import Curve
+    from workbench.metrics.gap import PronounCounts
+    from workbench.metrics.report import Measured, Report
+    from workbench.metrics.resampling import Statistic
+    from workbench.operations.evaluation.scoring import Scored
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
+    from workbench.text.fields import Prediction
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The predictions of a run for documents of one split, with current gold, in order.
+
+    files: those that the documents were imported from, "" for none; () if they are not known.
+    filters: name of each saved filter → the documents that match it.
+    """
+
+    info: TaskInfo
+    split: str
+    labels: tuple[str, ...]
+    documents: tuple[Document, ...]
+    golds: tuple[Any, ...] = field(hash=False)
+    predictions: tuple[Prediction, ...] = field(hash=False)
+    files: tuple[str, ...] = ()
+    filters: Mapping[str, frozenset[int]] = field(default_factory=dict, hash=False)
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    @cached_property
+    def of_task(self) -> Statistic | None:
+        """The scores of the task alone."""
+        return self.info.statistic(self.golds, self.predictions, self.labels)
+
+    @cached_property
+    def statistic(self) -> Statistic | None:
+        """The scores of the task, and those of pronouns where the documents ask for them."""
+        found, pronouns = self.of_task, pronoun_counts(self)
+        if found is None or pronouns is None:
+            return found
+        from workbench.metrics.gap import WithPronouns
+
+        return WithPronouns(found, pronouns)
+
+
+def evidence(project: Project, run: Run, split: str, info: TaskInfo | None = None) -> Evidence:
+    """Evidence from stored predictions; documents without one are left out.
+
+    info: whose gold and scores, by default those of the run's task.
+    """
+    found = results.scored(project, run, split, info)
+    answers = predict.stored(project, run, [scored.document for scored in found])
+    return evidence_of(project, run, split, found, answers, info)
+
+
+def evidence_of(
+    project: Project,
+    run: Run,
+    split: str,
+    found: Sequence[Scored],
+    answers: Mapping[int, Prediction],
+    info: TaskInfo | None = None,
+) -> Evidence:
+    """As `evidence`, for given documents and predictions by document id."""
+    have = [scored for scored in found if scored.document.id in answers]
+    files = queue.files_of(project.db, (row_id(scored.document) for scored in have))
+    return Evidence(
+        info or tasks.info(results.task_of(run)),
+        split,
+        results.layer_of(project, run).names,
+        tuple(scored.document for scored in have),
+        tuple(scored.gold for scored in have),
+        tuple(answers[scored.document.id or 0] for scored in have),
+        tuple(files.get(scored.document.id or 0, "") for scored in have),
+        queries.slices_of(project, [row_id(scored.document) for scored in have]),
+    )
+
+
+def with_queries(project: Project, given: Evidence, texts: Sequence[str]) -> Evidence:
+    """The evidence with further slices by queries, named by their text. Raises QueryError."""
+    ids = [row_id(document) for document in given.documents]
+    more = {text: frozenset(queries.matching(project, text, ids)) for text in texts}
+    return replace(given, filters={**given.filters, **more})
+
+
+def matching(project: Project, given: Evidence, where: str) -> Evidence:
+    """The documents that match a query alone; all for "". Raises QueryError."""
+    if not where.strip():
+        return given
+    found = frozenset(queries.matching(project, where, [row_id(item) for item in given.documents]))
+    kept = [at for at, item in enumerate(given.documents) if item.id in found]
+    return replace(
+        given,
+        documents=tuple(given.documents[at] for at in kept),
+        golds=tuple(given.golds[at] for at in kept),
+        predictions=tuple(given.predictions[at] for at in kept),
+        files=tuple(given.files[at] for at in kept) if given.files else (),
+    )
+
+
+def pronoun_counts(given: Evidence) -> PronounCounts | None:
+    """Counts of names of documents that ask which name a pronoun means, as the importer of GAP
+    makes them; None if there are none with a gender.
+    """
+    asks = [document.choices[-1:] == (NEITHER,) for document in given.documents]
+    genders = [str(document.meta.get(GENDER, "")) for document in given.documents]
+    if not any(asked and gender for asked, gender in zip(asks, genders, strict=True)):
+        return None
+    from workbench.metrics.gap import PronounCounts
+
+    names = [choice_names(len(document.choices) - 1) for document in given.documents]
+    gold = [
+        frozenset({gold.label} & {*known}) if asked else None
+        for asked, gold, known in zip(asks, given.golds, names, strict=True)
+    ]
+    predicted = [
+        frozenset({*(answer.labels or ())} & {*known})
+        for answer, known in zip(given.predictions, names, strict=True)
+    ]
+    return PronounCounts.of(genders, gold, predicted)
+
+
+def other_splits(project: Project, run: Run, split: str) -> tuple[Evidence, ...]:
+    """The splits besides `split` that a run has predicted completely.
+
+    Test only after its score was asked for.
+    """
+    found = []
+    for other in SPLITS:
+        if other == split or (other == "test" and not run.seen_test):
+            continue
+        documents = results.scored(project, run, other)
+        answers = predict.stored(project, run, [scored.document for scored in documents])
+        if documents and len(answers) == len(documents):
+            found.append(evidence_of(project, run, other, documents, answers))
+    return tuple(found)
+
+
+def interval_method(found: Report | None = None) -> str:
+    """How the intervals of all scores are computed, in a sentence."""
+    from workbench.metrics.report import SEED
+    from workbench.metrics.resampling import ROUNDS
+
+    rounds, seed = (found.rounds, found.seed) if found is not None else (ROUNDS, SEED)
+    message = ngettext(
+        "95% intervals: bootstrap over documents, {rounds:,} resample, seed {seed}.",
+        "95% intervals: bootstrap over documents, {rounds:,} resamples, seed {seed}.",
+        rounds,
+    )
+    return message.format(rounds=rounds, seed=seed)
+
+
+def report(given: Evidence, watch: Watch = QUIET) -> Report | None:
+    """Every score with its interval, those per label for labels that occur.
+
+    None without documents, or for a task that has no more than its main scores.
+    """
+    if given.statistic is None or not len(given):
+        return None
+    from workbench.metrics import report as reports
+
+    used = {row.label for row in given.info.per_label(given.golds, given.predictions)}
+    shown = [label for label in given.statistic.labels if label in used]
+    return reports.report(given.statistic, len(given), shown=shown, watch=watch)
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """Reliability before and after temperature scaling.
+
+    temperature: of `after`; in_use: whether the run decodes with it. can_scale: whether the task
+    and the run allow it. documents: for `before`, then for `after`, the ids per bin; intervals: of
+    their errors and bins.
+    """
+
+    before: Reliability
+    after: Reliability | None
+    temperature: float
+    in_use: bool
+    can_scale: bool
+    documents: tuple[tuple[tuple[int, ...], ...], ...]
+    intervals: tuple[BinnedIntervals, ...]
+
+
+def calibrated(
+    given: Evidence, dev: Evidence, in_use: float, *, can_scale: bool
+) -> Calibrated | None:
+    """Reliability on a split; the temperature is that in use, else one fitted on dev.
+
+    None for a task without probabilities, or without a prediction.
+    """
+    from workbench.metrics.calibration import BinnedDecisions, binned_intervals, reliability
+
+    info, used = given.info, in_use != 1.0
+    fitted = info.temperature(dev.golds, dev.predictions) if len(dev) else None
+    raw = given.predictions
+    if used:
+        raw = tuple(info.rescaled(prediction, 1 / in_use) for prediction in raw)
+    found = info.confidences(given.golds, raw)
+    if found is None or not len(found[0]):
+        return None
+    before = reliability(found[0], found[1])
+    documents = [_by_bin(given, before, found[2])]
+    binned = [BinnedDecisions.of(before, *found, len(given))]
+    temperature = in_use if used else fitted
+    after = None
+    if temperature is not None:
+        scaled = [info.rescaled(prediction, temperature) for prediction in raw]
+        columns = info.confidences(given.golds, scaled)
+        if columns is not None:
+            after = reliability(columns[0], columns[1])
+            documents.append(_by_bin(given, after, columns[2]))
+            binned.append(BinnedDecisions.of(after, *columns, len(given)))
+    can = can_scale and temperature is not None
+    intervals = tuple(map(binned_intervals, binned))
+    return Calibrated(before, after, temperature or 1.0, used, can, tuple(documents), intervals)
+
+
+def _by_bin(given: Evidence, shown: Reliability, rows: np.ndarray) -> tuple[tuple[int, ...], ...]:
+    """Ids of the documents in each bin; rows int (M,): the document of each decision."""
+    ids = [row_id(document) for document in given.documents]
+    return tuple(
+        tuple(dict.fromkeys(ids[at] for at in rows[shown.members == number]))
+        for number in range(len(shown.count))
+    )
+
+
+@dataclass(frozen=True)
+class LabelCurves:
+    """Curves of one label; threshold: in use, None where classes are not decided by one.
+
+    average_precision, roc_auc: the areas with their intervals. pooled: the curves are those of the
+    decisions of all labels together (micro average).
+    """
+
+    label: str
+    precision_recall: Curve
+    roc: Curve | None
+    average_precision: Measured
+    roc_auc: Measured
+    threshold: float | None = None
+    pooled: bool = False
+
+
+def label_curves(given: Evidence) -> tuple[LabelCurves, ...]:
+    """Curves of every label that has a document; of spans one curve, over their scores."""
+    import numpy as np
+
+    from workbench.metrics import curves
+    from workbench.metrics.label_counts import LabelCounts
+    from workbench.metrics.ranking import DecisionRanking
+    from workbench.metrics.report import UNKNOWN, measured_columns
+    from workbench.metrics.resampling import LABEL
+    from workbench.text.fields import LabelScores
+
+    statistic = given.of_task
+    if isinstance(statistic, LabelCounts):
+        if statistic.scores is None:
+            return ()
+        first = given.predictions[0].get(LabelScores) if given.predictions else None
+        limits = dict(zip(first.labels, first.thresholds, strict=True)) if first else {}
+        names = f"{LABEL}average_precision", f"{LABEL}roc_auc"
+        areas = measured_columns(statistic.ranked, len(given), names) if len(given) else {}
+        columns = zip(
+            statistic.labels,
+            statistic.scores.T,
+            statistic.gold.T > 0,
+            *(areas.get(name, [UNKNOWN] * len(statistic.labels)) for name in names),
+            strict=True,
+        )
+        return tuple(
+            LabelCurves(
+                label,
+                curves.precision_recall(scores, gold),
+                curves.roc(scores, gold),
+                precision,
+                area,
+                limits.get(label),
+            )
+            for label, scores, gold, precision, area in columns
+            if gold.any()
+        )
+    found = given.info.confidences(given.golds, given.predictions)
+    if found is None or not len(found[0]):
+        return ()
+    counts = np.array([len([*gold.labels()]) for gold in given.golds], np.float64)
+    curve = curves.precision_recall(found[0], found[1], gold=int(counts.sum()))
+    ranked = DecisionRanking.of(*found, counts)
+    (area,) = measured_columns(ranked, len(given), ["average_precision"])["average_precision"]
+    return (LabelCurves(_("all labels"), curve, None, area, UNKNOWN),)
+
+
+def pooled_curves(given: Evidence) -> tuple[LabelCurves, ...]:
+    """The curves over the decisions of all labels, without intervals; () for a single label.
+
+    As scikit-learn's micro averages of `average_precision_score` and `roc_auc_score`.
+    """
+    from workbench.metrics import curves
+    from workbench.metrics.label_counts import LabelCounts
+    from workbench.metrics.report import UNKNOWN
+
+    found = given.of_task
+    if not isinstance(found, LabelCounts) or found.scores is None or len(found.labels) < 2:
+        return ()
+    scores, gold = found.scores.ravel(), found.gold.ravel() > 0
+    if not gold.any():
+        return ()
+    drawn = curves.precision_recall(scores, gold), curves.roc(scores, gold)
+    return (LabelCurves(_("all labels"), *drawn, UNKNOWN, UNKNOWN, pooled=True),)
+
+
+def thresholds(predictions: Sequence[Prediction]) -> dict[str, float]:
+    """The threshold of each label that the predictions decide independently; {} for others."""
+    from workbench.text.fields import LabelScores
+
+    first = next(
+        (found for prediction in predictions if (found := prediction.get(LabelScores))), None
+    )
+    return dict(zip(first.labels, first.thresholds, strict=True)) if first is not None else {}
+
+
+def decided_labels(predictions: Sequence[Prediction]) -> tuple[str, ...]:
+    """The labels that the predictions decide independently, in the order of the model."""
+    return tuple(thresholds(predictions))
+
+
+def wrong_at(given: Evidence, label: str, threshold: float) -> list[int]:
+    """Positions of the documents whose decisions for a label at a threshold differ from gold.
+
+    label: "" for the decisions of all labels. Of spans, which have one curve for all labels, those
+    with a spurious or a missed one.
+    """
+    from workbench.metrics.label_counts import LabelCounts
+    from workbench.text.fields import DocumentLabels
+
+    if not isinstance(given.of_task, LabelCounts):
+        return _wrong_spans(given, threshold)
+    found = []
+    for at, (gold, prediction) in enumerate(zip(given.golds, given.predictions, strict=True)):
+        scores = prediction.get(DocumentLabels)
+        known = scores.as_dict() if scores is not None else {}
+        right = set(gold.labels())
+        asked = {label} if label else known.keys() | right
+        if any((known.get(name, 0.0) >= threshold) != (name in right) for name in asked):
+            found.append(at)
+    return found
+
+
+def _wrong_spans(given: Evidence, threshold: float) -> list[int]:
+    import numpy as np
+
+    columns = given.info.confidences(given.golds, given.predictions)
+    if columns is None:
+        return []
+    confidence, right, rows = columns
+    kept, n = confidence >= threshold, len(given)
+    spurious = np.bincount(rows[kept & ~right], minlength=n)
+    hits = np.bincount(rows[kept & right], minlength=n)
+    gold = np.array([len([*gold.labels()]) for gold in given.golds], np.int64)
+    return [int(at) for at in np.flatnonzero((spurious > 0) | (hits < gold))]

@@ -1,0 +1,194 @@
+"""The quality of a run as plain values, for programs: calibration, curves, slices, training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+from workbench.base.records import to_plain
+from workbench.operations.evaluation import quality
+from workbench.operations.evaluation.slices import slices
+from workbench.operations.runs import calibration, results, run_folders
+from workbench.operations.runs.training_curves import training_curves
+
+if TYPE_CHECKING:
+    from workbench.metrics.calibration import BinnedIntervals, Reliability
+    from workbench.metrics.curves import Curve
+    from workbench.metrics.gap import GapScores
+    from workbench.metrics.report import Measured
+    from workbench.operations.evaluation.quality import Calibrated, Evidence, LabelCurves
+    from workbench.operations.evaluation.slices import Slices
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
+
+
+def quality_report(
+    project: Project,
+    run: Run,
+    split: str,
+    patterns: Sequence[str] = (),
+    conditions: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Everything that the Quality part of Results shows, from stored predictions on a split.
+
+    patterns, conditions: regular expressions and queries of further slices. Parts that do not exist
+    are None or empty.
+    """
+    given = quality.with_queries(project, quality.evidence(project, run, split), conditions)
+    dev = given if split == "dev" else quality.evidence(project, run, "dev")
+    can = run_folders.has_model(project, run.id)
+    in_use = calibration.temperature(project, run)
+    training = training_curves(project, run.id)
+    return {
+        "confusion": _confusion(project, run, given),
+        "calibration": _calibrated(quality.calibrated(given, dev, in_use, can_scale=can)),
+        "curves": [_curves(label_curve) for label_curve in quality.label_curves(given)],
+        "pronouns": to_plain(pronoun_scores(given)),
+        "slices": _slices(slices(given, patterns, quality.other_splits(project, run, split))),
+        "training": to_plain(training) if training is not None else None,
+    }
+
+
+def pronoun_scores(given: Evidence) -> GapScores | None:
+    """Scores by gender of documents that ask which name a pronoun means; None for others."""
+    from workbench.metrics.gap import gap_scores
+
+    counts = quality.pronoun_counts(given)
+    return None if counts is None else gap_scores(counts)
+
+
+def fit_temperature(project: Project, run: Run) -> float | None:
+    """Fit the temperature of a run on dev and use it from now on; None if it has none."""
+    dev = quality.evidence(project, run, "dev")
+    found = quality.calibrated(dev, dev, 1.0, can_scale=True)
+    if found is None or not found.can_scale:
+        return None
+    value = found.temperature * calibration.temperature(project, run)
+    calibration.set_temperature(project, run.id, value)
+    return value
+
+
+def change_thresholds(
+    project: Project, run: Run, changes: Mapping[str, float] | None
+) -> dict[str, float]:
+    """Decide with other thresholds from now on; returns those of all labels.
+
+    changes: by label; None for the highest F1 on dev. Raises WorkbenchError for a label that the
+    run does not decide by a threshold, or a value that is no probability.
+    """
+    dev = quality.evidence(project, run, "dev")
+    known = quality.thresholds(dev.predictions)
+    if changes is None:
+        fitted = dev.info.fit(dev.golds, dev.predictions, tuple(known)) if known else {}
+        values = fitted.get(calibration.THRESHOLDS, tuple(known.values()))
+        changes = dict(zip(known, values, strict=True))
+    for label, value in changes.items():
+        if label not in known:
+            raise WorkbenchError(
+                _("Run {name!r} has no threshold of {label!r}.").format(name=run.name, label=label),
+                hint=_("Labels with a threshold: {labels}.").format(
+                    labels=", ".join(known) or _("none")
+                ),
+            )
+        if not 0 <= value <= 1:
+            raise WorkbenchError(
+                _("The threshold of {label!r} is {value}, not from 0 to 1.").format(
+                    label=label, value=value
+                )
+            )
+    known.update(changes)
+    calibration.set_thresholds(project, run.id, tuple(known.values()))
+    return known
+
+
+def _confusion(project: Project, run: Run, given: Evidence) -> dict[str, Any] | None:
+    from workbench.operations.evaluation.scoring import Scored
+
+    pairs = zip(given.documents, given.golds, strict=True)
+    found = [Scored(document, gold) for document, gold in pairs]
+    names = results.layer_of(project, run).names
+    matrix = results.confusion(results.task_of(run), names, found, given.predictions)
+    if matrix is None:
+        return None
+    cells = [list(row) for row in matrix.cells]
+    return {"labels": list(matrix.labels), "cells": cells, "unmatched": matrix.unmatched}
+
+
+def _calibrated(found: Calibrated | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "temperature": found.temperature if found.after is not None else None,
+        "in_use": found.in_use,
+        "before": _bins(found.before, found.intervals[0]),
+        "after": _bins(found.after, found.intervals[1]) if found.after is not None else None,
+    }
+
+
+def _bins(found: Reliability, intervals: BinnedIntervals) -> dict[str, Any]:
+    columns = zip(found.count, found.confidence, found.correct, intervals.correct, strict=True)
+    return {
+        "ece": found.error,
+        "ece_interval": _interval(intervals.error),
+        "bins": [
+            {
+                "count": int(count),
+                "confidence": _number(mean),
+                "correct": _number(share),
+                "correct_interval": _interval(measured),
+            }
+            for count, mean, share, measured in columns
+        ],
+    }
+
+
+def _curves(found: LabelCurves) -> dict[str, Any]:
+    pr, roc = found.precision_recall, found.roc
+    return {
+        "label": found.label,
+        "threshold": found.threshold,
+        "average_precision": pr.area,
+        "average_precision_interval": _interval(found.average_precision),
+        "roc_auc": roc.area if roc is not None else None,
+        "roc_auc_interval": _interval(found.roc_auc),
+        "precision_recall": _points(pr, "recall", "precision"),
+        "roc": _points(roc, "false_positive_rate", "true_positive_rate") if roc else [],
+    }
+
+
+def _interval(found: Measured) -> list[float] | None:
+    return None if found.low is None or found.high is None else [found.low, found.high]
+
+
+def _points(curve: Curve, x: str, y: str) -> list[dict[str, float | None]]:
+    rows = zip(curve.x, curve.y, curve.thresholds, strict=True)
+    return [{x: float(a), y: float(b), "threshold": _number(at)} for a, b, at in rows]
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _slices(found: Slices | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    rows = [
+        {
+            **to_plain(row.score),
+            "is_low": row.is_low,
+            "split": row.split,
+            "documents": list(row.documents),
+        }
+        for row in found.rows
+    ]
+    return {
+        "score": found.score,
+        "value": found.whole,
+        "n": found.n,
+        "rows": rows,
+        "left_out": [{"name": name, "n": n} for name, n in found.left_out.items()],
+    }

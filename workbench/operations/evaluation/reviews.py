@@ -1,0 +1,237 @@
+"""Reviews of gold: whether a possible error was accepted, kept or skipped. Undoable.
+
+A review is a flag of the document whose name holds the mistake as JSON, so that it survives later
+sessions, other runs and changes of gold, and is undone together with the edit that it is part of.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import N_, _
+from workbench.operations.annotation import questions
+from workbench.operations.annotation.annotate import make_room, start_draft
+from workbench.project.project import Project
+from workbench.storage import annotations as annotation_rows
+from workbench.storage import document_values, flags
+from workbench.text.labels import Layer
+from workbench.text.mistakes import Mistake
+from workbench.text.rows import row_id
+from workbench.text.scale import Scale
+
+PREFIX = flags.REVIEWS
+VERDICTS = ACCEPTED, CHANGED, KEPT, SKIPPED = ("accepted", "changed", "kept", "skipped")
+TITLES = {
+    ACCEPTED: N_("accepted"),
+    CHANGED: N_("changed"),
+    KEPT: N_("gold kept"),
+    SKIPPED: N_("skipped"),
+}
+
+
+@dataclass(frozen=True)
+class Review:
+    """What the user decided about a mistake; run_id: of the run that made it, None for no run."""
+
+    id: int
+    document_id: int
+    layer_id: int
+    verdict: str
+    mistake: Mistake
+    run_id: int | None
+    at: str
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return self.document_id, *self.mistake.identity
+
+
+def reviews(project: Project, layer_id: int, document_id: int | None = None) -> tuple[Review, ...]:
+    """The reviews of a layer, oldest first; those that cannot be read are left out."""
+    found = []
+    for flag in flags.starting_with(project.db, PREFIX, document_id):
+        try:
+            raw = json.loads(flag.name[len(PREFIX) :])
+            if raw["layer"] != layer_id:
+                continue
+            mistake = Mistake.from_json(raw["mistake"])
+            given = raw["verdict"], mistake, raw["run"], flag.at
+            found.append(Review(flag.id, flag.document_id, layer_id, *given))
+        except (ValueError, KeyError, TypeError):
+            continue  # written by a later version
+    return tuple(found)
+
+
+def keep(
+    project: Project,
+    layer: Layer,
+    document_id: int,
+    mistake: Mistake,
+    *,
+    verdict: str = KEPT,
+    run_id: int | None = None,
+    origin: object = None,
+) -> None:
+    """Leave gold as it is, and remember that it was reviewed."""
+    title = _("Keep gold") if verdict == KEPT else _("Skip label")
+    with project.edit(title, origin=origin):
+        _remember(project, layer, document_id, mistake, verdict, run_id)
+
+
+def accept(
+    project: Project,
+    layer: Layer,
+    document_id: int,
+    mistake: Mistake,
+    *,
+    title: str,
+    verdict: str = ACCEPTED,
+    run_id: int | None = None,
+    origin: object = None,
+) -> None:
+    """Replace what gold says at the place by what was predicted, in one step.
+
+    With a run, the source of the new label is the run. Raises WorkbenchError if a label was
+    deleted, or gold has changed at the place.
+    """
+    if layer.traits.asks:
+        return _accept_answer(project, layer, document_id, mistake, verdict, title, run_id, origin)
+    has_labels = layer.traits.has_labels
+    ids = {label.name: row_id(label) for label in layer.labels}
+    for name in (mistake.gold, mistake.predicted):
+        if has_labels and name and name not in ids:
+            message = _("Layer {layer} no longer has the label {name}.")
+            raise WorkbenchError(message.format(layer=layer.name, name=name))
+    old, new = (ids.get(name) for name in (mistake.gold, mistake.predicted))
+    with project.edit(title, origin=origin):
+        kind, ref = ("run", str(run_id)) if run_id is not None else ("person", "")
+        source = project.source(kind, ref, annotator=run_id is None)
+        if not has_labels:
+            _replace_number(project, layer, document_id, mistake, source)
+        elif layer.traits.on_document:
+            _replace_class(project, layer, document_id, old, new, mistake, source)
+        else:
+            _replace_span(project, layer, document_id, old, new, mistake, source)
+        start_draft(project, document_id, row_id(layer))
+        _remember(project, layer, document_id, mistake, verdict, run_id)
+
+
+def _accept_answer(
+    project: Project,
+    layer: Layer,
+    document_id: int,
+    mistake: Mistake,
+    verdict: str,
+    title: str,
+    run_id: int | None,
+    origin: object,
+) -> None:
+    """The label of a mistake is the question."""
+    with project.edit(title, origin=origin):
+        kind, ref = ("run", str(run_id)) if run_id is not None else ("person", "")
+        source = project.source(kind, ref, annotator=run_id is None)
+        question = mistake.gold or mistake.predicted
+        questions.take_prediction(
+            project, document_id, row_id(layer), question, mistake.predicted_at, source_id=source
+        )
+        start_draft(project, document_id, row_id(layer))
+        _remember(project, layer, document_id, mistake, verdict, run_id)
+
+
+def _replace_number(
+    project: Project, layer: Layer, document_id: int, mistake: Mistake, source: int
+) -> None:
+    document_values.set_value(
+        project.db,
+        document_id,
+        row_id(layer),
+        Scale.of(layer.options).nearest(float(mistake.predicted)),
+        annotator_id=project.annotator_id,
+        source_id=source,
+    )
+
+
+def _replace_class(
+    project: Project,
+    layer: Layer,
+    document_id: int,
+    old: int | None,
+    new: int | None,
+    mistake: Mistake,
+    source: int,
+) -> None:
+    db, who, layer_id = project.db, project.annotator_id, row_id(layer)
+    if old is not None and (new is None or layer.traits.several):
+        annotation_rows.clear_mark(db, document_id, layer_id, who, old)
+    if new is not None:
+        annotation_rows.set_mark(
+            db,
+            document_id,
+            layer_id,
+            new,
+            many=layer.traits.several,
+            annotator_id=who,
+            source_id=source,
+            score=mistake.confidence,
+        )
+
+
+def _replace_span(
+    project: Project,
+    layer: Layer,
+    document_id: int,
+    old: int | None,
+    new: int | None,
+    mistake: Mistake,
+    source: int,
+) -> None:
+    db, layer_id = project.db, row_id(layer)
+    if mistake.at is not None:
+        wanted = (layer_id, mistake.field, *mistake.at, old)
+        rows = [
+            row.id
+            for row in annotation_rows.spans(db, document_id)
+            if (row.layer_id, row.field, row.start, row.end, row.label_id) == wanted
+        ]
+        if not rows:
+            raise WorkbenchError(_("The gold label at this place has changed since."))
+        for id in rows:
+            annotation_rows.delete_span(db, id)
+    if new is not None and mistake.predicted_at is not None:
+        start, end = mistake.predicted_at
+        make_room(project, document_id, layer, start, end, mistake.field)
+        annotation_rows.add_span(
+            db,
+            document_id,
+            layer_id,
+            new,
+            start,
+            end,
+            field=mistake.field,
+            annotator_id=project.annotator_id,
+            source_id=source,
+            score=mistake.confidence,
+        )
+
+
+def _remember(
+    project: Project,
+    layer: Layer,
+    document_id: int,
+    mistake: Mistake,
+    verdict: str,
+    run_id: int | None,
+) -> None:
+    """Replaces an earlier review of the same mistake."""
+    layer_id = row_id(layer)
+    before = [
+        review.id
+        for review in reviews(project, layer_id, document_id)
+        if review.mistake.identity == mistake.identity
+    ]
+    if before:
+        flags.delete(project.db, before)
+    raw = {"layer": layer_id, "verdict": verdict, "run": run_id, "mistake": mistake.to_json()}
+    flags.add(project.db, document_id, PREFIX + json.dumps(raw), project.annotator_id)

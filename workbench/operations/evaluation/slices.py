@@ -1,0 +1,196 @@
+"""Slices of the documents that a run is scored on: by length, label, metadata, file, split,
+saved filter, expression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workbench.base.i18n import _, ngettext
+from workbench.base.terms import term
+from workbench.metrics.resampling import bounds, resampled
+from workbench.metrics.slices import SEED, SliceScore, measured
+from workbench.text.patterns import matcher
+from workbench.text.rows import row_id
+from workbench.text.segment import tokens_of
+
+if TYPE_CHECKING:
+    from workbench.operations.evaluation.quality import Evidence
+
+LEAST = 5  # documents of a slice; gold examples of a label with an interval in tables
+MOST_VALUES = 20  # distinct values of a metadata key that is sliced by
+ACCURACY = "accuracy"
+PART = 0.05  # level of the corrected test
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A slice with its score; documents: ids. is_low: below the whole after correction.
+
+    split: of the documents where it is another one than that of the other slices, which this
+    slice is not tested against; "" for the same.
+    """
+
+    name: str
+    score: SliceScore
+    documents: tuple[int, ...]
+    is_low: bool
+    split: str = ""
+
+
+@dataclass(frozen=True)
+class Slices:
+    """All slices of one split, the worst first: those below the whole by ascending p, then the
+    others by descending p.
+
+    whole: the score of all n documents. left_out: name of each pattern and filter that is no slice
+    → its number of documents, fewer than LEAST or all.
+    """
+
+    score: str
+    whole: float
+    n: int
+    rows: tuple[Slice, ...]
+    left_out: Mapping[str, int]
+
+    @property
+    def tested(self) -> int:
+        """The number of slices with a p-value."""
+        return sum(row.score.p is not None for row in self.rows)
+
+
+def slices(
+    given: Evidence, patterns: Sequence[str] = (), others: Sequence[Evidence] = ()
+) -> Slices | None:
+    """Score the slices of a split, those of `patterns` included, and `others`, whole splits.
+
+    By accuracy where every unit has one label: macro F1 of the documents of one label would count
+    the others as wrong. By the main score of other tasks. Without a statistic there are neither
+    intervals nor tests, and the lowest score comes first.
+
+    None without documents. Raises SpecError for an invalid pattern.
+    """
+    n = len(given)
+    if not n:
+        return None
+    exact = _exact(given, np.arange(n))
+    score = ACCURACY if ACCURACY in exact else given.info.main
+    asked = dict(_asked(given, patterns))
+    chosen = {**members(given), **_slices(asked, n)}
+    whole = exact[score]
+    ids = [row_id(document) for document in given.documents]
+    rows = [
+        Slice(
+            score.name,
+            score,
+            tuple(ids[at] for at in chosen[score.name]),
+            score.value < whole and score.holm is not None and score.holm < PART,
+        )
+        for score in _measured(given, score, chosen, whole)
+    ]
+    rows += [_whole(other, score) for other in others if len(other) >= LEAST]
+    left_out = {name: len(found) for name, found in asked.items() if name not in chosen}
+    return Slices(score, whole, n, tuple(rows), left_out)
+
+
+def _measured(
+    given: Evidence, score: str, chosen: Mapping[str, np.ndarray], whole: float
+) -> Sequence[SliceScore]:
+    if given.statistic is None:
+        plain = [
+            SliceScore(name, len(rows), _exact(given, rows)[score], None, None)
+            for name, rows in chosen.items()
+        ]
+        return sorted(plain, key=lambda item: item.value)
+    found = measured(given.statistic, score, chosen, len(given))
+    below = [item for item in found if item.value < whole]
+    return [*below, *(item for item in reversed(found) if item.value >= whole)]
+
+
+def _exact(given: Evidence, rows: np.ndarray) -> dict[str, float]:
+    """Every score of the documents at the positions `rows` int (K,), which may be all."""
+    if given.statistic is None:
+        golds, answers = ([side[at] for at in rows] for side in (given.golds, given.predictions))
+        return given.info.score(golds, answers)
+    every = given.statistic if len(rows) == len(given) else given.statistic.taken(rows)
+    found = every(np.ones((1, len(rows)), np.float32))
+    return {name: float(values[0]) for name, values in found.items() if values.ndim == 1}
+
+
+def _whole(given: Evidence, score: str) -> Slice:
+    """Another split, all documents of it, without a test."""
+    n, low, high = len(given), None, None
+    if given.statistic is not None:
+        plain = given.statistic.taken(np.arange(n))
+        low, high = map(float, bounds(resampled(plain, n, seed=SEED)[score]))
+    name = _("split: {split}").format(split=term(given.split))
+    ids = tuple(row_id(document) for document in given.documents)
+    value = _exact(given, np.arange(n))[score]
+    return Slice(name, SliceScore(name, n, value, low, high), ids, False, given.split)
+
+
+def members(given: Evidence) -> dict[str, np.ndarray]:
+    """Name of each slice that is neither too small nor the whole → positions of its documents.
+
+    Without patterns. Positions int (K,) in `given`.
+    """
+    return _slices({**dict(_members(given)), **dict(_asked(given, ()))}, len(given))
+
+
+def _slices(every: Mapping[str, np.ndarray], n: int) -> dict[str, np.ndarray]:
+    return {name: rows for name, rows in every.items() if LEAST <= len(rows) < n}
+
+
+def _members(given: Evidence) -> Iterator[tuple[str, np.ndarray]]:
+    lengths = np.array([len(tokens_of(document)) for document in given.documents])
+    low, high = (int(value) for value in np.quantile(lengths, (0.25, 0.75)))
+    fewer = ngettext("fewer than {n} word", "fewer than {n} words", low)
+    more = ngettext("more than {n} word", "more than {n} words", high)
+    yield fewer.format(n=low), np.flatnonzero(lengths < low)
+    yield more.format(n=high), np.flatnonzero(lengths > high)
+    chosen = [set(gold.labels()) for gold in given.golds]
+    for label in given.labels:
+        has = np.array([label in labels for labels in chosen])
+        yield _("label: {label}").format(label=label), np.flatnonzero(has)
+    yield from _by_metadata(given)
+    yield from _by_file(given)
+
+
+def _asked(given: Evidence, patterns: Sequence[str]) -> Iterator[tuple[str, np.ndarray]]:
+    """The filters and patterns with the positions of their documents, however many."""
+    for name, chosen_ids in given.filters.items():
+        has = np.array([document.id in chosen_ids for document in given.documents])
+        yield _("filter: {name}").format(name=name), np.flatnonzero(has)
+    for pattern in patterns:
+        matches = matcher(pattern)
+        has = np.array([matches(document.text) for document in given.documents])
+        yield pattern_name(pattern), np.flatnonzero(has)
+
+
+def pattern_name(pattern: str) -> str:
+    return _("matches {pattern}").format(pattern=pattern)
+
+
+def _by_file(given: Evidence) -> Iterator[tuple[str, np.ndarray]]:
+    """The files that the documents were imported from, if there are several."""
+    names = sorted(set(given.files) - {""})
+    if 2 <= len(names) <= MOST_VALUES or (names and "" in given.files):
+        for name in names[:MOST_VALUES]:
+            rows = np.flatnonzero(np.array([file == name for file in given.files]))
+            yield _("file: {name}").format(name=name), rows
+
+
+def _by_metadata(given: Evidence) -> Iterator[tuple[str, np.ndarray]]:
+    """Keys with few values, and the source of the document where it has several."""
+    keys = {key for document in given.documents for key in document.meta}
+    for key in sorted(keys):
+        values = [str(document.meta.get(key, "")) for document in given.documents]
+        distinct = sorted(set(values) - {""})
+        if 2 <= len(distinct) <= MOST_VALUES:
+            for value in distinct:
+                rows = np.flatnonzero(np.array([item == value for item in values]))
+                yield f"{key}: {value}", rows

@@ -1,0 +1,1 @@
+"""What Inspect shows of models and texts."""

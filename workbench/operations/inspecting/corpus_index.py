@@ -1,0 +1,415 @@
+"""Indexes of a project's documents for inspectors: computed by a job, kept on disk.
+
+An index is identified by model, texts of the documents, and what it holds, so that a change of
+labels keeps it and a change of model or texts makes another one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.base import extras, paths, scratch
+from workbench.base.errors import ModelError
+from workbench.base.i18n import _
+from workbench.inspection.corpus.spec import (
+    DOCUMENTS,
+    MOST_DOCUMENTS,
+    MOST_USES,
+    MOST_WORDS,
+    TARGET,
+    UMAP,
+    USES,
+    WORDS,
+    Files,
+    Projection,
+)
+from workbench.inspection.spec import InspectorInfo
+from workbench.jobs.spec import JobSpec
+from workbench.operations.models import installed
+from workbench.operations.runs import predict, train
+from workbench.storage import documents, gold_labels
+from workbench.text import dataset
+from workbench.text.document import TEXT
+from workbench.text.segment import tokens_of
+
+if TYPE_CHECKING:
+    from workbench.jobs.events import Finished
+    from workbench.jobs.queue import Job, Queue
+    from workbench.operations.inspecting.inspect import Choice
+    from workbench.project.project import Project
+    from workbench.text.dataset import Record
+    from workbench.text.document import Document
+
+FOLDER = "indexes"
+INPUT = "asked.jsonl"  # the documents that a job reads
+MOST_BYTES = 4 << 30  # of all indexes together
+SEED = 1
+VECTORS = "word_vectors"  # what the model of static neighbours gives
+Then = Callable[["Need | None", "Exception | None"], None]
+
+
+@dataclass(frozen=True)
+class Need:
+    """The index that an inspector needs. documents: of the project. ready: whether it exists.
+
+    forms: of the word, in lower case; () for documents. projection: of a map of the index.
+    layer: that is read, -1 for the last one, or if all are.
+    """
+
+    model: Choice
+    files: Files
+    kind: str
+    forms: tuple[str, ...]
+    documents: int
+    ready: bool
+    projection: Projection | None = None
+    layer: int = -1
+
+
+def need(
+    project: Project, model: Choice, info: InspectorInfo, options: Mapping[str, Any]
+) -> Need | None:
+    """None if the inspector needs none with these options, as for no word. Not for the main thread.
+
+    options: all of the inspector.
+    """
+    kind = options.get("of", info.corpus)
+    forms = tuple(dict.fromkeys(options.get("word", "").casefold().split()))
+    if not kind or (kind == USES and not forms):
+        return None
+    forms = forms if kind == USES else ()
+    projection = None
+    if "method" in options:
+        projection = Projection(options["method"], options["layer"], options["clusters"])
+    found = _need(project, model, kind, forms, projection)
+    return replace(found, layer=options.get("layer", -1))
+
+
+def of_documents(project: Project, model: Choice) -> Need:
+    """An index of all documents. Not for the main thread."""
+    return _need(project, model, DOCUMENTS)
+
+
+def of_words(project: Project, model: Choice) -> Need:
+    """An index of all words of the documents, of one layer. Not for the main thread."""
+    return _need(project, model, WORDS)
+
+
+def _need(
+    project: Project,
+    model: Choice,
+    kind: str,
+    forms: tuple[str, ...] = (),
+    projection: Projection | None = None,
+) -> Need:
+    hashes = documents.text_hashes(project.db)
+    digest = hashlib.blake2b(digest_size=12)
+    for part in (project.uid, kind, *forms, *model_files(Path(model.folder))):
+        digest.update(part.encode() + b"\0")
+    for id, text in hashes:
+        digest.update(f"{id} {text}\n".encode())
+    files = Files(paths.cache_folder() / FOLDER, digest.hexdigest())
+    ready = files.about.is_file() and (projection is None or files.map(projection).is_file())
+    return Need(model, files, kind, forms, len(hashes), ready, projection)
+
+
+def model_files(model: Path) -> list[str]:
+    """Path, size and time of every file of a model: a hash of its weights would take seconds."""
+    found = [f"{model.resolve()}"]
+    for file in sorted(model.rglob("*")) if model.is_dir() else [model]:
+        if file.is_file():
+            about = file.stat()
+            found.append(f"{file.name} {about.st_size} {about.st_mtime_ns}")
+    return found
+
+
+# ---------------------------------------------------------------- computing
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Input of the job that computes an index, in a folder that it deletes. rows: of the index."""
+
+    need: Need
+    folder: Path
+    rows: int
+    total: int
+
+
+def prepare(project: Project, wanted: Need) -> Prepared:
+    """Write the documents, or those with uses of the word. Not for the main thread."""
+    folder = scratch.make("index")
+    rows, total = wanted.documents, wanted.documents
+    if not wanted.files.about.is_file():
+        if wanted.kind == USES:
+            rows, total = _write_uses(project, wanted.forms, folder)
+        elif wanted.kind == WORDS:
+            rows = total = _write_words(project, folder)
+        else:
+            rows = _write_documents(project, folder)
+    return Prepared(wanted, folder, rows, total)
+
+
+def _write_documents(project: Project, folder: Path) -> int:
+    ids = [id for id, _hash in documents.text_hashes(project.db)]
+    if len(ids) > MOST_DOCUMENTS:
+        ids = sorted(random.Random(SEED).sample(ids, MOST_DOCUMENTS))
+    found = documents.records(project.db, layers=(), ids=ids)
+    _write(folder, map(_bare, found))
+    return len(ids)
+
+
+def _write_words(project: Project, folder: Path) -> int:
+    """Number of words in the documents that are written: all, or a random sample of documents."""
+    every = documents.records(project.db, layers=())
+    counts = {
+        record.document.id or 0: len(tokens_of(record.document)) for record in map(_bare, every)
+    }
+    order = list(counts)
+    random.Random(SEED).shuffle(order)
+    chosen, total = set[int](), 0
+    for id in order:
+        if total + counts[id] <= MOST_WORDS:
+            chosen.add(id)
+            total += counts[id]
+    _write(folder, map(_bare, documents.records(project.db, layers=(), ids=chosen)))
+    return total
+
+
+def _write_uses(project: Project, forms: Sequence[str], folder: Path) -> tuple[int, int]:
+    """(uses that are indexed, uses in all or -1). A random sample if there are many."""
+    matching = {
+        int(id) for form in forms for id in documents.ids(project.db, documents.Filter(text=form))
+    }
+    order = sorted(matching)
+    random.Random(SEED).shuffle(order)
+    places: dict[str, list[tuple[int, int]]] = {}
+    kept, count = list[Any](), 0
+    for start in range(0, len(order), 500):
+        if count >= MOST_USES:
+            break
+        for record in documents.records(project.db, layers=(), ids=order[start : start + 500]):
+            if uses := _uses(record.document, forms):
+                places[str(record.document.id)] = uses[: MOST_USES - count]
+                count += len(places[str(record.document.id)])
+                kept.append(_bare(record))
+            if count >= MOST_USES:
+                break
+    _write(folder, kept)
+    (folder / "places.json").write_text(json.dumps(places), encoding="utf-8")
+    return count, count if count < MOST_USES else -1
+
+
+def _uses(document: Document, forms: Sequence[str]) -> list[tuple[int, int]]:
+    """Offsets of the forms in the first text, ignoring case."""
+    text = document.text
+    return [
+        (start, end) for start, end in tokens_of(document) if text[start:end].casefold() in forms
+    ]
+
+
+def _bare(record: Record) -> dataset.Record:
+    """The first text, without annotations and metadata, as every model can read it."""
+    item = record.document
+    tokens = {TEXT: item.tokens[TEXT]} if TEXT in item.tokens else {}
+    return dataset.Record(replace(item, texts=item.texts[:1], meta={}, tokens=tokens))
+
+
+def _write(folder: Path, records: Any) -> None:
+    dataset.write(folder / INPUT, (), records, ids=True)
+
+
+def texts_of(project: Project, wanted: Need | Prepared) -> Path:
+    """The documents of an index as JSON lines, in a scratch folder of their own. Not for the main
+    thread.
+    """
+    folder = scratch.make("texts")
+    if isinstance(wanted, Prepared):
+        shutil.copy(wanted.folder / INPUT, folder / INPUT)
+    elif wanted.kind == WORDS:
+        _write_words(project, folder)
+    else:
+        _write_documents(project, folder)
+    return folder / INPUT
+
+
+def discard(prepared: Prepared) -> None:
+    """Delete the input of a job that is not started."""
+    scratch.remove(prepared.folder)
+
+
+def start(
+    queue: Queue,
+    prepared: Prepared,
+    then: Then,
+    *,
+    device: str = "auto",
+    background: bool = False,
+) -> Job | None:
+    """Compute the index in a worker; calls `then(need, None)` with a need that is ready, or
+    `then(None, error)`. None without a use of the word: there is nothing to compute. background:
+    on the CPU, trainings and predictions do not wait for it.
+    """
+    wanted, folder = prepared.need, prepared.folder
+    if not prepared.rows:
+        scratch.remove(folder)
+        then(wanted, None)
+        return None
+    wanted_device = train.wanted_device(device)
+    params = {
+        "model": wanted.model.folder,
+        "allow_pickle": wanted.model.allow_pickle,
+        "device": wanted_device,
+        "root": str(wanted.files.root),
+        "key": wanted.files.key,
+        "kind": wanted.kind,
+        "input": str(folder / INPUT),
+        "places": str(folder / "places.json"),
+        "count": prepared.rows,
+        "total": prepared.total,
+        "layer": wanted.layer,
+    }
+    if wanted.projection is not None:
+        params["projection"] = asdict(wanted.projection)
+    spec = JobSpec(
+        TARGET,
+        params,
+        str(folder),
+        device=train.queue_device(wanted_device),
+        title=_title(wanted),
+        short=True,
+        background=background,
+    )
+
+    def ended(event: Finished) -> None:
+        scratch.remove(folder)
+        try:
+            predict.check_ending(event)
+        except Exception as error:
+            then(None, error)
+        else:
+            trim(wanted.files.root)
+            then(replace(wanted, ready=True), None)
+
+    return predict.follow(queue, spec, ended)
+
+
+def _title(wanted: Need) -> str:
+    if wanted.kind == USES:
+        return _("Index the uses of “{word}”").format(word=" ".join(wanted.forms))
+    return _("Index the documents with {name}").format(name=wanted.model.title)
+
+
+def trim(root: Path, most: int = MOST_BYTES) -> None:
+    """Delete the indexes that were not used for longest until the rest has at most `most` bytes."""
+    total = 0
+    for about in sorted(root.glob("*.json"), key=_used, reverse=True):
+        files = Files(root, about.stem).every()
+        total += sum(file.stat().st_size for file in files if file.is_file())
+        if total > most:
+            for file in files:
+                with suppress(OSError):
+                    file.unlink()
+
+
+def _used(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+# ---------------------------------------------------------------- using
+
+
+def completed(project: Project, wanted: Need | None, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of an inspector with its index, the labels of its rows, and the model of static
+    vectors. Not for the main thread.
+    """
+    found = dict(options)
+    if wanted is None or not wanted.files.about.is_file():
+        return {**found, "index": ""} if "index" in found else found
+    with suppress(OSError):
+        wanted.files.about.touch()  # the time of its last use
+    found["index"] = str(wanted.files.about)
+    if wanted.projection is not None:
+        found["map"] = str(wanted.files.map(wanted.projection))
+    if found.get("senses"):
+        found["labels"] = json.dumps(labels_of(project, places_of(wanted), found["senses"]))
+    if "static" in found:
+        found["static"] = vectors_of(found["static"]) if found["static"] else static_vectors()
+    return found
+
+
+def places_of(wanted: Need) -> list[tuple[int, int, int]]:
+    """Document, start and end of every row of an index."""
+    import numpy as np
+
+    places: list[tuple[int, int, int]] = np.load(wanted.files.places, allow_pickle=False).tolist()
+    return places
+
+
+def labels_of(project: Project, places: Sequence[tuple[int, int, int]], layer: str) -> list[str]:
+    """The gold label at every place (document, start, end): of spans over it, else of the document;
+    "" without one.
+    """
+    ids = list(dict.fromkeys(id for id, _start, _end in places))
+    marks = gold_labels.first_labels(project.db, layer, ids)
+    spans = gold_labels.labelled_offsets(project.db, layer, ids)
+    return [
+        label_over(spans.get(id, ()), start, end) or marks.get(id, "") for id, start, end in places
+    ]
+
+
+def label_over(spans: Sequence[tuple[int, int, str]], start: int, end: int) -> str:
+    """The most frequent label of spans (start, end, label) within a range, else that of the
+    shortest span over it; the first of equal ones.
+    """
+    within = [
+        name
+        for first, last, name in spans
+        if start <= first and last <= end and first < end and start < last
+    ]
+    if within:
+        return within[0] if len(within) < 3 else max(within, key=within.count)
+    over = [span for span in spans if span[0] < end and start < span[1]]
+    return min(over, key=lambda span: span[1] - span[0])[2] if over else ""
+
+
+def vectors_of(model: str) -> str:
+    """The file with the vectors of a model, given by name, folder or file. Raises ModelError."""
+    from workbench.models import spec
+
+    found = installed.find(model)
+    if VECTORS not in found.gives:
+        raise ModelError(
+            _("{name} has no static vectors.").format(name=found.name),
+            hint=_("Choose word vectors from the Models page, for example starter-vectors."),
+        )
+    return str(spec.vectors_file(found))
+
+
+def static_vectors() -> str:
+    """The file of the first model with static vectors, "" without one."""
+    from workbench.models import spec
+
+    usable = (model for model in installed.list() if model.usable and VECTORS in model.gives)
+    first = next(usable, None)
+    return str(spec.vectors_file(first)) if first is not None else ""
+
+
+def refused_methods() -> dict[str, str]:
+    """Projections that cannot be computed here, with the reason."""
+    from importlib.util import find_spec
+
+    if find_spec(UMAP) is not None:
+        return {}
+    return {UMAP: f"{_('UMAP is not installed.')} {extras.advice('umap-learn')}"}

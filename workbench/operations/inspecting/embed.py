@@ -1,0 +1,141 @@
+"""Embeddings: hidden states of a model or run for documents, written to an .npz file by a job."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.base import scratch
+from workbench.base.errors import Cancelled, ExportFailed, JobFailed
+from workbench.base.i18n import _
+from workbench.jobs.events import Finished
+from workbench.jobs.spec import JobSpec
+from workbench.operations.runs import predict, train
+from workbench.storage.header import is_project
+from workbench.text import dataset
+from workbench.text.document import TEXT, Document
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job, Queue
+    from workbench.operations.inspecting.inspect import Choice
+
+TARGET = "workbench.tasks.embedding:run"
+_SPACED = re.compile(r"\S+")
+Then = Callable[["Embedding | None", "Exception | None"], None]
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """A written file. rows: words, tokens or documents in all. layers: the arrays of states of each
+    document. not_finite: documents with a state that is infinite or no number. seconds: without
+    loading the model.
+    """
+
+    path: str
+    documents: int
+    rows: int
+    layers: Sequence[str]
+    width: int
+    bytes: int
+    seconds: float
+    device: str
+    not_finite: int = 0
+
+    def to_json(self) -> dict[str, object]:
+        return asdict(self)
+
+
+def spaced(documents: Iterable[Document]) -> tuple[Document, ...]:
+    """Documents whose tokens are what is between white space, where they have none of their own."""
+    return tuple(
+        item
+        if item.tokens.get(TEXT)
+        else replace(item, tokens={**item.tokens, TEXT: _spans(item.text)})
+        for item in documents
+    )
+
+
+def _spans(text: str) -> tuple[tuple[int, int], ...]:
+    return tuple(match.span() for match in _SPACED.finditer(text))
+
+
+def embed(
+    queue: Queue,
+    model: Choice,
+    documents: Sequence[Document],
+    out: Path,
+    then: Then,
+    *,
+    unit: str = "word",
+    layers: str = "all",
+    stateful: bool = False,
+    device: str = "auto",
+) -> Job:
+    """Write the states of the documents' first texts to `out`.
+
+    unit: word, token or document; layers: all, last or mix (of a run, as its head reads it).
+    stateful: the final state of each text is the initial state of the next, for models that have
+    one. Calls `then(Embedding, None)` or `then(None, error)`. Raises ExportFailed if `out` cannot
+    be written.
+    """
+    _check(out)
+    folder = scratch.make("embed")
+    given = folder / "asked.jsonl"
+    numbered = (dataset.Record(predict.numbered(item, n)) for n, item in enumerate(documents))
+    dataset.write(given, (), numbered, ids=True)
+    wanted = train.wanted_device(device)
+    spec = JobSpec(
+        TARGET,
+        {
+            "model": model.folder,
+            "allow_pickle": model.allow_pickle,
+            "input": str(given),
+            "output": str(out.absolute()),
+            "unit": unit,
+            "layers": layers,
+            "stateful": stateful,
+            "device": wanted,
+            "total": len(documents),
+        },
+        str(folder),
+        device=train.queue_device(wanted),
+        title=_("Embed with {name}").format(name=Path(model.folder).name),
+        short=True,
+    )
+
+    def ended(event: Finished) -> None:
+        scratch.remove(folder)
+        try:
+            found = Embedding(str(out), **_result(event))
+        except (Cancelled, JobFailed) as error:
+            then(None, error)
+        else:
+            then(found, None)
+
+    return predict.follow(queue, spec, ended)
+
+
+def _result(event: Finished) -> Mapping[str, Any]:
+    if event.status == "cancelled":
+        raise Cancelled()
+    if event.status != "done" or event.result is None:
+        message = _("The embedding ended without a result ({status}).")
+        raise JobFailed(event.message or message.format(status=event.status), hint=event.hint)
+    return event.result
+
+
+def _check(out: Path) -> None:
+    if out.is_dir():
+        raise ExportFailed(_("{path} is a folder.").format(path=out), hint=_("Name a file."))
+    if out.is_file() and is_project(out):
+        raise ExportFailed(
+            _("{path} is a project.").format(path=out), hint=_("Choose another name.")
+        )
+    if not out.absolute().parent.is_dir():
+        raise ExportFailed(
+            _("There is no folder {path}.").format(path=out.absolute().parent),
+            hint=_("Create the folder first."),
+        )

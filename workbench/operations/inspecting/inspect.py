@@ -1,0 +1,362 @@
+"""Inspect: runs and pretrained models that can be inspected, by what, and the documents for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import N_, _
+from workbench.base.registry import registry
+from workbench.base.settings import Settings
+from workbench.baselines import spec as baselines
+from workbench.baselines.spec import KIND as BASELINE
+from workbench.inspection import spec as inspectors
+from workbench.inspection.spec import Answer
+from workbench.models import spec as specs
+from workbench.operations.models import installed
+from workbench.operations.runs import ensemble, missing, predict, results, run_folders, train
+from workbench.operations.runs.run_results import ENSEMBLE, PROMPT
+from workbench.storage import documents, listing
+from workbench.storage.listing import DocumentRow
+from workbench.tasks import spec as tasks
+from workbench.text.document import Document
+from workbench.text.labels import Layer
+from workbench.text.rows import row_id
+from workbench.text.spans import Span
+from workbench.text.typed import typed as typed
+
+if TYPE_CHECKING:
+    from workbench.metrics.differences import Difference
+    from workbench.models.spec import ModelInfo
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A model that can be inspected. `run` is its id and `task` its task, None and "" without one.
+
+    `gives`: outputs of the encoder of a pretrained model; those of a run are read on demand.
+    `members`: of an ensemble, whose `folder` is that of the first.
+    """
+
+    key: str
+    title: str
+    folder: str
+    task: str = ""
+    run: int | None = None
+    layer: str = ""
+    allow_pickle: bool = False
+    gives: tuple[str, ...] = ()
+    members: tuple[Choice, ...] = ()
+    name: str = ""  # of the run or the model alone
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """What `inspection.predicting.load` needs."""
+        found: dict[str, Any] = {"model": self.folder, "allow_pickle": self.allow_pickle}
+        if self.members:
+            found["members"] = [{"name": item.title, **item.params} for item in self.members]
+        return found
+
+    @property
+    def texts(self) -> int:
+        return tasks.info(self.task).texts if self.task else 1
+
+    @property
+    def asks(self) -> bool:
+        """Whether its documents have questions."""
+        return bool(self.task) and tasks.info(self.task).asks
+
+
+def choices(project: Project | None, settings: Settings | None = None) -> tuple[Choice, ...]:
+    """Runs with a model, newest first, then every usable pretrained model."""
+    found = _trained(project) if project else []
+    cards = (card for card in installed.list(settings) if card.usable and not card.is_bare)
+    return (*found, *map(of_model, cards))
+
+
+def _trained(project: Project) -> list[Choice]:
+    runs = (run for run in results.all_runs(project) if not refusal(project, run))
+    found = (of_run(project, run) for run in runs)
+    return [choice for choice in found if choice is not None]
+
+
+def refused(project: Project) -> tuple[tuple[Run, str], ...]:
+    """Ensembles that cannot be inspected, as some of their runs are missing, with the reason."""
+    found = ((run, ensemble.lacking(project, run)) for run in results.all_runs(project))
+    return tuple((run, reason) for run, reason in found if reason)
+
+
+def refusal(project: Project, run: Run) -> str:
+    """Why a run cannot be inspected even if its own files are there, "" if it can."""
+    if run.status not in ("done", "stopped"):
+        return _("Only finished runs can be inspected.")
+    if run.kind == PROMPT:
+        return _("A prompt has no model of its own: the Prompts page shows its answers.")
+    return missing.of_run(run) or ensemble.lacking(project, run)
+
+
+_TITLES = {
+    "masked_lm": N_("{name} · masked words"),
+    "next_lm": N_("{name} · next words"),
+    "next_character": N_("{name} · next characters"),
+    "previous_character": N_("{name} · previous characters"),
+}
+
+
+def of_model(card: ModelInfo) -> Choice:
+    """A pretrained model; one that is trained for a task answers like a run."""
+    title = next((_(text) for key, text in _TITLES.items() if key in card.gives), "{name}")
+    return Choice(
+        f"model {card.name}",
+        title.format(name=card.name),
+        card.path,
+        card.task,
+        allow_pickle=card.pickled,
+        gives=card.gives,
+        name=card.name,
+    )
+
+
+def of_run(project: Project, run: Run) -> Choice | None:
+    """A run; None if its files are missing, or those of a run that it averages."""
+    try:
+        return _of_run(project, run)
+    except WorkbenchError:
+        return None
+
+
+def named_run(project: Project, name: str) -> Choice:
+    """Raises WorkbenchError if there is no such run, its files are missing, or it is a prompt."""
+    run = results.run_named(project, name)
+    if run.kind == PROMPT:
+        raise WorkbenchError(refusal(project, run))
+    return _of_run(project, run)
+
+
+def _of_run(project: Project, run: Run) -> Choice:
+    """Raises WorkbenchError if files are missing."""
+    members: tuple[Choice, ...] = ()
+    if run.kind == ENSEMBLE:
+        averaged = ensemble.members_of(project, run)
+        members = tuple(replace(_of_run(project, item), title=item.name) for item in averaged)
+        folder = Path(members[0].folder)
+    elif run.kind == BASELINE:
+        folder = run_folders.existing_model(project, run)
+    else:
+        folder = train.model_folder(project, run)
+    name = run.spec.get("model_name") or run.spec.get("model", "")
+    return Choice(
+        f"run {run.id}",
+        " · ".join(filter(None, (run.name, run.layer, name))),
+        str(folder),
+        results.task_of(run),
+        run.id,
+        run.layer,
+        allow_pickle=predict.allows_pickle(run),
+        members=members,
+        name=run.name,
+    )
+
+
+def of_folder(name: str, settings: Settings | None = None) -> Choice:
+    """The folder of a run, or a pretrained model by name or folder.
+
+    Raises ModelError if it is neither.
+    """
+    folder = Path(name)
+    if (folder / specs.DESCRIPTION).is_file():
+        return Choice(f"folder {folder}", folder.name, str(folder), predict.task_of(folder))
+    return of_model(installed.find(name, settings))
+
+
+# ---------------------------------------------------------------- compatible inspectors
+
+
+@dataclass(frozen=True)
+class Offer:
+    """An inspector as listed for one model.
+
+    `question` is the heading it is listed under, a key of QUESTIONS. `refused` says why it does not
+    support the model, "" if it does. `answers`: whether it shows predictions of the model rather
+    than outputs of its encoder.
+    """
+
+    id: str
+    title: str
+    question: str
+    view: str = ""
+    refused: str = ""
+    answers: bool = False
+
+
+def offers(choice: Choice) -> tuple[Offer, ...]:
+    """Every inspector of the registry, in order, with whether it supports the model."""
+    encoder, outputs = _given(choice)
+    gives = inspectors.given(encoder, outputs)
+    own = inspectors.given(encoder, ())
+    return tuple(
+        Offer(
+            entry.id,
+            _(entry.title),
+            inspectors.question(entry),
+            str(entry.options.get("view", "")),
+            registry().problem(entry) or _refusal(inspectors.missing(entry, gives)),
+            bool(inspectors.needs(entry) - own),
+        )
+        for entry in registry().all("inspector")
+    )
+
+
+def _given(choice: Choice) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
+    """The outputs of the encoder, and those of a run; None without."""
+    if not choice.task:
+        return choice.gives, None
+    if choice.members:
+        return None, inspectors.AVERAGED
+    folder, task = Path(choice.folder), tasks.info(choice.task)
+    if kind := baselines.kind_of(folder):
+        return None, baselines.gives(baselines.info(kind), task)
+    card = specs.card(folder, allow_pickle=choice.allow_pickle)
+    return inspectors.of_run(card.gives, folder), task.provides(predict.options_of(folder))
+
+
+def first(found: Sequence[Offer]) -> str:
+    """The default inspector: of those that support the model, one that shows predictions."""
+    fitting = [offer for offer in found if not offer.refused]
+    return next((offer.id for offer in fitting if offer.answers), fitting[0].id if fitting else "")
+
+
+def _refusal(lacks: Sequence[str]) -> str:
+    if not lacks:
+        return ""
+    return _("This model does not provide: {names}.").format(names=", ".join(map(_title, lacks)))
+
+
+def _title(given: str) -> str:
+    """What an output of an encoder, a task or a prediction is, for display; its id if unknown."""
+    from workbench.text import fields
+
+    kind = fields.named(given)
+    known = {**specs.GIVES, **inspectors.OUTPUTS, **tasks.GIVEN, **baselines.GIVES}
+    for info in tasks.all_tasks():
+        known |= info.further
+    if kind is not None and kind.title:
+        return _(kind.title)
+    return _(known[given]) if given in known else given
+
+
+# ---------------------------------------------------------------- documents and gold labels
+
+
+@dataclass(frozen=True)
+class Gold:
+    """Gold labels of a document in the layer of a run.
+
+    `label` of a class, flat `spans` of tags, `labels` of any kind, `number` of a score.
+    `submitted`: whether the document is submitted.
+    """
+
+    label: str | None
+    spans: tuple[Span, ...]
+    submitted: bool
+    left_out: int
+    labels: tuple[str, ...] = ()
+    number: float | None = None
+
+
+def document(project: Project, document_id: int) -> Document:
+    """Raises KeyError if it was deleted."""
+    return documents.get(project.db, document_id)
+
+
+def documents_of(project: Project, ids: Sequence[int]) -> dict[int, Document]:
+    """Documents by id; those that were deleted are left out."""
+    found = documents.records(project.db, layers=(), ids=ids)
+    return {row_id(record.document): record.document for record in found}
+
+
+def by_key(project: Project, key: str) -> Document:
+    """Raises WorkbenchError if there is no document with this key."""
+    found = documents.by_key(project.db, key)
+    if found is None:
+        raise WorkbenchError(_("There is no document {key!r}.").format(key=key))
+    return found
+
+
+def every_document(project: Project) -> tuple[Document, ...]:
+    """All documents of the project, in order."""
+    return tuple(record.document for record in documents.records(project.db, layers=()))
+
+
+def find(
+    project: Project, text: str = "", *, texts: int = 1, limit: int = 50
+) -> tuple[DocumentRow, ...]:
+    """Rows of documents for the selector: id, key, text; best search matches first."""
+    ids = documents.ids(project.db, documents.Filter(text=text, texts=texts))[:limit]
+    return documents.rows(project.db, ids)
+
+
+def first_of_dev(project: Project, choice: Choice) -> Document | None:
+    """The document selected first for a run: the first of dev, else any that fits."""
+    for wanted in (
+        documents.Filter(split="dev", texts=choice.texts),
+        documents.Filter(texts=choice.texts),
+    ):
+        if (found := listing.neighbour(project.db, wanted, 0, 1)) is not None:
+            return documents.get(project.db, found)
+    return None
+
+
+def layer(project: Project, choice: Choice) -> Layer | None:
+    """The current layer of a run, None if it was deleted."""
+    if choice.run is None:
+        return None
+    try:
+        return results.layer_of(project, results.run(project, choice.run))
+    except (WorkbenchError, KeyError):
+        return None
+
+
+def gold(project: Project, choice: Choice, document_id: int) -> Gold | None:
+    """Gold labels of the run's layer; None for a pretrained model, or if the layer was deleted."""
+    found = layer(project, choice)
+    if found is None:
+        return None
+    record = documents.record(project.db, document_id, (found.name,))
+    given = tasks.info(choice.task).gold(record, found.name)
+    return Gold(
+        getattr(given, "label", None),
+        getattr(given, "spans", ()),
+        record.states.get(found.name) == "submitted",
+        given.left_out if given is not None else 0,
+        tuple(dict.fromkeys(given.labels())) if given is not None else (),
+        record.numbers.get(found.name),
+    )
+
+
+def compare(given: Gold, spans: Sequence[Span]) -> tuple[Difference, ...]:
+    """Comparison of gold and predicted spans: agreed, missed, extra, border, label."""
+    from workbench.metrics.differences import compare as sides
+
+    return sides(given.spans, spans)
+
+
+def token_warning(choice: Choice, document: Document) -> str:
+    """The note for a text without tokens if the model was trained on tokens; otherwise ""."""
+    by_word = bool(choice.task) and tasks.info(choice.task).windows
+    return predict.token_note(Path(choice.folder), [document]) if by_word else ""
+
+
+def unknown_warning(answer: Answer, name: str) -> str:
+    """The note if the model does not know many words of the text; otherwise ""."""
+    if answer.unknown <= inspectors.UNKNOWN_LIMIT:
+        return ""
+    return _(
+        "{share:.0%} of these words are unknown to {name}: it was trained on another "
+        "language or script. Its predictions are not reliable."
+    ).format(share=answer.unknown, name=name)

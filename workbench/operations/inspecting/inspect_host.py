@@ -1,0 +1,154 @@
+"""Results of inspectors for a run or a pretrained model and a text.
+
+The model stays loaded in a host process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.errors import SpecError, WorkbenchError
+from workbench.base.events import Signal
+from workbench.base.i18n import _
+from workbench.inspection import spec as inspectors
+from workbench.inspection.spec import Answer
+from workbench.jobs.spec import JobSpec
+from workbench.text.document import Document
+
+if TYPE_CHECKING:
+    from workbench.jobs.host import Host
+    from workbench.jobs.spare import Spare
+    from workbench.operations.inspecting.inspect import Choice
+
+Done = Callable[["Answer | None", "WorkbenchError | None"], None]
+Dispatch = Callable[[Callable[[], None]], None]
+
+
+class Inspector:
+    """Keeps one model at a time loaded in a host process.
+
+    `changed(status)`: asleep, starting, ready, failed, crashed or closed.
+    """
+
+    def __init__(
+        self,
+        *,
+        dispatch: Dispatch | None = None,
+        spare: Spare | None = None,
+        device: str = "auto",
+        weights: str = "auto",
+    ):
+        self._dispatch, self._spare = dispatch, spare
+        self._loading = {"device": device, "weights": weights}
+        self._host: Host | None = None
+        self._drop: Callable[[], None] | None = None
+        self.choice: Choice | None = None
+        self.changed = Signal("inspector.changed")
+
+    @property
+    def status(self) -> str:
+        return self._host.status if self._host else "asleep"
+
+    @property
+    def message(self) -> str:
+        """Why loading failed, with advice."""
+        return f"{self._host.message} {self._host.hint}".strip() if self._host else ""
+
+    @property
+    def details(self) -> str:
+        """Details of the message: a traceback or the end of the log."""
+        return self._host.details if self._host else ""
+
+    def open(self, choice: Choice) -> None:
+        """Select this model for the next request; the previous one is unloaded."""
+        if (
+            self.choice is not None
+            and (choice.folder, choice.key) == (self.choice.folder, self.choice.key)
+            and self._host is not None
+        ):
+            return
+        from workbench.jobs.host import Host
+
+        self.close(wait=False)
+        self.choice = choice
+        self._host = Host(
+            JobSpec(inspectors.TARGET, {**self._loading, **choice.params}, title=choice.title),
+            dispatch=self._dispatch,
+            spare=self._spare,
+            read=Answer.from_plain,
+        )
+        self._drop = self._host.changed.connect(self.changed.emit)
+
+    def ask(
+        self,
+        inspector: str,
+        document: Document,
+        done: Done,
+        *,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        """`done(answer, None)` or `done(None, error)`. Loads the model if needed.
+
+        An unanswered request to the same inspector is dropped.
+        """
+        assert self._host is not None
+        self._host.ask(
+            inspector,
+            request(inspector, document, options=options),
+            done,
+        )
+
+    def ask_now(
+        self,
+        inspector: str,
+        *documents: Document,
+        options: Mapping[str, Any] | None = None,
+        timeout: float = 120.0,
+    ) -> Answer:
+        """Without an event loop: inspect one document, or several in one result, and wait.
+
+        Raises the error of the answer.
+        """
+        assert self._host is not None
+        asked = request(inspector, *documents, options=options)
+        found: Answer = self._host.ask_now(asked, timeout)
+        return found
+
+    def close(self, *, wait: bool = True) -> None:
+        """End the process and free its memory, unless `wait` on a thread."""
+        if self._drop is not None:
+            self._drop()
+        if self._host is not None:
+            self._host.close(wait=wait)
+        self._host, self._drop, self.choice = None, None, None
+
+
+def request(
+    inspector: str, *documents: Document, options: Mapping[str, Any] | None = None
+) -> dict[str, object]:
+    """The request to the host: texts and, if imported with them, their tokens.
+
+    Raises SpecError for unknown options, and for several documents if the inspector supports only
+    one.
+    """
+    inspectors.options(inspector, options or {})
+    info = inspectors.light(inspector)
+    if len(documents) != 1 and not (info is not None and info.several):
+        raise SpecError(
+            _("{inspector} supports only one document at a time.").format(inspector=inspector)
+        )
+    return {
+        "inspector": inspector,
+        "documents": [_asked(item) for item in documents],
+        "options": dict(options or {}),
+    }
+
+
+def _asked(document: Document) -> dict[str, Any]:
+    more = {"questions": list(document.questions)} if document.questions else {}
+    return {
+        "texts": dict(document.texts),
+        "tokens": {name: [list(pair) for pair in found] for name, found in document.tokens.items()},
+        **more,
+    }

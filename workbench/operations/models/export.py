@@ -1,0 +1,248 @@
+"""Model export: the chosen formats as folders; the ONNX model is then verified against the original
+on the user's texts.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.base import owned_folder, scratch
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+from workbench.exporters.model import spec as exporters
+from workbench.exporters.model.results import ExportResult
+from workbench.exporters.model.spec import ExportSpec, default_formats, loading_code
+from workbench.jobs.events import Event, Finished, Started
+from workbench.jobs.spec import JobSpec
+from workbench.operations.models import installed
+from workbench.operations.runs import missing, predict, results, train
+from workbench.operations.runs.run_results import PUBLISHED, trained
+from workbench.storage import documents
+from workbench.tasks import spec as tasks
+from workbench.text import dataset
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from workbench.base.settings import Settings
+    from workbench.jobs.queue import Job, Queue
+    from workbench.models.spec import ModelInfo
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
+    from workbench.text.document import Document
+
+__all__ = ["default_formats", "loading_code"]
+
+
+@dataclass(frozen=True)
+class FormatOffer:
+    """A format on offer for one run, with display texts.
+
+    bytes: estimated size. unfit: why the run does not support it, "" if it does.
+    """
+
+    id: str
+    title: str
+    purpose: str
+    short: str
+    bytes: int
+    unfit: str = ""
+
+
+def formats_of(names: str | Sequence[str]) -> tuple[str, ...]:
+    """ "hf,onnx" → ("hf", "onnx"). Raises SpecError for an unknown format."""
+    return exporters.parse_formats(names)
+
+
+def exportable_runs(project: Project) -> tuple[Run, ...]:
+    """Finished runs with a model, newest first."""
+    return tuple(
+        run
+        for run in results.all_runs(project)
+        if run.status in ("done", "stopped")
+        and run.kind != PUBLISHED  # offered as models
+        and not missing.of_run(run)
+        and _has_model(project, run)
+    )
+
+
+def exportable_models(settings: Settings | None = None) -> tuple[ModelInfo, ...]:
+    """Models of the Models page that were published for a task, such as taggers."""
+    return tuple(setting for setting in installed.list(settings) if setting.usable and setting.task)
+
+
+def _has_model(project: Project, run: Run) -> bool:
+    try:
+        train.model_folder(project, run)
+    except WorkbenchError:
+        return False
+    return True
+
+
+def check_documents(project: Project, texts: int) -> tuple[Document, ...]:
+    """Texts for the verification: dev and test documents with so many texts, at most 500, evenly
+    sampled.
+
+    Any documents with so many texts if there are none.
+    """
+    ids: list[int] = []
+    for split in ("dev", "test"):
+        ids += documents.ids(project.db, documents.Filter(split=split, texts=texts))
+    ids = ids or list(documents.ids(project.db, documents.Filter(texts=texts)))
+    step = max(1.0, len(ids) / exporters.MOST_TEXTS)
+    chosen = [ids[int(number * step)] for number in range(min(len(ids), exporters.MOST_TEXTS))]
+    return tuple(
+        record.document
+        for record in documents.records(project.db, ids=chosen)
+        if record.document.text.strip()
+    )
+
+
+def offers(project: Project, run: Run) -> tuple[FormatOffer, ...]:
+    """The formats of the method of a run, with the reason where the run does not support one.
+
+    Raises WorkbenchError if the weights are missing.
+    """
+    return _offers(train.model_folder(project, run))
+
+
+def offers_of_model(card: ModelInfo) -> tuple[FormatOffer, ...]:
+    """As `offers`, for a published model that is trained for a task."""
+    return _offers(Path(card.path))
+
+
+def _offers(folder: Path) -> tuple[FormatOffer, ...]:
+    found = []
+    for info in (info for info in exporters.infos() if info.suits(folder)):
+        title, purpose = info.described(folder)
+        short, unfit = _(info.short) or title, info.unfit(folder)
+        size = 0 if unfit else info.size(folder)
+        found.append(FormatOffer(info.id, title, purpose, short, size, unfit))
+    return tuple(found)
+
+
+def start(
+    project: Project,
+    queue: Queue,
+    run: Run,
+    out: Path | str,
+    formats: Sequence[str] = (),
+) -> Job:
+    """Export in a worker, by default in the default formats. Its result is an ExportResult as JSON.
+
+    Raises WorkbenchError if the weights are missing or the run does not support a format; an
+    unusable folder ends the job with a message.
+    """
+    model, texts = train.model_folder(project, run), results.layer_of(project, run).texts
+    found = ExportSpec(
+        str(model), "", str(Path(out).absolute()), tuple(formats), facts(project, run)
+    )
+    owner = {"project": project.uid, "id": run.id, "purpose": "export"}
+    return _start(project, queue, found, texts, run.name, {"run": owner}, run=run)
+
+
+def start_published(
+    project: Project,
+    queue: Queue,
+    card: ModelInfo,
+    out: Path | str,
+    formats: Sequence[str] = (),
+) -> Job:
+    """As `start`, of a published model that is trained for a task, verified on the project's texts.
+
+    That the user has allowed to open a pickle was asked when the model was found.
+    """
+    described = {"base_model": card.name, "base_licence": card.licence}
+    found = ExportSpec(
+        card.path, "", str(Path(out).absolute()), tuple(formats), described, card.pickled
+    )
+    return _start(project, queue, found, tasks.info(card.task).texts, card.name, {})
+
+
+def _start(
+    project: Project,
+    queue: Queue,
+    spec: ExportSpec,
+    texts: int,
+    name: str,
+    owner: Mapping[str, Any],
+    *,
+    run: Run | None = None,
+) -> Job:
+    exporters.check_fit(spec.model, spec.formats)
+    folder = scratch.make("export")
+    checked = folder / "texts.jsonl"
+    chosen = check_documents(project, texts)
+    dataset.write(checked, (), (dataset.Record(document) for document in chosen), ids=True)
+    stored = _write_stored(project, run, chosen, folder / "predictions.jsonl") if run else ""
+    job = queue.add(
+        JobSpec(
+            exporters.TARGET,
+            {**replace(spec, texts=str(checked), predictions=stored).to_json(), **owner},
+            str(folder),
+            device="cpu",
+            title=_("Export {name}").format(name=name),
+            project=str(project.path),
+        )
+    )
+    workers: list[int] = []
+
+    def heard(event: Event) -> None:
+        if isinstance(event, Started):
+            workers.append(event.pid)
+        elif isinstance(event, Finished):
+            scratch.remove(folder)
+            for pid in workers:  # a worker that was killed left its temporary folder
+                owned_folder.remove(exporters.draft_of(Path(spec.out), pid))
+
+    job.changed.connect(heard)
+    return job
+
+
+def _write_stored(project: Project, run: Run, chosen: Sequence[Document], path: Path) -> str:
+    """Write the predictions that are stored with the run for these documents; "" without any."""
+    stored = predict.stored(project, run, chosen)
+    lines = [
+        json.dumps({"document_id": id, "prediction": prediction.to_json()}) + "\n"
+        for id, prediction in stored.items()
+    ]
+    path.write_text("".join(lines), encoding="utf-8")
+    return str(path) if lines else ""
+
+
+def result_of(job: Job) -> ExportResult:
+    """What a finished export has written."""
+    return ExportResult.from_json(job.result)
+
+
+def facts(project: Project, run: Run) -> dict[str, Any]:
+    """Training details for the model card. Contains none of the user's texts."""
+    spec, made, result = train.spec_of(run), run.spec.get("plan", {}), trained(run)
+    return {
+        "run": run.name,
+        "project": project.name,
+        "layer": run.layer,
+        "base_model": spec.model_name or Path(spec.model).name,
+        "base_licence": run.spec.get("licence", ""),
+        "seed": spec.seed,
+        "options": dict(result.options or spec.options),
+        "counts": _viewed(run, result.used or made.get("used", {})),
+        "left_out": made.get("left_out", []),
+        "cut": result.cut or 0,
+        "scores": _viewed(run, run.scores),
+        "definition": tasks.info(spec.task).definition,
+        "versions": run.versions,
+        "at": run.at,
+    }
+
+
+def _viewed(run: Run, by_split: Mapping[str, Any]) -> dict[str, Any]:
+    """Counts or scores without empty ones, and without test if nobody has viewed its score."""
+    return {
+        split: value
+        for split, value in by_split.items()
+        if value and (split != "test" or run.seen_test)
+    }

@@ -1,0 +1,329 @@
+"""Pretraining on texts of an open project or on files, into a model that is listed when it ends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.base import owned_folder, paths, scratch
+from workbench.base.errors import SpecError, WorkbenchError
+from workbench.base.i18n import _
+from workbench.base.watch import QUIET, Watch
+from workbench.jobs.events import Event, Finished
+from workbench.operations.documents import corpus
+from workbench.operations.documents.corpus import Filter
+from workbench.operations.models import vectors
+from workbench.operations.models.pretrain import Pretraining
+from workbench.operations.transfer import plain_text
+from workbench.pretraining.spec import PretrainSpec
+from workbench.pretraining.texts import Texts, files_of, links_out
+from workbench.storage import documents
+from workbench.training.vectors.spec import SUFFIXES
+
+if TYPE_CHECKING:
+    from workbench.base.settings import Settings
+    from workbench.jobs.queue import Job, Queue
+    from workbench.project.project import Project
+    from workbench.text.document import Document
+
+PAGE = 500  # documents between two reports
+MOST_NAME = 80  # characters
+_FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f]')
+
+
+@dataclass(frozen=True)
+class TextSource:
+    """What a model is trained on.
+
+    files: files and folders, which are streamed. Without them, documents of the project: those of
+    `splits` (None: without a split) that contain `words`, "" for all. held_out: splits that are
+    evaluated on in the same way; without documents in them, one document in 100 is held out.
+    Documents with the same text as one of test are left out.
+    """
+
+    files: tuple[str, ...] = ()
+    splits: tuple[str | None, ...] = ("train", None)
+    words: str = ""
+    held_out: tuple[str, ...] = ()
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> TextSource:
+        names = ("files", "splits", "held_out")
+        return cls(words=raw["words"], **{name: tuple(raw[name]) for name in names})
+
+
+@dataclass(frozen=True)
+class TextSize:
+    """documents, held_out: of the project. files, size: number of files and their bytes.
+    warnings: what was left out of folders.
+    """
+
+    documents: int = 0
+    held_out: int = 0
+    files: int = 0
+    size: int = 0
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Written:
+    """Texts as files. folder: temporary files that are deleted after the run, None without any."""
+
+    texts: tuple[str, ...]
+    held_out: tuple[str, ...] = ()
+    folder: Path | None = None
+
+    def close(self) -> None:
+        if self.folder is not None:
+            scratch.remove(self.folder)
+
+
+def measure(project: Project, source: TextSource) -> TextSize:
+    """The size of the text. Not for the main thread. Raises WorkbenchError for missing files."""
+    if source.files:
+        paths = [Path(path) for path in source.files]
+        files, size = files_of(paths), 0
+        for path in files:
+            size += path.stat().st_size
+        return TextSize(files=len(files), size=size, warnings=links_out(paths))
+    counts = [len(_ids(project, splits, source.words)) for splits in _parts(source)]
+    return TextSize(counts[0], counts[1])
+
+
+def write(project: Project, source: TextSource, watch: Watch = QUIET) -> Written:
+    """The texts as files. Not for the main thread.
+
+    Raises WorkbenchError if there is no text, and Cancelled.
+    """
+    if source.files:
+        files_of([Path(path) for path in source.files])
+        return Written(tuple(str(Path(path).absolute()) for path in source.files))
+    folder = scratch.make("texts")
+    try:
+        places = (folder / "texts.txt", folder / "held-out.txt")
+        found = [_ids(project, splits, source.words) for splits in _parts(source)]
+        test = documents.records(project.db, layers=(), splits=("test",))
+        held_back = {record.document.text_hash for record in test}
+        counts = [
+            plain_text.write(path, _others(project, ids, held_back, watch.part(start, start + 0.5)))
+            for ids, path, start in zip(found, places, (0.0, 0.5), strict=True)
+        ]
+        if not counts[0]:
+            raise WorkbenchError(
+                _("No document of the project matches."),
+                hint=_("Choose more splits, or other words."),
+            )
+    except BaseException:
+        scratch.remove(folder)
+        raise
+    return Written((str(places[0]),), (str(places[1]),) if counts[1] else (), folder)
+
+
+def write_again(project: Project, job: Job, watch: Watch = QUIET) -> Written:
+    """The texts of a run: its own copies while it has them, else those of its source as they are
+    now. Not for the main thread.
+
+    Raises WorkbenchError if they cannot be read any more, and Cancelled.
+    """
+    params: Mapping[str, Any] = job.spec.params
+    spec, source = params["spec"], params["source"]
+    if all(Path(path).exists() for path in (*spec["texts"], *spec["held_out"])):
+        return Written(tuple(spec["texts"]), tuple(spec["held_out"]))
+    if source["project"] != project.uid:
+        raise WorkbenchError(
+            _("The text of this run is that of another project."), hint=_("Open that project.")
+        )
+    return write(project, TextSource.from_json(source), watch)
+
+
+def _parts(source: TextSource) -> tuple[tuple[str | None, ...], tuple[str | None, ...]]:
+    """Splits to train on, and to evaluate on."""
+    held_out = tuple(split for split in source.held_out if split not in source.splits)
+    return source.splits, held_out
+
+
+def _ids(project: Project, splits: tuple[str | None, ...], words: str) -> list[int]:
+    """Documents of these splits that contain the words, in order of id."""
+    return sorted(
+        id
+        for split in splits
+        for id in corpus.filter_ids(project, Filter(text=words, split=split or "none"))
+    )
+
+
+def _others(
+    project: Project, ids: list[int], held_back: set[str], watch: Watch
+) -> Iterator[Document]:
+    """The documents with these ids, without those that have the same text as one of test."""
+    for page in watch.over(ids, PAGE):
+        for record in documents.records(project.db, layers=(), ids=page):
+            if record.document.text_hash not in held_back:
+                yield record.document
+
+
+# ---------------------------------------------------------------- names
+
+
+def free_name(stem: str) -> str:
+    """A name that no model in the folder of models has: stem, stem 2, stem 3, …"""
+    kept = _FORBIDDEN.sub("-", stem).strip(" .")[:MOST_NAME] or "model"
+    taken, number, name = _taken(), 2, kept
+    while name.casefold() in taken:
+        name, number = f"{kept}-{number}", number + 1
+    return name
+
+
+def check_name(name: str) -> None:
+    """Raises SpecError for a name that cannot be the name of a folder, or is taken."""
+    if not name or len(name) > MOST_NAME or _FORBIDDEN.search(name) or name != name.strip(" ."):
+        raise SpecError(
+            _("{name!r} cannot be the name of a model.").format(name=name),
+            hint=_("Use letters, digits, spaces, “-” and “_”."),
+        )
+    if name.casefold() in _taken():
+        raise SpecError(_("A model named {name!r} already exists.").format(name=name))
+
+
+def _taken() -> set[str]:
+    folder = paths.models_folder()
+    if not folder.is_dir():
+        return set()
+    known = {suffix for suffixes in SUFFIXES.values() for suffix in suffixes}
+    names = (path.stem if path.suffix in known else path.name for path in folder.iterdir())
+    return {name.casefold() for name in names}
+
+
+def place(name: str, method: str = "") -> Path:
+    """Where a model is saved; word vectors of a `method` are a file."""
+    return paths.models_folder() / (name + (SUFFIXES[method][0] if method else ""))
+
+
+# ---------------------------------------------------------------- runs
+
+
+def prepare(
+    spec: PretrainSpec, written: Written, name: str, source: Mapping[str, Any] | None = None
+) -> Pretraining:
+    """A pretraining on these texts; source: see `source_json`. Raises WorkbenchError if they are
+    missing.
+    """
+    spec = replace(spec, texts=written.texts, held_out=written.held_out)
+    work = Pretraining(spec, place(name), source)
+    if written.folder is not None:
+        work.copies.append(written.folder)
+    return work
+
+
+def start(queue: Queue, settings: Settings, work: Pretraining) -> Job:
+    """Start it in a worker. Its model is listed when it ends, unless it was cancelled."""
+    paths.models_folder().mkdir(parents=True, exist_ok=True)
+    job = work.start(queue)
+    _when_over(job, lambda status: _ended(work, status, settings))
+    return job
+
+
+def _ended(work: Pretraining, status: str, settings: Settings) -> None:
+    work.close()
+    if status == "cancelled":
+        owned_folder.remove(work.out)
+    elif owned_folder.current(work.out).exists():
+        _list(work.out, settings)
+
+
+def source_json(project: Project, source: TextSource) -> dict[str, Any]:
+    """Where the text of a run is from, for `write_again`."""
+    return {"project": project.uid, **asdict(source)}
+
+
+def settings_of_run(job: Job) -> PretrainSpec:
+    """The settings that give the batches of a run. A model that the run created has its vocabulary
+    in the folder that it wrote.
+    """
+    spec, out = PretrainSpec.from_json(job.spec.params["spec"]), Path(job.spec.params["out"])
+    if spec.created is None or not owned_folder.current(out).exists():
+        return spec
+    own = {option.name for option in spec.created.creation.options}
+    options = {name: value for name, value in spec.options.items() if name not in own}
+    return replace(spec, model=str(out), options=options, allow_pickle=True)
+
+
+def show_batches(queue: Queue, work: Pretraining, count: int) -> Job:
+    """A job whose result are the first `count` batches, see `Pretraining.show_batch`."""
+    job = work.show_batch(queue, batches=count)
+    _when_over(job, lambda _status: work.close())
+    return job
+
+
+def start_vectors(
+    queue: Queue,
+    settings: Settings,
+    written: Written,
+    name: str,
+    *,
+    method: str,
+    options: Mapping[str, Any],
+    seed: int,
+) -> Job:
+    """Train word vectors in a worker; they are listed when it ends. Not for large texts on the main
+    thread: several files are first joined to one, see `joined`.
+    """
+    paths.models_folder().mkdir(parents=True, exist_ok=True)
+    out, text = place(name, method), Path(written.texts[0])
+    job = vectors.train(queue, text, out, method=method, settings=options, seed=seed)
+
+    def ended(status: str) -> None:
+        written.close()
+        if status != "cancelled" and out.exists():
+            _list(out, settings)
+
+    _when_over(job, ended)
+    return job
+
+
+def count_pairs(queue: Queue, written: Written, options: Mapping[str, Any], *, top: int) -> Job:
+    """A job that counts the co-occurrences of GloVe in `joined` texts, see `vectors`."""
+    job = vectors.co_occurrences(queue, Path(written.texts[0]), options, top=top)
+    _when_over(job, lambda _status: written.close())
+    return job
+
+
+def joined(written: Written) -> Written:
+    """The texts as one file, for word vectors; one plain file is used as it is."""
+    files = files_of([Path(path) for path in written.texts])
+    if len(files) == 1:
+        return replace(written, texts=(str(files[0]),))
+    folder = scratch.make("texts")
+    try:
+        with open(folder / "texts.txt", "w", encoding="utf-8", newline="\n") as file:
+            file.writelines(f"{line}\n" for line in _lines(Texts(files)))
+    except BaseException:
+        scratch.remove(folder)
+        raise
+    return Written((str(folder / "texts.txt"),), folder=folder)
+
+
+def _lines(texts: Texts) -> Iterator[str]:
+    for document in texts:
+        yield from document
+
+
+def _list(path: Path, settings: Settings) -> None:
+    """Add a model that was written here to the list; its weights need no confirmation."""
+    own = [str(path)]
+    settings.model_folders = [
+        *(model_folder for model_folder in settings.model_folders if model_folder not in own),
+        *own,
+    ]
+    settings.pickle_allowed = [*(text for text in settings.pickle_allowed if text not in own), *own]
+    settings.save()
+
+
+def _when_over(job: Job, act: Callable[[str], None]) -> None:
+    def heard(event: Event) -> None:
+        if isinstance(event, Finished):
+            act(event.status)
+
+    job.changed.connect(heard)

@@ -1,0 +1,113 @@
+"""Pretraining on plain text or on the documents of a project, as a job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.base import scratch
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+from workbench.jobs.spec import JobSpec
+from workbench.operations.models import precision
+from workbench.operations.runs import train
+from workbench.operations.transfer import plain_text
+from workbench.pretraining.results import PretrainResult
+from workbench.pretraining.spec import PretrainSpec, objective
+from workbench.pretraining.texts import files_of
+from workbench.storage import documents
+from workbench.storage.header import is_project
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job, Queue
+    from workbench.project.project import Project
+
+TARGET = "workbench.pretraining.loop:run"
+SHOW = "workbench.pretraining.loop:show_batch"
+
+
+class Pretraining:
+    """One pretraining: its job, and the text that was copied from projects for it.
+
+    source: where the text is from, as JSON; kept with the job to write the text again.
+    Raises WorkbenchError if a text is missing or the project has no documents.
+    """
+
+    def __init__(self, spec: PretrainSpec, out: Path, source: Mapping[str, Any] | None = None):
+        self.copies: list[Path] = []
+        self.source = source
+        try:
+            texts = [self._text_of(Path(path)) for path in spec.texts]
+            held_out = [self._text_of(Path(path)) for path in spec.held_out]
+        except BaseException:
+            self.close()
+            raise
+        self.spec = replace(spec, texts=tuple(map(str, texts)), held_out=tuple(map(str, held_out)))
+        self.out = out.absolute()
+
+    def start(self, queue: Queue) -> Job:
+        device = train.wanted_device(self.spec.settings()["device"])
+        here = replace(self.spec, options={**self.spec.options, "device": device})
+        params = {
+            "spec": here.to_json(),
+            "out": str(self.out),
+            "precision_trials": precision.known(),
+            "source": self.source,
+        }
+        job = JobSpec(
+            TARGET,
+            params,
+            str(scratch_folder := scratch.make("pretraining")),
+            device=train.queue_device(device),
+            title=_("Pretrain {name}").format(name=self.out.name),
+            name=self.out.name,
+            stoppable=True,
+        )
+        self.copies.append(scratch_folder)
+        return queue.add(job)
+
+    def show_batch(self, queue: Queue, *, batches: int = 1) -> Job:
+        """A job whose result is the first batch of the run: {"objective", "rows", "fingerprint"}.
+
+        With several batches, the rows of each of the others are in "more".
+        """
+        self.copies.append(folder := scratch.make("batch"))
+        title = _("First batch of {name}").format(name=_(objective(self.spec.objective).title))
+        params = {"spec": self.spec.to_json(), "batches": batches}
+        return queue.add(JobSpec(SHOW, params, str(folder), title=title, short=True))
+
+    def result(self, job: Job) -> PretrainResult:
+        """The result of a job that is done."""
+        return PretrainResult.from_json(job.result)
+
+    def close(self) -> None:
+        """Delete the copied text."""
+        for folder in self.copies:
+            scratch.remove(folder)
+
+    def _text_of(self, path: Path) -> Path:
+        """The file or folder itself, or a file with the texts of the project."""
+        if not (path.is_file() and is_project(path)):
+            files_of([path])
+            return path.absolute()
+        from workbench.project.project import Project
+
+        folder = scratch.make("texts")
+        self.copies.append(folder)
+        project = Project.open(path, read_only=True)
+        try:
+            return _written(project, folder / "texts.txt")
+        finally:
+            project.close()
+
+
+def _written(project: Project, path: Path) -> Path:
+    found = (record.document for record in documents.records(project.db))
+    if not plain_text.write(path, found):
+        raise WorkbenchError(
+            _("The project {name} has no documents.").format(name=project.path.name),
+            hint=_("Import text first."),
+        )
+    return path

@@ -1,0 +1,1 @@
+"""Prompts: filled, rendered, scored."""

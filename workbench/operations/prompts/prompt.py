@@ -1,0 +1,418 @@
+"""Runs of prompts over a split: scores, answers and suggestions as for other runs.
+
+Prompts are filled in prompt_fill.py.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.base import paths, scratch
+from workbench.base.errors import JobFailed, SpecError, WorkbenchError
+from workbench.base.i18n import _
+from workbench.base.watch import QUIET, Watch
+from workbench.jobs.events import Finished
+from workbench.jobs.spec import JobSpec
+from workbench.operations.evaluation import scoring
+from workbench.operations.prompts.prompt_fill import (
+    CALIBRATION,
+    CALIBRATIONS,
+    Filler,
+    Fillers,
+    Preview,
+    PromptSpec,
+    PromptTable,
+    choose_layer,
+    document,
+    first_document,
+    fitting_layers,
+    preview,
+    ranked,
+    split_ids,
+)
+from workbench.operations.runs import predict, results, run_folders, train
+from workbench.operations.runs.run_results import PROMPT
+from workbench.prompting.backends import spec as backends
+from workbench.prompting.results import PromptResult
+from workbench.storage import prompts, runs
+from workbench.tasks import spec as tasks
+from workbench.text.document import CHOICES, Document
+from workbench.text.labels import Layer
+from workbench.text.rows import row_id
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job, Queue
+    from workbench.project.project import Project
+    from workbench.prompting.budget import Asked
+    from workbench.prompting.built_in import BuiltIn
+    from workbench.prompting.score import LabelAnswer as LabelAnswer
+    from workbench.storage.runs import Run
+    from workbench.text.fields import Prediction
+
+__all__ = [
+    "CALIBRATION",
+    "CALIBRATIONS",
+    "Filler",
+    "Fillers",
+    "Preview",
+    "PromptSpec",
+    "PromptTable",
+    "choose_layer",
+    "document",
+    "first_document",
+    "fitting_layers",
+    "preview",
+    "ranked",
+    "split_ids",
+]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Everything that a run needs, prepared off the main thread.
+
+    lines: of the worker's input.
+    """
+
+    spec: PromptSpec
+    layer: Layer
+    task: str
+    split: str
+    lines: tuple[str, ...]
+    fingerprint: str
+    dropped: int
+    cut: int
+
+
+# ---------------------------------------------------------------- what can be chosen
+
+
+def templates() -> tuple[BuiltIn, ...]:
+    """The templates that ship with the application: id, title, source."""
+    from workbench.prompting.built_in import built_in
+
+    return built_in()
+
+
+def default_template(layer: Layer | None) -> str:
+    """The source that the page opens with: one that works for the layer."""
+    known: dict[str, str] = {template.id: template.source for template in templates()}
+    fitting = {2: "40-pair", CHOICES: "60-choices"}
+    return known[fitting.get(layer.texts if layer is not None else 1, "10-few-shot")]
+
+
+# ---------------------------------------------------------------- running
+
+
+def prepare(
+    project: Project,
+    spec: PromptSpec,
+    *,
+    split: str = "dev",
+    fillers: Fillers | None = None,
+    watch: Watch = QUIET,
+) -> Prepared:
+    """Fill the prompts of a whole split, about 1,500 documents a second. For a thread.
+
+    Raises WorkbenchError.
+    """
+    if fillers is None:
+        with Fillers(project) as made:
+            return prepare(project, spec, split=split, fillers=made, watch=watch)
+    filler = fillers.filler(spec)
+    found = scoring.scored_documents(project, tasks.info(filler.task), filler.layer, split)
+    if not found:
+        raise WorkbenchError(
+            _("No submitted document of layer {layer!r} is in the {split} split.").format(
+                layer=filler.layer.name, split=split
+            ),
+            hint=_("Submit documents and assign splits on the Data page."),
+        )
+    lines, dropped, cut = _lines(filler, [scored.document for scored in found], watch)
+    spec = replace(spec, layer=filler.layer.name)
+    return Prepared(
+        spec, filler.layer, filler.task, split, lines, scoring.fingerprint(found), dropped, cut
+    )
+
+
+def _lines(
+    filler: Filler, documents: Sequence[Document], watch: Watch = QUIET
+) -> tuple[tuple[str, ...], int, int]:
+    """The worker's input, and how many examples were left out and texts cut in all.
+
+    Documents with the same examples share one estimate of the prior; those with choices have one of
+    their own. Its lines come before the first document, so that a run that is stopped has them.
+    """
+    lines: list[str] = []
+    sets: dict[tuple[Asked, ...], int] = {}
+    dropped, cut = 0, 0
+    all_fitted = enumerate(zip(documents, filler.fit_all(documents), strict=True))
+    for done, (asked, fitted) in all_fitted:
+        watch.at(done / len(documents))
+        premises = filler.premises(asked, fitted)
+        if premises not in sets:
+            sets[premises] = len(sets)
+            lines += filler.lines_without_text(premises, sets[premises])
+        lines.append(filler.line(asked, fitted, sets[premises]))
+        dropped, cut = dropped + fitted.dropped, cut + fitted.cut
+    return tuple(lines), dropped, cut
+
+
+def start(project: Project, queue: Queue, prepared: Prepared) -> Run:
+    """Make the run's row and its job; `wire` writes what comes back.
+
+    Raises WorkbenchError if the project is open read-only.
+    """
+    if project.read_only:
+        raise WorkbenchError(_("The project is open read-only."), hint=project.read_only_reason)
+    spec = prepared.spec
+    with project.write(_("New prompt run")):
+        name = spec.name or train.free_run_name(project, "prompt")
+        run = run_folders.add_run(
+            project,
+            name,
+            "prompt",
+            layer_id=prepared.layer.id,
+            spec=_kept(replace(spec, name=name), prepared),
+        )
+    folder = paths.run_folder(project.path, run.id)
+    try:
+        job = _job(
+            folder,
+            spec,
+            prepared.lines,
+            {"project": project.uid, "id": run.id, "purpose": "prompt"},
+            _("Prompt {name}").format(name=name),
+        )
+        queue.add(replace(job, name=name, project=str(project.path), stoppable=True))
+    except (WorkbenchError, OSError) as error:
+        project.delete_run(run.id)
+        run_folders.remove(project, run.id)
+        if isinstance(error, OSError):
+            raise WorkbenchError(
+                _("{folder} cannot be written: {why}.").format(folder=folder, why=error.strerror)
+            ) from error
+        raise
+    return run
+
+
+def run(project: Project, queue: Queue, spec: PromptSpec, *, split: str = "dev") -> Run:
+    """Prepare and start in one go, where nobody waits for a window."""
+    return start(project, queue, prepare(project, spec, split=split))
+
+
+def _kept(spec: PromptSpec, prepared: Prepared) -> dict[str, object]:
+    about = {
+        "task": prepared.task,
+        "split": prepared.split,
+        "dropped": prepared.dropped,
+        "cut": prepared.cut,
+    }
+    return {**spec.to_json(), **about, "fingerprint": prepared.fingerprint}
+
+
+def _job(
+    folder: Path, spec: PromptSpec, lines: Sequence[str], about: Mapping[str, Any], title: str
+) -> JobSpec:
+    folder.mkdir(parents=True, exist_ok=True)
+    asked = folder / "prompts.jsonl"
+    asked.write_text("".join(line + "\n" for line in lines), encoding="ascii")
+    params = {**_asking(spec), "prompts": str(asked), "run": dict(about)}
+    device = train.queue_device(spec.device)
+    return JobSpec(backends.JOB, params, str(folder), device=device, title=title)
+
+
+def _asking(spec: PromptSpec) -> dict[str, object]:
+    """What a worker needs to load the model. Raises SpecError for options that do not fit."""
+    return {
+        "backend": spec.backend,
+        "model": spec.model,
+        "options": backends.options(spec.backend, spec.options),
+        "device": spec.device,
+        "allow_pickle": spec.allow_pickle,
+    }
+
+
+def host(spec: PromptSpec) -> JobSpec:
+    """A host that answers single prompts; see `prompting.backends.serve.open_scorer`."""
+    return JobSpec(backends.HOST, _asking(spec), title=spec.model_name)
+
+
+def ended(project: Project, run_id: int, event: Finished) -> None:
+    """Store the answers and scores of the worker as rows.
+
+    A cancelled or failed run is treated like a training.
+    """
+    from workbench.operations.runs import run_recorder
+
+    if event.status not in ("done", "stopped") or not event.result:
+        run_recorder.ended(project, run_id, event)
+        return
+    this, folder = runs.get(project.db, run_id), paths.run_folder(project.path, run_id)
+    calibration = spec_of(this).calibration
+    choices = tasks.info(this.spec["task"]).texts == CHOICES
+    answers = _answers(folder / "scores.jsonl", calibration)
+    result = replace(
+        PromptResult.from_json(event.result),
+        dropped=this.spec["dropped"],
+        cut=this.spec["cut"],
+        calibration=calibration,
+        prior=None if choices else answers.prior,  # each document has one of its own
+        prior_sets=answers.sets,
+    )
+    with project.write():
+        runs.save_predictions(
+            project.db,
+            run_id,
+            [(id, text_hash, found.to_json()) for id, text_hash, found in answers.predictions],
+        )
+        runs.update(
+            project.db,
+            run_id,
+            status=event.status,
+            result=result.to_json(),
+            versions=dict(result.versions),
+        )
+        scored = evaluation(project, runs.get(project.db, run_id))
+        test = (
+            {"seen_test": this.seen_test + 1, "test_fingerprint": scored.fingerprint}
+            if scored.split == "test"
+            else {}
+        )
+        result = replace(result, evaluations={scored.split: scored.to_row()})
+        scores = {scored.split: dict(scored.scores)}
+        runs.update(project.db, run_id, scores=scores, result=result.to_json(), **test)
+    (folder / "prompts.jsonl").unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class _Answers:
+    """The output of a worker.
+
+    prior: of the set of examples that most documents had, None without calibration.
+    """
+
+    predictions: tuple[tuple[int, str, Prediction], ...]  # document id, hash of its text, answer
+    prior: Mapping[str, float] | None
+    sets: int
+
+
+def _answers(path: Path, calibration: str) -> _Answers:
+    from workbench.prompting.score import prediction, prior_of
+
+    with open(path, encoding="utf-8", errors="surrogatepass", newline="\n") as file:
+        rows = [json.loads(line) for line in file]
+    without_text: dict[int, list[dict[str, list[float]]]] = {}
+    for row in rows:
+        if row["document_id"] is None:
+            without_text.setdefault(row["set"], []).append(row["logprobs"])
+    asked = [row for row in rows if row["document_id"] is not None]
+    found = tuple(
+        (
+            row["document_id"],
+            row["text_hash"],
+            prediction(
+                row["logprobs"],
+                calibration,
+                without_text.get(row.get("set", 0), ()),
+                cut=bool(row["cut"]),
+            ),
+        )
+        for row in asked
+    )
+    usual = Counter(row.get("set", 0) for row in asked).most_common(1)
+    prior = prior_of(calibration, without_text.get(usual[0][0], ())) if usual else None
+    return _Answers(found, prior, len(without_text))
+
+
+def evaluation(project: Project, this: Run) -> scoring.Evaluation:
+    """The scores of a finished prompt run on its split, compared with the current gold labels."""
+    found = results.scored(project, this, this.spec["split"])
+    kept = runs.predictions(project.db, this.id, [row_id(scored.document) for scored in found])
+    pairs = [(scored, kept[id]) for scored in found if (id := row_id(scored.document)) in kept]
+    have = [
+        (pair, answer)
+        for pair, (text_hash, answer) in pairs
+        if text_hash == pair.document.text_hash
+    ]
+    return scoring.evaluate(
+        results.task_of(this),
+        this.spec["split"],
+        [scored for scored, _answer in have],
+        [answer for _one, answer in have],
+    )
+
+
+def spec_of(this: Run) -> PromptSpec:
+    """The settings of a prompt run. Raises SpecError for a trained one."""
+    if this.kind != PROMPT:
+        raise SpecError(_("Run {name!r} is no prompt.").format(name=this.name))
+    return PromptSpec.from_json(this.spec)
+
+
+class Question:
+    """The prompt of a run for more documents, as `predict.Question`.
+
+    Created and read on any thread, started on the main thread.
+    """
+
+    def __init__(self, project: Project, this: Run, asked: Sequence[Document]):
+        spec = spec_of(this)
+        with Fillers(project) as fillers:
+            lines, _dropped, _cut = _lines(fillers.filler(spec), asked)
+        self._calibration = spec.calibration
+        self.folder = scratch.make("prompt")
+        about = {"project": project.uid, "id": this.id, "purpose": "predict"}
+        job = _job(self.folder, spec, lines, about, _("Ask with {name}").format(name=this.name))
+        self.spec = replace(job, project=str(project.path), short=True)
+
+    def start(self, queue: Queue, ended: Callable[[Finished], None]) -> Job:
+        return predict.follow(queue, self.spec, ended)
+
+    def answers(self, event: Finished) -> list[Prediction]:
+        """Predictions in the order of the documents; deletes the files. Raises Cancelled or
+        JobFailed.
+        """
+        try:
+            predict.check_ending(event)
+            answers = _answers(self.folder / "scores.jsonl", self._calibration)
+            return [found for _id, _hash, found in answers.predictions]
+        except (OSError, ValueError, KeyError) as error:
+            raise JobFailed(
+                _("The predictions of the worker cannot be read: {error!r}.").format(error=error)
+            ) from error
+        finally:
+            scratch.remove(self.folder)
+
+
+# ---------------------------------------------------------------- templates kept in the project
+
+
+def saved(project: Project) -> tuple[prompts.Prompt, ...]:
+    return prompts.all(project.db)
+
+
+def save(project: Project, name: str, body: str, *, origin: object = None) -> None:
+    """Save a template under a name, as one undo step. Earlier texts remain as older versions.
+
+    Raises SpecError for an empty name.
+    """
+    if not name.strip():
+        raise SpecError(_("A template needs a name."))
+    with project.edit(_("Save prompt {name}").format(name=name), origin=origin):
+        this = prompts.by_name(project.db, name)
+        if this is None:
+            prompts.add(project.db, name, body)
+        else:
+            prompts.add_version(project.db, this.id, body)
+
+
+def remove(project: Project, name: str, *, origin: object = None) -> None:
+    with project.edit(_("Delete prompt {name}").format(name=name), origin=origin):
+        if (this := prompts.by_name(project.db, name)) is not None:
+            prompts.delete(project.db, this.id)

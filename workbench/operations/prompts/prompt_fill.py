@@ -1,0 +1,451 @@
+"""Filling prompts: settings, layer, model and drawn examples → the exact input of the model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import N_, _
+from workbench.operations.evaluation import scoring
+from workbench.operations.runs import train
+from workbench.prompting.backends import spec as backends
+from workbench.prompting.backends.spec import Measure, PromptModel
+from workbench.storage import documents
+from workbench.tasks import spec as tasks
+from workbench.text.document import BLANK, TEXT_B, Document
+from workbench.text.labels import Layer
+from workbench.text.rows import row_id
+
+if TYPE_CHECKING:
+    from workbench.jobs.threads import Token
+    from workbench.operations.prompts.prompt_render import Renderer
+    from workbench.project.project import Project
+    from workbench.prompting.budget import Asked, Budget, Fitted
+    from workbench.prompting.score import LabelAnswer
+    from workbench.prompting.shots import Shot, Shots
+
+MOST_SHOTS = 64
+LONGEST_TEMPLATE = 200_000  # characters
+CALIBRATIONS = ("none", "content-free", "pmi")  # as prompting.score has them, which takes numpy
+CALIBRATION = "content-free"
+
+
+@dataclass(frozen=True)
+class PromptSpec:
+    """`template` is the source. `model` is what `backend` finds the model by, such as a folder;
+    `options` are settings of the backend that differ from its defaults. `order` random or
+    balanced: how `shots` examples are drawn from the training split. `calibration`: one of
+    `prompting.score.CALIBRATIONS`.
+    """
+
+    template: str
+    model: str
+    model_name: str = ""
+    layer: str = ""
+    shots: int = 6
+    order: str = "balanced"
+    seed: int = 1
+    name: str = ""
+    device: str = "auto"
+    allow_pickle: bool = False
+    calibration: str = CALIBRATION
+    backend: str = backends.DEFAULT
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.shots <= MOST_SHOTS:
+            raise SpecError(
+                _("The number of examples is {n}, which is out of range.").format(n=self.shots),
+                hint=_("Choose a number from 0 to {most}.").format(most=MOST_SHOTS),
+            )
+        if self.order not in ("random", "balanced"):
+            raise SpecError(
+                _("Unknown order of examples: {order!r}.").format(order=self.order),
+                hint=_("Choose random or balanced."),
+            )
+        if self.calibration not in CALIBRATIONS:
+            raise SpecError(
+                _("Unknown calibration {name!r}.").format(name=self.calibration),
+                hint=_("Choose one of: {names}.").format(names=", ".join(CALIBRATIONS)),
+            )
+
+    def to_json(self) -> dict[str, object]:
+        return {item.name: getattr(self, item.name) for item in fields(self)}
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> PromptSpec:
+        """The settings of a run. Those of a version without calibration had none; those of a
+        version without backends asked a model on this computer.
+        """
+        known = {item.name: raw[item.name] for item in fields(cls) if item.name in raw}
+        return cls(**{"calibration": "none", **known})
+
+
+PromptTable = Mapping[str, tuple[str, str, str]]  # label → before, answer, after
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The exact input of the model for one document and one candidate.
+
+    label: the candidate, the number of a choice for a document with choices. limit: maximum number
+    of tokens. dropped: examples that did not fit. cut: whether the text was truncated. prompts: of
+    all candidates. without_text: those with the same examples but without the text, for
+    calibration. choices: the text of each choice by its number, {} for other documents.
+    """
+
+    text: str
+    tokens: int
+    limit: int
+    examples: int
+    dropped: int
+    cut: bool
+    label: str
+    document_id: int | None
+    prompts: PromptTable
+    without_text: tuple[PromptTable, ...] = ()
+    choices: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+
+def fitting_layers(project: Project) -> tuple[tuple[Layer, int], ...]:
+    """Layers with classes or choices, each with its number of submitted documents, most first."""
+    by_task = train.fitting_by_task(project, _tasks())
+    found = {layer.id: (layer, count) for pairs in by_task.values() for layer, count in pairs}
+    return tuple(sorted(found.values(), key=lambda pair: -pair[1]))
+
+
+def choose_layer(project: Project, name: str | None = None) -> tuple[Layer, str]:
+    """The layer of a prompt, and a remark where it was chosen among several.
+
+    Raises SpecError if no layer fits.
+    """
+    fitting = fitting_layers(project)
+    if name:
+        for layer, _count in fitting:
+            if layer.name == name:
+                return layer, ""
+        known = ", ".join(layer.name for layer, _count in fitting) or _("none")
+        raise SpecError(
+            _("There is no layer {name!r} with classes or choices.").format(name=name),
+            hint=_("Layers that fit: {known}.").format(known=known),
+        )
+    if not fitting:
+        raise SpecError(
+            _("A prompt needs a layer with classes or choices; the project has none."),
+            hint=_("Add one on the Labels page, or import labelled data."),
+        )
+    layer = fitting[0][0]
+    if len(fitting) == 1:
+        return layer, ""
+    others = ", ".join(layer.name for layer, _count in fitting[1:])
+    return layer, _(
+        "Layer {layer} was selected: it has the most submitted documents (other layers: {others})."
+    ).format(layer=layer.name, others=others)
+
+
+# ---------------------------------------------------------------- filling
+
+
+class Fillers:
+    """Creates fillers that share what is slow to create.
+
+    These are the worker that renders templates, the last tokenizer, and the training documents from
+    which examples are drawn. May be used on any thread; close it at the end.
+    """
+
+    def __init__(self, project: Project, renderer: Renderer | None = None):
+        from workbench.operations.prompts.prompt_render import Renderer
+
+        self.project = project
+        self.renderer: Renderer = renderer or Renderer()
+        self._measure: tuple[tuple[object, ...], Measure] | None = None
+        self._shots: tuple[tuple[object, ...], Shots] | None = None
+
+    def filler(self, spec: PromptSpec, *, token: Token | None = None) -> Filler:
+        """Raises SpecError or ModelError where layer or model will not do."""
+        layer, _remark = choose_layer(self.project, spec.layer or None)
+        if len(layer.names) < 2:
+            raise SpecError(
+                _("Layer {layer!r} has fewer than two labels to choose from.").format(
+                    layer=layer.name
+                ),
+                hint=_("Add labels on the Labels page."),
+            )
+        if len(spec.template) > LONGEST_TEMPLATE:
+            raise SpecError(
+                _("The template is too long: {n:,} of at most {most:,} characters.").format(
+                    n=len(spec.template), most=LONGEST_TEMPLATE
+                ),
+                hint=_("Shorten it."),
+            )
+        return Filler(self, spec, layer, self.measure(spec), token)
+
+    def forget_documents(self) -> None:
+        """The project has changed: examples are drawn again."""
+        self._shots = None
+
+    def forget_models(self) -> None:
+        """The backends have changed: models are measured again."""
+        self._measure = None
+
+    def close(self) -> None:
+        self.renderer.close()
+
+    def __enter__(self) -> Fillers:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def measure(self, spec: PromptSpec) -> Measure:
+        """How long prompts are to the model. Raises WorkbenchError where it cannot be asked."""
+        options = backends.options(spec.backend, spec.options)
+        model = PromptModel(spec.model_name or spec.model, spec.model, pickled=spec.allow_pickle)
+        key, known = (spec.backend, model, tuple(options.items())), self._measure
+        if known is None or known[0] != key:
+            made = backends.measure(spec.backend, model, options)
+            known = self._measure = (key, made)
+        return known[1]
+
+    def shots(self, spec: PromptSpec, layer: Layer, task: str) -> Shots:
+        """An order of the training documents; of none where no examples are asked for."""
+        from workbench.prompting.shots import Shots
+
+        if not spec.shots:
+            return Shots(())
+        key, known = (layer, task, spec.order, spec.seed), self._shots
+        if known is None or known[0] != key:
+            pool = tuple(_pool(self.project, task, layer))
+            known = self._shots = (key, Shots(pool, order=spec.order, seed=spec.seed))
+        return known[1]
+
+
+class Filler:
+    """Fills the prompts of a template within the maximum length of the model.
+
+    Made by `Fillers.filler`. The template is compiled with the first prompt.
+    """
+
+    def __init__(
+        self,
+        fillers: Fillers,
+        spec: PromptSpec,
+        layer: Layer,
+        measure: Measure,
+        token: Token | None,
+    ):
+        from workbench.prompting.base import Labels
+        from workbench.prompting.budget import Budget
+
+        self.spec, self.layer = spec, layer
+        self.task = next(info.id for info in tasks.fitting(layer) if info.id in _tasks())
+        labels = Labels(layer.names, {label.name: label.description for label in layer.labels})
+        renderer = fillers.renderer
+        self.budget: Budget = Budget(
+            labels,
+            render=lambda asked: renderer.render(spec.template, labels, asked, token=token),
+            count=measure.count,
+            limit=measure.limit,
+            errors=renderer.errors,
+        )
+        self.shots: Shots = fillers.shots(spec, layer, self.task)
+        self._content_free = _content_free_texts(spec, measure)
+
+    @property
+    def limit(self) -> int:
+        return self.budget.limit
+
+    def fit(self, document: Document) -> Fitted:
+        """The prompts of one document; its own text is never among the examples."""
+        return self.budget.fit(self._asked(document, named=False))
+
+    def fit_all(self, documents: Iterable[Document]) -> Iterator[Fitted]:
+        """The prompts of many documents, in order; much faster than one by one."""
+        return self.budget.fit_all(self._asked(document) for document in documents)
+
+    def _asked(self, document: Document, *, named: bool = True) -> Asked:
+        from workbench.prompting.budget import Asked
+
+        examples = self.shots.take(
+            self.spec.shots, document_id=document.id, text_hash=document.text_hash
+        )
+        second = dict(document.texts).get(TEXT_B, "")
+        name = document.key if named else ""
+        return Asked(document.text, examples, second, name, document.question, document.choices)
+
+    def premises(self, document: Document, fitted: Fitted) -> tuple[Asked, ...]:
+        """What calibration asks in place of a document, with its examples and its choices.
+
+        Content-free texts, or an empty text for PMI. They also replace a question, except for the
+        blank that a choice fills.
+        """
+        from workbench.prompting.budget import Asked
+
+        def asked(text: str) -> Asked:
+            question = BLANK if BLANK in document.question else text if document.question else ""
+            second = text if self.layer.texts == 2 else ""
+            return Asked(text, fitted.examples, second, "", question, document.choices)
+
+        return tuple(map(asked, self._content_free))
+
+    def without_text(self, premises: Sequence[Asked]) -> tuple[Fitted, ...]:
+        """The prompts of what calibration asks in place of a document.
+
+        One with which the template cannot be rendered is left out. Raises TemplateError if none
+        remains.
+        """
+        from workbench.prompting.base import TemplateError
+
+        found: list[Fitted] = []
+        problem: TemplateError | None = None
+        for premise in premises:
+            try:
+                found.append(self.budget.fit(premise))
+            except TemplateError as error:
+                problem = error
+        if problem is not None and not found:
+            raise TemplateError(
+                N_("Calibration needs the prompt without a text: {error}"),
+                hint=N_(
+                    "Change the template so that it accepts an empty text, or turn calibration off."
+                ),
+                line=problem.line,
+                error=problem.message,
+            )
+        return tuple(found)
+
+    def line(self, document: Document, fitted: Fitted, number: int = 0) -> str:
+        """A line of the worker's input; `number` is that of its prompts without a text."""
+        about = {
+            "document_id": document.id,
+            "text_hash": document.text_hash,
+            "split": document.split,
+            "cut": fitted.cut,
+            "set": number,
+        }
+        return json.dumps({**about, **self._packed(fitted)})
+
+    def lines_without_text(self, premises: Sequence[Asked], number: int) -> list[str]:
+        """Lines of the worker's input for calibration."""
+        return [
+            json.dumps({"document_id": None, "set": number, **self._packed(fitted)})
+            for fitted in self.without_text(premises)
+        ]
+
+    def table(self, fitted: Fitted) -> PromptTable:
+        return {
+            label: (filled.before, filled.answer, filled.after)
+            for label, filled in zip(fitted.labels, fitted.prompts, strict=True)
+        }
+
+    def _packed(self, fitted: Fitted) -> dict[str, object]:
+        """The candidates' prompts as JSON, with equal parts written once."""
+        parts: dict[str, int] = {}
+        prompts = {
+            label: [parts.setdefault(part, len(parts)) for part in whole]
+            for label, whole in self.table(fitted).items()
+        }
+        return {"parts": list(parts), "prompts": prompts}
+
+
+def _content_free_texts(spec: PromptSpec, measure: Measure) -> tuple[str, ...]:
+    """What stands for the text in calibration; the mask as the model writes it."""
+    from workbench.prompting import score
+
+    if spec.calibration == score.PMI:
+        return ("",)
+    if spec.calibration == score.NONE:
+        return ()
+    mask = measure.mask or score.MASK
+    return tuple(mask if text == score.MASK else text for text in score.CONTENT_FREE_TEXTS)
+
+
+def _tasks() -> tuple[str, ...]:
+    """The tasks that a prompt can answer: those with one class, or one choice, as the answer."""
+    return tuple(info.id for info in tasks.all_tasks() if "ClassScores" in info.outputs)
+
+
+class _ClassGold(Protocol):
+    """Gold of a task with one class as the answer."""
+
+    @property
+    def label(self) -> str: ...
+
+
+def _pool(project: Project, task: str, layer: Layer) -> Iterator[Shot]:
+    from workbench.prompting.base import Example
+    from workbench.prompting.shots import Shot
+
+    info = tasks.info(task)
+    for record in scoring.usable_records(project, info, layer, splits=("train",)):
+        document, gold = record.document, info.gold(record, layer.name)
+        label = cast(_ClassGold, gold).label  # the tasks are those of `_tasks`
+        second = dict(document.texts).get(TEXT_B, "")
+        example = Example(document.text, label, second, document.question, document.choices)
+        yield Shot(row_id(document), document.text_hash, example)
+
+
+def first_document(project: Project, layer: Layer) -> Document | None:
+    """The document that the preview begins with: the first of dev, else any that fits the layer."""
+    for wanted in (
+        documents.Filter(layer_id=layer.id, split="dev", state="submitted"),
+        documents.Filter(texts=layer.texts),
+    ):
+        if found := list(documents.ids(project.db, wanted)[:1]):
+            return documents.get(project.db, found[0])
+    return None
+
+
+def document(project: Project, document_id: int) -> Document:
+    """Raises KeyError where it was deleted."""
+    return documents.get(project.db, document_id)
+
+
+def split_ids(project: Project, layer: Layer, split: str) -> list[int]:
+    """The submitted documents of a layer in a split."""
+    return list(
+        documents.ids(
+            project.db, documents.Filter(layer_id=layer.id, split=split, state="submitted")
+        )
+    )
+
+
+def ranked(
+    logprobs: Mapping[str, Sequence[float]],
+    method: str = "none",
+    without_text: Sequence[Mapping[str, Sequence[float]]] = (),
+) -> list[LabelAnswer]:
+    """The labels of one document, the most probable first; see `prompting.score.answers`."""
+    from workbench.prompting.score import answers
+
+    return answers(logprobs, method, without_text)
+
+
+def preview(filler: Filler, document: Document | None, *, label: str = "") -> Preview:
+    """The exact prompt of one document with one candidate (by default the first label).
+
+    Raises SpecError without a document.
+    """
+    if document is None:
+        raise SpecError(
+            _("There is no document to fill the template with."), hint=_("Import data first.")
+        )
+    fitted = filler.fit(document)
+    table = filler.table(fitted)
+    shown = label if label in table else fitted.labels[0]
+    return Preview(
+        "".join(table[shown]),
+        fitted.tokens,
+        filler.limit,
+        len(fitted.examples),
+        fitted.dropped,
+        fitted.cut,
+        shown,
+        document.id,
+        table,
+        tuple(map(filler.table, filler.without_text(filler.premises(document, fitted)))),
+        dict(zip(fitted.labels, document.choices, strict=False)),
+    )

@@ -1,0 +1,1 @@
+"""Runs: training data, training, predictions, results."""

@@ -1,0 +1,207 @@
+"""What a finished training suggests to do next: train longer, or look at a simple baseline.
+
+Quick baselines are measured on the data of the run, in a worker, and are no runs: their scores are
+in a file in its folder.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.base import paths
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+from workbench.baselines import spec as baselines
+from workbench.baselines.spec import KIND as BASELINE
+from workbench.jobs.spec import JobSpec
+from workbench.metrics.rising import rise
+from workbench.operations.runs import missing, predict, rerun
+from workbench.operations.runs.baselines import Offer
+from workbench.operations.runs.run_results import TRAINING, trained
+from workbench.operations.runs.training_curves import training_curves
+from workbench.storage import runs
+from workbench.tasks import spec as tasks
+
+if TYPE_CHECKING:
+    from workbench.jobs.events import Finished
+    from workbench.jobs.queue import Job, Queue
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
+
+TARGET = "workbench.baselines.job:measure"
+FILE = "baselines.json"  # in the folder of the run: baseline → main score on dev
+
+
+@dataclass(frozen=True)
+class Rising:
+    """The dev score was still rising at the end, see `metrics.rising`; epochs: to train next."""
+
+    score: str
+    before: float
+    last: float
+    epochs: int
+
+    def sentence(self, text: Callable[[str, float], str]) -> str:
+        """text: a value of a score for display."""
+        return _(
+            "{score} on dev was still rising when the training ended: {before} → {last} in its "
+            "last third."
+        ).format(
+            score=tasks.score_title(self.score),
+            before=text(self.score, self.before),
+            last=text(self.score, self.last),
+        )
+
+    @property
+    def hint(self) -> str:
+        return _("Train longer: --set epochs={epochs}.").format(epochs=self.epochs)
+
+
+@dataclass(frozen=True)
+class Below:
+    """A quick baseline on the same data is better. run: its run, None if it was only measured."""
+
+    score: str
+    own: float
+    offer: Offer
+    value: float
+    run: Run | None = None
+
+    def sentence(self, text: Callable[[str, float], str]) -> str:
+        """text: a value of a score for display."""
+        return _(
+            "{baseline} is better on the same data: {score} on dev is {value}, that of this run "
+            "{own}."
+        ).format(
+            baseline=self.offer.title,
+            score=tasks.score_title(self.score),
+            value=text(self.score, self.value),
+            own=text(self.score, self.own),
+        )
+
+    @property
+    def hint(self) -> str:
+        if self.run is not None:
+            return _("Compare it with run {name}.").format(name=self.run.name)
+        model = baselines.PREFIX + self.offer.baseline
+        return _("Add the baseline: --model {model}.").format(model=model)
+
+
+@dataclass(frozen=True)
+class Advice:
+    """unmeasured: quick baselines of the task whose scores are not known yet."""
+
+    rising: Rising | None = None
+    below: Below | None = None
+    unmeasured: tuple[str, ...] = ()
+
+
+def advice(project: Project, run: Run) -> Advice:
+    """Advice on a training that ran to its end; none on any other run. Run it in a thread."""
+    if run.kind != TRAINING or run.status != "done" or missing.of_run(run):
+        return Advice()
+    main = tasks.info(run.spec["task"]).main
+    own = run.scores.get("dev", {}).get(main)
+    if own is None or not math.isfinite(own):
+        return Advice()
+    measured, trained_ones = _measured(project, run), _baseline_runs(project, run)
+    known = {**measured, **{id: found.scores["dev"][main] for id, found in trained_ones.items()}}
+    quick = {item.id: item for item in baselines.fitting(tasks.info(run.spec["task"]))}
+    quick = {id: item for id, item in quick.items() if item.quick}
+    unmeasured = tuple(id for id in quick if id not in known)
+    best = max((id for id in quick if id in known), key=lambda id: known[id], default=None)
+    below = None
+    if best is not None and known[best] > own:
+        offer = Offer(best, run.spec["task"], run.layer, _(quick[best].title))
+        below = Below(main, own, offer, known[best], trained_ones.get(best))
+    return Advice(_rising(project, run, main), below, unmeasured if _data(project, run) else ())
+
+
+def _rising(project: Project, run: Run, main: str) -> Rising | None:
+    """Of the score that selected the checkpoint, unless that is an error."""
+    curves, result = training_curves(project, run.id), trained(run)
+    by = result.plan.best_by if result.plan is not None else main
+    by = main if tasks.is_error(by) else by
+    _steps, values = curves.scores.get(by, ((), ())) if curves is not None else ((), ())
+    found = rise(values, result.used.get("dev", 0))
+    return Rising(by, *found, rerun.more_epochs(run)) if found is not None else None
+
+
+def _baseline_runs(project: Project, run: Run) -> dict[str, Run]:
+    """The newest run of each baseline on the data of the run."""
+    main = tasks.info(run.spec["task"]).main
+    return {
+        other.spec[BASELINE]: other
+        for other in runs.all(project.db)
+        if other.kind == BASELINE
+        and other.status == "done"
+        and other.layer_id == run.layer_id
+        and other.spec["task"] == run.spec["task"]
+        and other.data_fingerprint == run.data_fingerprint
+        and main in other.scores.get("dev", {})
+    }
+
+
+# ---------------------------------------------------------------- measuring
+
+
+def measure(
+    project: Project, queue: Queue, run: Run, unmeasured: tuple[str, ...], then: Callable[[], None]
+) -> Job:
+    """Score quick baselines on the data of the run, in a worker; `then()` once they are known.
+
+    A failure is recorded as no score, so that it is not tried again; a cancelled job is.
+    """
+    path = _file(project, run)
+    task = tasks.info(run.spec["task"])
+
+    def ended(event: Finished) -> None:
+        if event.status == "cancelled":
+            return
+        scores: Mapping[str, Mapping[str, float]] = event.result.get("scores", {})
+        found = {id: _number(scores.get(id, {}).get(task.main)) for id in unmeasured}
+        with suppress(OSError):  # the run was deleted meanwhile
+            before = json.loads(path.read_text("utf-8")) if path.exists() else {}
+            path.write_text(json.dumps({**before, **found}), encoding="utf-8")
+            then()
+
+    title = _("Compare {name} with baselines").format(name=run.name)
+    params = {**_data(project, run), "baselines": list(unmeasured)}
+    spec = JobSpec(TARGET, params, title=title, short=True, background=True)
+    return predict.follow(queue, spec, ended)
+
+
+def _data(project: Project, run: Run) -> dict[str, object]:
+    """Params of a baseline on the frozen data of the run; {} if they do not exist any more."""
+    try:
+        params = JobSpec.read(paths.run_folder(project.path, run.id) / "job.json").params
+        splits = {split: params["splits"][split] for split in ("train", "dev")}
+        data = str(params["data"])
+    except (OSError, ValueError, KeyError, TypeError, WorkbenchError):
+        return {}
+    known = {"task": run.spec["task"], "layer": run.spec["layer"], "seed": run.spec["seed"]}
+    return {**known, "data": data, "splits": splits} if Path(data).is_file() else {}
+
+
+def _number(value: float | None) -> float | None:
+    """None for what JSON cannot write, as the correlation of a constant."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _file(project: Project, run: Run) -> Path:
+    return paths.run_folder(project.path, run.id) / FILE
+
+
+def _measured(project: Project, run: Run) -> dict[str, float]:
+    """Main scores by baseline; one that could not be measured is below every other."""
+    try:
+        raw = json.loads(_file(project, run).read_text(encoding="utf-8"))
+        return {id: -math.inf if value is None else float(value) for id, value in raw.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}

@@ -1,0 +1,177 @@
+"""Baselines: started with one call, runs like any other (kind "baseline"), without torch."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.base import paths
+from workbench.base.errors import SpecError, WorkbenchError
+from workbench.base.i18n import _
+from workbench.baselines import spec as baselines
+from workbench.baselines.spec import KIND, PREFIX
+from workbench.jobs.spec import JobSpec
+from workbench.operations.runs import run_folders, train
+from workbench.storage import labels, runs
+from workbench.tasks import spec as tasks
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Queue
+    from workbench.project.project import Project
+    from workbench.project.snapshot import Snapshot
+    from workbench.storage.runs import Run
+    from workbench.text.labels import Layer
+
+TARGET = "workbench.baselines.job:fit"
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A baseline that can be trained on a layer; `title` is its display name."""
+
+    baseline: str
+    task: str
+    layer: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A baseline with its frozen data; `begin` creates its run."""
+
+    baseline: str
+    task: str
+    layer: Layer
+    plan: Mapping[str, object]
+    data: Snapshot
+    splits: Mapping[str, list[int]]
+    name: str
+    seed: int
+    with_test: bool = False
+
+
+def offers(project: Project) -> tuple[Offer, ...]:
+    """Every baseline of every layer, whether or not the layer has enough labels."""
+    return tuple(
+        Offer(baseline.id, task.id, layer.name, _(baseline.title))
+        for layer in labels.layers(project.db)
+        for task in tasks.fitting(layer)
+        for baseline in baselines.fitting(task)
+    )
+
+
+def named(model: str) -> str | None:
+    """The id of the baseline in "baseline:ID"; None for the name of a model."""
+    return model.removeprefix(PREFIX) if model.startswith(PREFIX) else None
+
+
+def prepare(
+    project: Project,
+    baseline: str,
+    task: str,
+    layer: str | None = None,
+    *,
+    name: str = "",
+    seed: int = 1,
+    with_test: bool = False,
+) -> Prepared:
+    """Freeze the data of a layer. Run it in a thread: reads every submitted document.
+
+    Raises WorkbenchError saying why the baseline cannot be trained.
+    """
+    info, its_task = baselines.info(baseline), tasks.info(task)
+    if not info.fits(its_task):
+        fitting = ", ".join(PREFIX + baseline.id for baseline in baselines.fitting(its_task))
+        raise SpecError(
+            _("Baseline {baseline!r} does not fit task {task}.").format(
+                baseline=baseline, task=task
+            ),
+            hint=_("Baselines that fit: {fit}.").format(fit=fitting)
+            if fitting
+            else _("No baseline fits this task."),
+        )
+    chosen, _remark = train.choose_layer(project, task, layer)
+    train.refuse_taken_name(project, name)
+    plan, data, splits = train.freeze(project, task, chosen)
+    if not with_test:
+        del splits["test"]
+    name = name or runs.free_name(project.db, f"{chosen.name} {baseline}")
+    shown = train.plan_json(plan)
+    return Prepared(baseline, task, chosen, shown, data, splits, name, seed, with_test)
+
+
+def prepare_again(project: Project, run: Run) -> Prepared:
+    """As `prepare`, with the settings of an earlier run on the current labels."""
+    spec = run.spec
+    return prepare(
+        project,
+        spec[KIND],
+        spec["task"],
+        spec["layer"],
+        name=train.next_name(project, run.name, spec["task"]),
+        seed=spec["seed"],
+        with_test=spec.get("with_test", False),
+    )
+
+
+def begin(
+    project: Project, queue: Queue, prepared: Prepared, *, parent_id: int | None = None
+) -> Run:
+    """Create the run and its job. Raises WorkbenchError if its folder cannot be written.
+
+    parent_id: the run that it repeats.
+    """
+    info, layer = baselines.info(prepared.baseline), prepared.layer
+    spec = {
+        KIND: prepared.baseline,
+        "task": prepared.task,
+        "layer": layer.name,
+        "model": PREFIX + prepared.baseline,
+        "model_name": info.title,
+        "seed": prepared.seed,
+        "with_test": prepared.with_test,
+        "options": {},
+        "plan": dict(prepared.plan),
+    }
+    with project.write(_("New run")):
+        run = run_folders.add_run(
+            project,
+            prepared.name,
+            KIND,
+            layer_id=layer.id,
+            spec=spec,
+            data_fingerprint=prepared.data.fingerprint,
+            parent_id=parent_id,
+        )
+    params = {
+        "baseline": prepared.baseline,
+        "task": prepared.task,
+        "layer": layer.name,
+        "seed": prepared.seed,
+        "data": str(prepared.data.path),
+        "splits": dict(prepared.splits),
+        "run": {"project": project.uid, "id": run.id, "purpose": KIND},
+    }
+    folder = paths.run_folder(project.path, run.id)
+    title = _("Train {name}").format(name=run.name)
+    job = JobSpec(
+        TARGET, params, str(folder), title=title, name=run.name, project=str(project.path)
+    )
+    try:
+        queue.add(job)
+    except WorkbenchError:
+        project.delete_run(run.id)
+        run_folders.remove(project, run.id)
+        raise
+    return run
+
+
+def command(project: Project, run: Run) -> str:
+    """The command line that repeats the run."""
+    spec = run.spec
+    parts = ["glossbench", "train", str(project.path), "--task", spec["task"]]
+    parts += ["--model", spec["model"], "--layer", spec["layer"], "--seed", str(spec["seed"])]
+    parts += ["--with-test"] if spec.get("with_test") else []
+    return shlex.join(parts)

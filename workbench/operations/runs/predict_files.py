@@ -1,0 +1,335 @@
+"""Predictions for texts and files outside a project, and how they are saved."""
+
+from __future__ import annotations
+
+import csv
+import os
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from workbench.base import links, paths
+from workbench.base.errors import ExportFailed, WorkbenchError
+from workbench.base.i18n import _
+from workbench.base.records import json_text
+from workbench.models import spec as specs
+from workbench.operations.application.background import Background, here
+from workbench.operations.models.export_files import UnicodeFile
+from workbench.operations.runs import train
+from workbench.storage.header import is_project
+from workbench.tasks import spec as tasks
+from workbench.text.document import CHOICES, TEXT, TEXT_B, Document, with_choices
+from workbench.text.fields import Answers, DocumentLabels
+from workbench.text.questions import texts_of
+from workbench.text.typed import ASKED, typed_questions
+
+if TYPE_CHECKING:
+    from workbench.jobs.events import Finished
+    from workbench.jobs.queue import Job, Queue
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
+    from workbench.text.fields import Prediction
+from workbench.operations.runs.predict import Question, Then, device_of, task_of
+
+PLAIN = (".txt", ".text", "")  # suffixes of files with one text per line
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A line without a document. `line` is 1-based."""
+
+    file: str
+    line: int
+    reason: str
+
+
+def form_of(model: Path) -> int:
+    """`Document.form` of the documents that a trained model reads. Raises ModelError."""
+    published = specs.card(model, allow_pickle=True).task
+    info = tasks.info(published or task_of(model))
+    return ASKED if info.asks else info.texts
+
+
+def texts_to_documents(
+    texts: Iterable[str | tuple[str, str]], *, form: int = 1
+) -> tuple[Document, ...]:
+    """Entered texts (or pairs of texts) as documents.
+
+    form: `Document.form`; of documents with choices the second text has one per line, of ASKED it
+    has the questions.
+    """
+    return tuple(_typed(number, item, form) for number, item in enumerate(texts, 1))
+
+
+def _typed(number: int, given: str | tuple[str, str], form: int) -> Document:
+    pair = (given,) if isinstance(given, str) else tuple(given)
+    if form == ASKED:
+        return typed_questions(str(number), pair[0], pair[1] if len(pair) > 1 else "")
+    if form == CHOICES and len(pair) > 1:
+        lines = [line.strip() for line in pair[1].splitlines() if line.strip()]
+        return with_choices(str(number), pair[0], lines)
+    return Document(str(number), tuple(zip((TEXT, TEXT_B), pair, strict=False)))
+
+
+def ask(
+    queue: Queue,
+    model: Path,
+    asked: Sequence[Document],
+    then: Then,
+    *,
+    device: str = "auto",
+    allow_pickle: bool = False,
+    background: Background = here,
+) -> Job | None:
+    """Predict documents outside a project with a model folder.
+
+    Calls `then([(document, prediction), …] in order, None)` or `then(None, error)`.
+    """
+    if not asked:
+        then([], None)
+        return None
+    question = Question(
+        model,
+        asked,
+        title=_("Predict with {name}").format(name=model.name),
+        device=device,
+        allow_pickle=allow_pickle,
+    )
+    return question.start(
+        queue,
+        lambda event: background(
+            lambda: list(zip(asked, question.answers(event), strict=True)), then
+        ),
+    )
+
+
+def read_inputs(source: Path) -> tuple[tuple[Document, ...], tuple[Skipped, ...]]:
+    """The documents of a file, or of all files of a folder, in order, and the lines without a
+    document.
+
+    Plain text gives one document per line, including empty lines, so that predictions match the
+    lines.
+    Raises WorkbenchError if nothing can be read.
+    """
+    files = (
+        sorted(
+            path for path in source.iterdir() if path.is_file() and not path.name.startswith(".")
+        )
+        if source.is_dir()
+        else [source]
+    )
+    found: list[Document] = []
+    skipped: list[Skipped] = []
+    if not files:
+        raise WorkbenchError(_("There is no file in {source}.").format(source=source))
+    for file in files:
+        if source.is_dir() and links.leads_out(file, source):
+            message = _("it is a link that leads out of the folder, and was not followed")
+            skipped.append(Skipped(str(file), 1, message))
+            continue
+        try:
+            records, faults = (
+                (_lines(file), []) if file.suffix.lower() in PLAIN else _imported(file)
+            )
+        except WorkbenchError as error:
+            if not source.is_dir():
+                raise
+            faults, records = (
+                [Skipped(str(file), 1, str(error))],
+                [],
+            )  # an image among the texts must not prevent reading them
+        found += records
+        skipped += faults
+    if not found and skipped:
+        raise WorkbenchError(skipped[0].reason)
+    return tuple(found), tuple(skipped)
+
+
+def _lines(file: Path) -> list[Document]:
+    if paths.endless(file):
+        raise WorkbenchError(
+            _("{file} is a device, not a file.").format(file=file), hint=_("Choose a file.")
+        )
+    try:
+        content = file.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = file.read_bytes()[: error.start].count(b"\n") + 1
+        raise WorkbenchError(
+            _("{file}, line {line}: not valid UTF-8.").format(file=file, line=line),
+            hint=_("Save the file as UTF-8."),
+        ) from None
+    lines = content.split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    return [
+        Document(f"{file.name}:{number}", ((TEXT, line.removesuffix("\r")),))
+        for number, line in enumerate(lines, 1)
+    ]
+
+
+def _imported(file: Path) -> tuple[list[Document], list[Skipped]]:
+    """The documents of a file in any import format; its labels are ignored."""
+    from workbench.importers import detect
+    from workbench.importers.base import Options, Row
+    from workbench.importers.base import Skipped as Fault
+    from workbench.importers.source import Source
+
+    source = Source(file)
+    found, skipped = [], []
+    for item in detect.read(detect.detect(source).format, source, Options()):
+        if isinstance(item, Row):
+            document = item.record.document
+            asked = texts_of(item.record.questions)
+            found.append(
+                replace(document, questions=asked)
+                if document.key
+                else Document(
+                    f"{file.name}:{item.line}",
+                    document.texts,
+                    tokens=document.tokens,
+                    questions=asked,
+                )
+            )
+        elif isinstance(item, Fault):
+            skipped.append(Skipped(str(file), item.line, item.reason))
+    if not found:
+        why = (
+            _("line {line}: {reason}").format(line=skipped[0].line, reason=skipped[0].reason)
+            if skipped
+            else _("it is empty")
+        )
+        raise WorkbenchError(
+            _("{file} contains no readable text ({why}).").format(file=file, why=why)
+        )
+    return found, skipped
+
+
+def answer_json(
+    document: Document, answer: Prediction, *, named: bool = False
+) -> dict[str, object]:
+    """One prediction as an object: the text (both of a pair), the output of the model, and the key
+    if the input had keys.
+    """
+    texts = dict(document.texts)
+    return {**({"key": document.key} if named else {}), **texts, **answer.to_json()}
+
+
+def save_answers(rows: Sequence[tuple[Document, Prediction]], out: Path) -> None:
+    """Write predictions as CSV if the name ends in .csv, else as JSON lines; atomically.
+
+    Raises ExportFailed if `out` is a project or cannot be written.
+    """
+    if out.is_file() and is_project(out):
+        raise ExportFailed(
+            _("{path} is a project.").format(path=out), hint=_("Choose another name.")
+        )
+    draft = out.with_name(f".{out.name}.{uuid.uuid4().hex[:8]}.tmp")
+    try:
+        with UnicodeFile(draft) as file:
+            _write_table(rows, file) if out.suffix.lower() == ".csv" else _write_lines(rows, file)
+        os.replace(draft, out)
+    except OSError as error:
+        raise ExportFailed(
+            _("{out} cannot be written: {why}.").format(out=out, why=error.strerror or error)
+        ) from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _write_lines(rows: Iterable[tuple[Document, Prediction]], file: TextIO) -> None:
+    for document, answer in rows:
+        file.write(json_text(answer_json(document, answer, named=True)) + "\n")
+
+
+def _in_text(answer: Prediction) -> str:
+    """The entry of the JSON object with the ranges of the text."""
+    return "spans" if answer.get(Answers) is None else "answers"
+
+
+def _write_table(rows: Iterable[tuple[Document, Prediction]], file: TextIO) -> None:
+    """key, text, labels with their scores or a number; key, text and spans as JSON for tags.
+
+    Answers to questions take the place of spans.
+    """
+    table = csv.writer(file)
+    table.writerow(["key", "text", "text_b", "label", "score", "spans", "cut"])
+    for document, answer in rows:
+        texts = dict(document.texts)
+        spans = json_text(answer.to_json()[_in_text(answer)]) if answer.labels is None else ""
+        found = answer.get(DocumentLabels)
+        chosen = found.chosen if found else ()
+        scores = found.as_dict() if found else {}
+        number = "" if answer.number is None else f"{answer.number:.6f}"
+        table.writerow(
+            [
+                document.key,
+                document.text,
+                texts.get(TEXT_B, ""),
+                "; ".join(chosen),
+                "; ".join(f"{scores[label]:.6f}" for label in chosen) or number,
+                spans,
+                "yes" if answer.cut else "",
+            ]
+        )
+
+
+def apply_to_files(
+    project: Project,
+    queue: Queue,
+    run: Run,
+    source: Path,
+    out: Path,
+    then: Then,
+    *,
+    background: Background = here,
+) -> Job | None:
+    """Predict a file or a folder of files with a run and save the predictions; the project is not
+    changed.
+
+    Calls `then(Applied, None)` or `then(None, error)`. Returns the job if it is already known.
+    """
+    started: list[Job | None] = []
+
+    def read(result: Any, error: Exception | None) -> None:
+        if error is not None:
+            return then(None, error)
+        asked, skipped = result
+        if not asked:
+            return background(lambda: _saved((), out, skipped), then)
+        question = Question(
+            model,
+            asked,
+            title=_("Predict with {name}").format(name=run.name),
+            device=device_of(run),
+            project=project.path,
+        )
+
+        def finish(event: Finished) -> None:
+            return background(
+                lambda: _saved(
+                    list(zip(asked, question.answers(event), strict=True)), out, skipped
+                ),
+                then,
+            )
+
+        started.append(question.start(queue, finish))
+
+    model = train.model_folder(project, run)
+    background(lambda: read_inputs(source), read)
+    return started[0] if started else None
+
+
+def _saved(
+    rows: Sequence[tuple[Document, Prediction]], out: Path, skipped: tuple[Skipped, ...]
+) -> Applied:
+    save_answers(rows, out)
+    return Applied(out, len(rows), skipped)
+
+
+@dataclass(frozen=True)
+class Applied:
+    out: Path
+    documents: int
+    skipped: tuple[Skipped, ...]

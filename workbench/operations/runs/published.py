@@ -1,0 +1,206 @@
+"""Published models as runs: a classifier or tagger that predicts as it is, on a layer.
+
+Such a run has no weights of its own; it predicts with the model in its place. It is evaluated,
+compared and used for suggestions like a run that was trained here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.base import settings
+from workbench.base.errors import ModelError, WorkbenchError
+from workbench.base.i18n import _
+from workbench.operations.application.background import Background, here
+from workbench.operations.evaluation import scoring
+from workbench.operations.runs import predict, published_views, run_folders
+from workbench.operations.runs.predict import Then
+from workbench.operations.runs.run_results import PUBLISHED
+from workbench.storage import labels, runs
+from workbench.storage.values import now
+from workbench.tasks import spec as tasks
+from workbench.text.rows import row_id
+from workbench.training.results import TrainResult
+
+OTHER = "other_task"  # in the spec of a run that reads the model for a task not its own
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job, Queue
+    from workbench.models.spec import ModelInfo
+    from workbench.operations.evaluation.scoring import Scored
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
+    from workbench.text.fields import Prediction
+    from workbench.text.labels import Layer
+
+
+def layers(project: Project, card: ModelInfo) -> tuple[Layer, ...]:
+    """The layers of the project that a model predicts; () for a model without a task.
+
+    First those of its task, then those of a task with the same outputs that reads another number of
+    texts: config.json of many models does not say that they read pairs.
+    """
+    if not card.task or not card.usable:
+        return ()
+    found = labels.layers(project.db)
+    return tuple(
+        layer for task in _tasks(card) for layer in found if tasks.fits(tasks.info(task), layer)
+    )
+
+
+def _tasks(card: ModelInfo) -> tuple[str, ...]:
+    """The task of the model, then the one that the user may choose instead."""
+    others = [tasks.info(card.task).for_pairs]
+    if _place(card) in settings.load().model_tasks:
+        others += [task.id for task in tasks.all_tasks() if task.for_pairs == card.task]
+    return (card.task, *filter(None, others))
+
+
+def reads_pairs_for(card: ModelInfo, layer: Layer) -> bool:
+    """Whether a run on the layer makes a model of single texts read pairs."""
+    return layer.texts == 2 and not tasks.info(card.task).fits(layer)
+
+
+def _place(card: ModelInfo) -> str:
+    return str(Path(card.path).absolute())
+
+
+def _task_for(card: ModelInfo, layer: Layer) -> str:
+    """The task that a run on the layer reads the model for."""
+    fitting = (task for task in _tasks(card) if tasks.fits(tasks.info(task), layer))
+    return next(fitting, card.task)
+
+
+def layer_named(project: Project, card: ModelInfo, name: str = "") -> Layer:
+    """The layer with this name, or the only one of its task. Raises WorkbenchError."""
+    own = tasks.info(card.task).fits
+    fitting = layers(project, card)
+    found = [layer for layer in fitting if (layer.name == name if name else own(layer))]
+    if len(found) == 1:
+        return found[0]
+    known = ", ".join(layer.name for layer in fitting) or _("none")
+    raise WorkbenchError(
+        _("{model} predicts {predicted}; it needs one layer for them.").format(
+            model=card.name, predicted=_(tasks.info(card.task).predicts)
+        ),
+        hint=_("Layers of this kind: {known}.").format(known=known),
+    )
+
+
+def create(
+    project: Project,
+    queue: Queue,
+    card: ModelInfo,
+    layer: Layer,
+    then: Then,
+    *,
+    name: str = "",
+    background: Background = here,
+) -> Job | None:
+    """Add the model as a run, evaluated on dev: `then(Run, None)` or `then(None, error)`.
+
+    Returns the job that predicts the documents of dev, if one is known already. Raises
+    WorkbenchError if the project cannot be changed.
+    """
+    if project.read_only:
+        raise WorkbenchError(_("The project is open read-only."), hint=project.read_only_reason)
+    wanted, path = _task_for(card, layer), Path(card.path)
+    if is_other := wanted != card.task:
+        card, path = replace(card, task=wanted), published_views.folder(path, wanted)
+    info = tasks.info(wanted)
+    add = partial(_add, project, card, layer, name, is_other=is_other)
+    started: list[Job] = []
+
+    def read(found: Any, error: Exception | None) -> None:
+        if error is not None:
+            return then(None, error)
+        if not found:
+            return background(lambda: add((), ()), then)
+        asked = predict.Question(
+            path,
+            [item.document for item in found],
+            title=_("Predict with {name}").format(name=card.name),
+            project=project.path,
+            allow_pickle=card.pickled,
+        )
+
+        def keep(event: Any) -> None:
+            background(lambda: add(found, asked.answers(event)), then)
+
+        started.append(asked.start(queue, keep))
+
+    background(lambda: scoring.scored_documents(project, info, layer, "dev"), read)
+    return started[0] if started else None
+
+
+def _scored(card: ModelInfo, found: Sequence[Scored], given: Sequence[Prediction]) -> TrainResult:
+    """The result of a model on dev, without scores if nothing was predicted."""
+    if not found:
+        return TrainResult(parameters=card.parameters)
+    scored = scoring.evaluate(card.task, "dev", found, given)
+    return TrainResult(
+        scores={"dev": dict(scored.scores)},
+        used={"dev": len(found)},
+        evaluations={"dev": {**scored.to_row(), "at": now()}},
+        parameters=card.parameters,
+    )
+
+
+def _add(
+    project: Project,
+    card: ModelInfo,
+    layer: Layer,
+    name: str,
+    found: Sequence[Scored],
+    given: Sequence[Prediction],
+    *,
+    is_other: bool,
+) -> Run:
+    """is_other: the task is not the model's own."""
+    result = _scored(card, found, given)
+    spec = {
+        "task": card.task,
+        "layer": layer.name,
+        "model": card.path,
+        "model_name": card.name,
+        "allow_pickle": card.pickled,
+        "licence": card.licence,
+        **({OTHER: True} if is_other else {}),
+    }
+    with project.write(_("Add a published model")):
+        run = run_folders.add_run(
+            project,
+            name or runs.free_name(project.db, card.name),
+            PUBLISHED,
+            layer_id=layer.id,
+            spec=spec,
+            status="done",
+            result={k: v for k, v in result.to_json().items() if k not in ("scores", "versions")},
+            scores=dict(result.scores),
+        )
+        rows = [
+            (row_id(scored.document), scored.document.text_hash, answer.to_json())
+            for scored, answer in zip(found, given, strict=True)
+        ]
+        runs.save_predictions(project.db, run.id, rows)
+    return run
+
+
+def model_of(run: Run) -> Path:
+    """The model that a run predicts with. Raises ModelError if it is no longer in its place.
+
+    For another task than its own, a folder of links to its files that names the task.
+    """
+    path = Path(str(run.spec["model"]))
+    if not path.exists():
+        raise ModelError(
+            _("The model of run {name!r} is missing: there is no {path}.").format(
+                name=run.name, path=path
+            ),
+            hint=_("Add the model again, or restore its folder."),
+        )
+    return published_views.folder(path, run.spec["task"]) if run.spec.get(OTHER) else path

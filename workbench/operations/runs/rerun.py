@@ -1,0 +1,117 @@
+"""Training again: a run or baseline with the settings of an earlier one on the current labels, and
+what has changed: the scores of both on the same documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from workbench.baselines.spec import KIND as BASELINE
+from workbench.operations.evaluation import scoring
+from workbench.operations.runs import baselines, predict, results, train
+from workbench.operations.runs.run_results import TRAINING, trained
+from workbench.storage import runs
+from workbench.tasks import spec as tasks
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Queue
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
+
+
+Prepared = train.Prepared | baselines.Prepared
+
+
+def can_repeat(run: Run) -> bool:
+    """Whether it is a training or a baseline that is neither queued nor running."""
+    return run.kind in (TRAINING, BASELINE) and run.status not in ("waiting", "running")
+
+
+def last_of(found: Iterable[Run]) -> Run | None:
+    """The run to train again of runs in order, newest first: the newest training, as baselines are
+    often added to compare with it; the newest baseline if there is no training.
+    """
+    fitting = [run for run in found if can_repeat(run)]
+    return next((run for run in fitting if run.kind == TRAINING), next(iter(fitting), None))
+
+
+def prepare(project: Project, run: Run, *, longer: bool = False) -> Prepared:
+    """Freeze the current labels for a run with the settings of `run`. Not for the main thread.
+
+    longer: a training of `more_epochs`.
+
+    Raises WorkbenchError saying why it cannot be trained.
+    """
+    if run.kind == BASELINE:
+        return baselines.prepare_again(project, run)
+    spec = train.again_spec(project, run.id)
+    if longer:
+        spec = replace(spec, options={**spec.options, "epochs": more_epochs(run)})
+    return train.prepare(project, spec)
+
+
+def more_epochs(run: Run) -> int:
+    """Twice the epochs of a training, at most as many as can be set."""
+    plan = trained(run).plan
+    epochs: int = plan.epochs if plan is not None else train.spec_of(run).option("epochs") or 1
+    most = next(item.high for item in train.options(run.spec["task"]) if item.name == "epochs")
+    return min(2 * epochs, int(most or 2 * epochs))
+
+
+def begin(project: Project, queue: Queue, prepared: Prepared, run: Run) -> Run:
+    """Create the run that repeats `run`, and its job. Raises WorkbenchError if its folder cannot be
+    written.
+    """
+    if isinstance(prepared, baselines.Prepared):
+        return baselines.begin(project, queue, prepared, parent_id=run.id)
+    return train.begin(project, queue, prepared, parent_id=run.id)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The main score on one split, of both runs against the same current gold.
+
+    n: documents that both predicted.
+    """
+
+    before_name: str
+    split: str
+    score: str
+    before: float
+    after: float
+    n: int
+
+
+def differences(project: Project, run: Run) -> tuple[Difference, ...]:
+    """Differences from the repeated run on dev, and on test if both test scores were viewed; () if
+    the run repeats no other.
+    """
+    try:
+        before = runs.get(project.db, run.parent_id or 0)
+    except KeyError:
+        return ()
+    if (results.task_of(before), before.layer_id) != (results.task_of(run), run.layer_id):
+        return ()
+    shown = ("dev", "test") if before.seen_test and run.seen_test else ("dev",)
+    found = (_difference(project, before, run, split) for split in shown)
+    return tuple(difference for difference in found if difference is not None)
+
+
+def _difference(project: Project, before: Run, after: Run, split: str) -> Difference | None:
+    task, main = results.task_of(after), tasks.info(results.task_of(after)).main
+    found = results.scored(project, after, split)
+    answers = [
+        predict.stored(project, run, [scored.document for scored in found])
+        for run in (before, after)
+    ]
+    both = [scored for scored in found if all(scored.document.id in given for given in answers)]
+    if not both:
+        return None
+    first, second = (
+        scoring.evaluate(task, split, both, [given[scored.document.id or 0] for scored in both])
+        for given in answers
+    )
+    values = first.scores[main], second.scores[main]
+    return Difference(before.name, split, main, *values, len(both))

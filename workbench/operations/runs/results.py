@@ -1,0 +1,397 @@
+"""Results of a run: original and current scores, per-label scores, confusion matrix, errors,
+deletion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from workbench.base import paths
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+from workbench.base.watch import QUIET, Watch
+from workbench.baselines.spec import KIND as BASELINE
+from workbench.operations.application.background import Background, here
+from workbench.operations.evaluation import scoring
+from workbench.operations.evaluation.scoring import Evaluation, Scored
+from workbench.operations.runs import baselines, missing, predict, run_folders, train
+from workbench.operations.runs.predict import Then
+from workbench.operations.runs.run_results import outcome
+from workbench.storage import labels, runs
+from workbench.storage.values import now
+from workbench.tasks import spec as tasks
+from workbench.tasks.spec import TaskInfo
+from workbench.text.labels import Layer
+from workbench.text.rows import row_id
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job, Queue
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
+    from workbench.text.fields import Prediction
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Confusion counts: `cells[gold][predicted]`, rows and columns in the order of `labels`;
+    `documents` of each cell by id.
+
+    For tags a unit is a span with equal offsets on both sides; a span that exists on one side only
+    is in the row or column "–", which is then the value of `unmatched`.
+    """
+
+    labels: tuple[str, ...]
+    cells: tuple[tuple[int, ...], ...]
+    documents: Mapping[tuple[str, str], tuple[int, ...]]
+    unmatched: str = ""
+
+
+@dataclass(frozen=True)
+class ErrorRow:
+    """A document whose prediction differs from gold.
+
+    `score` is the confidence of the model, 0 to 1.
+    """
+
+    document_id: int
+    key: str
+    text: str
+    gold: str
+    predicted: str
+    score: float
+
+
+@dataclass(frozen=True)
+class Results:
+    """Scores of a run on dev.
+
+    `as_run` are the scores when the run ended, `then` the same with the labels (None for a run of
+    an earlier version); `today` is against the current gold labels, None without stored
+    predictions.
+    """
+
+    run: Run
+    as_run: Mapping[str, float]
+    then: Evaluation | None
+    today: Evaluation | None
+    matrix: Matrix | None
+    errors: tuple[ErrorRow, ...]
+    mistakes: int  # wrong decisions, of which a document may have several
+    without_answer: int
+    bytes_on_disk: int
+
+
+def run_named(project: Project, name: str) -> Run:
+    """A run by its name. Raises WorkbenchError naming the existing runs."""
+    found = runs.by_name(project.db, name)
+    if found is None:
+        known = ", ".join(item.name for item in runs.all(project.db)) or _("none yet")
+        raise WorkbenchError(
+            _("There is no run {name!r} in {file}.").format(name=name, file=project.path.name),
+            hint=_("Runs: {known}.").format(known=known),
+        )
+    return found
+
+
+def run(project: Project, run_id: int) -> Run:
+    """The current state of the run. Raises KeyError if it was deleted."""
+    return runs.get(project.db, run_id)
+
+
+def all_runs(project: Project) -> tuple[Run, ...]:
+    """Newest first."""
+    return tuple(sorted(runs.all(project.db), key=lambda item: -item.id))
+
+
+def layer_of(project: Project, run: Run) -> Layer:
+    """The layer a run was trained on. Raises WorkbenchError if it was deleted."""
+    for layer in labels.layers(project.db):
+        if layer.id == run.layer_id or (run.layer_id is None and layer.name == run.layer):
+            return layer
+    raise WorkbenchError(
+        _("Layer {layer!r} of run {name!r} is no longer in the project.").format(
+            layer=run.layer or run.spec.get("layer", ""), name=run.name
+        )
+    )
+
+
+def task_of(run: Run) -> str:
+    return str(run.spec["task"])
+
+
+# ---------------------------------------------------------------- scores
+
+
+def evaluate(
+    project: Project, run: Run, split: str, answers: Mapping[int, Prediction]
+) -> Evaluation:
+    """Score predictions (by document id) against the current gold of a split; documents without a
+    prediction are not counted.
+    """
+    found = [item for item in scored(project, run, split) if item.document.id in answers]
+    return scoring.evaluate(task_of(run), split, found, _of(answers, found))
+
+
+def evaluate_stored(project: Project, run: Run, split: str) -> Evaluation:
+    """Score the stored predictions of a split."""
+    found = [item.document for item in scored(project, run, split)]
+    return evaluate(project, run, split, predict.stored(project, run, found))
+
+
+def scored(
+    project: Project, run: Run, split: str, info: TaskInfo | None = None
+) -> tuple[Scored, ...]:
+    """The documents that a run is scored on. info: whose gold, by default that of its task."""
+    info = info or tasks.info(task_of(run))
+    return scoring.scored_documents(project, info, layer_of(project, run), split)
+
+
+def answered(project: Project, run: Run, split: str) -> bool:
+    """Whether an evaluation on the split needs no model: every document has a stored prediction."""
+    found = [item.document for item in scored(project, run, split)]
+    return len(predict.stored(project, run, found)) == len(found)
+
+
+def _of(answers: Mapping[int, Prediction], found: Sequence[Scored]) -> list[Prediction]:
+    """The answers for these documents, in their order."""
+    return [answers[row_id(item.document)] for item in found]
+
+
+def start_evaluation(
+    project: Project,
+    queue: Queue,
+    run: Run,
+    split: str,
+    then: Then,
+    *,
+    background: Background = here,
+) -> Job | None:
+    """Evaluate a run on a split, computing missing predictions first: `then(Evaluation, None)` or
+    `then(None, error)`.
+
+    An evaluation on test counts as a view of the test score and requires a project open for
+    writing.
+    Returns the job if it is already known.
+    """
+    started: list[Job | None] = []
+
+    def read(found: Any, error: Exception | None) -> None:
+        if error is not None:
+            return then(None, error)
+
+        def keep(answers: Mapping[int, Prediction] | None, error: Exception | None) -> None:
+            return _answered(project, run, split, found, answers, error, then, background)
+
+        started.append(
+            predict.ensure(
+                project, queue, run, [item.document for item in found], keep, background=background
+            )
+        )
+
+    background(lambda: _something_to_score(project, run, split), read)
+    return started[0] if started else None
+
+
+def _something_to_score(project: Project, run: Run, split: str) -> tuple[Scored, ...]:
+    found = scored(project, run, split)
+    if not found:
+        layer = layer_of(project, run).name
+        raise WorkbenchError(
+            _("No submitted document of layer {layer!r} is in the {split} split.").format(
+                layer=layer, split=split
+            )
+        )
+    return found
+
+
+def _answered(
+    project: Project,
+    run: Run,
+    split: str,
+    found: Sequence[Scored],
+    answers: Mapping[int, Prediction] | None,
+    error: Exception | None,
+    then: Then,
+    background: Background,
+) -> None:
+    if answers is None:
+        return then(None, error)
+
+    def score() -> Evaluation:
+        scored = scoring.evaluate(task_of(run), split, found, _of(answers, found))
+        if split == "test":
+            record_test_view(project, run.id, scored)
+        return scored
+
+    background(score, then)
+
+
+def as_run(run: Run, split: str) -> Evaluation | None:
+    """The evaluation stored with the run, against the gold labels of that time.
+
+    On dev from the end of the run; on test from there too, or from the first view of the test
+    score. None if no such evaluation is stored.
+    """
+    raw = outcome(run).evaluations.get(split)
+    try:
+        task = task_of(run)
+        definition = "" if missing.of_run(run) else tasks.info(task).definition
+        return Evaluation.stored(split, raw, definition) if raw else None
+    except (KeyError, TypeError):
+        return None
+
+
+def record_test_view(project: Project, run_id: int, scored: Evaluation) -> None:
+    """Count a view of the test score; the first one is stored with the run."""
+    with project.write():
+        run = runs.get(project.db, run_id)
+        values: dict[str, Any] = {"seen_test": run.seen_test + 1}
+        if as_run(run, "test") is None:
+            row = replace(scored, at=now()).to_row()
+            evaluations = {**outcome(run).evaluations, "test": row}
+            values["result"] = {**run.result, "evaluations": evaluations}
+            values["test_fingerprint"] = scored.fingerprint
+        runs.update(project.db, run_id, **values)
+
+
+def results(project: Project, run_id: int) -> Results:
+    """All data that the Results page shows for a run, from stored predictions on dev; the model is
+    not used. Only the stored scores if the task of the run is missing.
+    """
+    run = runs.get(project.db, run_id)
+    if missing.of_run(run):
+        stored, size = as_run(run, "dev"), disk_space(project, run_id)
+        return Results(run, run.scores.get("dev", {}), stored, None, None, (), 0, 0, size)
+    found = scored(project, run, "dev")
+    answers = predict.stored(project, run, [item.document for item in found])
+    have = [item for item in found if item.document.id in answers]
+    given = _of(answers, have)
+    task = task_of(run)
+    today = scoring.evaluate(task, "dev", have, given) if have else None
+    matrix = confusion(task, layer_of(project, run).names, have, given) if have else None
+    return Results(
+        run,
+        run.scores.get("dev", {}),
+        as_run(run, "dev"),
+        today,
+        matrix,
+        errors(task, have, given),
+        _mistakes(task, have, given),
+        len(found) - len(have),
+        disk_space(project, run_id),
+    )
+
+
+def interval(project: Project, run: Run) -> tuple[str, float, float] | None:
+    """(score, low, high) on dev as the task of a plugin gives it, see `TaskInfo.interval`."""
+    found = scored(project, run, "dev")
+    answers = predict.stored(project, run, [item.document for item in found])
+    have = [item for item in found if item.document.id in answers]
+    return tasks.info(task_of(run)).interval([item.gold for item in have], _of(answers, have))
+
+
+# ---------------------------------------------------------------- matrix
+
+
+def confusion(
+    task: str, names: Sequence[str], found: Sequence[Scored], answers: Sequence[Prediction]
+) -> Matrix | None:
+    """The confusion matrix of predictions; labels without occurrences are omitted.
+
+    None for a task without one.
+    """
+    from workbench.metrics.confusion import NO_SPAN
+
+    made = tasks.info(task).confusion([item.gold for item in found], answers, names)
+    if made is None:
+        return None
+    ids = [row_id(item.document) for item in found]
+    used = [
+        at for at in range(len(made.labels)) if made.counts[at].any() or made.counts[:, at].any()
+    ]
+    shown = {at: made.labels[at] or tasks.NONE for at in used}
+    cells = tuple(tuple(int(made.counts[gold, predicted]) for predicted in used) for gold in used)
+    where = {
+        (shown[gold], shown[predicted]): tuple(ids[at] for at in positions)
+        for (gold, predicted), positions in made.where.items()
+    }
+    unmatched = tasks.NONE if NO_SPAN in made.labels else ""
+    return Matrix(tuple(shown.values()), cells, where, unmatched)
+
+
+# ---------------------------------------------------------------- errors
+
+
+def errors(
+    task: str, found: Sequence[Scored], answers: Sequence[Prediction]
+) -> tuple[ErrorRow, ...]:
+    """The documents whose prediction differs from gold, most confident first."""
+    info = tasks.info(task)
+    rows = [
+        error_row(info, item, answer)
+        for item, answer in zip(found, answers, strict=True)
+        if not info.agrees(item.gold, answer)
+    ]
+    return tuple(sorted(rows, key=lambda row: (-row.score, row.document_id)))
+
+
+def _mistakes(task: str, found: Sequence[Scored], answers: Sequence[Prediction]) -> int:
+    info, pairs = tasks.info(task), zip(found, answers, strict=True)
+    return sum(len(info.mistakes(pair.document, pair.gold, answer)) for pair, answer in pairs)
+
+
+def error_row(info: TaskInfo, item: Scored, answer: Prediction) -> ErrorRow:
+    document, error = item.document, info.error(item.document, item.gold, answer)
+    return ErrorRow(
+        row_id(document),
+        document.key,
+        document.text[:160],
+        error.gold,
+        error.predicted,
+        error.confidence,
+    )
+
+
+# ---------------------------------------------------------------- weights on disk
+
+
+def disk_space(project: Project, run_id: int) -> int:
+    """Size of the run's folder in bytes."""
+    folder = paths.run_folder(project.path, run_id)
+    return (
+        sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+        if folder.is_dir()
+        else 0
+    )
+
+
+def delete(project: Project, *run_ids: int, watch: Watch = QUIET) -> int:
+    """Delete runs with their predictions, suggestions and weights, all or none. Cannot be undone.
+
+    Accepted labels stay. Returns the number of bytes freed on the disk.
+
+    Raises WorkbenchError if one of them is still running.
+    """
+    for id in run_ids:
+        run = runs.get(project.db, id)
+        if run.status in ("waiting", "running"):
+            raise WorkbenchError(
+                _("Run {name!r} is still running.").format(name=run.name),
+                hint=_("Cancel the run first."),
+            )
+    with project.write():
+        for place, id in enumerate(run_ids):
+            part = watch.part(place / len(run_ids), (place + 1) / len(run_ids))
+            project.delete_run(id, watch=part)
+    freed = sum(disk_space(project, id) for id in run_ids)
+    for id in run_ids:
+        run_folders.remove(project, id)
+    return freed
+
+
+def command(project: Project, run: Run) -> str:
+    """The command line that repeats a training or a baseline."""
+    make = baselines.command if run.kind == BASELINE else train.command
+    return make(project, run)

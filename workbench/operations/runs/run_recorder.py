@@ -1,0 +1,313 @@
+"""Converts job events into run rows: waiting → running → ended, with scores and predictions.
+
+A worker never opens the project file; its files are read and stored here, in the process of the
+project. Events that happened while the project was closed are recorded when it is opened again.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.base import paths
+from workbench.base.errors import WorkbenchError
+from workbench.base.i18n import _
+from workbench.base.terms import term
+from workbench.baselines.spec import KIND as BASELINE
+from workbench.jobs.events import Event, Finished, Output, Started, from_json
+from workbench.operations.runs import run_folders
+from workbench.storage import runs
+from workbench.storage.runs import Failure
+from workbench.training.results import TrainResult
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job, Queue
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
+
+
+PURPOSES = ("train", "prompt", BASELINE)  # of the jobs that have a run row
+
+
+class Wiring:
+    """Writes the events of a queue's jobs to the run rows of one project until `close`."""
+
+    def __init__(self, project: Project, queue: Queue):
+        self.project = project
+        self._kept: dict[int, KeptScores] = {}  # by run
+        if not project.read_only:
+            self._catch_up(queue)
+        self._drop = queue.changed.connect(self._heard)
+
+    def close(self) -> None:
+        self._drop()
+
+    def _heard(self, job: Job, event: Event) -> None:
+        run_id = self._run_of(job)
+        if run_id is None:
+            return
+        if isinstance(event, Started):
+            _update(self.project, run_id, status="running")
+        elif isinstance(event, Finished):
+            self._kept.pop(run_id, None)
+            if job.ending == "stop" and event.status not in ("done", "stopped", "cancelled"):
+                event = _stopped_with_checkpoint(self.project, run_id) or event
+            job_ended(self.project, run_id, job.spec.params["run"]["purpose"], event)
+        elif self._kept.setdefault(run_id, KeptScores()).follow(event):
+            _update(self.project, run_id, scores={"dev": self._kept[run_id].scores})
+
+    def _run_of(self, job: Job) -> int | None:
+        """The run of this project that the job computes, None for any other job."""
+        about = job.spec.params.get("run") or {}
+        if about.get("project") != self.project.uid or about.get("purpose") not in PURPOSES:
+            return None
+        folder = paths.run_folder(self.project.path, about["id"])
+        same = Path(job.spec.folder).absolute() == folder.absolute()  # not a copy of the project
+        return about["id"] if same else None
+
+    def _catch_up(self, queue: Queue) -> None:
+        """Record what happened to runs while the project was closed.
+
+        Opening it has marked every unfinished run as interrupted. A run whose job is still in the
+        queue is set to waiting or running again; a run whose worker has ended gets that ending.
+        """
+        active = {self._run_of(job): job for job in queue.jobs if not job.over}
+        for run in runs.all(self.project.db):
+            if run.status == "interrupted" and run.id in active:
+                self._reattach(run.id, active[run.id])
+            elif run.status == "interrupted" and (event := _recorded_ending(self.project, run.id)):
+                with suppress(OSError, ValueError, LookupError, WorkbenchError):
+                    job_ended(self.project, run.id, run.kind, event)
+
+    def _reattach(self, run_id: int, job: Job) -> None:
+        kept = self._kept[run_id] = KeptScores()
+        for event in job.events:
+            kept.follow(event)
+        scores = {"dev": kept.scores} if kept.scores else {}
+        _update(self.project, run_id, status=job.status, scores=scores)
+
+
+class KeptScores:
+    """Scores on dev of the best checkpoint, not of the last evaluation."""
+
+    def __init__(self) -> None:
+        self.scores: dict[str, float] = {}
+        self._evaluated: tuple[object, dict[str, float]] = (None, {})  # step, scores
+
+    def follow(self, event: Event) -> bool:
+        """Process one event of the job.
+
+        Returns True if `scores` are now those of a new checkpoint.
+        """
+        message = event.payload if isinstance(event, Output) else {}
+        if message.get("kind") == "evaluated" and message.get("split", "dev") == "dev":
+            self._evaluated = message.get("step"), dict(message.get("scores", {}))
+        elif message.get("kind") == "saved" and message.get("step") == self._evaluated[0]:
+            self.scores = self._evaluated[1]
+            return True
+        return False
+
+
+def wire(project: Project, queue: Queue) -> Wiring:
+    """Connect a project to the queue; call `close` on the result before the project is closed."""
+    return Wiring(project, queue)
+
+
+def _update(project: Project, run_id: int, **values: object) -> None:
+    with project.write():
+        runs.update(project.db, run_id, **values)
+
+
+# ---------------------------------------------------------------- endings
+
+
+def job_ended(project: Project, run_id: int, purpose: str, event: Finished) -> None:
+    """Record the last event of a run's job; `purpose` is train or prompt."""
+    if purpose == "prompt":
+        from workbench.operations.prompts import prompt
+
+        prompt.ended(project, run_id, event)
+    else:
+        ended(project, run_id, event)
+
+
+def ended(project: Project, run_id: int, event: Finished) -> None:
+    """Record the last event of a training. A cancelled run is deleted with its folder."""
+    if event.status == "cancelled":
+        discard(project, run_id)
+    elif event.status in ("done", "stopped") and event.result:
+        keep(project, run_id, event.status, TrainResult.from_json(event.result))
+    else:
+        run_folders.recover(project, run_id)
+        _failed(project, run_id, event)
+
+
+def discard(project: Project, run_id: int) -> None:
+    project.delete_run(run_id)
+    run_folders.remove(project, run_id)
+
+
+def keep(project: Project, run_id: int, status: str, result: TrainResult) -> None:
+    """Store a finished training: scores, versions, fingerprints, times and the predictions on dev
+    (and test).
+    """
+    run = runs.get(project.db, run_id)
+    folder = paths.run_folder(project.path, run_id)
+    scores = {split: dict(found) for split, found in result.scores.items()}
+    with project.write():
+        runs.save_predictions(project.db, run_id, _answers(folder / "predictions.jsonl"))
+        runs.update(
+            project.db,
+            run_id,
+            status=status,
+            result={
+                name: value
+                for name, value in result.to_json().items()
+                if name not in ("scores", "versions")  # columns of their own
+            },
+            scores=scores,
+            versions=dict(result.versions),
+            base_fingerprint=result.base_sha256,
+            test_fingerprint=_test_fingerprint(project, run, result),
+            seen_test=run.seen_test + ("test" in scores),
+        )
+
+
+def _answers(path: Path) -> list[tuple[int, str, dict[str, Any]]]:
+    if not path.is_file():
+        return []
+    with open(path, encoding="utf-8", errors="surrogatepass", newline="\n") as file:
+        rows = [json.loads(line) for line in file]
+    return [(row["document_id"], row["text_hash"], row["prediction"]) for row in rows]
+
+
+def _test_fingerprint(project: Project, run: Run, result: TrainResult) -> str:
+    """Fingerprint of the test documents and their gold, to tell whether later scores use the same
+    set.
+    """
+    if "test" not in result.scores:
+        return run.test_fingerprint
+    if scored := result.evaluations.get("test"):
+        return str(scored["fingerprint"])
+    from workbench.operations.evaluation import scoring
+    from workbench.operations.runs import results
+
+    try:
+        return scoring.fingerprint(results.scored(project, run, "test"))
+    except WorkbenchError:  # the layer was deleted during the run
+        return run.test_fingerprint
+
+
+def _failed(project: Project, run_id: int, event: Finished) -> None:
+    message = event.message or _("The training ended without a result ({status}).").format(
+        status=term(event.status)
+    )
+    failure = Failure(message, event.hint or _hint(event.status), event.details)
+    status = "failed" if event.status in ("done", "stopped") else event.status
+    _update(project, run_id, status=status, result=asdict(failure), scores={})
+
+
+def _hint(status: str) -> str:
+    if status == "out_of_memory":
+        return _(
+            "Use a smaller batch_size (increase accumulation to compensate) or a shorter "
+            "max_length."
+        )
+    if status == "crashed":
+        return _(
+            "The worker process ended unexpectedly. Its log is in the folder of the run. "
+            "Train again with the same settings."
+        )
+    return ""
+
+
+# ---------------------------------------------------------------- unfinished runs
+
+
+def checkpoint_found(project: Project, run_id: int) -> bool:
+    """Whether a run that was interrupted, crashed or ran out of memory has a complete model that
+    can be kept.
+    """
+    unfinished = runs.get(project.db, run_id).status in (
+        "interrupted",
+        "crashed",
+        "out_of_memory",
+        "failed",
+    )
+    return unfinished and _found_result(project, run_id) is not None
+
+
+def keep_checkpoint(project: Project, run_id: int) -> None:
+    """Mark an unfinished run with a saved model as stopped; does nothing without a model."""
+    run_folders.recover(project, run_id)
+    result = _found_result(project, run_id)
+    if result is not None:
+        keep(project, run_id, "stopped", result)
+
+
+def _found_result(project: Project, run_id: int) -> TrainResult | None:
+    """Information on the model in a run's folder: the worker's own result, else its events up to
+    the last save.
+    """
+    folder = paths.run_folder(project.path, run_id)
+    if not run_folders.has_model(project, run_id):
+        return None
+    last = _result_file(project, run_id)
+    if last is not None and last.status in ("done", "stopped", "interrupted") and last.result:
+        return TrainResult.from_json(last.result)
+    return _from_events(folder / "events.jsonl")
+
+
+def _recorded_ending(project: Project, run_id: int) -> Finished | None:
+    """How the worker of a run ended, from its folder;
+
+    None if it did not end, or lost its parent.
+    """
+    last = _result_file(project, run_id)
+    return last if last is not None and last.status != "interrupted" else None
+
+
+def _stopped_with_checkpoint(project: Project, run_id: int) -> Finished | None:
+    """The checkpoint that a worker had saved before it crashed, if it had been asked to stop."""
+    run_folders.recover(project, run_id)
+    found = _found_result(project, run_id)
+    return Finished("stopped", found.to_json()) if found is not None else None
+
+
+def _result_file(project: Project, run_id: int) -> Finished | None:
+    path = paths.run_folder(project.path, run_id) / "result.json"
+    try:
+        event = from_json(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return event if isinstance(event, Finished) else None
+
+
+def _from_events(path: Path) -> TrainResult | None:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            message = [
+                json.loads(line).get("payload") or {} for line in file if line.endswith("\n")
+            ]
+    except (OSError, ValueError):
+        return None
+    saved = [item["step"] for item in message if item.get("kind") == "saved"]
+    if not saved:
+        return None
+    scores = [
+        item["scores"]
+        for item in message
+        if item.get("kind") == "evaluated"
+        and item.get("split") == "dev"
+        and item["step"] == saved[-1]
+    ]
+    steps = [item["step"] for item in message if item.get("kind") == "step"]
+    return TrainResult(
+        scores={"dev": scores[-1]} if scores else {},
+        best_step=saved[-1],
+        steps=max(steps, default=saved[-1]),
+        recovered=True,
+    )

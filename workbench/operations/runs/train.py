@@ -1,0 +1,442 @@
+"""Training: start, stop, cancel, repeat. The training data is determined in `training_data`."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.base import paths
+from workbench.base.errors import SpecError, WorkbenchError
+from workbench.base.i18n import _
+from workbench.base.options import Option
+from workbench.base.registry import registry
+from workbench.baselines.spec import KIND as BASELINE
+from workbench.jobs.spec import JobSpec
+from workbench.models.spec import card
+from workbench.operations.documents import corpus
+from workbench.operations.models import installed, precision
+from workbench.operations.runs import adaptation, run_folders
+from workbench.operations.runs.cut_texts import WAITED_FOR, CutCount, count_cut
+from workbench.operations.runs.run_results import ENSEMBLE, PUBLISHED
+from workbench.operations.runs.training_data import (
+    LeftOut,
+    Plan,
+    Tally,
+    TextCheck,
+    check_texts,
+    choose_layer,
+    fitting_by_task,
+    fitting_layers,
+    only_task,
+    plan,
+    text_warnings,
+    unlearned,
+)  # fmt: skip
+from workbench.project import snapshot
+from workbench.project.snapshot import Snapshot
+from workbench.storage import runs
+from workbench.text.labels import Layer
+from workbench.training.methods import spec as methods
+from workbench.training.plan import Plan as SettingsPlan
+from workbench.training.plan import plan as resolve
+from workbench.training.spec import TrainSpec, limited
+from workbench.training.spec import options as _options
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job, Queue
+    from workbench.models.spec import ModelInfo
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
+
+__all__ = [
+    "WAITED_FOR", "CutCount", "LeftOut", "Plan", "TextCheck", "check_texts", "choose_layer",
+    "count_cut", "fitting_by_task", "fitting_layers", "only_task", "plan", "text_warnings",
+    "unlearned",
+]  # fmt: skip
+
+TARGET = "workbench.training.loop:run"
+SHOW = "workbench.training.view:show_batch"
+
+
+def options(task: str, method: str | None = None, family: str = "") -> tuple[Option, ...]:
+    """The settings of a task with their defaults, then those of a model's family.
+
+    `method` None is the default method.
+    """
+    return _options(task, method, family)
+
+
+def settings_plan(spec: TrainSpec, model: ModelInfo, data: Plan) -> SettingsPlan:
+    """Every automatic setting resolved from the card of the model and the training data.
+
+    Windows of long texts are not known before the run, so that tags of long texts need more steps.
+    """
+    return resolve(
+        spec,
+        documents=max(1, data.used["train"]),
+        labels=len(data.layer.names) if data.layer else 2,
+        width=model.width or 384,
+        learning_rate=model.learning_rate,
+        model_length=model.max_length or 512,
+    )
+
+
+# ---------------------------------------------------------------- start
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A prepared training with its frozen data;
+
+    `begin` creates its run. `splits`: document ids of train, dev (and test). `texts`: for an
+    adaptation of the model, None without one.
+    """
+
+    spec: TrainSpec
+    layer: Layer
+    plan: Plan
+    data: Snapshot
+    splits: Mapping[str, list[int]]
+    texts: adaptation.Texts | None = None
+
+
+def prepare(project: Project, spec: TrainSpec) -> Prepared:
+    """Assign splits to submitted documents without one, and freeze the data. Run it in a thread:
+    reads every submitted document.
+
+    Raises WorkbenchError saying why training cannot start; only the splits are kept then.
+    """
+    folder = card(spec.model, allow_pickle=spec.allow_pickle)
+    installed.check_task(replace(folder, name=spec.model_name or folder.name), spec.task)
+    check_settings(project, spec, folder)
+    layer, _remark = choose_layer(project, spec.task, spec.layer or None)
+    limit = spec.option("train_limit")
+    made, data, whole = freeze(project, spec.task, layer, train_limit=limit)
+    splits = {**whole, "train": limited(whole["train"], limit, spec.seed)}
+    if not spec.with_test:
+        del splits["test"]
+    adapts = adaptation.check(spec, folder) is not None
+    texts = adaptation.write_texts(project) if adapts else None
+    return Prepared(replace(spec, layer=layer.name), layer, made, data, splits, texts)
+
+
+def check_settings(project: Project, spec: TrainSpec, model: ModelInfo) -> None:
+    """Raises WorkbenchError if training would be refused, whatever the documents are."""
+    check_method(spec, model)
+    with_models(spec)
+    adaptation.check(spec, model)
+    refuse_taken_name(project, spec.name)
+
+
+def check_method(spec: TrainSpec, model: ModelInfo) -> None:
+    """Raises SpecError if the method cannot be used with the model."""
+    if reason := method_problem(spec, model):
+        raise SpecError(reason, hint=_("Choose another training method or model."))
+
+
+def method_problem(spec: TrainSpec, model: ModelInfo) -> str:
+    """Why the method cannot be used with the model, as a sentence; "" if it can."""
+    method = methods.info(spec.method)
+    if not (reason := method.problem(model)):
+        return ""
+    return _("{method} cannot be used with {model}: {reason}.").format(
+        method=_(method.title), model=spec.model_name or model.name, reason=reason
+    )
+
+
+def freeze(
+    project: Project, task: str, layer: Layer, *, train_limit: int | None = None
+) -> tuple[Plan, Snapshot, dict[str, list[int]]]:
+    """Assign splits where needed and write the data: (plan, snapshot, ids by split).
+
+    Raises WorkbenchError saying why training cannot start.
+    """
+    tally = _with_splits(project, task, layer)
+    made = tally.plan(train_limit)
+    if made.problem:
+        raise WorkbenchError(made.problem)
+    whole = {split: list(tally.ids[split]) for split in ("train", "dev", "test")}
+    return made, snapshot.write(project, layer.name, whole), whole
+
+
+def begin(
+    project: Project, queue: Queue, prepared: Prepared, *, parent_id: int | None = None
+) -> Run:
+    """Create the run's row and its job. Raises WorkbenchError if its folder cannot be written."""
+    spec = replace(
+        prepared.spec, name=prepared.spec.name or free_run_name(project, prepared.spec.task)
+    )
+    run = _add_run(project, spec, prepared, parent_id)
+    about = {"project": project.uid, "id": run.id, "purpose": "train"}
+    device = wanted_device(spec.option("device"))
+    here = with_models(
+        replace(spec, options={**spec.options, "device": device})
+    )  # the run itself keeps "auto" and names, so that it can be repeated on other computers
+    params = {
+        "spec": here.to_json(),
+        "data": str(prepared.data.path),
+        "splits": dict(prepared.splits),
+        "precision_trials": precision.known(),
+        "run": about,
+    }
+    if prepared.texts is not None:
+        params["texts"] = prepared.texts.to_json()
+    folder = paths.run_folder(project.path, run.id)
+    job = JobSpec(
+        TARGET if prepared.texts is None else adaptation.TARGET,
+        params,
+        str(folder),
+        device=queue_device(device),
+        title=_("Train {name}").format(name=spec.name),
+        name=spec.name,
+        project=str(project.path),
+        stoppable=True,
+    )
+    try:
+        queue.add(job)
+    except WorkbenchError:
+        project.delete_run(run.id)
+        run_folders.remove(project, run.id)
+        raise
+    return run
+
+
+def show_batch(queue: Queue, prepared: Prepared, folder: Path, *, batches: int = 1) -> Job:
+    """A job whose result is the first batch of the training: {"task", "rows"}.
+
+    With several batches, the rows of each of the others are in "more".
+    """
+    params = {
+        "spec": with_models(prepared.spec).to_json(),
+        "batches": batches,
+        "data": str(prepared.data.path),
+        "splits": dict(prepared.splits),
+    }
+    title = _("First batch of task “{task}”").format(task=_(prepared.spec.info.title))
+    return queue.add(JobSpec(SHOW, params, str(folder), title=title, short=True))
+
+
+def start(project: Project, queue: Queue, spec: TrainSpec, *, parent_id: int | None = None) -> Run:
+    """Prepare and begin in one call, for callers that may block."""
+    return begin(project, queue, prepare(project, spec), parent_id=parent_id)
+
+
+def with_models(spec: TrainSpec) -> TrainSpec:
+    """The settings with the paths of the models that they name.
+
+    Raises ModelError if one is not usable; pickled ones must have been confirmed.
+    """
+    if not spec.family:
+        return spec
+    cards: list[ModelInfo] = []
+
+    def find(name: str) -> ModelInfo:
+        cards.append(installed.find(name))
+        return cards[-1]
+
+    given = registry().info("family", spec.family).resolved(spec.options, find)
+    allowed = spec.allow_pickle or any(card.pickled for card in cards)
+    return replace(spec, options=given, allow_pickle=allowed)
+
+
+def _with_splits(project: Project, task: str, layer: Layer) -> Tally:
+    tally = Tally(project, task, layer)
+    if tally.problem():
+        raise WorkbenchError(tally.problem())
+    if tally.needs_splits:
+        corpus.make_splits(project, layer.name)
+        tally = Tally(project, task, layer)
+    for split in ("train", "dev"):
+        if not tally.ids[split]:
+            raise WorkbenchError(
+                _("No submitted document of layer {layer!r} is in the {split} split.").format(
+                    layer=layer.name, split=split
+                ),
+                hint=_("Submit more documents, or change their split on the Data page."),
+            )
+    return tally
+
+
+def _add_run(project: Project, spec: TrainSpec, prepared: Prepared, parent_id: int | None) -> Run:
+    plan = plan_json(prepared.plan)
+    with project.write(_("New run")):
+        return run_folders.add_run(
+            project,
+            spec.name,
+            "train",
+            layer_id=prepared.layer.id,
+            spec={**spec.to_json(), "plan": plan, "licence": card(spec.model).licence},
+            data_fingerprint=prepared.data.fingerprint,
+            parent_id=parent_id,
+        )
+
+
+def plan_json(plan: Plan) -> dict[str, object]:
+    """What a run stores of its data: numbers of documents, and why others were left out."""
+    return {
+        "used": dict(plan.used),
+        "left_out": [{"reason": out.reason, "count": out.count} for out in plan.left_out],
+    }
+
+
+def refuse_taken_name(project: Project, name: str) -> None:
+    """Raises SpecError if a run of the project has this name."""
+    if name and any(item.name == name for item in runs.all(project.db)):
+        raise SpecError(
+            _("A run named {name!r} already exists.").format(name=name),
+            hint=_("Choose another name, or delete that run first."),
+        )
+
+
+def free_run_name(project: Project, task: str) -> str:
+    """task-1, task-2, …: the first unused name."""
+    taken = {item.name for item in runs.all(project.db)}
+    number = 1
+    while f"{task}-{number}" in taken:
+        number += 1
+    return f"{task}-{number}"
+
+
+def wanted_device(device: str) -> str:
+    """The requested value; for "auto", the value of the user's settings."""
+    from workbench.base import settings
+
+    return settings.load().device if device == "auto" else device
+
+
+def queue_device(device: str) -> str:
+    """The queue of a run: its device; for "auto" the best device that a worker last reported, else
+    cpu.
+    """
+    if device != "auto":
+        return device
+    from workbench.base import settings
+
+    return str(settings.load().devices.get("best") or "cpu")
+
+
+def command(project: Project, run: Run) -> str:
+    """The command line that repeats the run."""
+    spec = spec_of(run)
+    parts = [
+        "glossbench",
+        "train",
+        str(project.path),
+        "--task",
+        spec.task,
+        "--model",
+        _model_argument(spec),
+        "--layer",
+        spec.layer,
+    ]
+    for name, value in spec.options.items():
+        parts += ["--set", f"{name}={'auto' if value is None else value}"]
+    parts += ["--seed", str(spec.seed)] + (["--with-test"] if spec.with_test else [])
+    return shlex.join(parts)
+
+
+def _model_argument(spec: TrainSpec) -> str:
+    """The model's name if it is in the list, else its path."""
+    known = {model.path for model in installed.list()}
+    return spec.model_name if spec.model_name and spec.model in known else spec.model
+
+
+def spec_of(run: Run) -> TrainSpec:
+    """The settings of a trained run. Raises SpecError if it was not trained here (a prompt)."""
+    _check_trained(run)
+    return TrainSpec.from_json(run.spec)
+
+
+def _check_trained(run: Run) -> None:
+    if run.kind == ENSEMBLE:
+        members = ", ".join(str(member["name"]) for member in run.spec["members"])
+        raise SpecError(
+            _("Run {name!r} has no weights of its own: it averages {members}.").format(
+                name=run.name, members=members
+            ),
+            hint=_("Choose one of these runs."),
+        )
+    if run.kind != "train":
+        raise SpecError(
+            _("Run {name!r} has no model of its own (kind: {kind}).").format(
+                name=run.name, kind=run.kind
+            ),
+            hint=_("Choose a run of a fine-tuned model; `glossbench runs list` lists them."),
+        )
+
+
+def again_spec(project: Project, run_id: int, *, name: str = "") -> TrainSpec:
+    """The settings of an earlier run for a new one on the current labels.
+
+    The name is by default that of the earlier run with the next free number.
+    """
+    run = runs.get(project.db, run_id)
+    spec = spec_of(run)
+    return replace(spec, name=name or next_name(project, run.name, spec.task))
+
+
+def next_name(project: Project, name: str, task: str) -> str:
+    """ "best 2" after "best", "best 3" after "best 2"; "" for names that were not chosen."""
+    if re.fullmatch(rf"{re.escape(task)}-\d+", name):
+        return ""
+    stem = re.sub(r" \d+$", "", name)
+    known = runs.by_name(project.db, stem) is not None
+    return runs.free_name(project.db, stem if known else name)
+
+
+def again(project: Project, queue: Queue, run_id: int, *, name: str = "") -> Run:
+    """Train with the settings of an earlier run on the current labels."""
+    return start(project, queue, again_spec(project, run_id, name=name), parent_id=run_id)
+
+
+def run(project: Project, run_id: int) -> Run:
+    """The current state of the run. Raises KeyError if it was discarded."""
+    return runs.get(project.db, run_id)
+
+
+# ---------------------------------------------------------------- jobs of runs
+
+
+def job_of(queue: Queue, project: Project, run_id: int) -> Job | None:
+    """The job that trains the run, None if this queue has none."""
+    for job in queue.jobs:
+        about = job.spec.params.get("run") or {}
+        if (
+            about.get("project") == project.uid
+            and about.get("id") == run_id
+            and about.get("purpose") in ("train", BASELINE)
+        ):
+            return job
+    return None
+
+
+def stop(project: Project, queue: Queue, run_id: int) -> None:
+    """End the training and keep the best checkpoint so far."""
+    if job := job_of(queue, project, run_id):
+        job.stop()
+
+
+def cancel(project: Project, queue: Queue, run_id: int) -> None:
+    """End the training and discard its results."""
+    if job := job_of(queue, project, run_id):
+        job.cancel()
+
+
+def model_folder(project: Project, run: Run) -> Path:
+    """The folder of the fine-tuned weights of a run, or of the published model that it predicts
+    with. Raises WorkbenchError if it is missing.
+    """
+    if run.kind == PUBLISHED:
+        from workbench.operations.runs import published
+
+        return published.model_of(run)
+    if run.kind == ENSEMBLE:
+        from workbench.operations.runs import ensemble
+
+        ensemble.members_of(project, run)  # first of all, some may have been deleted
+    _check_trained(run)
+    return run_folders.existing_model(project, run)

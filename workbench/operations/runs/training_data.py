@@ -1,0 +1,410 @@
+"""The data of a training: layer, documents, omitted documents with reasons, and how the model
+tokenizes the texts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _, ngettext
+from workbench.models import spec as models
+from workbench.operations.documents import splits
+from workbench.operations.evaluation import scoring
+from workbench.operations.runs.cut_texts import CutCount
+from workbench.runtime.preparers.words import WordPreparer
+from workbench.storage import annotations as annotation_rows
+from workbench.storage import documents, labels, statistics
+from workbench.tasks import spec as tasks
+from workbench.text.labels import Layer
+from workbench.text.rows import row_id
+from workbench.text.segmenters import base as segmenters
+
+if TYPE_CHECKING:
+    from workbench.project.project import Project
+    from workbench.text.dataset import Record
+    from workbench.text.document import Document
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """`count` documents (or spans, if the reason says so) that training does not use."""
+
+    reason: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The data that a training would use, by split.
+
+    `problem` says why it cannot start, "" if it can. `unsplit` documents have no split yet,
+    `assigned` documents get a split, or another one, at the start; `used` counts them in the split
+    they will have.
+    """
+
+    task: str
+    layer: Layer | None
+    used: Mapping[str, int]
+    unsplit: int
+    left_out: tuple[LeftOut, ...]
+    warnings: tuple[str, ...]
+    problem: str = ""
+    assigned: int = 0
+
+
+# ---------------------------------------------------------------- the layer
+
+
+def fitting_layers(project: Project, task: str) -> tuple[tuple[Layer, int], ...]:
+    """The layers that a task can learn, each with its number of submitted documents, most first."""
+    return fitting_by_task(project, (task,))[task]
+
+
+def fitting_by_task(
+    project: Project, wanted: Iterable[str]
+) -> dict[str, tuple[tuple[Layer, int], ...]]:
+    """`fitting_layers` for several tasks; documents are counted once."""
+    every, submitted = labels.layers(project.db), labels.submitted_counts(project.db)
+    pairs = sorted(
+        ((layer, submitted.get(row_id(layer), 0)) for layer in every), key=lambda item: -item[1]
+    )
+    return {
+        task: tuple(pair for pair in pairs if tasks.fits(tasks.info(task), pair[0]))
+        for task in wanted
+    }
+
+
+def only_task(project: Project, layer: str | None = None) -> str:
+    """The task that fits the layer `layer`, or the submitted layers of the project.
+
+    Raises SpecError, with the tasks to choose from, if several fit or none does.
+    """
+    fitting = fitting_by_task(project, [info.id for info in tasks.all_tasks()])
+    found = {
+        task: [its.name for its, count in pairs if count and layer in (None, its.name)]
+        for task, pairs in fitting.items()
+    }
+    found = {task: names for task, names in found.items() if names}
+    if len(found) == 1:
+        return next(iter(found))
+    named = [
+        _("{task} (layer {layers})").format(task=task, layers=", ".join(names))
+        for task, names in found.items()
+    ]
+    raise SpecError(
+        _("Missing --task: several tasks fit the submitted documents.")
+        if found
+        else _("Missing --task: no task fits the submitted documents."),
+        hint=_("Tasks that fit: {tasks}.").format(tasks=", ".join(named)) if named else "",
+    )
+
+
+def choose_layer(project: Project, task: str, name: str | None = None) -> tuple[Layer, str]:
+    """The layer to train on, and a note if it was chosen among several.
+
+    Without a name: the only layer that fits; of several, the one with most submitted documents.
+    Raises SpecError if the name is unknown or does not fit the task, or nothing fits.
+    """
+    fitting = fitting_layers(project, task)
+    if name is not None:
+        return _named_layer(project, task, name, fitting), ""
+    if not fitting:
+        kinds = f" {_('or')} ".join(tasks.info(task).layer_kinds)
+        texts = tasks.info(task).texts
+        raise SpecError(
+            ngettext(
+                "The project has no layer for task {task}, which requires one of kind {kinds} for "
+                "documents with {n} text.",
+                "The project has no layer for task {task}, which requires one of kind {kinds} for "
+                "documents with {n} texts.",
+                texts,
+            ).format(task=task, kinds=kinds, n=texts),
+            hint=_("Import labelled data or add a layer on the Labels page."),
+        )
+    layer = fitting[0][0]
+    if len(fitting) == 1:
+        return layer, ""
+    others = ", ".join(layer.name for layer, _count in fitting[1:])
+    return layer, _(
+        "Layer {layer} was selected: it has the most submitted documents (other layers: {others})."
+    ).format(layer=layer.name, others=others)
+
+
+def _named_layer(
+    project: Project, task: str, name: str, fitting: Sequence[tuple[Layer, int]]
+) -> Layer:
+    for layer, _count in fitting:
+        if layer.name == name:
+            return layer
+    all_layers = labels.layers(project.db)
+    if any(layer.name == name for layer in all_layers):
+        layer = next(layer for layer in all_layers if layer.name == name)
+        raise SpecError(
+            _("Layer {name!r} does not fit task {task}.").format(name=name, task=task),
+            hint=_("Layers that fit: {fit}. Tasks for {name}: {tasks}.").format(
+                fit=", ".join(layer.name for layer, _count in fitting) or _("none"),
+                name=name,
+                tasks=", ".join(task.id for task in tasks.fitting(layer)) or _("none"),
+            ),
+        )
+    known = ", ".join(layer.name for layer in all_layers) or _("none")
+    raise SpecError(
+        _("The project has no layer {name!r}.").format(name=name),
+        hint=_("Its layers: {known}.").format(known=known),
+    )
+
+
+def unlearned(project: Project) -> str:
+    """A sentence about layers with labels that no task can learn; "" if there are none."""
+    names = [
+        layer.name
+        for layer in labels.layers(project.db)
+        if layer.traits.editor and not tasks.fitting(layer)
+    ]
+    if not names:
+        return ""
+    return ngettext(
+        "No task can learn layer {names}.", "No task can learn the layers {names}.", len(names)
+    ).format(names=", ".join(names))
+
+
+# ---------------------------------------------------------------- used documents
+
+
+def plan(
+    project: Project, task: str, layer: str | None = None, *, train_limit: int | None = None
+) -> Plan:
+    """The documents that training on the layer would use and omit, with reasons.
+
+    Missing splits are computed as they will be assigned, but not written. Reads all submitted
+    documents of the layer: not for the main thread.
+    """
+    try:
+        chosen, remark = choose_layer(project, task, layer)
+    except SpecError as error:
+        return Plan(task, None, {"train": 0, "dev": 0, "test": 0}, 0, (), (), str(error))
+    tally = Tally(project, task, chosen)
+    if tally.needs_splits and not tally.problem():
+        tally.place(splits.planned_splits(project, chosen.name))
+    return tally.plan(train_limit, (remark,) if remark else ())
+
+
+class Tally:
+    """Counts the submitted documents of a layer in one pass."""
+
+    def __init__(self, project: Project, task: str, layer: Layer):
+        self.project, self.task, self.layer = project, task, layer
+        self.ids: dict[str | None, list[int]] = {"train": [], "dev": [], "test": [], None: []}
+        self.reasons: Counter[str] = Counter()
+        self.labels: Counter[str] = Counter()
+        self.overlapping = 0
+        self.unsplit = self.assigned = 0
+        submitted = 0
+        for record in documents.records(project.db, layers=(layer.name,), submitted_in=layer.name):
+            submitted += 1
+            self._count(record)
+        waiting = len(documents.ids(project.db, documents.Filter(texts=layer.texts))) - submitted
+        if waiting > 0:
+            self.reasons[_("not submitted")] = waiting
+        self.unsplit = len(self.ids[None])
+
+    @property
+    def needs_splits(self) -> bool:
+        """Whether documents get a split when training starts."""
+        return bool(self.ids[None] or not self.ids["dev"] or not self.ids["train"])
+
+    def place(self, splits: Mapping[int, str]) -> None:
+        """Count documents in these splits, by id."""
+        self.assigned = sum(id in splits for ids in self.ids.values() for id in ids)
+        moved: dict[str | None, list[int]] = {split: [] for split in self.ids}
+        for split, ids in self.ids.items():
+            for id in ids:
+                moved[splits.get(id, split)].append(id)
+        self.ids = moved
+
+    def _count(self, record: Record) -> None:
+        if why := scoring.why_left_out(tasks.info(self.task), record, self.layer.name):
+            self.reasons[why] += 1
+            return
+        gold = tasks.info(self.task).gold(record, self.layer.name)
+        if gold is None:
+            return
+        self.overlapping += gold.left_out
+        if record.document.split in ("train", None):
+            self.labels.update(gold.labels())
+        self.ids[record.document.split].append(row_id(record.document))
+
+    def plan(self, train_limit: int | None, warnings: tuple[str, ...] = ()) -> Plan:
+        used = {split: len(self.ids[split]) for split in ("train", "dev", "test")}
+        left_out = [LeftOut(reason, count) for reason, count in self.reasons.items()]
+        if train_limit and used["train"] > train_limit:
+            left_out.append(
+                LeftOut(
+                    _("over the maximum number of training documents"), used["train"] - train_limit
+                )
+            )
+            used["train"] = train_limit
+        if self.overlapping:
+            left_out.append(LeftOut(tasks.info(self.task).why_left_out(), self.overlapping))
+        return Plan(
+            self.task,
+            self.layer,
+            used,
+            self.unsplit,
+            tuple(left_out),
+            warnings + self._warnings(),
+            self.problem(),
+            self.assigned,
+        )
+
+    def problem(self) -> str:
+        found = sum(map(len, self.ids.values()))
+        if not found:
+            return _(
+                "No document is submitted for layer {layer!r}. Label and submit "
+                "documents, or import labelled documents."
+            ).format(layer=self.layer.name)
+        if problem := tasks.info(self.task).problem(self.labels, self.layer.name):
+            return problem
+        if found < 3:
+            return ngettext(
+                "Only {n} document is submitted for layer {layer!r}; training needs at least 3, "
+                "for train and dev.",
+                "Only {n} documents are submitted for layer {layer!r}; training needs at least 3, "
+                "for train and dev.",
+                found,
+            ).format(n=found, layer=self.layer.name)
+        return ""
+
+    def _warnings(self) -> tuple[str, ...]:
+        rare = [name for name in self.layer.names if 0 < self.labels[name] < 3]
+        never = [name for name in self.layer.names if not self.labels[name]]
+        found = []
+        if never:
+            found.append(
+                _(
+                    "Labels without training documents: {labels}. The model cannot learn them."
+                ).format(labels=", ".join(never))
+            )
+        if rare:
+            found.append(
+                _("Fewer than three training examples: {labels}.").format(labels=", ".join(rare))
+            )
+        if leaks := statistics.leaking(self.project.db):
+            message = ngettext(
+                "{n:,} document of dev or test has the same text as one of train, so its score is "
+                "too high. Data ▸ Duplicates fixes it.",
+                "{n:,} documents of dev or test have the same texts as some of train, so their "
+                "scores are too high. Data ▸ Duplicates fixes it.",
+                leaks,
+            )
+            found.append(message.format(n=leaks))
+        return tuple(found)
+
+
+# ---------------------------------------------------------------- tokenization
+
+
+@dataclass(frozen=True)
+class TextCheck:
+    """Tokenization of a sample of the texts.
+
+    `unknown`: fraction of words outside the vocabulary; `cut`: fraction of texts over `max_length`
+    subwords; `in_parts`: spans of the layer in several parts; `words`: about the words of texts
+    without spaces, None where no words are read or their texts have tokens.
+    """
+
+    texts: int
+    unknown: float
+    cut: float
+    max_length: int
+    in_parts: int = 0
+    words: segmenters.Advice | None = None
+
+
+UNKNOWN_LIMIT = 0.1
+SAMPLE = 300  # maximum number of texts tokenized; about 0.1 s
+
+
+def check_texts(
+    project: Project,
+    task: str,
+    layer: Layer,
+    model: str | Path,
+    *,
+    max_length: int | None = None,
+    model_length: int = 512,
+    settings: Mapping[str, Any] | None = None,
+) -> TextCheck:
+    """Tokenize a sample of the layer's submitted documents.
+
+    Run it in a thread: takes up to a second. `settings`: of the run, for models whose parts are
+    among them.
+    """
+    length = min(max_length or 512, model_length or 512)
+    sample = _sample(project, layer)
+    found = [texts for document in sample for texts in document.inputs]
+    preparer = models.preparer(model)
+    cut = preparer.count_cut(found, length) if found else 0
+    unknown = preparer.unknown_share(text for texts in found for text in texts)
+    in_parts = annotation_rows.count_in_parts(project.db, row_id(layer))
+    reads_words = tasks.info(task).windows or isinstance(preparer, WordPreparer)
+    has_own = models.segmenter(model, settings) != segmenters.DEFAULT
+    words = segmenters.advice_for(sample) if reads_words and not has_own else None
+    return TextCheck(len(found), unknown, cut / max(1, len(found)), length, in_parts, words)
+
+
+def _sample(project: Project, layer: Layer) -> list[Document]:
+    """An evenly spaced sample of submitted documents, of all documents of the layer if none is
+    submitted.
+    """
+    ids = documents.ids(
+        project.db, documents.Filter(layer_id=layer.id, state="submitted")
+    ) or documents.ids(project.db, documents.Filter(texts=layer.texts))
+    step = max(1, len(ids) // SAMPLE)
+    found = documents.records(project.db, layers=(), ids=ids[::step][:SAMPLE])
+    return [record.document for record in found]
+
+
+def text_warnings(
+    task: str, found: TextCheck, model_name: str, exact: CutCount | None = None
+) -> tuple[str, ...]:
+    """Warnings before training starts; `exact` replaces the estimate from the sample."""
+    warnings = []
+    if found.unknown > UNKNOWN_LIMIT:
+        warnings.append(
+            _(
+                "{model} does not know {share:.0%} of the words in these texts: its vocabulary is "
+                "small, or of another language, script or subject. Expect poor results."
+            ).format(model=model_name, share=found.unknown)
+        )
+    if found.in_parts:
+        words = ngettext(
+            "{n:,} span has several parts; models learn it as one range, from its first to its "
+            "last character.",
+            "{n:,} spans have several parts; models learn each as one range, from its first to "
+            "its last character.",
+            found.in_parts,
+        )
+        warnings.append(words.format(n=found.in_parts))
+    if tasks.info(task).windows:
+        return tuple(warnings)
+    if exact is not None:
+        if exact.cut:
+            words = _(
+                "Texts longer than {limit} subwords, which will be truncated: {n:,} of {m:,}."
+            )
+            warnings.append(words.format(n=exact.cut, m=exact.texts, limit=exact.max_length))
+    elif found.cut:
+        warnings.append(
+            _(
+                "About {share:.0%} of the texts are longer than {limit} subwords and will be "
+                "truncated."
+            ).format(share=found.cut, limit=found.max_length)
+        )
+    return tuple(warnings)

@@ -1,0 +1,287 @@
+"""Data export: gold labels, predictions or both, in a supported format.
+
+Files are written atomically.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from workbench.base import registry
+from workbench.base.errors import ExportFailed
+from workbench.base.i18n import _, ngettext
+from workbench.operations.models import export_files
+from workbench.storage import documents, labels, runs
+from workbench.text.dataset import Record
+from workbench.text.document import SPLITS
+from workbench.text.labels import Layer
+from workbench.text.rows import row_id
+
+if TYPE_CHECKING:
+    from workbench.base.manifest import Contribution
+    from workbench.exporters.data.base import DataExporter, FolderExporter, Plan
+    from workbench.project.project import Project
+    from workbench.storage.runs import Run
+    from workbench.text.fields import Answers, Prediction
+    from workbench.text.questions import Question
+
+SOURCES = ("gold", "predictions", "both")
+
+
+@dataclass(frozen=True)
+class ExportOutcome:
+    documents: int
+    warnings: tuple[str, ...]
+
+
+def formats() -> tuple[Contribution, ...]:
+    """Formats for data export;
+
+    `options` has `suffix`, `several` (supports gold and predictions together), and `folder` if
+    each document has files of its own.
+    """
+    return registry.registry().all("exporter")
+
+
+def _options(format: str) -> Mapping[str, Any]:
+    return registry.registry().entry("exporter", format).options
+
+
+def _exporter(format: str) -> DataExporter | FolderExporter:
+    known = [format_.id for format_ in formats()]
+    if format not in known:
+        raise ExportFailed(
+            _("There is no export format {format!r}.").format(format=format),
+            hint=registry.plugin_hint(format)
+            or _("Known: {known}.").format(known=", ".join(known)),
+        )
+    found: DataExporter | FolderExporter = registry.registry().get("exporter", format)()
+    return found
+
+
+def what_is_lost(
+    format: str, project: Project, *, source: str = "gold", run: Run | None = None
+) -> tuple[str, ...]:
+    """Warnings: what the format cannot represent, and what the chosen `source` omits."""
+    layers = labels.layers(project.db)
+    if (
+        source == "predictions"
+        and run is not None
+        and (mine := [layer for layer in layers if layer.id == run.layer_id])
+    ):
+        return (*_lost(format, mine), *_left_out(layers, run))
+    return _lost(format, layers)
+
+
+def _lost(format: str, layers: Sequence[Layer]) -> tuple[str, ...]:
+    found = _exporter(format).lost(layers)
+    asking = ", ".join(layer.name for layer in layers if layer.traits.asks)
+    if not asking or _options(format).get("questions"):
+        return found
+    message = _("Questions and answers are not written ({names}); the format SQuAD holds them.")
+    return (*found, message.format(names=asking))
+
+
+def _left_out(layers: Iterable[Layer], run: Run) -> tuple[str, ...]:
+    """The warning about layers without predictions in an export of predictions only."""
+    names = ", ".join(layer.name for layer in layers if layer.id != run.layer_id)
+    message = _(
+        "Only the predictions for layer {layer} are exported. Layers without predictions "
+        "were omitted: {names}."
+    )
+    return (message.format(layer=run.layer, names=names),) if names else ()
+
+
+def export_data(
+    project: Project,
+    path: Path | str,
+    *,
+    format: str,
+    split: str | None = None,
+    ids: Sequence[int] | None = None,
+    source: str = "gold",
+    run: Run | None = None,
+    progress: Callable[[int], None] | None = None,
+    escape_formulas: bool = False,
+) -> ExportOutcome:
+    """Export documents and labels. Raises ExportFailed; an existing file is then unchanged.
+
+    `source`: gold labels of all layers; predictions (of `run`, only for its layer and the documents
+    that
+    have one); or both, if the format supports it (an additional layer named after the run).
+    `ids`: only these documents.
+    `escape_formulas`: escape table cells that spreadsheet programs would evaluate as formulas; the
+    importer removes the escapes. Other formats ignore it.
+    `progress(n)` is called after each document; an exception from it (Cancelled) ends the export
+    and
+    no file is written.
+    """
+    from workbench.exporters.data.base import Plan
+
+    exporter = _exporter(format)
+    is_folder = _options(format).get("folder", False)
+    path = export_files.target(Path(path), project, is_folder=is_folder)
+    _check(format, split, source, run)
+    layers = labels.layers(project.db)
+    wanted = None if split is None else [None if split == "none" else split]
+    records: Iterable[Record] = documents.records(project.db, splits=wanted, ids=ids, remarks=True)
+    plan = Plan(layers, escape=escape_formulas)
+    if source != "gold" and run is not None:  # `_check` has refused a missing run
+        plan, records = _with_predictions(
+            project, run, layers, records, plan, both=source == "both"
+        )
+    if progress is not None:
+        records = _counted(records, progress)
+    if is_folder:
+        writes = cast("FolderExporter", exporter)
+        count = export_files.write_folder(path, writes, records, plan)
+    else:
+        writer = cast("DataExporter", exporter)
+        count = export_files.write_file(
+            path,
+            lambda out: _count(format, writer.write(records, plan, out)),
+            plan,
+            is_json=str(_options(format).get("suffix", "")).startswith(".json"),
+        )
+    if source == "predictions" and run is not None:
+        for sentence in _left_out(layers, run):
+            plan.warn(sentence)
+    if not count:
+        plan.warn(_("No documents were exported: none matches the selection."))
+    return ExportOutcome(count, plan.warnings)
+
+
+def _count(format: str, found: object) -> int:
+    """What an exporter returned. Raises ExportFailed unless it is a number of documents."""
+    if isinstance(found, int):
+        return found
+    message = _("The exporter {format} returned {kind}, expected the number of documents.")
+    message = message.format(format=format, kind=type(found).__name__)
+    raise ExportFailed(message, hint=registry.contract_hint(format))
+
+
+def _counted(records: Iterable[Record], progress: Callable[[int], None]) -> Iterator[Record]:
+    for number, record in enumerate(records, 1):
+        yield record
+        progress(number)
+
+
+def _check(format: str, split: str | None, source: str, run: Run | None) -> None:
+    if split not in (None, "none", *SPLITS):
+        raise ExportFailed(
+            _("There is no split {split!r}.").format(split=split),
+            hint=_("Known: train, dev, test."),
+        )
+    if source not in SOURCES:
+        raise ExportFailed(
+            _("There is no source {source!r}.").format(source=source),
+            hint=_("Known: {known}.").format(known=", ".join(SOURCES)),
+        )
+    if source != "gold" and run is None:
+        raise ExportFailed(_("No run was specified for the predictions."))
+    if source == "both" and not _options(format).get("several"):
+        raise ExportFailed(
+            _("{format} cannot hold gold labels and predictions together.").format(format=format),
+            hint=_("Export one of them, or choose another format."),
+        )
+
+
+# ---------------------------------------------------------------- predictions
+
+
+def _with_predictions(
+    project: Project,
+    run: Run,
+    layers: tuple[Layer, ...],
+    records: Iterable[Record],
+    plan: Plan,
+    *,
+    both: bool,
+) -> tuple[Plan, Iterator[Record]]:
+
+    layer = next((layer for layer in layers if layer.id == run.layer_id), None)
+    if layer is None:
+        raise ExportFailed(
+            _("The layer of run {name!r} was deleted.").format(name=run.name),
+            hint=_("Undo its deletion, or choose another run."),
+        )
+    found = runs.predictions(project.db, run.id)
+    if not found:
+        raise ExportFailed(
+            _("Run {name!r} has no predictions.").format(name=run.name),
+            hint=_("Evaluate it or create suggestions with it first."),
+        )
+    name = f"{layer.name} ({run.name})" if both else layer.name
+    predicted = replace(
+        layer,
+        name=name,
+        guideline="",
+        options={**layer.options, "predicted": run.name, "of": layer.name},
+    )
+    counts = replace(plan, layers=(*layers, predicted) if both else (predicted,))
+    return counts, _predicted(records, found, name, counts, both)
+
+
+def _predicted(
+    records: Iterable[Record],
+    found: dict[int, tuple[str, Prediction]],
+    name: str,
+    plan: Plan,
+    both: bool,
+) -> Iterator[Record]:
+    from workbench.text.fields import Answers
+
+    for record in records:
+        document = record.document
+        text_hash, prediction = found.get(row_id(document)) or ("", None)
+        if prediction is None or text_hash != document.asked_hash:
+            if both:
+                plan.count(_without_prediction)
+                yield record
+            else:
+                plan.count(_omitted)
+            continue
+        kept = record if both else Record(document)
+        states, marks, spans = dict(kept.states), dict(kept.marks), dict(kept.spans)
+        numbers = dict(kept.numbers)
+        states[name] = "submitted"
+        if prediction.labels is not None:
+            marks[name] = prediction.labels
+        if prediction.spans:
+            spans[name] = prediction.spans
+        if prediction.number is not None:
+            numbers[name] = prediction.number
+        asked = dict(kept.questions)
+        if (answers := prediction.get(Answers)) is not None:
+            asked[name] = tuple(_answered(record, answers))
+        yield replace(
+            kept, states=states, marks=marks, spans=spans, numbers=numbers, questions=asked
+        )
+
+
+def _answered(record: Record, answers: Answers) -> Iterator[Question]:
+    """The questions of a document with the predicted answers."""
+    for question in (question for asked in record.questions.values() for question in asked):
+        if (answer := answers.to(question.text)) is not None:
+            best = answer.best
+            ranges = ((best.start, best.end),) if best is not None else ()
+            yield replace(question, answers=ranges, is_null=best is None)
+
+
+def _without_prediction(n: int) -> str:
+    return ngettext(
+        "{n} document has no prediction of this run.",
+        "{n} documents have no prediction of this run.",
+        n,
+    )
+
+
+def _omitted(n: int) -> str:
+    return ngettext(
+        "{n} document has no prediction of this run and was omitted.",
+        "{n} documents have no prediction of this run and were omitted.",
+        n,
+    )

@@ -1,0 +1,365 @@
+"""Data import: preview a file and import it.
+
+A child process parses it; copying into the project is one undo step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.base import scratch
+from workbench.base.errors import ImportFailed, WorkbenchError
+from workbench.base.i18n import _, ngettext
+from workbench.base.watch import QUIET, Watch
+from workbench.importers.results import StagingResult
+from workbench.jobs.spec import JobSpec
+from workbench.operations.annotation import patterns, relation_rules
+from workbench.operations.application.background import Background
+from workbench.operations.documents import duplicates as near_duplicates
+from workbench.operations.schema.label_keys import command_keys, used_keys
+from workbench.operations.transfer.import_duplicates import DUPLICATES, Duplicates
+from workbench.operations.transfer.import_handle import ImportHandle, ImportOutcome, SkippedRecord
+from workbench.operations.transfer.import_preview import options_for
+from workbench.operations.transfer.import_splits import BY_NAME, split_of
+from workbench.operations.transfer.staging_job import STAGING, TARGET
+from workbench.storage import intake, labels, places, staging
+from workbench.storage.values import now
+from workbench.text.labels import NUMBERS, Label, Layer, free_key
+from workbench.text.relations import SPANS, span_layer
+from workbench.text.rows import row_id
+from workbench.text.scale import Scale
+
+if TYPE_CHECKING:
+    from workbench.jobs.queue import Job, Queue
+    from workbench.project.project import Project
+
+
+# ---------------------------------------------------------------- import
+
+
+def import_files(
+    project: Project,
+    queue: Queue,
+    files: Sequence[Path | str],
+    *,
+    format: str | None = None,
+    split: str | None = None,
+    mapping: Iterable[tuple[str, str]] | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    duplicates: str = "skip",
+    near: float | None = None,
+    target_layer: str | None = None,
+    settings: Mapping[str, str] | None = None,
+    segmenter: str | None = None,
+    background: Background | None = None,
+    warnings: Sequence[str] = (),
+) -> ImportHandle:
+    """Start an import. Imports are all-or-nothing.
+
+    `background(fn, done)` runs the copy into the project off the main thread (a window passes
+    `jobs.threads.run`); without it the copy runs where the end of the job is reported. Raises
+    ImportFailed for errors that are known before the job starts: a missing file, an unknown role.
+    settings: values of options of the importer; SpecError if it does not declare them. near: also
+    count near-duplicates from this similarity on, which `skip-text` skips; see
+    `operations.documents.duplicates`. warnings: about the choice of files, added to those of the
+    import.
+    segmenter: its words become the tokens of texts without tokens.
+    """
+    from workbench.importers import detect, roles
+
+    chosen = [Path(file).absolute() for file in files]
+    _check(project, chosen, duplicates)
+    near_duplicates.check(near)
+    mapping = tuple(mapping or ())
+    roles.parse(mapping, asks=True)  # the importer of the format asks for choices
+    options = options_for(
+        labels.layers(project.db),
+        target_layer=target_layer,
+        mapping=mapping,
+        delimiter=delimiter or "",
+        settings=settings or {},
+    )
+    if format:
+        detect.completed(format, options)
+    params = {
+        "files": [str(path) for path in chosen],
+        "format": format or "",
+        "encoding": encoding or "",
+        "splits": _splits(chosen, split),
+        "duplicates": duplicates,
+        "segmenter": segmenter or "",
+        "options": asdict(options),
+        "warnings": list(warnings),
+    }
+    act = _Act(project, chosen, duplicates, scratch.make("import"), near)
+    return _start(queue, act, params, background)
+
+
+def _start(
+    queue: Queue, act: _Act, params: Mapping[str, object], background: Background | None
+) -> ImportHandle:
+    """Queue the job that parses the files; its folder is removed at the end of the import."""
+    project, folder = act.project, act.folder
+    handle = ImportHandle(lambda self: act.store(self, background), queue.dispatch)
+    handle.changed.connect(lambda: scratch.remove(folder) if handle.ended else None)
+    title = _("Import {name}").format(name=_named(act.files))
+    spec = JobSpec(TARGET, params, str(folder), device="", title=title, project=str(project.path))
+    handle.follow(queue.add(spec))
+    return handle
+
+
+def _check(project: Project, files: Sequence[Path], duplicates: str) -> None:
+    """Raises ImportFailed if these files cannot be imported into the project in this way."""
+    for path in files:
+        if not path.exists():
+            raise ImportFailed(
+                _("There is no file {path}.").format(path=path), hint=_("Check the path.")
+            )
+    if project.read_only:
+        raise ImportFailed(
+            _("{name} is open read-only: {reason}.").format(
+                name=project.path.name, reason=project.read_only_reason
+            )
+        )
+    if duplicates not in DUPLICATES:
+        raise ImportFailed(
+            _("{value!r} is not a valid value for duplicates.").format(value=duplicates),
+            hint=_("Known: {all}.").format(all=", ".join(DUPLICATES)),
+        )
+
+
+def _named(files: Sequence[Path]) -> str:
+    """The name of a single file, else their number."""
+    if len(files) == 1:
+        return files[0].name
+    return ngettext("{n} file", "{n} files", len(files)).format(n=len(files))
+
+
+def _splits(files: Sequence[Path], split: str | None) -> dict[str, str]:
+    """`all`: the split of every document. By file: for documents that specify none."""
+    if split == BY_NAME:
+        return {str(path): split_of(path) for path in files}
+    return {"all": split} if split else {}
+
+
+@dataclass(frozen=True)
+class _Copied:
+    """Numbers of what a copy into the project added."""
+
+    documents: int = 0
+    spans: int = 0
+    questions: int = 0
+    suggestions: int = 0
+    labelled: int = 0
+    labels: int = 0
+    splits: Mapping[str, int] = field(default_factory=dict)
+
+
+class _Act:
+    """The part of an import in the parent process: layers and labels, duplicates, the copy."""
+
+    def __init__(
+        self,
+        project: Project,
+        files: Sequence[Path],
+        duplicates: str,
+        folder: Path,
+        near: float | None = None,
+    ):
+        self.project, self.files, self.folder = project, files, folder
+        self.duplicates, self.near = duplicates, near
+
+    def store(self, handle: ImportHandle, background: Background | None) -> None:
+        if background is not None:
+            background(lambda: self.run(handle.job, handle.watch), handle.finish)
+            return
+        try:
+            handle.finish(self.run(handle.job, handle.watch), None)
+        except WorkbenchError as error:
+            handle.finish(None, error)
+
+    def run(self, job: Job | None = None, watch: Watch = QUIET) -> ImportOutcome:
+        try:
+            staged = staging.examine(self.folder / STAGING)
+            outcome = self._copy(staged, watch)
+        finally:
+            scratch.remove(self.folder)
+        if job is not None:
+            read = StagingResult.from_json(job.result)
+            failed = read.faults > 0 and not read.documents
+            outcome = replace(outcome, formats=read.formats, failed=failed)
+        return outcome
+
+    def _copy(self, staged: staging.Staged, watch: Watch) -> ImportOutcome:
+        skipped = [
+            SkippedRecord(str(self.files[file]), line, reason)
+            for file, line, reason in staged.skipped
+        ]
+        warnings = list(dict.fromkeys(staged.warnings))
+        if not staged.documents and not any(layer.declared for layer in staged.layers):
+            return ImportOutcome(0, 0, tuple(skipped), tuple(warnings))
+        project = self.project
+        with intake.attached(project.db, staged.path):
+            title = _("Import {name}").format(name=_named(self.files))
+            with project.edit(title, bulk=True, watch=watch.part(0.8, 1.0)):
+                found = Duplicates.find(project.db, self.files, self.duplicates, self.near)
+                skipped = sorted(
+                    [*skipped, *found.skipped], key=lambda record: (record.file, record.line)
+                )
+                copied = _Copied()
+                new = staged.documents > len(found.skip) or not staged.documents
+                if new or self.duplicates.startswith("suggest"):
+                    copied = self._copy_documents(staged, found, warnings, watch)
+                warnings += found.warnings
+        return ImportOutcome(
+            copied.documents, copied.spans, tuple(skipped), tuple(warnings), copied.suggestions,
+            found.same_texts, questions=copied.questions, labelled=copied.labelled,
+            labels=copied.labels, splits=copied.splits,
+        )  # fmt: skip
+
+    def _copy_documents(
+        self, staged: staging.Staged, found: Duplicates, warnings: list[str], watch: Watch
+    ) -> _Copied:
+        """Copy the new documents, and suggest labels for them and for known ones."""
+        project = self.project
+        targets = self._targets(staged, warnings)
+        last = places.last_document(project.db)
+        documents, spans = intake.copy_documents(
+            project.db,
+            targets,
+            annotator_id=project.annotator_id,
+            at=now(),
+            skip=found.skip,
+            keys=found.keys,
+            watch=watch.part(0.0, 0.7),
+        )
+        questions = intake.questions(project.db)
+        labelled = intake.labelled_after(project.db, last) if documents else 0
+        labels = len(set(targets.labels.values())) if documents else 0
+        splits = intake.splits_after(project.db, last)
+        suggestions = found.suggest(project.db, targets, now())
+        made, fault = patterns.apply_to_new(project, last, watch=watch.part(0.7, 0.8))
+        warnings += [fault] if fault else []
+        return _Copied(documents, spans, questions, suggestions + made, labelled, labels, splits)
+
+    def _targets(self, staged: staging.Staged, warnings: list[str]) -> intake.Targets:
+        layer_ids: dict[int, int] = {}
+        label_ids: dict[int, int] = {}
+        names: dict[str, str] = {}  # layer of spans in the file → in the project
+        for staged_layer in sorted(
+            staged.layers, key=lambda layer: layer.layer.traits.between_spans
+        ):
+            staged_layer = _connecting(staged_layer, names)
+            layer = self._layer(staged_layer, warnings)
+            names.setdefault(staged_layer.layer.name, layer.name)
+            layer_ids[staged_layer.n] = row_id(layer)
+            label_ids.update(self._labels(layer, staged_layer))
+            warnings += relation_rules.broken(staged.relations, staged_layer, layer)
+        sources = {
+            number: self.project.source("import", path.name)
+            for number, path in enumerate(self.files)
+        }
+        return intake.Targets(layer_ids, label_ids, sources)
+
+    def _layer(self, staged: staging.StagedLayer, warnings: list[str]) -> Layer:
+        """The layer of the project with that name and kind, or a new one under a free name."""
+        db, wanted = self.project.db, staged.layer
+        there = {layer.name: layer for layer in labels.layers(db)}
+        found = there.get(wanted.name)
+        if found is not None and _alike(found, wanted):
+            if not found.traits.has_labels:
+                self._widen(found, wanted)
+            elif staged.declared and not found.labels:
+                labels.update_layer(
+                    db,
+                    row_id(found),
+                    guideline=found.guideline or wanted.guideline,
+                    options={**wanted.options, **found.options},
+                )
+            return found
+        name = _free_layer_name(wanted, there)
+        if found is not None and name in there:
+            return there[name]
+        if found is not None:
+            warnings.append(
+                _(
+                    "Layer {old} already exists with another kind; the labels were "
+                    "imported into a new layer {new}."
+                ).format(old=wanted.name, new=name)
+            )
+        id = labels.add_layer(
+            db,
+            name,
+            wanted.kind,
+            texts=wanted.texts,
+            guideline=wanted.guideline,
+            options=dict(wanted.options),
+        )
+        return labels.layer(db, id)
+
+    def _widen(self, found: Layer, wanted: Layer) -> None:
+        """The scale of the layer, with the imported numbers that were not on it."""
+        scale = Scale.of(found.options).widened(Scale.of(wanted.options))
+        if found.traits.record == NUMBERS and scale != Scale.of(found.options):
+            options = {**found.options, **scale.options}
+            labels.update_layer(self.project.db, row_id(found), options=options)
+
+    def _labels(self, layer: Layer, staged: staging.StagedLayer) -> dict[int, int]:
+        """Number in the staging file → id, adding missing labels.
+
+        A label gets the key given in the file, else the next free one, but none of another label
+        that is shown beside it.
+        """
+        known = {label.name: row_id(label) for label in layer.labels}
+        keys = set(used_keys(self.project, layer))
+        if not staged.declared:
+            keys |= command_keys()
+        found: dict[int, int] = {}
+        added: list[Label] = []
+        for number, label in staged.labels:
+            if label.name not in known:
+                added.append(label)
+                key = "" if label.key in keys else label.key
+                if not staged.declared:
+                    key = free_key(layer.kind, keys)
+                keys.add(key)
+                known[label.name] = labels.add_label(
+                    self.project.db,
+                    row_id(layer),
+                    label.name,
+                    colour=label.colour,
+                    key=key,
+                    description=label.description,
+                )
+            found[number] = known[label.name]
+        labels.group_labels(self.project.db, added, known)
+        return found
+
+
+def _alike(found: Layer, wanted: Layer) -> bool:
+    """Whether labels of one layer can be imported into the other."""
+    if found.traits.between_spans and span_layer(found) != span_layer(wanted):
+        return False
+    return found.traits.holds(wanted.traits) and found.texts == wanted.texts
+
+
+def _connecting(staged: staging.StagedLayer, names: Mapping[str, str]) -> staging.StagedLayer:
+    """A relation layer with the name that the layer of its spans has in the project."""
+    layer = staged.layer
+    of = span_layer(layer)
+    if not layer.traits.between_spans or names.get(of, of) == of:
+        return staged
+    return replace(staged, layer=replace(layer, options={**layer.options, SPANS: names[of]}))
+
+
+def _free_layer_name(wanted: Layer, there: Mapping[str, Layer]) -> str:
+    """The wanted name, or "name 2" …; an existing compatible layer of that name is reused."""
+    name, number = wanted.name, 1
+    while name in there and not (number > 1 and _alike(there[name], wanted)):
+        number += 1
+        name = f"{wanted.name} {number}"
+    return name
