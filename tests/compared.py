@@ -4,7 +4,9 @@ from contextlib import closing
 
 from workbench.operations.runs import results
 from workbench.project.project import Project
-from workbench.storage import documents, labels, runs
+from workbench.storage.documents import documents
+from workbench.storage.labels import labels
+from workbench.storage.runs import runs
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.fields import ClassScores, Prediction

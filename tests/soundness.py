@@ -3,7 +3,8 @@
 from contextlib import closing
 
 from workbench.project.check import check_open
-from workbench.storage import checksums, state_keys
+from workbench.storage.integrity import checksums
+from workbench.storage.queries import state_keys
 
 STEPS = 20  # of which each is looked at; the check of a whole project takes longer
 

@@ -522,7 +522,7 @@ def test_a_view_imports_only_its_state_and_widgets():
         ("workbench.ui.widgets.table", True),
         ("workbench.base.i18n", True),
         ("workbench.operations.runs.train", False),
-        ("workbench.storage.runs", False),
+        ("workbench.storage.runs.runs", False),
         ("workbench.tasks.spec", False),
     ],
 )
@@ -712,12 +712,12 @@ def test_public_functions_and_classes_are_used():
 
 
 def test_every_table_is_read_somewhere():
-    from workbench.storage.tables import TABLES
+    from workbench.storage.schema.tables import TABLES
 
     code = "\n".join(
         path.read_text(encoding="utf-8")
         for path in files()
-        if path.parent.name == "storage" and path.name not in ("tables.py", "migrations.py")
+        if package(path) == "storage" and path.name not in ("tables.py", "migrations.py")
     )
     unread = {table for table in TABLES if not re.search(rf"\b(from|join) {table}\b", code)}
 
@@ -877,8 +877,8 @@ EXCUSED_IDS = {
     ("base/options.py", "choice"): "a kind of setting",
     ("models/families/transformer/family.py", "choice"): "a head of transformers, not the task",
     ("models/families/transformer/family.py", "token"): "a head of transformers, not the task",
-    ("storage/tables.py", "class"): "a value of the column suggestion.kind",
-    ("storage/tables.py", "span"): "a value of the column suggestion.kind",
+    ("storage/schema/tables.py", "class"): "a value of the column suggestion.kind",
+    ("storage/schema/tables.py", "span"): "a value of the column suggestion.kind",
 }
 
 

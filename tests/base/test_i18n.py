@@ -29,14 +29,14 @@ WHOLE = {
     "ui/style.py": "style sheets",
     "operations/application/sample.py": "the sample's own labels, stored with it",
     "exporters/model/card.py": "the model card is English: it travels with the model",
-    "storage/checksums.py": "SQL alone",
-    "storage/step_sums.py": "SQL alone",
-    "storage/staging_tables.py": "SQL alone",
-    "storage/label_changes.py": "SQL alone",
-    "storage/label_moves.py": "SQL alone",
-    "storage/temp_triggers.py": "SQL alone",
+    "storage/integrity/checksums.py": "SQL alone",
+    "storage/journal/step_sums.py": "SQL alone",
+    "storage/staging/staging_tables.py": "SQL alone",
+    "storage/labels/label_changes.py": "SQL alone",
+    "storage/labels/label_moves.py": "SQL alone",
+    "storage/journal/temp_triggers.py": "SQL alone",
     "text/language.py": "frequent words of languages",
-    "storage/tables.py": "conditions of SQL",
+    "storage/schema/tables.py": "conditions of SQL",
     "ui/dialogs/about.py": "diagnostics are English: those who look for the fault read them",
 }
 # Single texts that look like sentences: file → text → why.
@@ -90,11 +90,11 @@ SINGLE = {
         "looked for in what torch says",
     ),
     "text/formulas.py": {"escaped cells": "the name of a column in files"},
-    "storage/columns.py": dict.fromkeys(
+    "storage/queries/columns.py": dict.fromkeys(
         (" glob '*[0-9]' and ltrim(", " then cast(", " then lower(", ") else "), "SQL"
     ),
-    "storage/ordering.py": {" nulls last, d.id": "SQL"},
-    "storage/conditions.py": dict.fromkeys(
+    "storage/queries/ordering.py": {" nulls last, d.id": "SQL"},
+    "storage/queries/conditions.py": dict.fromkeys(
         (
             "d.split is ?",
             "exists (",
@@ -104,8 +104,10 @@ SINGLE = {
         ),
         "conditions of SQL",
     ),
-    "storage/migrations.py": {"alter table ": "SQL"},
-    "storage/failures.py": {"Could not decode to UTF-8": "looked for in what SQLite says"},
+    "storage/schema/migrations.py": {"alter table ": "SQL"},
+    "storage/connections/failures.py": {
+        "Could not decode to UTF-8": "looked for in what SQLite says"
+    },
     "ui/dialogs/error.py": {"Uncaught exception\n%s": "a line of the log"},
     "ui/theme.py": {"JetBrains Mono": "a font"},
     "ui/widgets/live_plot.py": dict.fromkeys(
@@ -114,8 +116,8 @@ SINGLE = {
     "text/query.py": dict.fromkeys(
         ('note:"ask Ada"', 'filter:"my filter"'), "examples of the query language"
     ),
-    "storage/mending.py": {'" = null': "SQL"},
-    "storage/statistics.py": dict.fromkeys((") then '", " then '", "' else '"), "SQL"),
+    "storage/integrity/repair.py": {'" = null': "SQL"},
+    "storage/documents/statistics.py": dict.fromkeys((") then '", " then '", "' else '"), "SQL"),
 }
 SENTENCE = re.compile(r"[A-Za-z]{2,} [A-Za-z]{2,}|\S [a-z]{3,}[.:,]?$")
 PIECE = re.compile(

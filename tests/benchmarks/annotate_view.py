@@ -35,7 +35,7 @@ from workbench.base.settings import Settings
 from workbench.operations.annotation import annotate
 from workbench.operations.schema import labels
 from workbench.project.project import Project
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.spans import Span

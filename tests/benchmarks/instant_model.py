@@ -145,7 +145,7 @@ def questions() -> list[tuple[str, str]]:
 def filled(folder: Path, rows: list[tuple[str, str]]):
     from workbench.operations.schema import labels
     from workbench.project.project import Project
-    from workbench.storage import documents
+    from workbench.storage.documents import documents
     from workbench.text.dataset import Record
     from workbench.text.document import Document
 

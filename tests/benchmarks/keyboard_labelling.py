@@ -195,7 +195,7 @@ def check(project, asked: dict) -> int:
 def _project(path: Path, asked: dict) -> Path:
     from workbench.operations.schema import labels
     from workbench.project.project import Project
-    from workbench.storage import documents
+    from workbench.storage.documents import documents
     from workbench.text.dataset import Record
     from workbench.text.document import Document
 

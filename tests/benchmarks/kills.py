@@ -84,7 +84,8 @@ def create(path: Path, count: int) -> None:
     from workbench.operations.annotation import patterns
     from workbench.operations.schema import labels as schema
     from workbench.project.project import Project
-    from workbench.storage import documents, runs
+    from workbench.storage.documents import documents
+    from workbench.storage.runs import runs
     from workbench.text.patterns import Pattern
 
     with closing(Project.create(path)) as project:
@@ -179,7 +180,7 @@ class Worker:
     @property
     def ids(self) -> list[int]:
         from workbench.operations.documents import corpus
-        from workbench.storage.listing import Filter
+        from workbench.storage.queries.listing import Filter
 
         return sorted(corpus.filter_ids(self.project, Filter()))
 
@@ -212,7 +213,7 @@ class Worker:
 
     def take_in(self) -> None:
         from workbench.operations.transfer import data_import
-        from workbench.storage import staging
+        from workbench.storage.staging import staging
 
         folder = self.path.parent / "staged"
         shutil.rmtree(folder, ignore_errors=True)
@@ -281,7 +282,8 @@ class Worker:
             corpus.set_state(self.project, some, topic.id, state)
 
     def run(self) -> None:
-        from workbench.storage import documents, runs
+        from workbench.storage.documents import documents
+        from workbench.storage.runs import runs
 
         db, there = self.project.db, runs.all(self.project.db)
         if len(there) > 2:

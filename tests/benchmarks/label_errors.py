@@ -91,7 +91,7 @@ def _measured(
 def _project(folder: Path, texts: list[str], labels: list[str]) -> Path:
     from workbench.operations.schema import labels as layers
     from workbench.project.project import Project
-    from workbench.storage import documents
+    from workbench.storage.documents import documents
     from workbench.text.dataset import Record
     from workbench.text.document import Document
 

@@ -166,8 +166,9 @@ def _project(folder: Path, count: int) -> Path:
     """The sample with two runs of its class layer; with `count`, as many documents and 7 runs."""
     from workbench.operations.documents import corpus
     from workbench.project.project import Project
-    from workbench.storage import documents, labels
-    from workbench.storage.listing import Filter
+    from workbench.storage.documents import documents
+    from workbench.storage.labels import labels
+    from workbench.storage.queries.listing import Filter
 
     path = corpus.create_sample(folder)
     project = Project.open(path)
@@ -191,7 +192,7 @@ def _add_documents(project, count: int) -> None:
     from workbench.base import paths
     from workbench.operations.application import sample
     from workbench.operations.documents import corpus
-    from workbench.storage import documents
+    from workbench.storage.documents import documents
 
     missing = count - len(corpus.filter_ids(project, corpus.Filter()))
     if missing <= 0:
@@ -207,7 +208,7 @@ def _add_documents(project, count: int) -> None:
 
 def _add_run(project, number: int, layer, hashes: dict[int, str]) -> None:
     """A finished run of the layer, with a prediction for each document of `hashes`."""
-    from workbench.storage import runs
+    from workbench.storage.runs import runs
 
     task = "tag" if layer.kind == "span" else "classify"
     spec = {"task": task, "layer": layer.name, "model": "starter-bert", "seed": number}

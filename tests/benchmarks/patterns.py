@@ -24,7 +24,7 @@ from meter import measure, print_machine
 from workbench.operations.annotation import occurrences, patterns
 from workbench.operations.schema import labels
 from workbench.project.project import Project
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.patterns import REGEX, WORDS, Pattern

@@ -19,7 +19,8 @@ from workbench.base.paths import resource
 from workbench.operations.application import sample
 from workbench.operations.prompts import prompt
 from workbench.project.project import Project
-from workbench.storage import documents, labels
+from workbench.storage.documents import documents
+from workbench.storage.labels import labels
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT, Document
 

@@ -194,7 +194,7 @@ def measure_lists(path: Path) -> None:
     from workbench.operations.documents import corpus
     from workbench.operations.schema import labels as schema
     from workbench.project.project import Project
-    from workbench.storage.listing import Filter
+    from workbench.storage.queries.listing import Filter
 
     project = None
 
@@ -373,7 +373,7 @@ def measure_long(_path: Path) -> None:
 def measure_delete(path: Path) -> None:
     from workbench.operations.documents import corpus
     from workbench.project.project import Project
-    from workbench.storage.listing import Filter
+    from workbench.storage.queries.listing import Filter
 
     project = Project.open(path)
     ids = corpus.filter_ids(project, Filter())

@@ -12,7 +12,8 @@ import pytest
 from workbench.base import paths
 from workbench.jobs.queue import Queue
 from workbench.project.project import Project
-from workbench.storage import identity, intake
+from workbench.storage.connections import identity
+from workbench.storage.staging import copy_staged
 
 pytestmark = pytest.mark.process  # an import parses in a child
 
@@ -156,13 +157,13 @@ def test_a_dry_run_shows_columns_spans_and_errors_and_changes_nothing(ask, call,
 def test_ctrl_c_while_an_import_is_stored_rolls_it_back(call, ask, file, tmp_path, monkeypatch):
     source = tmp_path / "lines.txt"
     source.write_text("one\ntwo\n", encoding="utf-8")
-    copy_documents = intake.copy_documents
+    copy_documents = copy_staged.copy_documents
 
     def interrupted(*arguments, **options):
         signal.raise_signal(signal.SIGINT)
         return copy_documents(*arguments, **options)
 
-    monkeypatch.setattr(intake, "copy_documents", interrupted)
+    monkeypatch.setattr(copy_staged, "copy_documents", interrupted)
     code, _out, err = call("import", file, source)
 
     assert code == 1 and "cancelled" in err
@@ -361,13 +362,13 @@ NOT_THERE = re.compile("was (replaced by another file|overwritten by another pro
 def test_an_import_into_a_file_that_is_replaced_meanwhile_fails(
     call, file, rows, replace, monkeypatch
 ):
-    copied = intake.copy_documents
+    copied = copy_staged.copy_documents
 
     def slow(*args, **named):
         replace()
         return copied(*args, **named)
 
-    monkeypatch.setattr(intake, "copy_documents", slow)
+    monkeypatch.setattr(copy_staged, "copy_documents", slow)
 
     code, out, err = call("import", file, rows)
 

@@ -3,7 +3,8 @@
 import pytest
 
 from workbench.project.project import Project
-from workbench.storage import documents, labels
+from workbench.storage.documents import documents
+from workbench.storage.labels import labels
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 

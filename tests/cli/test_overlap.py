@@ -1,7 +1,7 @@
 """`overlap`: which documents share n-grams with text files."""
 
 from workbench.project.project import Project
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 

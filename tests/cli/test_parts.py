@@ -3,7 +3,7 @@
 import pytest
 
 from workbench.project.project import Project
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 

@@ -2,7 +2,8 @@ import pytest
 
 from tests.models.spec import folders
 from workbench.project.project import Project
-from workbench.storage import labels, runs
+from workbench.storage.labels import labels
+from workbench.storage.runs import runs
 
 
 @pytest.fixture

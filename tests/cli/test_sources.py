@@ -5,7 +5,7 @@ import pytest
 from workbench.operations.annotation import patterns
 from workbench.operations.schema import labels
 from workbench.project.project import Project
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.patterns import WORDS, Pattern

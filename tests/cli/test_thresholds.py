@@ -7,7 +7,9 @@ import pytest
 
 from workbench.base import paths
 from workbench.project.project import Project
-from workbench.storage import documents, labels, runs
+from workbench.storage.documents import documents
+from workbench.storage.labels import labels
+from workbench.storage.runs import runs
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.fields import LabelScores, Prediction

@@ -4,7 +4,7 @@ import pytest
 
 from workbench.cli.use import _in_words
 from workbench.project.project import Project
-from workbench.storage import runs
+from workbench.storage.runs import runs
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from workbench.importers.detect import detect, formats, importer
 from workbench.importers.source import Source
 from workbench.operations.transfer import data_import, import_preview, staging_job
 from workbench.project.project import Project
-from workbench.storage import integrity
+from workbench.storage.integrity import integrity
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 _JSON = (

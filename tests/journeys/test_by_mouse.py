@@ -168,7 +168,7 @@ def reads_results_and_asks_for_suggestions(hand):
 
 
 def pending_rows(hand):
-    from workbench.storage.documents import Filter
+    from workbench.storage.documents.documents import Filter
 
     project = hand.app.project
     return corpus.rows(project, corpus.filter_ids(project, Filter(state="pending")))

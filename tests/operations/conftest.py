@@ -9,7 +9,8 @@ import pytest
 from workbench.base import paths
 from workbench.base.events import Signal
 from workbench.jobs.events import Finished, Queued, Started
-from workbench.storage import documents, labels
+from workbench.storage.documents import documents
+from workbench.storage.labels import labels
 from workbench.text.dataset import Record
 from workbench.text.document import CHOICES, Document, with_choices
 from workbench.text.spans import Span

@@ -13,19 +13,12 @@ from workbench.operations.documents import corpus, splits
 from workbench.operations.schema import labels as schema
 from workbench.project.check import check
 from workbench.project.project import Project
-from workbench.storage import (
-    annotations,
-    bulk,
-    deletion,
-    documents,
-    intake,
-    journal,
-    label_changes,
-    labels,
-    replay,
-    search,
-    step_sums,
-)
+from workbench.storage.annotation import annotations
+from workbench.storage.documents import bulk, deletion, documents
+from workbench.storage.journal import journal, replay, step_sums
+from workbench.storage.labels import label_changes, labels
+from workbench.storage.queries import search
+from workbench.storage.staging import copy_staged
 
 PIECE = 200  # documents or rows per statement
 COUNT = 3 * PIECE  # documents: three pieces of each act
@@ -34,7 +27,7 @@ COUNT = 3 * PIECE  # documents: three pieces of each act
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
     """A fifth of the usual pieces; restoring in such pieces, too, of which there are several."""
-    for module in (annotations, bulk, deletion, documents, intake, label_changes, labels):
+    for module in (annotations, bulk, deletion, documents, copy_staged, label_changes, labels):
         monkeypatch.setattr(module, "CHUNK", PIECE)
     for module in (journal, replay, search):
         monkeypatch.setattr(module, "PIECE", PIECE)

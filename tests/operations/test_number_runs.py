@@ -9,7 +9,8 @@ from workbench.operations.documents import corpus
 from workbench.operations.evaluation import board, errors
 from workbench.operations.runs import results
 from workbench.operations.schema import labels
-from workbench.storage import documents, runs
+from workbench.storage.documents import documents
+from workbench.storage.runs import runs
 from workbench.tasks import spec as tasks
 from workbench.text.dataset import Record
 from workbench.text.document import Document

@@ -11,7 +11,8 @@ from workbench.operations.documents import corpus
 from workbench.operations.schema import label_changes, label_groups, label_moves, labels
 from workbench.project.check import check_open
 from workbench.project.project import Project
-from workbench.storage import documents, migrations
+from workbench.storage.documents import documents
+from workbench.storage.schema import migrations
 from workbench.text.dataset import Record
 from workbench.text.document import Document, with_choices
 from workbench.text.labels import LAYER_KINDS

@@ -6,7 +6,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.operations.evaluation import board_export, compare, quality
 from workbench.operations.evaluation.board import board
 from workbench.operations.runs import results
-from workbench.storage import runs
+from workbench.storage.runs import runs
 from workbench.text.fields import Prediction, SpanScores, WordTag, WordTags
 from workbench.text.spans import Span
 

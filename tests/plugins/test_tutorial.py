@@ -20,7 +20,7 @@ from workbench.cli.main import main
 from workbench.operations.application import plugin_checks, plugins
 from workbench.operations.runs import run_results
 from workbench.project.project import Project
-from workbench.storage import runs
+from workbench.storage.runs import runs
 from workbench.tasks import spec as tasks
 from workbench.tasks.classify.info import ClassGold
 from workbench.text.document import Document

@@ -16,9 +16,9 @@ from workbench.operations.schema import labels as schema
 from workbench.project import backup
 from workbench.project.check import check
 from workbench.project.project import Project
-from workbench.storage import backup as files
-from workbench.storage import documents
-from workbench.storage.origins import Origin
+from workbench.storage.annotation.origins import Origin
+from workbench.storage.connections import backup as files
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.spans import Span

@@ -6,7 +6,7 @@ import pytest
 from workbench.base.errors import ProjectError
 from workbench.operations.schema import labels as label_acts
 from workbench.project.check import check, check_open
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.spans import Span

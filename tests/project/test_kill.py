@@ -16,7 +16,9 @@ from workbench.operations.schema import labels as schema
 from workbench.operations.transfer import data_import
 from workbench.project.check import check
 from workbench.project.project import Project
-from workbench.storage import documents, labels, staging
+from workbench.storage.documents import documents
+from workbench.storage.labels import labels
+from workbench.storage.staging import staging
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.spans import Span

@@ -7,7 +7,8 @@ from workbench.operations.schema import labels as label_acts
 from workbench.project import backup
 from workbench.project.changes import Changes
 from workbench.project.project import Project
-from workbench.storage import documents, runs
+from workbench.storage.documents import documents
+from workbench.storage.runs import runs
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 

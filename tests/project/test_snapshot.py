@@ -4,7 +4,7 @@ from workbench.base.errors import ProjectError
 from workbench.operations.annotation import annotate
 from workbench.operations.schema import labels as label_acts
 from workbench.project import snapshot
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text import dataset
 from workbench.text.dataset import Record
 from workbench.text.document import Document

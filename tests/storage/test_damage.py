@@ -15,7 +15,9 @@ from workbench.operations.documents import corpus
 from workbench.operations.schema import labels as schema
 from workbench.project.check import check, check_open
 from workbench.project.project import Project
-from workbench.storage import documents, integrity, prompts, runs
+from workbench.storage.documents import documents
+from workbench.storage.integrity import integrity
+from workbench.storage.runs import prompts, runs
 from workbench.text.dataset import Record
 from workbench.text.document import Document, with_choices
 from workbench.text.spans import Span

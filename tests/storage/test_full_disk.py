@@ -12,7 +12,7 @@ from workbench.operations.documents import corpus
 from workbench.project import backup
 from workbench.project.check import check
 from workbench.project.project import Project
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 

@@ -8,7 +8,7 @@ from workbench.operations.documents import corpus, queries
 from workbench.operations.schema import labels
 from workbench.project.check import check_open
 from workbench.project.project import Project
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.labels import CLASSES, LAYER_KINDS, MARKS, LayerKind

@@ -106,7 +106,7 @@ def small_project(folder):
     """Create the project of `project_file`; returns its path."""
     from workbench.operations.schema import labels
     from workbench.project.project import Project
-    from workbench.storage import documents
+    from workbench.storage.documents import documents
     from workbench.text.dataset import Record
     from workbench.text.document import Document
 
@@ -138,7 +138,8 @@ def scored_project(folder):
     """Create the project of `scored_file`; returns its path."""
     from workbench.operations.schema import labels
     from workbench.project.project import Project
-    from workbench.storage import documents, runs
+    from workbench.storage.documents import documents
+    from workbench.storage.runs import runs
     from workbench.text.dataset import Record
     from workbench.text.document import Document
 

@@ -224,7 +224,7 @@ def further_texts(path: Path, message: str) -> None:
     """Guidelines, label descriptions and run messages, which the project lacks."""
     from workbench.operations.schema import labels
     from workbench.project.project import Project
-    from workbench.storage import runs
+    from workbench.storage.runs import runs
 
     project = Project.open(path)
     for layer in labels.layers(project):

@@ -126,7 +126,7 @@ def make_project(path: Path, dress: Callable[[str], str] = str) -> None:
     from workbench.operations.annotation.annotate import NewSuggestion
     from workbench.operations.schema import labels
     from workbench.project.project import Project
-    from workbench.storage import documents
+    from workbench.storage.documents import documents
     from workbench.text.dataset import Record
     from workbench.text.document import Document
     from workbench.text.spans import Span
@@ -183,7 +183,7 @@ def _runs(project, rows, dress) -> None:
     """A finished run of every task, with some errors, and a failed one."""
     from workbench.base import paths
     from workbench.operations.schema import labels
-    from workbench.storage import runs
+    from workbench.storage.runs import runs
 
     layers = {layer.name: layer.id for layer in labels.layers(project)}
     with project.write():

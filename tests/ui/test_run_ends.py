@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QPushButton
 from workbench.base import paths
 from workbench.jobs.events import Finished
 from workbench.operations.runs import results
-from workbench.storage import runs
+from workbench.storage.runs import runs
 
 TRAINED = {"scores": {}, "best_step": 3, "steps": 4}
 

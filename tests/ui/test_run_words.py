@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from workbench.storage.runs import Run
+from workbench.storage.runs.runs import Run
 from workbench.ui.run_words import first_score, main_score, score_text, words_of
 
 

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QPushButton
 
 from workbench.base.errors import WorkbenchError
 from workbench.operations.documents import corpus
-from workbench.storage import documents
-from workbench.storage.replay import Replay
+from workbench.storage.documents import documents
+from workbench.storage.journal.replay import Replay
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.ui import acts
@@ -37,8 +37,8 @@ def open_page(app, project_file, qtbot):
 
 @pytest.fixture
 def slow(monkeypatch):
-    """slow("delete") → an event: `storage.documents.delete` blocks after its first batch until it
-    is set.
+    """slow("delete") → an event: `delete` of documents blocks after its first batch until it is
+    set.
     """
 
     def slow(name):

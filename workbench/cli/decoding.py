@@ -12,7 +12,7 @@ from workbench.base.i18n import _
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
 
 FIT = "fit"  # in place of a threshold
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from workbench.cli.session import Session
     from workbench.metrics.report import Report
     from workbench.operations.evaluation.scoring import Evaluation
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
 
 SPLITS = click.Choice(("train", "dev", "test"))
 

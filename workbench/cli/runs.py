@@ -18,7 +18,7 @@ from workbench.cli.session import project_argument, reading, session
 if TYPE_CHECKING:
     from workbench.operations.runs.run_list import Earlier
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
 
 names_argument = click.argument("names", nargs=-1, required=True, metavar="RUN...")
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from workbench.base.options import Option
     from workbench.jobs.queue import Job
     from workbench.models.spec import ModelInfo
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
 
     TaskType = click.ParamType[str]
 else:

@@ -12,9 +12,10 @@ from workbench.base.errors import ProjectDamaged, ProjectError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.project.project import Project
-from workbench.storage import backup, integrity
-from workbench.storage.backup import DELETE, RELABEL, REVERT, Version
-from workbench.storage.database import Database
+from workbench.storage.connections import backup
+from workbench.storage.connections.backup import DELETE, RELABEL, REVERT, Version
+from workbench.storage.connections.database import Database
+from workbench.storage.integrity import integrity
 
 __all__ = [
     "DELETE", "RELABEL", "REVERT", "Version", "before", "delete", "find", "restore", "save_copy",

@@ -7,8 +7,8 @@ from pathlib import Path
 from workbench.base import checksums, paths
 from workbench.base.i18n import _
 from workbench.project.project import Project
-from workbench.storage import integrity
-from workbench.storage.database import Database
+from workbench.storage.connections.database import Database
+from workbench.storage.integrity import integrity
 
 
 def weights(path: Path | str) -> list[str]:

@@ -14,11 +14,14 @@ from workbench.base.events import Signal
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.project.changes import Changes
-from workbench.storage import annotators, history, removal, runs
-from workbench.storage.database import Database
-from workbench.storage.history import HistoryStep
-from workbench.storage.identity import OVERWRITTEN
-from workbench.storage.journal import Touched
+from workbench.storage.annotation import annotators
+from workbench.storage.connections.database import Database
+from workbench.storage.connections.identity import OVERWRITTEN
+from workbench.storage.documents import removal
+from workbench.storage.journal import history
+from workbench.storage.journal.history import HistoryStep
+from workbench.storage.journal.journal import Touched
+from workbench.storage.runs import runs
 
 IDLE_SECONDS = 2.0  # idle time after the last edit before a checkpoint of the write-ahead log
 BUSY_SECONDS = 30.0  # longest delay of a checkpoint while edits continue

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from workbench.base.errors import ProjectError
 from workbench.base.watch import QUIET, Watch
-from workbench.storage import recovery
-from workbench.storage.recovery import Recovered
+from workbench.storage.integrity import recovery
+from workbench.storage.integrity.recovery import Recovered
 
 __all__ = ["Recovered", "recover", "recoverable"]
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from workbench.base.errors import ProjectError
 from workbench.base.i18n import _
 from workbench.project.project import Project
-from workbench.storage import documents, labels
+from workbench.storage.documents import documents
+from workbench.storage.labels import labels
 from workbench.text.dataset import dumps, gold_fingerprint, lines, record_to_json
 from workbench.text.labels import Layer
 from workbench.text.questions import to_json

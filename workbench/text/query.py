@@ -152,7 +152,7 @@ class Query:
     def parted(self) -> tuple[str, Query]:
         """The bare words, if they are one condition, and the query of everything else.
 
-        Searching for words alone has shortcuts (`storage.listing`).
+        Searching for words alone has shortcuts (`storage.queries.listing`).
         """
         bare = [node for node in self.nodes if isinstance(node, Words) and not node.exact]
         if len(bare) != 1:

@@ -16,7 +16,7 @@ from workbench.ui.opened import opened
 
 if TYPE_CHECKING:
     from workbench.project.changes import Changes
-    from workbench.storage.saved_filters import SavedFilter
+    from workbench.storage.queries.saved_filters import SavedFilter
     from workbench.ui.panel import PanelContext
 
 # tables whose names can be completed

@@ -17,7 +17,7 @@ from workbench.tasks.spec import is_error, score_hint, score_names, score_title
 from workbench.ui.formats import decimal, points
 
 if TYPE_CHECKING:
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.training.results import Scoring
 
 __all__ = [

@@ -10,7 +10,7 @@ from workbench.base.i18n import _
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
-    from workbench.storage.history import HistoryStep
+    from workbench.storage.journal.history import HistoryStep
     from workbench.ui.app import App
     from workbench.ui.local_steps import LocalStep
 

@@ -5,7 +5,8 @@ from workbench.operations.annotation import annotate, suggestion_edits
 from workbench.operations.annotation.annotate import Filter, NewSuggestion
 from workbench.operations.schema import labels
 from workbench.project.project import Project
-from workbench.storage import documents, runs
+from workbench.storage.documents import documents
+from workbench.storage.runs import runs
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 

@@ -5,7 +5,8 @@ import pytest
 from workbench.operations.annotation.label_alike import Copied, describe, label_alike
 from workbench.operations.documents import duplicates
 from workbench.operations.schema import labels as schema
-from workbench.storage import documents, suggestions
+from workbench.storage.annotation import suggestions
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.questions import Question

@@ -7,7 +7,7 @@ from workbench.operations.annotation import annotate, occurrences, suggestion_ed
 from workbench.operations.annotation.annotate import NewSuggestion
 from workbench.operations.annotation.occurrences import LABELLED, NEW, OVERLAPS, SUGGESTED, Wanted
 from workbench.operations.schema import labels
-from workbench.storage.listing import Filter
+from workbench.storage.queries.listing import Filter
 
 
 @pytest.fixture

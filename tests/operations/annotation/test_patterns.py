@@ -9,7 +9,7 @@ from workbench.base.watch import Watch
 from workbench.operations.annotation import annotate, patterns, suggestion_edits
 from workbench.operations.annotation.patterns import Hits
 from workbench.operations.schema import labels
-from workbench.storage.listing import Filter
+from workbench.storage.queries.listing import Filter
 from workbench.text.patterns import REGEX, WORDS, Pattern
 
 TEXTS = ["Ada met Bob.", "Bob paid £12 to Ada", "Nobody, adamant"]
@@ -112,7 +112,7 @@ def test_a_slow_expression_is_named_with_its_document_and_nothing_changes(
     patterns.add(project, [Pattern(WORDS, "Ada", person), Pattern(REGEX, "(.*?,){25}P", person)])
     annotate_texts = project.undo_title
     with project.edit("long"):
-        from workbench.storage import documents
+        from workbench.storage.documents import documents
         from workbench.text.dataset import Record
         from workbench.text.document import Document
 
@@ -189,7 +189,7 @@ def test_patterns_of_tags_suggest_them_for_each_token_that_a_match_covers(projec
 
 
 def test_tokens_with_a_tag_get_no_suggestion_and_imported_tokens_count(project, person):
-    from workbench.storage import documents
+    from workbench.storage.documents import documents
     from workbench.text.dataset import Record
     from workbench.text.document import Document
 

@@ -6,8 +6,8 @@ from workbench.jobs.spec import JobSpec
 from workbench.operations.annotation import annotate, preannotate
 from workbench.operations.annotation.preannotate import FAILED, IDLE, RUNNING, WAITING, Place
 from workbench.operations.application.background import here
-from workbench.storage import runs
-from workbench.storage.listing import Filter
+from workbench.storage.queries.listing import Filter
+from workbench.storage.runs import runs
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from workbench.operations.annotation import annotate, occurrences, patterns, pro
 from workbench.operations.annotation.annotate import Filter, NewSuggestion
 from workbench.operations.annotation.suggestion_edits import add_suggestions
 from workbench.operations.schema import labels
-from workbench.storage import listing
-from workbench.storage.origins import Origin
+from workbench.storage.annotation.origins import Origin
+from workbench.storage.queries import listing
 from workbench.text.patterns import WORDS, Pattern
 
 ADA = Origin("rule", "pattern:Ada")

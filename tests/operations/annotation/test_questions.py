@@ -8,7 +8,9 @@ from workbench.operations.annotation.annotate import NewSuggestion
 from workbench.operations.evaluation import reviews
 from workbench.operations.schema import labels as operations
 from workbench.project.check import check
-from workbench.storage import annotations, documents, labels, suggestions
+from workbench.storage.annotation import annotations, suggestions
+from workbench.storage.documents import documents
+from workbench.storage.labels import labels
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.mistakes import Mistake

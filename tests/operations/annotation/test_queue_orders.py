@@ -8,7 +8,8 @@ from workbench.operations.annotation import annotate, queue_list, queue_orders
 from workbench.operations.annotation.queue_orders import Wanted
 from workbench.operations.application.background import here
 from workbench.operations.inspecting import inspect
-from workbench.storage import documents, runs
+from workbench.storage.documents import documents
+from workbench.storage.runs import runs
 
 
 @pytest.fixture

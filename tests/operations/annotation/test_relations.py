@@ -6,8 +6,10 @@ from workbench.base.errors import WorkbenchError
 from workbench.operations.annotation import annotate, relation_rules, relations
 from workbench.operations.runs import train
 from workbench.operations.schema import labels
-from workbench.storage import annotations, documents, integrity
-from workbench.storage import labels as store
+from workbench.storage.annotation import annotations
+from workbench.storage.documents import documents
+from workbench.storage.integrity import integrity
+from workbench.storage.labels import labels as store
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 

@@ -57,7 +57,7 @@ def test_only_chosen_documents_of_the_layer_are_asked_about(
 
 
 def test_a_label_that_is_gone_is_not_suggested(project, queue, trained, topics, answer_job):
-    from workbench.storage import labels
+    from workbench.storage.labels import labels
 
     with project.edit("delete label"):
         labels.delete_label(project.db, topics[0].label("praise").id)

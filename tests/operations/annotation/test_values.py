@@ -13,9 +13,9 @@ from workbench.operations.annotation import (
 from workbench.operations.documents import corpus
 from workbench.operations.schema import labels
 from workbench.project.project import Project
-from workbench.storage import documents
-from workbench.storage.listing import Filter
-from workbench.storage.suggestions import NewSuggestion
+from workbench.storage.annotation.suggestions import NewSuggestion
+from workbench.storage.documents import documents
+from workbench.storage.queries.listing import Filter
 from workbench.text.labels import ANSWER, SCORE, WRITTEN_TEXT
 from workbench.text.query_parse import parse
 

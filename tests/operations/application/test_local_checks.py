@@ -97,7 +97,7 @@ def test_our_folders_are_named_and_those_of_the_user_are_not(monkeypatch, tmp_pa
     checks = found(project=str(secret))
 
     assert str(paths.cache_folder()).replace(str(user_dir), "~") in checks["storage.cache"].result
-    assert {"storage.project", "storage.documents"} <= set(checks)
+    assert {"storage.project", "storage.documents.documents"} <= set(checks)
     assert "Interviews" not in str(checks)
 
 

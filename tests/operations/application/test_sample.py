@@ -3,7 +3,8 @@ import pytest
 from workbench.base.errors import ProjectError
 from workbench.operations.documents import corpus
 from workbench.project.project import Project
-from workbench.storage import documents, labels
+from workbench.storage.documents import documents
+from workbench.storage.labels import labels
 
 
 @pytest.fixture

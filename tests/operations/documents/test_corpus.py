@@ -3,7 +3,8 @@ import pytest
 from workbench.base.errors import SpecError
 from workbench.operations.documents import corpus
 from workbench.operations.documents.corpus import Filter
-from workbench.storage import documents, labels
+from workbench.storage.documents import documents
+from workbench.storage.labels import labels
 
 
 def test_info_counts_each_document_once(project, topics):

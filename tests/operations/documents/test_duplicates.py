@@ -7,7 +7,7 @@ from workbench.base.watch import Watch
 from workbench.operations.documents import duplicates
 from workbench.operations.runs import training_data
 from workbench.operations.schema import labels
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 

@@ -6,7 +6,7 @@ from workbench.base.errors import SpecError
 from workbench.operations.annotation import annotate
 from workbench.operations.documents import corpus, notes, queries
 from workbench.operations.schema import labels
-from workbench.storage import documents, flags
+from workbench.storage.documents import documents, flags
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 

@@ -13,7 +13,10 @@ from workbench.operations.schema import labels as schema
 from workbench.project import backup, snapshot
 from workbench.project.check import check
 from workbench.project.project import Project
-from workbench.storage import documents, migrations, runs, saved_filters
+from workbench.storage.documents import documents
+from workbench.storage.queries import saved_filters
+from workbench.storage.runs import runs
+from workbench.storage.schema import migrations
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.patterns import REGEX, WORDS, Pattern

@@ -12,7 +12,8 @@ from workbench.operations.prompts import prompt
 from workbench.operations.prompts.prompt import PromptSpec
 from workbench.operations.runs import train
 from workbench.project.check import check_open
-from workbench.storage import documents, runs
+from workbench.storage.documents import documents
+from workbench.storage.runs import runs
 from workbench.training.spec import TrainSpec
 
 MARKER = "Quetzalcoatlus northropi"

@@ -6,7 +6,7 @@ import pytest
 from workbench.inspection.corpus.index import Writer
 from workbench.inspection.corpus.spec import Files
 from workbench.operations.documents import similar
-from workbench.storage import labels
+from workbench.storage.labels import labels
 
 
 @pytest.fixture

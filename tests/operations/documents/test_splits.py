@@ -6,7 +6,7 @@ from workbench.base.errors import Cancelled, SpecError
 from workbench.base.watch import Watch
 from workbench.operations.documents import corpus, splits
 from workbench.operations.documents.splits import SplitChoice
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.splits import Item
 
 SHARES = {"train": 0.5, "dev": 0.3, "test": 0.2}

@@ -7,8 +7,9 @@ from workbench.base.watch import Watch
 from workbench.operations.annotation import suggestion_edits
 from workbench.operations.documents import queries, statistics
 from workbench.operations.schema import labels as schema
-from workbench.storage import documents, suggestions
-from workbench.storage.suggestions import NewSuggestion
+from workbench.storage.annotation import suggestions
+from workbench.storage.annotation.suggestions import NewSuggestion
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import CHOICES, Document, with_choices
 from workbench.text.questions import Question

@@ -8,7 +8,7 @@ from workbench.base.watch import Watch
 from workbench.operations.documents import text_lengths
 from workbench.operations.models import tokenizers
 from workbench.runtime.vocabularies.measures import measure
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 

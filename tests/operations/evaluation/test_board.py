@@ -12,7 +12,8 @@ from workbench.operations.evaluation import board_export, compare, quality
 from workbench.operations.evaluation.board import board, layers_with_runs, made_from, with_rankings
 from workbench.operations.runs import results, run_list
 from workbench.project.project import Project
-from workbench.storage import labels, runs
+from workbench.storage.labels import labels
+from workbench.storage.runs import runs
 from workbench.tasks.classify.info import ClassifyInfo
 from workbench.text.query import QueryError
 

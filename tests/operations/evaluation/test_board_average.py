@@ -13,7 +13,8 @@ from workbench.operations.evaluation.board_average import Cell, LayerScore, Syst
 from workbench.operations.runs import results, run_list
 from workbench.operations.schema import labels
 from workbench.project.project import Project
-from workbench.storage import documents, runs
+from workbench.storage.documents import documents
+from workbench.storage.runs import runs
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.fields import Number, Prediction

@@ -7,7 +7,7 @@ from workbench.base.watch import Watch
 from workbench.operations.evaluation import compare, pairs, quality
 from workbench.operations.evaluation.compare_report import comparison_report
 from workbench.operations.runs import results
-from workbench.storage import runs
+from workbench.storage.runs import runs
 from workbench.text.fields import ClassScores, Prediction
 
 WRONG = {"a": (), "b": (0, 1, 2), "c": (0, 1, 3, 5)}  # the documents that each run gets wrong

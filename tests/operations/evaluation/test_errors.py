@@ -8,7 +8,8 @@ from workbench.operations.evaluation import errors
 from workbench.operations.evaluation.errors import Wanted, arranged
 from workbench.operations.runs import results
 from workbench.operations.schema import labels
-from workbench.storage import documents, runs
+from workbench.storage.documents import documents
+from workbench.storage.runs import runs
 from workbench.text.document import Document
 from workbench.text.fields import Prediction
 

@@ -9,7 +9,7 @@ from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.operations.annotation import annotate
 from workbench.operations.evaluation import folds, label_errors
 from workbench.operations.schema import labels
-from workbench.storage import documents
+from workbench.storage.documents import documents
 
 
 def end(job, answers, status="done"):

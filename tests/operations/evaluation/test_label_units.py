@@ -7,7 +7,7 @@ import pytest
 from workbench.base.errors import WorkbenchError
 from workbench.operations.annotation import annotate, questions, values
 from workbench.operations.evaluation import errors, folds, label_errors
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.mistakes import BOUNDARY, LABEL, Mistake
 
 TEXT = "Ada met Bob in Bonn."

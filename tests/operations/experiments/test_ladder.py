@@ -10,7 +10,7 @@ from workbench.operations.experiments.ladder import Ladder
 from workbench.operations.experiments.ladder_rungs import Rung, named, parse
 from workbench.operations.experiments.ladder_spec import LadderSpec, keep, last
 from workbench.operations.runs import run_recorder
-from workbench.storage import runs
+from workbench.storage.runs import runs
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from workbench.operations.experiments.ladder import Cell
 from workbench.operations.experiments.ladder_report import decoder_title, report, rows, seconds_left
 from workbench.operations.experiments.ladder_rungs import Available, Rung
 from workbench.operations.experiments.ladder_spec import LadderSpec
-from workbench.storage.runs import Run
+from workbench.storage.runs.runs import Run
 from workbench.training.spec import TrainSpec
 
 NO, YES = (Rung(name, name.title(), "m") for name in ("no", "yes"))

@@ -10,7 +10,7 @@ from workbench.inspection.uses.info import INFO as USES
 from workbench.operations.annotation import senses
 from workbench.operations.inspecting import corpus_index, inspect
 from workbench.operations.schema import labels
-from workbench.storage import documents
+from workbench.storage.documents import documents
 
 DOCUMENTS = InspectorInfo("any", "Any", dict, corpus="documents")
 ROWS = [

@@ -39,7 +39,9 @@ def test_gold_is_flat_and_says_whether_it_counts(project, add_layer, add_documen
     choice = inspect.Choice("run 1", "x", "/x", "tag", 1, "entities")
     layers = {
         layer.name: layer
-        for layer in __import__("workbench.storage.labels", fromlist=["layers"]).layers(project.db)
+        for layer in __import__("workbench.storage.labels.labels", fromlist=["layers"]).layers(
+            project.db
+        )
     }
 
     with pytest.MonkeyPatch.context() as patch:

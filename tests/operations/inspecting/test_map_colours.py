@@ -1,7 +1,8 @@
 """Colours of the points of a map: gold, split, clusters, predictions and errors of a run."""
 
 from workbench.operations.inspecting import map_colours
-from workbench.storage import documents, runs
+from workbench.storage.documents import documents
+from workbench.storage.runs import runs
 
 
 def groups(found):

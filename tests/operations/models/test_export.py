@@ -9,7 +9,8 @@ from workbench.base import paths
 from workbench.operations.models import export
 from workbench.operations.schema import labels
 from workbench.project.project import Project
-from workbench.storage import documents, runs
+from workbench.storage.documents import documents
+from workbench.storage.runs import runs
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.fields import ClassScores, Prediction

@@ -11,7 +11,7 @@ from workbench.operations.models import export_files
 from workbench.operations.schema import labels
 from workbench.operations.transfer.data_export import export_data, what_is_lost
 from workbench.project.project import Project
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.labels import Label, Layer

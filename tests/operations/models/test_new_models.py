@@ -11,7 +11,7 @@ from workbench.base.settings import Settings
 from workbench.operations.models import new_models
 from workbench.operations.models.new_models import TextSource
 from workbench.pretraining.spec import PretrainSpec
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 

@@ -15,7 +15,8 @@ from workbench.operations.prompts.prompt import PromptSpec
 from workbench.operations.runs import predict, results
 from workbench.operations.runs.run_recorder import wire
 from workbench.prompting.backends import spec as backends
-from workbench.storage import documents, runs
+from workbench.storage.documents import documents
+from workbench.storage.runs import runs
 from workbench.tasks.pairs.info import PairsInfo
 
 pytestmark = pytest.mark.process  # the worker that renders templates

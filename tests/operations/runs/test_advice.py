@@ -7,7 +7,7 @@ import pytest
 
 from workbench.base import paths
 from workbench.operations.runs import advice, baselines, rerun, results, run_recorder
-from workbench.storage import runs
+from workbench.storage.runs import runs
 from workbench.tasks.spec import score_title
 
 

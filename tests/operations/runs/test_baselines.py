@@ -5,7 +5,7 @@ import pytest
 from workbench.base.errors import SpecError
 from workbench.operations.inspecting import inspect
 from workbench.operations.runs import baselines, predict, results, run_recorder
-from workbench.storage import documents
+from workbench.storage.documents import documents
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from workbench.base.errors import ModelError
 from workbench.operations.evaluation import quality
 from workbench.operations.runs import calibration, predict, results, run_folders
 from workbench.runtime.decoding import softmax
-from workbench.storage import runs
+from workbench.storage.runs import runs
 from workbench.tasks import spec as tasks
 from workbench.tasks.heads.info import SpanGold
 from workbench.text.document import Document

@@ -8,7 +8,8 @@ from workbench.operations.models import installed
 from workbench.operations.runs import train
 from workbench.operations.schema import labels as schema
 from workbench.runtime.tokenizer import Tokenizer
-from workbench.storage import documents, labels
+from workbench.storage.documents import documents
+from workbench.storage.labels import labels
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 

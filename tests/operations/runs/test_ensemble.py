@@ -6,7 +6,8 @@ from workbench.base.errors import SpecError, WorkbenchError
 from workbench.operations.evaluation import compare
 from workbench.operations.inspecting import inspect
 from workbench.operations.runs import ensemble, predict, results, run_folders, run_list, train
-from workbench.storage import documents, runs
+from workbench.storage.documents import documents
+from workbench.storage.runs import runs
 from workbench.text.fields import ClassScores, Prediction
 from workbench.text.rows import row_id
 

@@ -14,7 +14,8 @@ from workbench.operations.annotation import suggest
 from workbench.operations.evaluation import board
 from workbench.operations.models import export
 from workbench.operations.runs import predict, published, results, train
-from workbench.storage import documents, labels
+from workbench.storage.documents import documents
+from workbench.storage.labels import labels
 
 LABELS = {"0": "praise", "1": "complaint"}
 

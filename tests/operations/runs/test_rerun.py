@@ -7,7 +7,7 @@ import pytest
 from workbench.operations.annotation import annotate
 from workbench.operations.runs import baselines, rerun, results, rounds, run_recorder
 from workbench.operations.schema import labels
-from workbench.storage import runs
+from workbench.storage.runs import runs
 
 
 def test_both_runs_are_scored_against_the_same_current_gold(project, trained):

@@ -9,7 +9,8 @@ from workbench.operations.annotation import annotate, suggestion_edits
 from workbench.operations.runs import results, run_folders, run_results
 from workbench.operations.schema import labels
 from workbench.project.check import check_open
-from workbench.storage import documents, runs
+from workbench.storage.documents import documents
+from workbench.storage.runs import runs
 from workbench.text.fields import ClassScores, Prediction, SpanScores, WordTag, WordTags
 from workbench.text.spans import Span
 

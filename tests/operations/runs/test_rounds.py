@@ -5,7 +5,8 @@ import pytest
 from workbench.operations.annotation.instant_curve import Point
 from workbench.operations.runs import rounds
 from workbench.operations.runs.rounds import Rounds
-from workbench.storage import documents, runs
+from workbench.storage.documents import documents
+from workbench.storage.runs import runs
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import os
 
 from workbench.base import owned_folder, paths
 from workbench.operations.runs import results, run_folders
-from workbench.storage import runs
+from workbench.storage.runs import runs
 
 
 def add(project, name):

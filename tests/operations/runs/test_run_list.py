@@ -3,7 +3,7 @@ import pytest
 from workbench.base.errors import WorkbenchError
 from workbench.operations.runs import results, run_list
 from workbench.operations.runs.run_list import Shown
-from workbench.storage import runs
+from workbench.storage.runs import runs
 
 
 @pytest.fixture

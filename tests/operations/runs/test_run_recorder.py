@@ -11,7 +11,7 @@ from workbench.jobs.events import Finished, Output, to_json
 from workbench.jobs.worker import write_result
 from workbench.operations.runs import results, run_recorder, train
 from workbench.project.project import Project
-from workbench.storage import runs
+from workbench.storage.runs import runs
 from workbench.training.spec import TrainSpec
 
 STARTER = str(paths.resource("models/starter-bert"))

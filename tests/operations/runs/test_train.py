@@ -13,7 +13,8 @@ from workbench.base.settings import Settings
 from workbench.models.families.bilstm.info import BilstmInfo
 from workbench.operations.models import installed
 from workbench.operations.runs import train
-from workbench.storage import documents, runs
+from workbench.storage.documents import documents
+from workbench.storage.runs import runs
 from workbench.tasks import spec as tasks
 from workbench.text.dataset import read
 from workbench.text.segmenters import stored

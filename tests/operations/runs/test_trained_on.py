@@ -9,7 +9,8 @@ from workbench.operations.evaluation.board import board
 from workbench.operations.evaluation.compare import compare
 from workbench.operations.runs import results
 from workbench.operations.runs.trained_on import TrainedOn, TrainingTexts
-from workbench.storage import documents, runs
+from workbench.storage.documents import documents
+from workbench.storage.runs import runs
 
 
 @pytest.fixture

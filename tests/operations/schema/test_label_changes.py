@@ -6,7 +6,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.operations.annotation import annotate, patterns
 from workbench.operations.schema import label_changes as changes
 from workbench.operations.schema import label_moves, labels
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.patterns import WORDS, Pattern

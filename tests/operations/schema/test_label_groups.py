@@ -6,7 +6,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.operations.annotation import annotate
 from workbench.operations.documents import corpus
 from workbench.operations.schema import label_changes, label_groups, label_moves, labels
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record, layer_from_json, layer_to_json
 from workbench.text.document import Document
 from workbench.text.labels import Label

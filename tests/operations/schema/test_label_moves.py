@@ -7,7 +7,7 @@ from workbench.operations.annotation import annotate, relation_rules, relations
 from workbench.operations.documents import notes
 from workbench.operations.schema import label_changes, label_moves, labels
 from workbench.project.check import check_open
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.rows import row_id

@@ -4,7 +4,7 @@ from workbench.base import settings
 from workbench.base.errors import WorkbenchError
 from workbench.operations.annotation import annotate
 from workbench.operations.schema import labels
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.labels import Label

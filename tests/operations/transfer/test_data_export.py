@@ -7,7 +7,8 @@ from workbench.base.errors import Cancelled, ExportFailed
 from workbench.operations.documents import corpus
 from workbench.operations.transfer import data_export
 from workbench.project.project import Project
-from workbench.storage import documents, runs
+from workbench.storage.documents import documents
+from workbench.storage.runs import runs
 from workbench.text.fields import Prediction, SpanScores
 from workbench.text.spans import Span
 

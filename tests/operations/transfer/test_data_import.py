@@ -8,7 +8,8 @@ from workbench.operations.annotation import annotate
 from workbench.operations.documents import corpus
 from workbench.operations.schema import labels as edit_labels
 from workbench.operations.transfer.import_handle import SameTexts
-from workbench.storage import documents, labels
+from workbench.storage.documents import documents
+from workbench.storage.labels import labels
 
 WEBANNO = "#id=1\n#text=Ada met\n1\tAda\t_\tB-PER\n2\tmet\t_\tO\n"  # TSV 1, which is not read
 LINES = (

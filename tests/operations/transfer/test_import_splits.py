@@ -6,7 +6,7 @@ import pytest
 
 from workbench.operations.documents import corpus
 from workbench.operations.transfer.import_splits import described, split_of, suggested
-from workbench.storage import documents
+from workbench.storage.documents import documents
 
 
 @pytest.mark.parametrize(

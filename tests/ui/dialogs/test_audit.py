@@ -11,7 +11,7 @@ from tests.held import Held
 from workbench.operations.annotation import annotate
 from workbench.operations.evaluation import alignment_audit
 from workbench.operations.schema import labels
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.spans import Span

@@ -10,7 +10,7 @@ from tests.inline import InlineQueue
 from workbench.jobs.events import Finished
 from workbench.jobs.spec import JobSpec
 from workbench.jobs.worker import write_result
-from workbench.storage import runs
+from workbench.storage.runs import runs
 from workbench.ui.dialogs.closing import ClosingQuestion
 
 SPEC = {"task": "classify", "layer": "class", "model": "x", "model_name": "x", "seed": 1}

@@ -12,7 +12,7 @@ from workbench.operations.documents import corpus
 from workbench.operations.schema import labels as schema
 from workbench.project.check import check
 from workbench.project.project import Project
-from workbench.storage import identity
+from workbench.storage.connections import identity
 from workbench.ui.dialogs.moved import Moved
 
 pytestmark = pytest.mark.skipif(

@@ -7,7 +7,7 @@ import pytest
 from tests.held import Held
 from workbench.base.errors import WorkbenchError
 from workbench.base.watch import QUIET
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.ui.dialogs import parts_state

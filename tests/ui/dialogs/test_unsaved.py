@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication
 from workbench.base.errors import ProjectDamaged, ProjectError, WorkbenchError
 from workbench.operations.annotation import values
 from workbench.operations.schema import labels
-from workbench.storage import documents
+from workbench.storage.documents import documents
 
 FULL = ProjectError("The disk is full.", hint="Free up disk space.")
 

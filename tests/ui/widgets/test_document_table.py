@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtGui import QFontMetrics
 
-from workbench.storage.listing import DocumentRow
+from workbench.storage.queries.listing import DocumentRow
 from workbench.text.find import marks
 from workbench.ui import theme
 from workbench.ui.widgets.document_cells import FoundText, _elided, _laid_out

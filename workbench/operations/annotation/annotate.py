@@ -26,15 +26,16 @@ from workbench.operations.annotation.document_view import (
 )
 from workbench.operations.schema.labels import add_labels
 from workbench.project.project import Project
-from workbench.storage import annotations as annotation_rows
-from workbench.storage import bulk, documents, labels
-from workbench.storage import relations as relation_rows
-from workbench.storage.annotations import MarkRow, SpanRow
-from workbench.storage.document_values import WrittenRow
-from workbench.storage.listing import DocumentRow, Filter
-from workbench.storage.queue import TO_DO, SourceFile
-from workbench.storage.relations import RelationRow
-from workbench.storage.suggestions import NewSuggestion, SuggestionRow
+from workbench.storage.annotation import annotations as annotation_rows
+from workbench.storage.annotation import relations as relation_rows
+from workbench.storage.annotation.annotations import MarkRow, SpanRow
+from workbench.storage.annotation.document_values import WrittenRow
+from workbench.storage.annotation.relations import RelationRow
+from workbench.storage.annotation.suggestions import NewSuggestion, SuggestionRow
+from workbench.storage.documents import bulk, documents
+from workbench.storage.labels import labels
+from workbench.storage.queries.listing import DocumentRow, Filter
+from workbench.storage.queries.queue import TO_DO, SourceFile
 from workbench.text.document import Document, choice_names
 from workbench.text.labels import MARKS, SPANS, Layer
 from workbench.text.rows import row_id

@@ -8,11 +8,12 @@ from dataclasses import replace
 
 from workbench.operations.annotation.document_view import DocumentView
 from workbench.project.project import Project
-from workbench.storage import documents, listing, unfinished
-from workbench.storage import queue as storage_queue
-from workbench.storage import states as storage_states
-from workbench.storage.listing import DocumentRow, Filter, Known
-from workbench.storage.queue import SourceFile
+from workbench.storage.annotation import states as storage_states
+from workbench.storage.documents import documents
+from workbench.storage.queries import listing, unfinished
+from workbench.storage.queries import queue as storage_queue
+from workbench.storage.queries.listing import DocumentRow, Filter, Known
+from workbench.storage.queries.queue import SourceFile
 from workbench.text.rows import row_id
 
 
@@ -53,7 +54,7 @@ def queue_page(
 
 
 def overall(states: Iterable[str]) -> str:
-    """The combined state of a document in several layers (`storage.states.overall`).
+    """The combined state of a document in several layers (`storage.annotation.states.overall`).
 
     Pending if there are none.
     """

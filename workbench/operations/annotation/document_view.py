@@ -12,15 +12,17 @@ from typing import Self
 from workbench.base.ordered_rows import OrderedRows
 from workbench.project.changes import Changes
 from workbench.project.project import Project
-from workbench.storage import annotations as annotation_rows
-from workbench.storage import answers, document_values, documents, labels
-from workbench.storage import relations as relation_rows
-from workbench.storage import suggestions as proposals
-from workbench.storage.annotations import MarkRow, SpanRow
-from workbench.storage.answers import AskedQuestion
-from workbench.storage.document_values import WrittenRow
-from workbench.storage.relations import RelationRow
-from workbench.storage.suggestions import SuggestionRow
+from workbench.storage.annotation import annotations as annotation_rows
+from workbench.storage.annotation import answers, document_values
+from workbench.storage.annotation import relations as relation_rows
+from workbench.storage.annotation import suggestions as proposals
+from workbench.storage.annotation.annotations import MarkRow, SpanRow
+from workbench.storage.annotation.answers import AskedQuestion
+from workbench.storage.annotation.document_values import WrittenRow
+from workbench.storage.annotation.relations import RelationRow
+from workbench.storage.annotation.suggestions import SuggestionRow
+from workbench.storage.documents import documents
+from workbench.storage.labels import labels
 from workbench.text.document import Document
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id

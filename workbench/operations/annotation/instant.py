@@ -20,8 +20,8 @@ from workbench.operations.annotation import instant_curve, queue_orders
 from workbench.operations.annotation.instant_curve import Point
 from workbench.operations.annotation.queue_orders import Order
 from workbench.operations.inspecting import corpus_index
-from workbench.storage import documents
-from workbench.storage.values import now
+from workbench.storage.documents import documents
+from workbench.storage.schema.values import now
 from workbench.text.labels import MARKS, TOKENS, Layer
 from workbench.text.rows import row_id
 

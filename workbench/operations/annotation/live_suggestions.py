@@ -15,13 +15,15 @@ from workbench.base.watch import QUIET, Watch
 from workbench.operations.annotation import suggest, suggestion_edits
 from workbench.operations.annotation.annotate import NewSuggestion
 from workbench.operations.runs import predict, results
-from workbench.storage import documents, labels, listing
-from workbench.storage import runs as stored_runs
-from workbench.storage import suggestions as proposals
-from workbench.storage.listing import Filter
-from workbench.storage.queue import TO_DO
-from workbench.storage.suggestions import SuggestionRow
-from workbench.storage.values import now
+from workbench.storage.annotation import suggestions as proposals
+from workbench.storage.annotation.suggestions import SuggestionRow
+from workbench.storage.documents import documents
+from workbench.storage.labels import labels
+from workbench.storage.queries import listing
+from workbench.storage.queries.listing import Filter
+from workbench.storage.queries.queue import TO_DO
+from workbench.storage.runs import runs as stored_runs
+from workbench.storage.schema.values import now
 from workbench.tasks import spec as tasks
 from workbench.text.dataset import Record
 from workbench.text.fields import WordTags

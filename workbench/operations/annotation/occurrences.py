@@ -12,10 +12,11 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.annotation import annotate, suggestion_edits
-from workbench.storage import labels, places
-from workbench.storage.listing import Filter
-from workbench.storage.places import Content, Place
-from workbench.storage.suggestions import NewSuggestion
+from workbench.storage.annotation.suggestions import NewSuggestion
+from workbench.storage.documents import places
+from workbench.storage.documents.places import Content, Place
+from workbench.storage.labels import labels
+from workbench.storage.queries.listing import Filter
 from workbench.text.find import find
 from workbench.text.labels import TEXT, TOKENS, Layer
 from workbench.text.rows import row_id

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
-from workbench.storage import labels, places
-from workbench.storage import patterns as stored
-from workbench.storage import suggestions as proposals
-from workbench.storage.listing import Filter
-from workbench.storage.suggestions import NewSuggestion
+from workbench.storage.annotation import patterns as stored
+from workbench.storage.annotation import suggestions as proposals
+from workbench.storage.annotation.suggestions import NewSuggestion
+from workbench.storage.documents import places
+from workbench.storage.labels import labels
+from workbench.storage.queries.listing import Filter
 from workbench.text.labels import CLASSES, TEXT, TOKENS, Label, Layer
 from workbench.text.pattern_search import Hit, PatternSearch
 from workbench.text.patterns import Pattern

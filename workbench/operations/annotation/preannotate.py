@@ -15,15 +15,18 @@ from workbench.base.events import Signal
 from workbench.base.latest import Latest
 from workbench.operations.annotation import queue_orders, suggest
 from workbench.operations.runs import predict, train
-from workbench.storage import documents, labels, listing, runs, unfinished
+from workbench.storage.documents import documents
+from workbench.storage.labels import labels
+from workbench.storage.queries import listing, unfinished
+from workbench.storage.runs import runs
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
     from workbench.operations.application.background import Background
     from workbench.project.project import Project
-    from workbench.storage.listing import Filter
-    from workbench.storage.runs import Run
+    from workbench.storage.queries.listing import Filter
+    from workbench.storage.runs.runs import Run
     from workbench.text.document import Document
     from workbench.text.labels import Layer
 

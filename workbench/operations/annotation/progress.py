@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from workbench.storage import states
+from workbench.storage.annotation import states
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id
 

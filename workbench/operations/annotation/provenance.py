@@ -16,10 +16,10 @@ from workbench.operations.annotation import (
     suggestion_edits,
 )
 from workbench.project import backup
-from workbench.storage import labels
-from workbench.storage import provenance as stored
-from workbench.storage import runs as storage_runs
-from workbench.storage.origins import Origin
+from workbench.storage.annotation import provenance as stored
+from workbench.storage.annotation.origins import Origin
+from workbench.storage.labels import labels
+from workbench.storage.runs import runs as storage_runs
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:

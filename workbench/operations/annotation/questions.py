@@ -8,9 +8,11 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.operations.annotation.annotate import reopen_empty, start_draft
 from workbench.project.project import Project
-from workbench.storage import annotations as annotation_rows
-from workbench.storage import answers, documents, labels
-from workbench.storage.answers import AskedCounts, AskedQuestion
+from workbench.storage.annotation import annotations as annotation_rows
+from workbench.storage.annotation import answers
+from workbench.storage.annotation.answers import AskedCounts, AskedQuestion
+from workbench.storage.documents import documents
+from workbench.storage.labels import labels
 from workbench.text.questions import Question
 
 __all__ = ["AskedCounts", "AskedQuestion"]

@@ -8,7 +8,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from workbench.operations.annotation import queue_orders
-from workbench.storage import documents, listing
+from workbench.storage.documents import documents
+from workbench.storage.queries import listing
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:

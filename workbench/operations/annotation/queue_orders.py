@@ -24,10 +24,12 @@ from workbench.operations.annotation.queue_strategies import KIND, title
 from workbench.operations.application.background import Background, here
 from workbench.operations.inspecting import corpus_index
 from workbench.operations.runs import predict, results
-from workbench.storage import documents, listing, runs
-from workbench.storage.listing import Filter
-from workbench.storage.queue import TO_DO
-from workbench.storage.values import now
+from workbench.storage.documents import documents
+from workbench.storage.queries import listing
+from workbench.storage.queries.listing import Filter
+from workbench.storage.queries.queue import TO_DO
+from workbench.storage.runs import runs
+from workbench.storage.schema.values import now
 from workbench.tasks import spec as tasks
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
     from workbench.operations.inspecting.inspect import Choice
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
 
 TARGET = "workbench.active.job:run"
 DECISIONS, SECOND, VECTORS = "decisions", "second", "vectors"  # needs of strategies

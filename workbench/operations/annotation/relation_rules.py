@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
-from workbench.storage import labels as store
-from workbench.storage import relations as stored
+from workbench.storage.annotation import relations as stored
+from workbench.storage.labels import labels as store
 from workbench.text import relations
 from workbench.text.relations import Pair, allowed, directed
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
-    from workbench.storage.staging import ConnectedLabels, StagedLayer
+    from workbench.storage.staging.staging import ConnectedLabels, StagedLayer
     from workbench.text.labels import Layer
 
 

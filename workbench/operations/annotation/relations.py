@@ -12,10 +12,11 @@ from workbench.base.i18n import _
 from workbench.operations.annotation.annotate import start_draft
 from workbench.operations.annotation.relation_rules import arrow
 from workbench.project.project import Project
-from workbench.storage import annotations as annotation_rows
-from workbench.storage import documents, labels
-from workbench.storage import relations as store
-from workbench.storage.annotations import SpanRow
+from workbench.storage.annotation import annotations as annotation_rows
+from workbench.storage.annotation import relations as store
+from workbench.storage.annotation.annotations import SpanRow
+from workbench.storage.documents import documents
+from workbench.storage.labels import labels
 from workbench.text.labels import Label, Layer
 from workbench.text.relations import allowed, span_layer
 from workbench.text.rows import row_id

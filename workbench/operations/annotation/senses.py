@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.base.i18n import _
 from workbench.operations.annotation import annotate
 from workbench.operations.schema import labels
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:

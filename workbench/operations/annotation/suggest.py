@@ -13,7 +13,7 @@ from workbench.operations.annotation.annotate import NewSuggestion
 from workbench.operations.application.background import Background, here
 from workbench.operations.runs import predict, results, run_folders
 from workbench.operations.runs.predict import Then
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.tasks import spec as tasks
 from workbench.text.rows import row_id
 from workbench.text.scale import Scale
@@ -21,7 +21,7 @@ from workbench.text.scale import Scale
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.text.dataset import Record
     from workbench.text.fields import Prediction
     from workbench.text.labels import Layer

@@ -10,11 +10,12 @@ from workbench.base.watch import QUIET, Watch
 from workbench.operations.annotation import questions
 from workbench.operations.annotation.annotate import make_room, start_draft
 from workbench.project.project import Project
-from workbench.storage import annotations as annotation_rows
-from workbench.storage import answers, document_values, labels
-from workbench.storage import runs as storage_runs
-from workbench.storage import suggestions as proposals
-from workbench.storage.suggestions import NewSuggestion, SuggestionRow
+from workbench.storage.annotation import annotations as annotation_rows
+from workbench.storage.annotation import answers, document_values
+from workbench.storage.annotation import suggestions as proposals
+from workbench.storage.annotation.suggestions import NewSuggestion, SuggestionRow
+from workbench.storage.labels import labels
+from workbench.storage.runs import runs as storage_runs
 from workbench.text.labels import Layer
 
 CHUNK = 200  # suggestions between two reports of progress

@@ -11,8 +11,10 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.operations.annotation.annotate import check_layer, reopen_empty, start_draft
 from workbench.project.project import Project
-from workbench.storage import annotations as annotation_rows
-from workbench.storage import document_values, documents, labels
+from workbench.storage.annotation import annotations as annotation_rows
+from workbench.storage.annotation import document_values
+from workbench.storage.documents import documents
+from workbench.storage.labels import labels
 from workbench.text.labels import NUMBERS, WRITTEN
 from workbench.text.scale import Scale
 

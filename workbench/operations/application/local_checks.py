@@ -18,7 +18,7 @@ from workbench.base.i18n import N_, _, ngettext
 from workbench.base.privacy import TELEMETRY_OFF
 from workbench.base.system_check import OK, PROBLEM, WARNING, Check, shown
 from workbench.jobs import machine
-from workbench.storage import probe
+from workbench.storage.connections import probe
 from workbench.version import __version__
 
 TARGET = "workbench.operations.application.local_checks:run"
@@ -187,7 +187,7 @@ def _storage(project: str) -> Iterator[Check]:
     yield folder_check("storage.models", _("Downloaded models"), paths.hub_cache())
     chosen = settings.load().documents_folder
     documents = Path(chosen) if chosen else paths.documents_folder()
-    yield folder_check("storage.documents", _("Folder for projects"), documents)
+    yield folder_check("storage.documents.documents", _("Folder for projects"), documents)
     if project:
         yield folder_check("storage.project", _("Folder of the open project"), Path(project))
     yield _locks()

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from workbench.base import paths
 from workbench.base.errors import ProjectError
 from workbench.base.i18n import _
-from workbench.storage import documents
-from workbench.storage import labels as layers
+from workbench.storage.documents import documents
+from workbench.storage.labels import labels as layers
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT, TEXT_B, Document
 from workbench.text.labels import CLASS_KEYS, SPAN_KEYS

@@ -16,7 +16,7 @@ from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.inspection import spec as inspectors
 from workbench.operations.application.session import Session
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.training.spec import TrainSpec, parse_settings
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from workbench.operations.transfer.data_export import ExportOutcome
     from workbench.operations.transfer.import_handle import ImportOutcome
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.text.dataset import Record
     from workbench.text.document import Document
     from workbench.text.fields import Prediction

@@ -28,21 +28,15 @@ from workbench.operations.transfer.import_splits import BY_NAME
 from workbench.operations.transfer.import_splits import described as described_splits
 from workbench.operations.transfer.import_splits import suggested as suggested_splits
 from workbench.project import backup
-from workbench.storage import annotations as annotation_rows
-from workbench.storage import (
-    answers,
-    bulk,
-    columns,
-    deletion,
-    documents,
-    integrity,
-    listing,
-    runs,
-    states,
-)  # fmt: skip
-from workbench.storage import labels as layers
-from workbench.storage.documents import Counts, DocumentRow, Filter
-from workbench.storage.ordering import Order
+from workbench.storage.annotation import annotations as annotation_rows
+from workbench.storage.annotation import answers, states
+from workbench.storage.documents import bulk, deletion, documents
+from workbench.storage.documents.documents import Counts, DocumentRow, Filter
+from workbench.storage.integrity import integrity
+from workbench.storage.labels import labels as layers
+from workbench.storage.queries import columns, listing
+from workbench.storage.queries.ordering import Order
+from workbench.storage.runs import runs  # fmt: skip
 from workbench.text.document import SPLITS
 from workbench.text.labels import Label, Layer
 from workbench.text.rows import row_id
@@ -110,7 +104,7 @@ def rows(
     """Table rows of the documents; labels and states are those of the layers (None: all).
 
     With `found_by`, the preview shows the text around its first match. `more`: further columns
-    (`storage.columns`) whose values the rows have.
+    (`storage.queries.columns`) whose values the rows have.
     """
     return documents.rows(project.db, ids, layer_ids, found_by=found_by, more=more)
 

@@ -13,13 +13,13 @@ from workbench.base import scratch
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
-from workbench.storage import documents, flags
-from workbench.storage import statistics as stored
+from workbench.storage.documents import documents, flags
+from workbench.storage.documents import statistics as stored
 from workbench.text.document import SPLITS
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
-    from workbench.storage.database import Database
+    from workbench.storage.connections.database import Database
 
 PAGE = 2_000  # documents between two reports of progress
 CHUNK = 20_000

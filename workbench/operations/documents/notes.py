@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
-from workbench.storage import flags, notes
-from workbench.storage.flags import REVIEWS, Flag
-from workbench.storage.notes import Note
+from workbench.storage.documents import flags, notes
+from workbench.storage.documents.flags import REVIEWS, Flag
+from workbench.storage.documents.notes import Note
 
 if TYPE_CHECKING:
     from workbench.project.project import Project

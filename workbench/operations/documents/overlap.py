@@ -11,7 +11,7 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.pretraining.texts import Texts
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.overlap import SIZE, Grams
 from workbench.text.rows import row_id
 

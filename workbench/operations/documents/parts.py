@@ -11,9 +11,9 @@ from workbench.base.watch import QUIET, Watch
 from workbench.operations.documents.corpus import STORED, documents_of
 from workbench.operations.schema import labels as layers
 from workbench.project.project import Project
-from workbench.storage import documents
-from workbench.storage import labels as store
-from workbench.storage import parts as stored
+from workbench.storage.documents import documents
+from workbench.storage.documents import parts as stored
+from workbench.storage.labels import labels as store
 from workbench.text.dataset import Record
 from workbench.text.document import TEXT, Document
 from workbench.text.labels import MARKS, Layer

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
-from workbench.storage import documents, listing, query_values, saved_filters
-from workbench.storage.listing import Filter
-from workbench.storage.saved_filters import SavedFilter
+from workbench.storage.documents import documents
+from workbench.storage.queries import listing, query_values, saved_filters
+from workbench.storage.queries.listing import Filter
+from workbench.storage.queries.saved_filters import SavedFilter
 from workbench.text import query, query_edit
 from workbench.text.query import Query, QueryError
 from workbench.text.query_parse import parse

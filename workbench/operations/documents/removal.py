@@ -33,10 +33,13 @@ from workbench.operations.runs.trained_on import adapted_on, training_ids
 from workbench.project import backup
 from workbench.project.backup import Version
 from workbench.project.project import Project
-from workbench.storage import backup as drafts
-from workbench.storage import patterns, removal, runs, saved_filters
-from workbench.storage.removal import Found
-from workbench.storage.runs import Run
+from workbench.storage.annotation import patterns
+from workbench.storage.connections import backup as drafts
+from workbench.storage.documents import removal
+from workbench.storage.documents.removal import Found
+from workbench.storage.queries import saved_filters
+from workbench.storage.runs import runs
+from workbench.storage.runs.runs import Run
 from workbench.text.patterns import WORDS, Pattern
 from workbench.text.redaction import Redactor, paragraphs
 

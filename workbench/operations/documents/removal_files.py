@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.project.project import Project
-from workbench.storage import runs
+from workbench.storage.runs import runs
 from workbench.text.document import text_hash
 from workbench.text.redaction import Redactor
 

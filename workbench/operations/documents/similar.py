@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 from workbench.inspection.corpus.spec import Files
 from workbench.operations.annotation import queue_orders
 from workbench.operations.inspecting import inspect
-from workbench.storage import documents, listing
-from workbench.storage.listing import Filter
+from workbench.storage.documents import documents
+from workbench.storage.queries import listing
+from workbench.storage.queries.listing import Filter
 from workbench.tasks import spec as tasks
 from workbench.text.rows import row_id
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from workbench.base.settings import Settings
     from workbench.operations.inspecting.inspect import Choice
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.text.labels import Layer
 
 INSPECTOR = "near_documents"  # whose index is used

@@ -13,8 +13,8 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.base.watch import QUIET, Watch
-from workbench.storage import bulk, documents
-from workbench.storage import labels as layers
+from workbench.storage.documents import bulk, documents
+from workbench.storage.labels import labels as layers
 from workbench.text.document import SPLITS
 from workbench.text.rows import row_id
 

@@ -20,8 +20,8 @@ from workbench.base.watch import QUIET, Watch
 from workbench.metrics.significance import wilson
 from workbench.operations.annotation import progress, provenance
 from workbench.operations.schema import labels as schema
-from workbench.storage import statistics as stored
-from workbench.storage.origins import Origin
+from workbench.storage.annotation.origins import Origin
+from workbench.storage.documents import statistics as stored
 from workbench.text import query_edit
 from workbench.text.labels import NUMBERS, WRITTEN
 from workbench.text.rows import row_id

@@ -21,7 +21,7 @@ from workbench.base.watch import QUIET, Watch
 from workbench.operations.inspecting import corpus_index
 from workbench.operations.models import installed, tokenizers
 from workbench.runtime.vocabularies.measures import LIMITS, LONGEST
-from workbench.storage import statistics as stored
+from workbench.storage.documents import statistics as stored
 from workbench.text.document import TEXT, TEXT_B, Document
 from workbench.text.segment import words
 

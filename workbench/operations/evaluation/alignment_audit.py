@@ -20,9 +20,9 @@ from workbench.base.watch import QUIET, Watch
 from workbench.models import spec as models
 from workbench.operations.annotation import annotate
 from workbench.operations.runs.cut_texts import PAGE
-from workbench.storage import annotations as annotation_rows
-from workbench.storage import documents
-from workbench.storage.listing import Filter
+from workbench.storage.annotation import annotations as annotation_rows
+from workbench.storage.documents import documents
+from workbench.storage.queries.listing import Filter
 from workbench.tasks import spec as tasks
 from workbench.text.alignment import token_range
 from workbench.text.dataset import Record
@@ -34,7 +34,7 @@ from workbench.text.spans import Span, highest_ends, overlap
 if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.runtime.inputs import Prepared
-    from workbench.storage.annotations import SpanRow
+    from workbench.storage.annotation.annotations import SpanRow
     from workbench.tasks.spec import TaskInfo
     from workbench.text.labels import Layer
 

@@ -24,7 +24,7 @@ from workbench.operations.evaluation import quality, scoring
 from workbench.operations.runs import missing, predict, results, run_folders
 from workbench.operations.runs.run_results import ENSEMBLE, PROMPT, PUBLISHED, outcome, trained
 from workbench.operations.runs.trained_on import TrainedOn, TrainingTexts
-from workbench.storage import labels
+from workbench.storage.labels import labels
 from workbench.tasks import spec as tasks
 from workbench.text.rows import row_id
 from workbench.training.methods import spec as methods
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from workbench.operations.evaluation.quality import Evidence
     from workbench.operations.evaluation.scoring import Scored
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.tasks.spec import TaskInfo
 
 FINISHED = ("done", "stopped")

@@ -21,14 +21,14 @@ from workbench.operations.evaluation.scoring import Scored
 from workbench.operations.runs import missing, results, run_settings
 from workbench.operations.runs.run_settings import SettingRow
 from workbench.operations.runs.trained_on import TrainingTexts
-from workbench.storage import runs
+from workbench.storage.runs import runs
 from workbench.tasks import spec as tasks
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.quality import Evidence
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
 
 NAMED = 3  # documents named in a message
 

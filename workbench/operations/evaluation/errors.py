@@ -14,7 +14,7 @@ from workbench.operations.evaluation import reviews, scoring
 from workbench.operations.evaluation.reviews import Review
 from workbench.operations.evaluation.scoring import Scored
 from workbench.operations.runs import predict, results
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.tasks import spec as tasks
 from workbench.text.document import Document
 from workbench.text.fields import Answers, DocumentLabels, LabelScores
@@ -24,7 +24,7 @@ from workbench.text.spans import Span
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.text.fields import Prediction
     from workbench.text.labels import Layer
 

@@ -20,8 +20,9 @@ from workbench.operations.evaluation import scoring
 from workbench.operations.evaluation.scoring import Scored
 from workbench.operations.runs import predict, results, train
 from workbench.project import snapshot
-from workbench.storage import labels, runs
-from workbench.storage.values import now
+from workbench.storage.labels import labels
+from workbench.storage.runs import runs
+from workbench.storage.schema.values import now
 from workbench.tasks import spec as tasks
 from workbench.text.fields import Prediction
 from workbench.text.rows import row_id

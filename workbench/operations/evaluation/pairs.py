@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from workbench.metrics.resampling import Statistic
     from workbench.operations.evaluation.quality import Evidence
     from workbench.operations.runs.trained_on import TrainedOn
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.tasks.spec import TaskInfo
     from workbench.text.document import Document
     from workbench.text.fields import Prediction

@@ -14,7 +14,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.documents import queries
 from workbench.operations.runs import predict, results
-from workbench.storage import queue
+from workbench.storage.queries import queue
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
 from workbench.text.document import SPLITS, Document, choice_names
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from workbench.metrics.resampling import Statistic
     from workbench.operations.evaluation.scoring import Scored
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.text.fields import Prediction
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from workbench.operations.evaluation.quality import Calibrated, Evidence, LabelCurves
     from workbench.operations.evaluation.slices import Slices
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
 
 
 def quality_report(

@@ -14,8 +14,9 @@ from workbench.base.i18n import N_, _
 from workbench.operations.annotation import questions
 from workbench.operations.annotation.annotate import make_room, start_draft
 from workbench.project.project import Project
-from workbench.storage import annotations as annotation_rows
-from workbench.storage import document_values, flags
+from workbench.storage.annotation import annotations as annotation_rows
+from workbench.storage.annotation import document_values
+from workbench.storage.documents import flags
 from workbench.text.labels import Layer
 from workbench.text.mistakes import Mistake
 from workbench.text.rows import row_id

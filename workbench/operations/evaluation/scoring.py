@@ -99,7 +99,7 @@ def usable_records(
     project: Project, info: TaskInfo, layer: Layer, *, splits: Sequence[str] | None = None
 ) -> Iterator[Record]:
     """The submitted records of a layer that the task can use, in project order."""
-    from workbench.storage import documents
+    from workbench.storage.documents import documents
 
     for record in documents.records(
         project.db, layers=(layer.name,), splits=splits, submitted_in=layer.name

@@ -20,7 +20,8 @@ from workbench.operations.experiments.ladder_rungs import Available, available, 
 from workbench.operations.experiments.ladder_spec import LadderSpec, keep
 from workbench.operations.models import installed
 from workbench.operations.runs import train
-from workbench.storage import labels, runs
+from workbench.storage.labels import labels
+from workbench.storage.runs import runs
 from workbench.tasks import spec as tasks
 from workbench.training.spec import TrainSpec
 from workbench.training.spec import options as settings_of
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from workbench.jobs.events import Event
     from workbench.jobs.queue import Job, Queue
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
 
 DECODER = "decoder"  # the setting of tasks that decode sequences
 DECODERS = ("crf", "greedy")

@@ -35,7 +35,7 @@ from workbench.inspection.spec import InspectorInfo
 from workbench.jobs.spec import JobSpec
 from workbench.operations.models import installed
 from workbench.operations.runs import predict, train
-from workbench.storage import documents, gold_labels
+from workbench.storage.documents import documents, gold_labels
 from workbench.text import dataset
 from workbench.text.document import TEXT
 from workbench.text.segment import tokens_of

@@ -14,7 +14,7 @@ from workbench.base.i18n import _
 from workbench.jobs.events import Finished
 from workbench.jobs.spec import JobSpec
 from workbench.operations.runs import predict, train
-from workbench.storage.header import is_project
+from workbench.storage.connections.header import is_project
 from workbench.text import dataset
 from workbench.text.document import TEXT, Document
 

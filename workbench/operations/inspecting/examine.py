@@ -23,7 +23,9 @@ from workbench.inspection.spec import InspectorInfo
 from workbench.jobs.spec import JobSpec
 from workbench.operations.inspecting.corpus_index import model_files
 from workbench.operations.runs import predict, train
-from workbench.storage import documents, labels, listing
+from workbench.storage.documents import documents
+from workbench.storage.labels import labels
+from workbench.storage.queries import listing
 from workbench.tasks import spec as tasks
 from workbench.text import dataset
 from workbench.text.dataset import Dataset, Record

@@ -19,8 +19,9 @@ from workbench.models import spec as specs
 from workbench.operations.models import installed
 from workbench.operations.runs import ensemble, missing, predict, results, run_folders, train
 from workbench.operations.runs.run_results import ENSEMBLE, PROMPT
-from workbench.storage import documents, listing
-from workbench.storage.listing import DocumentRow
+from workbench.storage.documents import documents
+from workbench.storage.queries import listing
+from workbench.storage.queries.listing import DocumentRow
 from workbench.tasks import spec as tasks
 from workbench.text.document import Document
 from workbench.text.labels import Layer
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from workbench.metrics.differences import Difference
     from workbench.models.spec import ModelInfo
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,15 @@ from workbench.base.i18n import N_, _
 from workbench.operations.inspecting import corpus_index
 from workbench.operations.runs import missing, predict, results
 from workbench.operations.schema import labels
-from workbench.storage import documents, runs
+from workbench.storage.documents import documents
+from workbench.storage.runs import runs
 from workbench.tasks import spec as tasks
 from workbench.text.document import SPLITS
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
 
 GOLD, PREDICTION, ERROR, SPLIT, CLUSTER = "gold", "prediction", "error", "split", "cluster"
 RIGHT, WRONG = N_("right"), N_("wrong")

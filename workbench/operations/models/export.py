@@ -20,7 +20,7 @@ from workbench.jobs.spec import JobSpec
 from workbench.operations.models import installed
 from workbench.operations.runs import missing, predict, results, train
 from workbench.operations.runs.run_results import PUBLISHED, trained
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.tasks import spec as tasks
 from workbench.text import dataset
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
     from workbench.models.spec import ModelInfo
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.text.document import Document
 
 __all__ = ["default_formats", "loading_code"]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from workbench.base.errors import ExportFailed
 from workbench.base.i18n import _, ngettext
-from workbench.storage.header import is_project
+from workbench.storage.connections.header import is_project
 
 if TYPE_CHECKING:
     from workbench.exporters.data.base import File, FolderExporter, Plan

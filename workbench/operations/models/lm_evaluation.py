@@ -14,7 +14,7 @@ from workbench.metrics.perplexity import perplexity
 from workbench.operations.models.vectors import texts_of
 from workbench.pretraining.results import CHARACTER, ModelFit
 from workbench.pretraining.texts import Texts
-from workbench.storage.header import is_project
+from workbench.storage.connections.header import is_project
 from workbench.text.segment import words
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from workbench.operations.models.pretrain import Pretraining
 from workbench.operations.transfer import plain_text
 from workbench.pretraining.spec import PretrainSpec
 from workbench.pretraining.texts import Texts, files_of, links_out
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.training.vectors.spec import SUFFIXES
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from workbench.operations.transfer import plain_text
 from workbench.pretraining.results import PretrainResult
 from workbench.pretraining.spec import PretrainSpec, objective
 from workbench.pretraining.texts import files_of
-from workbench.storage import documents
-from workbench.storage.header import is_project
+from workbench.storage.connections.header import is_project
+from workbench.storage.documents import documents
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue

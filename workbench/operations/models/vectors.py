@@ -27,7 +27,7 @@ from workbench.runtime.vectors.evaluation import (
     read_set,
 )
 from workbench.runtime.vectors.lexicon import COSINE, Lexicon, Neighbour
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.training.vectors import spec as training
 
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ from workbench.operations.runs import predict, results, run_folders, train
 from workbench.operations.runs.run_results import PROMPT
 from workbench.prompting.backends import spec as backends
 from workbench.prompting.results import PromptResult
-from workbench.storage import prompts, runs
+from workbench.storage.runs import prompts, runs
 from workbench.tasks import spec as tasks
 from workbench.text.document import CHOICES, Document
 from workbench.text.labels import Layer
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from workbench.prompting.budget import Asked
     from workbench.prompting.built_in import BuiltIn
     from workbench.prompting.score import LabelAnswer as LabelAnswer
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.text.fields import Prediction
 
 __all__ = [

@@ -13,7 +13,7 @@ from workbench.operations.evaluation import scoring
 from workbench.operations.runs import train
 from workbench.prompting.backends import spec as backends
 from workbench.prompting.backends.spec import Measure, PromptModel
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.tasks import spec as tasks
 from workbench.text.document import BLANK, TEXT_B, Document
 from workbench.text.labels import Layer

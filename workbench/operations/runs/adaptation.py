@@ -19,7 +19,7 @@ from workbench.base.i18n import _
 from workbench.operations.transfer import plain_text
 from workbench.pretraining.spec import ObjectiveInfo, objectives, usual_objective
 from workbench.pretraining.spec import objective as objective_info
-from workbench.storage import documents
+from workbench.storage.documents import documents
 
 if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo

@@ -25,14 +25,14 @@ from workbench.operations.runs import missing, predict, rerun
 from workbench.operations.runs.baselines import Offer
 from workbench.operations.runs.run_results import TRAINING, trained
 from workbench.operations.runs.training_curves import training_curves
-from workbench.storage import runs
+from workbench.storage.runs import runs
 from workbench.tasks import spec as tasks
 
 if TYPE_CHECKING:
     from workbench.jobs.events import Finished
     from workbench.jobs.queue import Job, Queue
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
 
 TARGET = "workbench.baselines.job:measure"
 FILE = "baselines.json"  # in the folder of the run: baseline → main score on dev

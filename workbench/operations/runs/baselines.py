@@ -14,14 +14,15 @@ from workbench.baselines import spec as baselines
 from workbench.baselines.spec import KIND, PREFIX
 from workbench.jobs.spec import JobSpec
 from workbench.operations.runs import run_folders, train
-from workbench.storage import labels, runs
+from workbench.storage.labels import labels
+from workbench.storage.runs import runs
 from workbench.tasks import spec as tasks
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Queue
     from workbench.project.project import Project
     from workbench.project.snapshot import Snapshot
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.text.labels import Layer
 
 TARGET = "workbench.baselines.job:fit"

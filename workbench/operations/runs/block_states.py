@@ -15,7 +15,7 @@ from workbench.training.spec import TrainSpec
 
 if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.training.methods.spec import MethodInfo
 
 FROZEN, TRAINED, LATER, INSERTED, NEW, UNUSED = (

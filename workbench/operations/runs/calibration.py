@@ -15,13 +15,13 @@ from workbench.base.i18n import _
 from workbench.base.records import json_text
 from workbench.models.spec import DESCRIPTION
 from workbench.operations.runs import results, run_folders
-from workbench.storage import runs
+from workbench.storage.runs import runs
 from workbench.tasks import spec as tasks
 from workbench.text.fields import LabelScores, Prediction
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
 
 TEMPERATURE, THRESHOLDS = "temperature", "thresholds"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.watch import QUIET, Watch
 from workbench.models import spec as models
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id
 

@@ -16,8 +16,8 @@ from workbench.operations.evaluation import scoring
 from workbench.operations.runs import missing, predict, results, run_folders
 from workbench.operations.runs.predict import Begun, Then
 from workbench.operations.runs.run_results import ENSEMBLE, TRAINING
-from workbench.storage import runs
-from workbench.storage.values import now
+from workbench.storage.runs import runs
+from workbench.storage.schema.values import now
 from workbench.tasks import spec as tasks
 from workbench.text.rows import row_id
 from workbench.training.results import TrainResult
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
     from workbench.operations.evaluation.scoring import Scored
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.text.document import Document
     from workbench.text.fields import Prediction
 

@@ -11,7 +11,7 @@ from workbench.operations.runs import run_results
 from workbench.tasks import spec as tasks
 
 if TYPE_CHECKING:
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
 
 
 def of_run(run: Run) -> str:

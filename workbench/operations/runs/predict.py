@@ -22,7 +22,7 @@ from workbench.models.spec import DESCRIPTION, published
 from workbench.operations.application.background import Background, here
 from workbench.operations.runs import run_folders, train
 from workbench.operations.runs.run_results import ENSEMBLE, PROMPT, PUBLISHED, outcome
-from workbench.storage import runs
+from workbench.storage.runs import runs
 from workbench.text import dataset
 from workbench.text.document import TEXT, Document
 from workbench.text.rows import row_id
@@ -30,7 +30,7 @@ from workbench.text.rows import row_id
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.text.fields import Prediction
 
 TARGET = "workbench.tasks.predictor:run"

@@ -18,7 +18,7 @@ from workbench.models import spec as specs
 from workbench.operations.application.background import Background, here
 from workbench.operations.models.export_files import UnicodeFile
 from workbench.operations.runs import train
-from workbench.storage.header import is_project
+from workbench.storage.connections.header import is_project
 from workbench.tasks import spec as tasks
 from workbench.text.document import CHOICES, TEXT, TEXT_B, Document, with_choices
 from workbench.text.fields import Answers, DocumentLabels
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from workbench.jobs.events import Finished
     from workbench.jobs.queue import Job, Queue
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.text.fields import Prediction
 from workbench.operations.runs.predict import Question, Then, device_of, task_of
 

@@ -20,8 +20,9 @@ from workbench.operations.evaluation import scoring
 from workbench.operations.runs import predict, published_views, run_folders
 from workbench.operations.runs.predict import Then
 from workbench.operations.runs.run_results import PUBLISHED
-from workbench.storage import labels, runs
-from workbench.storage.values import now
+from workbench.storage.labels import labels
+from workbench.storage.runs import runs
+from workbench.storage.schema.values import now
 from workbench.tasks import spec as tasks
 from workbench.text.rows import row_id
 from workbench.training.results import TrainResult
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo
     from workbench.operations.evaluation.scoring import Scored
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.text.fields import Prediction
     from workbench.text.labels import Layer
 

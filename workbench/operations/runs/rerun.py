@@ -12,13 +12,13 @@ from workbench.baselines.spec import KIND as BASELINE
 from workbench.operations.evaluation import scoring
 from workbench.operations.runs import baselines, predict, results, train
 from workbench.operations.runs.run_results import TRAINING, trained
-from workbench.storage import runs
+from workbench.storage.runs import runs
 from workbench.tasks import spec as tasks
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Queue
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
 
 
 Prepared = train.Prepared | baselines.Prepared

@@ -19,8 +19,9 @@ from workbench.operations.evaluation.scoring import Evaluation, Scored
 from workbench.operations.runs import baselines, missing, predict, run_folders, train
 from workbench.operations.runs.predict import Then
 from workbench.operations.runs.run_results import outcome
-from workbench.storage import labels, runs
-from workbench.storage.values import now
+from workbench.storage.labels import labels
+from workbench.storage.runs import runs
+from workbench.storage.schema.values import now
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
 from workbench.text.labels import Layer
@@ -29,7 +30,7 @@ from workbench.text.rows import row_id
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.text.fields import Prediction
 
 

@@ -12,12 +12,12 @@ from workbench.operations.annotation import instant_curve
 from workbench.operations.annotation.instant_curve import Point
 from workbench.operations.runs import results
 from workbench.operations.runs.run_results import trained
-from workbench.storage import runs
+from workbench.storage.runs import runs
 from workbench.tasks import spec as tasks
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.text.fields import Prediction
 
 NEEDED = 3  # changes of predictions that are read, as of the instant model

@@ -15,15 +15,17 @@ from workbench.base import owned_folder, paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.models.spec import DESCRIPTION
-from workbench.storage import runs
+from workbench.storage.runs import runs
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
 
 
 def add_run(project: Project, name: str, kind: str = "train", **values: Any) -> Run:
-    """A new run with an empty folder, inside `project.write()`; `values` as for `storage.runs.add`.
+    """A new run with an empty folder, inside `project.write()`.
+
+    values: as for `storage.runs.runs.add`.
 
     Raises WorkbenchError if the folder cannot be created.
     """

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
-from workbench.storage import runs
-from workbench.storage.runs import Listing
+from workbench.storage.runs import runs
+from workbench.storage.runs.runs import Listing
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
 
 SEPARATOR = ","  # between tags where several are typed
 

@@ -19,14 +19,14 @@ from workbench.base.terms import term
 from workbench.baselines.spec import KIND as BASELINE
 from workbench.jobs.events import Event, Finished, Output, Started, from_json
 from workbench.operations.runs import run_folders
-from workbench.storage import runs
-from workbench.storage.runs import Failure
+from workbench.storage.runs import runs
+from workbench.storage.runs.runs import Failure
 from workbench.training.results import TrainResult
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
 
 
 PURPOSES = ("train", "prompt", BASELINE)  # of the jobs that have a run row

@@ -8,7 +8,7 @@ from workbench.prompting.results import PromptResult
 from workbench.training.results import TrainResult
 
 if TYPE_CHECKING:
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
 
 # Kinds of runs. A prompt asks a language model, an ensemble averages other runs, a published model
 # predicts as it is.

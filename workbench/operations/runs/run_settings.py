@@ -11,7 +11,7 @@ from workbench.operations.runs.run_results import trained
 from workbench.training.spec import all_options
 
 if TYPE_CHECKING:
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
 
 _TITLES = {
     "kind": N_("Kind"),

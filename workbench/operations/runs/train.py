@@ -38,7 +38,7 @@ from workbench.operations.runs.training_data import (
 )  # fmt: skip
 from workbench.project import snapshot
 from workbench.project.snapshot import Snapshot
-from workbench.storage import runs
+from workbench.storage.runs import runs
 from workbench.text.labels import Layer
 from workbench.training.methods import spec as methods
 from workbench.training.plan import Plan as SettingsPlan
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
     from workbench.models.spec import ModelInfo
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
 
 __all__ = [
     "WAITED_FOR", "CutCount", "LeftOut", "Plan", "TextCheck", "check_texts", "choose_layer",

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.operations.runs.run_results import ENSEMBLE
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text import dataset
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.text.document import Document
 
 

@@ -17,8 +17,9 @@ from workbench.operations.documents import splits
 from workbench.operations.evaluation import scoring
 from workbench.operations.runs.cut_texts import CutCount
 from workbench.runtime.preparers.words import WordPreparer
-from workbench.storage import annotations as annotation_rows
-from workbench.storage import documents, labels, statistics
+from workbench.storage.annotation import annotations as annotation_rows
+from workbench.storage.documents import documents, statistics
+from workbench.storage.labels import labels
 from workbench.tasks import spec as tasks
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id

@@ -14,9 +14,9 @@ from workbench.base.watch import QUIET, Watch
 from workbench.operations.schema import labels as operations
 from workbench.project import backup
 from workbench.project.project import Project
-from workbench.storage import label_changes as stored
-from workbench.storage import labels as store
-from workbench.storage.label_changes import Use
+from workbench.storage.labels import label_changes as stored
+from workbench.storage.labels import labels as store
+from workbench.storage.labels.label_changes import Use
 from workbench.text.labels import Label, Layer
 from workbench.text.rows import row_id
 

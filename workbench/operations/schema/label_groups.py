@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.project.project import Project
-from workbench.storage import labels as store
+from workbench.storage.labels import labels as store
 from workbench.text.labels import Label, Layer
 
 

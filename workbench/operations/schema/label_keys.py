@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.base import settings
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
-from workbench.storage import labels as store
+from workbench.storage.labels import labels as store
 
 if TYPE_CHECKING:
     from workbench.project.project import Project

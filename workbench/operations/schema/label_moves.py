@@ -10,8 +10,8 @@ from workbench.base.watch import QUIET, Watch
 from workbench.operations.schema.label_changes import check_in, documents_of, name_of, place_of
 from workbench.project import backup
 from workbench.project.project import Project
-from workbench.storage import label_moves as stored
-from workbench.storage import labels as store
+from workbench.storage.labels import label_moves as stored
+from workbench.storage.labels import labels as store
 from workbench.text.labels import Layer
 from workbench.text.relations import span_layer
 from workbench.text.rows import row_id

@@ -15,8 +15,9 @@ from workbench.operations.schema import label_groups
 from workbench.operations.schema.label_keys import check_key, command_keys, may_be_key, used_keys
 from workbench.project import backup
 from workbench.project.project import Project
-from workbench.storage import answers, document_values, documents
-from workbench.storage import labels as store
+from workbench.storage.annotation import answers, document_values
+from workbench.storage.documents import documents
+from workbench.storage.labels import labels as store
 from workbench.text.document import CHOICES, choice_names
 from workbench.text.labels import LAYER_KINDS, LONGEST_NAME, Label, Layer, free_key
 from workbench.text.relations import SPANS

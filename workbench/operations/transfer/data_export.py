@@ -14,7 +14,9 @@ from workbench.base import registry
 from workbench.base.errors import ExportFailed
 from workbench.base.i18n import _, ngettext
 from workbench.operations.models import export_files
-from workbench.storage import documents, labels, runs
+from workbench.storage.documents import documents
+from workbench.storage.labels import labels
+from workbench.storage.runs import runs
 from workbench.text.dataset import Record
 from workbench.text.document import SPLITS
 from workbench.text.labels import Layer
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from workbench.base.manifest import Contribution
     from workbench.exporters.data.base import DataExporter, FolderExporter, Plan
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.text.fields import Answers, Prediction
     from workbench.text.questions import Question
 

@@ -25,8 +25,10 @@ from workbench.operations.transfer.import_handle import ImportHandle, ImportOutc
 from workbench.operations.transfer.import_preview import options_for
 from workbench.operations.transfer.import_splits import BY_NAME, split_of
 from workbench.operations.transfer.staging_job import STAGING, TARGET
-from workbench.storage import intake, labels, places, staging
-from workbench.storage.values import now
+from workbench.storage.documents import places
+from workbench.storage.labels import labels
+from workbench.storage.schema.values import now
+from workbench.storage.staging import copy_staged, staging
 from workbench.text.labels import NUMBERS, Label, Layer, free_key
 from workbench.text.relations import SPANS, span_layer
 from workbench.text.rows import row_id
@@ -203,7 +205,7 @@ class _Act:
         if not staged.documents and not any(layer.declared for layer in staged.layers):
             return ImportOutcome(0, 0, tuple(skipped), tuple(warnings))
         project = self.project
-        with intake.attached(project.db, staged.path):
+        with copy_staged.attached(project.db, staged.path):
             title = _("Import {name}").format(name=_named(self.files))
             with project.edit(title, bulk=True, watch=watch.part(0.8, 1.0)):
                 found = Duplicates.find(project.db, self.files, self.duplicates, self.near)
@@ -228,7 +230,7 @@ class _Act:
         project = self.project
         targets = self._targets(staged, warnings)
         last = places.last_document(project.db)
-        documents, spans = intake.copy_documents(
+        documents, spans = copy_staged.copy_documents(
             project.db,
             targets,
             annotator_id=project.annotator_id,
@@ -237,16 +239,16 @@ class _Act:
             keys=found.keys,
             watch=watch.part(0.0, 0.7),
         )
-        questions = intake.questions(project.db)
-        labelled = intake.labelled_after(project.db, last) if documents else 0
+        questions = copy_staged.questions(project.db)
+        labelled = copy_staged.labelled_after(project.db, last) if documents else 0
         labels = len(set(targets.labels.values())) if documents else 0
-        splits = intake.splits_after(project.db, last)
+        splits = copy_staged.splits_after(project.db, last)
         suggestions = found.suggest(project.db, targets, now())
         made, fault = patterns.apply_to_new(project, last, watch=watch.part(0.7, 0.8))
         warnings += [fault] if fault else []
         return _Copied(documents, spans, questions, suggestions + made, labelled, labels, splits)
 
-    def _targets(self, staged: staging.Staged, warnings: list[str]) -> intake.Targets:
+    def _targets(self, staged: staging.Staged, warnings: list[str]) -> copy_staged.Targets:
         layer_ids: dict[int, int] = {}
         label_ids: dict[int, int] = {}
         names: dict[str, str] = {}  # layer of spans in the file → in the project
@@ -263,7 +265,7 @@ class _Act:
             number: self.project.source("import", path.name)
             for number, path in enumerate(self.files)
         }
-        return intake.Targets(layer_ids, label_ids, sources)
+        return copy_staged.Targets(layer_ids, label_ids, sources)
 
     def _layer(self, staged: staging.StagedLayer, warnings: list[str]) -> Layer:
         """The layer of the project with that name and kind, or a new one under a free name."""

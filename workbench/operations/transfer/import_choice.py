@@ -13,7 +13,7 @@ from workbench.base.i18n import _
 from workbench.base.links import leads_out, not_followed
 from workbench.base.paths import PROJECT_SUFFIX
 from workbench.base.registry import registry
-from workbench.storage import header
+from workbench.storage.connections import header
 
 _DATA = "data"
 ANNOTATIONS, TEXT, SETTINGS = ".ann", ".txt", ".conf"  # of brat

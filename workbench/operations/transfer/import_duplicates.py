@@ -13,12 +13,13 @@ from workbench.base.i18n import _, ngettext
 from workbench.operations.documents import duplicates
 from workbench.operations.transfer.import_handle import SameTexts, SkippedRecord
 from workbench.operations.transfer.staging_job import renamed
-from workbench.storage import documents, intake
-from workbench.storage.intake import DuplicateText
+from workbench.storage.documents import documents
+from workbench.storage.staging import copy_staged
+from workbench.storage.staging.copy_staged import DuplicateText
 
 if TYPE_CHECKING:
-    from workbench.storage.database import Database
-    from workbench.storage.intake import KeyConflict, Targets
+    from workbench.storage.connections.database import Database
+    from workbench.storage.staging.copy_staged import KeyConflict, Targets
 
 # The action for a record whose key and text exist in the project; with "-text", also for one whose
 # text exists in the project, or in the files, under another key. By default that one is imported.
@@ -49,10 +50,10 @@ class Duplicates:
     def find(
         cls, db: Database, files: Sequence[Path], how: str, near: float | None = None
     ) -> Duplicates:
-        conflicts = intake.key_conflicts(db)
+        conflicts = copy_staged.key_conflicts(db)
         same = [conflict for conflict in conflicts if conflict.same_text]
         known = [conflict.seq for conflict in same]
-        found = cls(same, intake.duplicate_texts(db, known), how)
+        found = cls(same, copy_staged.duplicate_texts(db, known), how)
         if near is not None:
             known += [duplicate.seq for duplicate in found.texts]
             found.near = _near_texts(db, near, known)
@@ -93,15 +94,15 @@ class Duplicates:
             return 0
         pairs = [(conflict.seq, conflict.document_id) for conflict in self.same]
         if self.action == "suggested":
-            ids = intake.new_ids(
+            ids = copy_staged.new_ids(
                 db, [duplicate.first for duplicate in self.texts if duplicate.first]
             )
             pairs += [
                 (duplicate.seq, duplicate.document_id or ids[duplicate.first])
                 for duplicate in self.texts
             ]  # fmt: skip
-        count = intake.suggest(db, targets, pairs, at=at) if pairs else 0
-        if pairs and (left_out := intake.not_suggested(db)):
+        count = copy_staged.suggest(db, targets, pairs, at=at) if pairs else 0
+        if pairs and (left_out := copy_staged.not_suggested(db)):
             message = ngettext(
                 "{n:,} relation, question or written text cannot be a suggestion and was left out.",
                 "{n:,} relations, questions and written texts cannot be suggestions and were left "
@@ -121,7 +122,7 @@ class Duplicates:
 
     def _rename(self, db: Database, conflicts: list[KeyConflict]) -> None:
         """New keys for records whose key is taken."""
-        new = intake.free_keys(db, [conflict.key for conflict in conflicts])
+        new = copy_staged.free_keys(db, [conflict.key for conflict in conflicts])
         self.keys = {conflict.seq: new[place] for place, conflict in enumerate(conflicts)}
         if different := [
             (conflict.key, self.keys[conflict.seq])
@@ -165,14 +166,14 @@ def _near_texts(db: Database, near: float, skip: list[int]) -> tuple[DuplicateTe
     """Staged documents that are near-duplicates of one in the project, or earlier in the files."""
     from workbench.text.near_duplicates import Links  # numpy
 
-    ids, staged = documents.ids(db), intake.staged_documents(db, skip)
+    ids, staged = documents.ids(db), copy_staged.staged_documents(db, skip)
     seqs = [seq for seq, _file, _line, _key in staged]
 
     def pages() -> Iterator[list[list[str]]]:
         for start in range(0, len(ids), PAGE):
             yield list(duplicates.texts_of(db, ids[start : start + PAGE]))
         for start in range(0, len(seqs), PAGE):
-            yield intake.staged_texts(db, seqs[start : start + PAGE])
+            yield copy_staged.staged_texts(db, seqs[start : start + PAGE])
 
     links = duplicates.links_of(pages(), near, duplicates.SIZE)
     groups = Links(len(ids) + len(staged))

@@ -23,7 +23,7 @@ from workbench.importers.detect import chosen, detect
 from workbench.importers.detect import read as read_items
 from workbench.importers.results import FileRead, StagingResult
 from workbench.importers.source import Source
-from workbench.storage.staging import LISTED, StagingWriter
+from workbench.storage.staging.staging import LISTED, StagingWriter
 from workbench.text.dataset import Record
 from workbench.text.labels import Layer
 from workbench.text.segmenters import base as segmenters

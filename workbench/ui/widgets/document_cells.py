@@ -33,7 +33,7 @@ from workbench.ui.widgets.delegates import PAD, STATE_ICONS
 if TYPE_CHECKING:
     from PySide6.QtCore import QItemSelectionRange
 
-    from workbench.storage.documents import DocumentRow
+    from workbench.storage.documents.documents import DocumentRow
     from workbench.text.labels import Label
 
 

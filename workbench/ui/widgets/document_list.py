@@ -27,7 +27,7 @@ from workbench.ui.widgets.delegates import STATE_ICONS, ground
 from workbench.ui.widgets.marked_table import MarkedTable
 
 if TYPE_CHECKING:
-    from workbench.storage.documents import DocumentRow
+    from workbench.storage.documents.documents import DocumentRow
 
 PAGE, PAGES = 100, 64
 ROW = Qt.ItemDataRole.UserRole

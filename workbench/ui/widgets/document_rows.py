@@ -15,7 +15,7 @@ from workbench.base.terms import term
 from workbench.ui import formats, plain
 
 if TYPE_CHECKING:
-    from workbench.storage.documents import DocumentRow
+    from workbench.storage.documents.documents import DocumentRow
 
 PAGE, PAGES = 64, 200  # a page is read within the frame that shows it
 STATE_ICON, KEY, TEXT, CLASSES, SPANS, LENGTH, SPLIT, STATE = range(8)

@@ -39,7 +39,7 @@ from workbench.ui.widgets.words import call, words
 
 if TYPE_CHECKING:
     from workbench.operations.documents.queries import Offer
-    from workbench.storage.saved_filters import SavedFilter
+    from workbench.storage.queries.saved_filters import SavedFilter
     from workbench.text.query import QueryError
     from workbench.ui.query_text import QueryText
 

@@ -9,7 +9,7 @@ from workbench.base.settings import Settings
 from workbench.base.watch import QUIET
 from workbench.operations.schema import labels
 from workbench.project.project import Project
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 

@@ -10,7 +10,7 @@ from tests.ui.panels.annotate.test_state import add_run, key_of, layer_id
 from workbench.operations.annotation import annotate, preannotate, provenance
 from workbench.operations.runs import results, run_folders
 from workbench.operations.schema import labels
-from workbench.storage import runs
+from workbench.storage.runs import runs
 from workbench.text.fields import ClassScores, Prediction
 from workbench.ui.widgets.button import Button
 

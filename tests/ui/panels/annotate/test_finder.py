@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.ui.panels.annotate.finder import Match

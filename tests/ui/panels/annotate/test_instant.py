@@ -8,7 +8,7 @@ from workbench.operations.annotation import annotate, provenance, queue_orders
 from workbench.operations.inspecting.inspect import of_folder
 from workbench.operations.schema import labels
 from workbench.project.project import Project
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 

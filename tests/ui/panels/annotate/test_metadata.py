@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import Qt
 
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.parts import COUNT, NUMBER, OF

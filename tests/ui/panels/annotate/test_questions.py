@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QApplication, QLabel
 from tests.ui.tips import read
 from workbench.operations.annotation import annotate, questions
 from workbench.operations.schema import labels
-from workbench.storage import documents, runs
+from workbench.storage.documents import documents
+from workbench.storage.runs import runs
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.ui.panels.annotate.error_review import ErrorReview

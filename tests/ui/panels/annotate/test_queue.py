@@ -6,7 +6,8 @@ from tests.held import Held
 from tests.ui.panels.annotate.test_state import key_of, label_id, layer_id
 from workbench.operations.annotation import annotate, suggestion_edits
 from workbench.operations.annotation.annotate import TO_DO, NewSuggestion
-from workbench.storage import documents, runs
+from workbench.storage.documents import documents
+from workbench.storage.runs import runs
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 

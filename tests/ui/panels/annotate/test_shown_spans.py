@@ -7,7 +7,7 @@ import pytest
 from workbench.operations.annotation import annotate, relations, suggestion_edits
 from workbench.operations.annotation.annotate import NewSuggestion
 from workbench.operations.schema import labels
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.ui.panels.annotate.acts import AnnotateActs

@@ -6,8 +6,9 @@ from workbench.operations.annotation import annotate, suggestion_edits
 from workbench.operations.annotation.annotate import NewSuggestion
 from workbench.operations.schema import label_groups, labels
 from workbench.project.project import Project
-from workbench.storage import labels as stored_labels
-from workbench.storage import listing, runs
+from workbench.storage.labels import labels as stored_labels
+from workbench.storage.queries import listing
+from workbench.storage.runs import runs
 from workbench.text.fields import ClassScores, Prediction, SpanScores
 from workbench.text.spans import Span
 from workbench.ui.panels.annotate.acts import AnnotateActs

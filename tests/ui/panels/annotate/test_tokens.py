@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel
 from workbench.operations.annotation import suggestion_edits
 from workbench.operations.annotation.annotate import NewSuggestion
 from workbench.operations.schema import labels
-from workbench.storage import runs
+from workbench.storage.runs import runs
 from workbench.text.fields import Prediction, WordTag, WordTags
 from workbench.ui.panels.annotate import tokens
 from workbench.ui.widgets.chip import ChipButton

@@ -5,7 +5,7 @@ import pytest
 from tests.held import Held
 from workbench.operations.annotation import annotate
 from workbench.operations.documents import parts
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.ui.panels.annotate.state import Target

@@ -8,7 +8,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.operations.annotation import annotate, suggestion_edits, values
 from workbench.operations.annotation.annotate import NewSuggestion
 from workbench.operations.schema import labels
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QLayout, QLineEdit, QWidget
 from workbench.operations.annotation import annotate, suggestion_edits
 from workbench.operations.annotation.annotate import NewSuggestion
 from workbench.operations.schema import label_groups, labels
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.ui import folded_labels
@@ -511,7 +511,7 @@ def shown_texts(view) -> list[str]:
 def test_two_thousand_spans_are_shown_and_one_more_is_quick(view, qtbot, state):
     import time
 
-    from workbench.storage import documents
+    from workbench.storage.documents import documents
     from workbench.text.dataset import Record
     from workbench.text.document import Document
     from workbench.text.spans import Span

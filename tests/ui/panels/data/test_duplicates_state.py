@@ -6,7 +6,7 @@ import pytest
 
 from tests.held import Held
 from workbench.operations.documents import corpus
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.ui.panels.data import DataPanel

@@ -7,7 +7,7 @@ from workbench.base import registry
 from workbench.base.options import Option
 from workbench.importers.plain import PlainImporter
 from workbench.operations.documents import corpus
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.ui.panels.data.import_state import ImportState
 
 

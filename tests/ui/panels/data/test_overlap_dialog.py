@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtWidgets import QLineEdit
 
 from workbench.base.errors import Cancelled
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.ui.panels.data.overlap_dialog import OverlapDialog

@@ -9,7 +9,7 @@ from workbench.operations.documents import corpus
 from workbench.operations.documents.splits import SplitChoice
 from workbench.operations.schema import labels as schema
 from workbench.project.project import Project
-from workbench.storage import labels
+from workbench.storage.labels import labels
 from workbench.ui.panels.data.state import DataState
 
 

@@ -8,7 +8,7 @@ from tests.held import Held
 from workbench.base.errors import Cancelled
 from workbench.operations.documents import statistics
 from workbench.operations.schema import labels as schema
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.spans import Span

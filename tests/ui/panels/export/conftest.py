@@ -10,7 +10,8 @@ from workbench.base.events import Signal
 from workbench.jobs.events import Finished, Output, Started
 from workbench.operations.schema import labels
 from workbench.project.project import Project
-from workbench.storage import documents, runs
+from workbench.storage.documents import documents
+from workbench.storage.runs import runs
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 

@@ -12,7 +12,7 @@ from workbench.exporters.model import spec
 from workbench.jobs.events import Finished, Output, Started
 from workbench.models.spec import ModelInfo
 from workbench.operations.models import installed
-from workbench.storage import runs
+from workbench.storage.runs import runs
 from workbench.ui.panels.export.state import ExportState
 
 

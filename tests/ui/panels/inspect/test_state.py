@@ -18,7 +18,7 @@ from workbench.operations.inspecting import inspect_host
 from workbench.operations.inspecting.inspect import Choice
 from workbench.operations.schema import labels
 from workbench.project.project import Project
-from workbench.storage import listing
+from workbench.storage.queries import listing
 from workbench.text.spans import Span
 from workbench.ui.panels.inspect.state import InspectState
 

@@ -6,7 +6,7 @@ import pytest
 
 from workbench.base.errors import WorkbenchError
 from workbench.operations.schema import labels
-from workbench.storage import labels as store
+from workbench.storage.labels import labels as store
 from workbench.ui.panels.labels.rules import RulesDialog, shown_pairs, typed_pairs
 from workbench.ui.panels.labels.state import LabelsState
 

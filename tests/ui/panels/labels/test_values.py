@@ -4,7 +4,7 @@ import pytest
 
 from workbench.operations.annotation import values
 from workbench.operations.schema import labels
-from workbench.storage import documents
+from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.scale import Scale

@@ -19,7 +19,7 @@ from workbench.base.options import Option
 from workbench.operations.prompts.prompt_models import Choice, Unavailable
 from workbench.project.project import Project
 from workbench.prompting.score import LabelAnswer
-from workbench.storage import labels
+from workbench.storage.labels import labels
 from workbench.ui.panels.prompts import scorer
 from workbench.ui.panels.prompts.live import Live
 from workbench.ui.panels.prompts.view import NO_LAYER, NO_MODEL

@@ -7,7 +7,8 @@ from workbench.operations.annotation import annotate
 from workbench.operations.runs import results
 from workbench.operations.schema import labels
 from workbench.project.project import Project
-from workbench.storage import documents, runs
+from workbench.storage.documents import documents
+from workbench.storage.runs import runs
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.ui.panels.results.score_tables import ORIGINAL

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel, QTableView
 
 from workbench.operations.evaluation import folds
 from workbench.operations.evaluation.label_errors import Suspect
-from workbench.storage import labels
+from workbench.storage.labels import labels
 from workbench.text.labels import Layer
 from workbench.text.mistakes import LABEL, Mistake
 from workbench.ui.keys import remap

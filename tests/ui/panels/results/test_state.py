@@ -18,7 +18,9 @@ from workbench.operations.runs import (
     train,
 )
 from workbench.project.project import Project
-from workbench.storage import documents, labels, runs
+from workbench.storage.documents import documents
+from workbench.storage.labels import labels
+from workbench.storage.runs import runs
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.ui.panels.results.facts import cannot_inspect, describe, fingerprints, note_of

@@ -12,7 +12,7 @@ from tests.ui.tips import read
 from workbench.jobs import threads
 from workbench.metrics.definitions import LABEL_DEFINITIONS
 from workbench.operations.schema import labels
-from workbench.storage import runs
+from workbench.storage.runs import runs
 from workbench.ui.interval_words import score_tip
 from workbench.ui.panels.results.board import GAIN
 from workbench.ui.panels.results.scores import INTERVAL_COLUMN
@@ -243,7 +243,7 @@ def test_several_unscored_runs_are_scored_one_after_the_other_and_selected(
     panel, qtbot, monkeypatch
 ):
     from workbench.operations.runs import results
-    from workbench.storage import runs
+    from workbench.storage.runs import runs
 
     project, scored = panel.state.project, []
     kept = {id: runs.prediction_rows(project.db, id) for id in (1, 2)}
@@ -644,7 +644,8 @@ def test_the_link_after_suggesting_leads_to_the_first_document_with_suggestions(
 def with_answers(project, keys) -> int:
     """Add unlabelled documents and a prompt run with predictions for them; returns its id."""
     from workbench.operations.runs import results
-    from workbench.storage import documents, runs
+    from workbench.storage.documents import documents
+    from workbench.storage.runs import runs
     from workbench.text.dataset import Record
     from workbench.text.document import Document
 

@@ -9,7 +9,7 @@ from workbench.jobs import threads
 from workbench.operations.experiments.ladder_rungs import named as named_rungs
 from workbench.operations.experiments.ladder_rungs import parse
 from workbench.operations.experiments.ladder_spec import LadderSpec, keep
-from workbench.storage.runs import Run
+from workbench.storage.runs.runs import Run
 from workbench.ui.panels.train.ladder_cells import CellTable
 from workbench.ui.panels.train.ladder_state import Setting
 from workbench.ui.widgets.ladder_chart import Group, LadderChart, scale
@@ -29,7 +29,7 @@ def page(app, copy_sample, tmp_path, qtbot):
 
 
 def _kind(panel, layer):
-    from workbench.storage import labels
+    from workbench.storage.labels import labels
 
     return labels.layer_by_name(panel.ladder.project.db, layer).kind
 

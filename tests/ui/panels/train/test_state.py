@@ -15,7 +15,7 @@ from workbench.jobs.events import Finished, Output, Started
 from workbench.operations.runs import train
 from workbench.operations.schema import labels as schema
 from workbench.project.project import Project
-from workbench.storage import labels
+from workbench.storage.labels import labels
 from workbench.tasks import spec as tasks
 from workbench.ui.panels.train.live import RunningMean
 from workbench.ui.panels.train.state import TrainState
@@ -283,7 +283,7 @@ def test_smoothing_starts_at_the_first_value_and_follows_a_constant():
 
 def test_a_hidden_page_counts_again_only_when_it_is_shown(state, context):
     from workbench.operations.annotation import annotate
-    from workbench.storage import documents
+    from workbench.storage.documents import documents
 
     (document, *_rest) = documents.ids(
         context.project.db, documents.Filter(state="submitted", texts=1)
@@ -310,7 +310,7 @@ def test_the_page_opens_with_the_curves_of_the_last_training(context):
     first.close()
     context.queue.jobs = ()
     with context.project.write():
-        from workbench.storage import runs
+        from workbench.storage.runs import runs
 
         runs.update(
             context.project.db,
@@ -336,7 +336,7 @@ def test_the_page_opens_with_the_curves_of_the_last_training(context):
 
 
 def test_it_shows_how_long_a_run_takes_going_by_the_last_one_like_it(context):
-    from workbench.storage import runs
+    from workbench.storage.runs import runs
     from workbench.training.plan import Plan
     from workbench.training.results import TrainResult
 

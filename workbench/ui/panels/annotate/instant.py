@@ -26,7 +26,7 @@ from workbench.ui.panels.annotate.queue import DONE
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import DocumentView
     from workbench.operations.inspecting.inspect import Choice
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext
     from workbench.ui.panels.annotate.learning import Curve

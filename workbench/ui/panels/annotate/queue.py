@@ -24,7 +24,7 @@ from workbench.ui.query_text import QueryText
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import DocumentView
-    from workbench.storage.origins import Origin
+    from workbench.storage.annotation.origins import Origin
     from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext
 

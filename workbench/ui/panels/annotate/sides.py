@@ -39,8 +39,8 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Counted, Elided, call, words
 
 if TYPE_CHECKING:
-    from workbench.storage.annotations import SpanRow
-    from workbench.storage.suggestions import SuggestionRow
+    from workbench.storage.annotation.annotations import SpanRow
+    from workbench.storage.annotation.suggestions import SuggestionRow
     from workbench.ui.panels.annotate.acts import AnnotateActs
 
 WIDEST_LEAST = 340  # maximum width in pixels, independent of the text size

@@ -10,7 +10,7 @@ from workbench.ui import formats, plain
 from workbench.ui.commands import SEPARATOR, Choice
 
 if TYPE_CHECKING:
-    from workbench.storage.origins import Origin
+    from workbench.storage.annotation.origins import Origin
     from workbench.ui.panels.annotate.sources import SourceState
 
 Choices = tuple[Choice | None, ...]

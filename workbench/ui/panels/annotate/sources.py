@@ -14,7 +14,7 @@ from workbench.ui.panels.annotate.tokens import TokenState
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import SuggestionRow
-    from workbench.storage.origins import Origin
+    from workbench.storage.annotation.origins import Origin
     from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext
 

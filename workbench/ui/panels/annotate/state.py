@@ -32,7 +32,7 @@ from workbench.ui.panels.annotate.units import UnitState
 
 if TYPE_CHECKING:
     from workbench.project.changes import Changes
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.text.fields import Prediction
     from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext

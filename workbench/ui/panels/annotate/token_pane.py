@@ -16,8 +16,8 @@ from workbench.ui.widgets.token_grid import NONE, PREDICTED, SUGGESTED, Cell, Ta
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.storage.annotations import SpanRow
-    from workbench.storage.suggestions import SuggestionRow
+    from workbench.storage.annotation.annotations import SpanRow
+    from workbench.storage.annotation.suggestions import SuggestionRow
     from workbench.text.labels import Label, Layer
     from workbench.ui.panels.annotate.acts import AnnotateActs
 

@@ -25,7 +25,7 @@ from workbench.ui.widgets.layout import row
 from workbench.ui.widgets.meter import Meter
 
 if TYPE_CHECKING:
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.ui.panel import PanelContext
 
 

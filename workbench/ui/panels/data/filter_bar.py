@@ -150,7 +150,7 @@ class FilterBar(QWidget):
         return [(OTHER, _("in query"))] if asked and not plain_value else []
 
     def _explain_states(self) -> None:
-        """Explain how the states of several layers are combined, as in `storage.states.overall`."""
+        """Explain how the states of several layers are combined, as `states.overall` does."""
         outside = self.state.counts.outside if self.state.counts else 0
         every = ngettext(
             "All documents. {n} of them belongs to none of the selected layers and has no state.",

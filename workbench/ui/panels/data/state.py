@@ -98,7 +98,7 @@ class DataState(SelectionState):
 
     @property
     def column_choices(self) -> tuple[str, ...]:
-        """The further columns that can be shown: `storage.columns`, then metadata fields."""
+        """The further columns that can be shown: `queries.columns`, then metadata fields."""
         fields = (f"{corpus.META}{name}" for name in self.query.known.fields)
         return tuple(dict.fromkeys((*corpus.COLUMNS, *fields, *self.columns)))
 

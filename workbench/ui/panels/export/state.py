@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from workbench.jobs.queue import Job
     from workbench.models.spec import ModelInfo
     from workbench.project.changes import Changes
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.ui.panel import PanelContext
 
 

@@ -38,7 +38,7 @@ from workbench.ui.widgets.words import Elided, call, words
 
 if TYPE_CHECKING:
     from workbench.operations.models.export import FormatOffer
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
 
 REDRAW = 150  # milliseconds between two updates of the table while the check runs
 

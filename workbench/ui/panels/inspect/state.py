@@ -21,8 +21,8 @@ from workbench.ui.panels.inspect.shown import Shown
 
 if TYPE_CHECKING:
     from workbench.project.changes import Changes
-    from workbench.storage.documents import DocumentRow
-    from workbench.storage.runs import Run
+    from workbench.storage.documents.documents import DocumentRow
+    from workbench.storage.runs.runs import Run
     from workbench.text.document import Document
     from workbench.ui.panel import PanelContext
 

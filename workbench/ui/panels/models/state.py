@@ -30,7 +30,7 @@ from workbench.ui.panels.models.word_map_state import WordMapState
 
 if TYPE_CHECKING:
     from workbench.operations.application.background import Done
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext
 

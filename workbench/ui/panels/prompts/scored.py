@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from workbench.metrics.report import Report
     from workbench.operations.evaluation.scoring import Evaluation
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
 
 FIGURES = 3  # scores of a run above its table
 

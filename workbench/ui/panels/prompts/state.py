@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from workbench.metrics.report import Report
     from workbench.operations.prompts.prompt import LabelAnswer
     from workbench.project.changes import Changes
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.text.document import Document
     from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext

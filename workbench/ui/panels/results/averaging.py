@@ -9,7 +9,7 @@ from workbench.operations.runs import ensemble
 from workbench.operations.runs.run_results import PROMPT, PUBLISHED
 
 if TYPE_CHECKING:
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.ui.panels.results.state import ResultsState
 
 

@@ -18,7 +18,7 @@ from workbench.tasks.spec import score_hint
 if TYPE_CHECKING:
     from workbench.operations.evaluation.compare import Comparison
     from workbench.operations.evaluation.pairs import Pair
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.text.labels import Label
     from workbench.ui.panels.results.state import ResultsState
 

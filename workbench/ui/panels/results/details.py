@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from workbench.operations.runs.results import Results
     from workbench.operations.runs.trained_on import TrainedOn
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.ui.panels.results.listing import Organising
     from workbench.ui.panels.results.state import ResultsState
 

@@ -19,7 +19,7 @@ from workbench.ui.panels.results.details import again_text
 from workbench.ui.run_words import layer_mixes, title_of
 
 if TYPE_CHECKING:
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.ui.panels.results.state import ResultsState
 
 

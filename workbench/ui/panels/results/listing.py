@@ -12,7 +12,7 @@ from workbench.operations.runs.run_list import Shown, groups, tags
 
 if TYPE_CHECKING:
     from workbench.operations.runs.run_list import Earlier
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.ui.panels.results.state import ResultsState
 
 

@@ -25,7 +25,7 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
 
 ICONS = {
     "done": ("circle-check", "good"),

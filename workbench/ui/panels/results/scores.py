@@ -54,7 +54,7 @@ from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
     from workbench.metrics.classes import LabelScore
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.tasks.spec import TaskInfo
 
 GOLDS = {"today": _("Current"), "run": _("Original")}

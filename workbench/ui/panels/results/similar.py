@@ -14,7 +14,7 @@ from workbench.ui.indexing import Indexing
 
 if TYPE_CHECKING:
     from workbench.project.changes import Changes
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.text.labels import Layer
     from workbench.ui.indexing import Build
     from workbench.ui.panels.results.state import ResultsState

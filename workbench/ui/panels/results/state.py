@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from workbench.operations.runs.baselines import Offer
     from workbench.operations.runs.results import ErrorRow, Matrix
     from workbench.project.changes import Changes
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
     from workbench.ui.panel import PanelContext
 
 FINISHED = ("done", "stopped")

@@ -49,7 +49,7 @@ from workbench.ui.widgets.wait_line import WaitLine
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
 
 NARROW = 900  # pixels at 100% from which buttons in the header have texts
 NARROW_LIST = 260  # minimum width of the run list in pixels

@@ -18,7 +18,7 @@ from workbench.ui.run_words import LayerMix, ScoreWords, layer_mixes, words_of
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
-    from workbench.storage.runs import Run
+    from workbench.storage.runs.runs import Run
 
 LOG_LINES = 400
 TONES = ("accent", "warn", "good", "bad")  # colours of the curves of a loss with components

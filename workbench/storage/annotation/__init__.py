@@ -1,0 +1,1 @@
+"""Annotations, answers, relations, values and suggestions of documents."""

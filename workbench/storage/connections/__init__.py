@@ -1,0 +1,1 @@
+"""The project file and its connections: opening, locking, identity, backup."""

@@ -1,0 +1,1 @@
+"""Texts of documents, notes, flags, bulk edits and removal."""

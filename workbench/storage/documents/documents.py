@@ -1,0 +1,312 @@
+"""Documents with their texts, and records: documents with their gold annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from workbench.base.watch import QUIET, Watch
+from workbench.storage.annotation import answers, document_values
+from workbench.storage.connections.database import Database
+from workbench.storage.documents.deletion import delete
+from workbench.storage.documents.gold_relations import gold_relations
+from workbench.storage.documents.gold_remarks import with_remarks
+from workbench.storage.labels import labels
+from workbench.storage.queries.listing import (
+    Counts,
+    DocumentRow,
+    Filter,
+    any_at_all,
+    counts,
+    ids,
+    long_texts,
+    rows,
+)
+from workbench.storage.schema.values import (
+    Row,
+    ids_in,
+    json_out,
+    offsets_out,
+    parts_out,
+    text_out,
+)
+from workbench.storage.staging.record_writer import RecordWriter
+from workbench.text.dataset import Record
+from workbench.text.document import CHOICE, CHOICES, Document
+from workbench.text.labels import NUMBERS, WRITTEN, Layer
+from workbench.text.questions import texts_of
+from workbench.text.rows import row_id
+from workbench.text.spans import Span
+
+__all__ = [
+    "Counts",
+    "DocumentRow",
+    "Filter",
+    "add",
+    "any_at_all",
+    "counts",
+    "delete",
+    "get",
+    "ids",
+    "long_texts",
+    "record",
+    "records",
+    "rows",
+    "set_split",
+]
+
+PAGE = 500  # documents read at once
+CHUNK = 1000  # documents per statement (about 0.1 s); an operation can be cancelled in between
+
+
+# ---------------------------------------------------------------- writing
+
+
+def add(
+    db: Database,
+    records: Iterable[Record],
+    *,
+    source_id: int,
+    annotator_id: int | None = None,
+    batch: int = 1000,
+) -> list[int]:
+    """Insert records with their states and labels; returns the new ids in order.
+
+    Layers and labels are looked up by name; raises KeyError if one does not exist. `annotator_id`
+    defaults to the project's own annotator. `batch`: records per statement. For more than a few
+    hundred records, use `project.edit(…, bulk=True)`.
+    """
+    writer = RecordWriter(db, source_id, annotator_id or int(db.meta("annotator")))
+    stream, new_ids = iter(records), []
+    while page := list(islice(stream, batch)):
+        new_ids += writer.write(page)
+    return new_ids
+
+
+def set_split(db: Database, ids: Iterable[int], split: str | None, *, watch: Watch = QUIET) -> int:
+    """Set or clear (None) the split of documents; returns the number of documents changed."""
+    statement = (
+        "update document set split = ? where id in (select value from json_each(?)) and "
+        "split is not ?"
+    )
+    return sum(
+        db.writer.execute(statement, (split, ids_in(chunk), split)).rowcount
+        for chunk in watch.over(sorted(ids), CHUNK)
+    )
+
+
+# ---------------------------------------------------------------- reading
+
+
+def get(db: Database, id: int) -> Document:
+    """Raises KeyError if there is no such document."""
+    documents = _documents(db, [id])
+    if not documents:
+        raise KeyError(id)
+    asked = answers.of_page(db, [id], labels.layers(db)).get(id)
+    return replace(documents[0], questions=texts_of(asked)) if asked else documents[0]
+
+
+def by_key(db: Database, key: str) -> Document | None:
+    """The document with this key, or None."""
+    row = db.reader().execute("select id from document where key = ?", (key,)).fetchone()
+    return get(db, row[0]) if row else None
+
+
+def record(db: Database, id: int, layer_names: Iterable[str] | None = None) -> Record:
+    """Raises KeyError if there is no such document."""
+    for record in records(db, layers=layer_names, ids=[id]):
+        return record
+    raise KeyError(id)
+
+
+def most_choices(db: Database) -> int:
+    """The largest number of choices of a document, 0 without documents with choices."""
+    (found,) = (
+        db.reader()
+        .execute(
+            "select max(n) from (select count(*) as n from body where substr(field, 1, ?) = ?"
+            " and document_id in (select id from document where texts = ?) group by document_id)",
+            (len(CHOICE), CHOICE, CHOICES),
+        )
+        .fetchone()
+    )
+    return int(found or 0)
+
+
+def text_hashes(db: Database) -> list[tuple[int, str]]:
+    """(id, hash of the texts) of every document, in order of id."""
+    return db.reader().execute("select id, text_hash from document order by id").fetchall()
+
+
+def splits(db: Database) -> dict[int, str | None]:
+    """The split of every document by id."""
+    return dict(db.reader().execute("select id, split from document").fetchall())
+
+
+def records(
+    db: Database,
+    *,
+    layers: Iterable[str] | None = None,
+    splits: Iterable[str | None] | None = None,
+    ids: Iterable[int] | None = None,
+    submitted_in: str | None = None,
+    remarks: bool = False,
+) -> Iterator[Record]:
+    """Documents with their gold annotations, in order of id, read in pages of `PAGE`.
+
+    `layers`: names of the layers to read; all by default. `splits`: only documents of these splits;
+    None in it: without a split. `ids`: only these documents. `submitted_in`: only those submitted
+    in the layer of this name. `remarks`: with notes and flags.
+    """
+    names = None if layers is None else set(layers)
+    chosen = [layer for layer in labels.layers(db) if names is None or layer.name in names]
+    matching = _matching_ids(db, splits, ids, submitted_in)
+    for start in range(0, len(matching), PAGE):
+        found = _page(db, matching[start : start + PAGE], chosen)
+        yield from with_remarks(db, found) if remarks else found
+
+
+def _matching_ids(
+    db: Database,
+    splits: Iterable[str | None] | None,
+    ids: Iterable[int] | None,
+    submitted_in: str | None,
+) -> list[int]:
+    where, values = ["1"], list[str | None]()
+    if ids is not None:
+        where.append("id in (select value from json_each(?))")
+        values.append(ids_in(ids))
+    if splits is not None:
+        splits = list(splits)
+        where.append(
+            f"(split in "
+            f"({', '.join('?' * len(splits))}){' or split is null' if None in splits else ''})"
+        )
+        values += splits
+    if submitted_in is not None:
+        where.append(
+            "id in (select s.document_id from state s join layer l on l.id = s.layer_id "
+            "and l.gold = s.annotator_id"
+            " where l.name = ? and s.state = 'submitted')"
+        )
+        values.append(submitted_in)
+    rows = (
+        db.reader()
+        .execute(f"select id from document where {' and '.join(where)} order by id", values)
+        .fetchall()
+    )
+    return [id for (id,) in rows]
+
+
+def _page(db: Database, page: Sequence[int], chosen: Sequence[Layer]) -> Iterator[Record]:
+    parts: tuple[dict[int, dict[str, Any]], ...] = (
+        _states(db, page, chosen),
+        _marks(db, page, chosen),
+        _spans(db, page, chosen),
+        document_values.gold_values(db, page, chosen, NUMBERS),
+        document_values.gold_values(db, page, chosen, WRITTEN),
+    )
+    relations = gold_relations(db, page, chosen)
+    questions = answers.of_page(db, page, chosen)
+    for document in _documents(db, page):
+        id = row_id(document)
+        asked = questions.get(id, {})
+        if asked:
+            document = replace(document, questions=texts_of(asked))
+        states, marks, spans, numbers, written = (part.get(id, {}) for part in parts)
+        joined = relations.get(id, {})
+        yield Record(document, states, marks, spans, joined, asked, numbers, written)
+
+
+def _documents(db: Database, page: Sequence[int]) -> list[Document]:
+    read, ids = db.reader().execute, (ids_in(page),)
+    in_page = "in (select value from json_each(?))"
+    texts: dict[int, list[tuple[str, str]]] = {}
+    for id, field, content in read(
+        f"select document_id, field, content from body where document_id {in_page} order by id", ids
+    ).fetchall():
+        texts.setdefault(id, []).append((field, text_out(content)))
+    tokens: dict[int, dict[str, tuple[tuple[int, int], ...]]] = {}
+    for id, field, offsets in read(
+        f"select document_id, field, borders from tokens where document_id {in_page}", ids
+    ).fetchall():
+        tokens.setdefault(id, {})[field] = offsets_out(offsets)
+    rows = read(
+        f"select id, key, split, fold_group, meta from document where id {in_page} order by id", ids
+    ).fetchall()
+    return [
+        Document(
+            key,
+            tuple(texts.get(id, (("text", ""),))),
+            split,
+            group,
+            json_out(meta),
+            tokens.get(id, {}),
+            id,
+        )
+        for id, key, split, group, meta in rows
+    ]
+
+
+def _gold_rows(
+    db: Database, table: str, columns: str, page: Sequence[int], chosen: Sequence[Layer]
+) -> list[Row]:
+    statement = (
+        f"select t.document_id, t.layer_id, {columns} from {table} t join layer l on l.id "
+        f"= t.layer_id and l.gold = t.annotator_id"
+        " left join label on label.id = t.label_id"
+        # With the index of layers, each page would read all rows of a layer.
+        " where t.document_id in (select value from json_each(?)) and +t.layer_id in "
+        "(select value from json_each(?)) order by t.id"
+    )
+    if table == "state":
+        statement = statement.replace(" left join label on label.id = t.label_id", "")
+    layer_ids = {row_id(layer) for layer in chosen}
+    rows = db.reader().execute(statement, (ids_in(page), ids_in(layer_ids))).fetchall()
+    # In a damaged file the index may return rows of other layers.
+    return [row for row in rows if row[1] in layer_ids]
+
+
+def _states(
+    db: Database, page: Sequence[int], chosen: Sequence[Layer]
+) -> dict[int, dict[str, str]]:
+    names = {layer.id: layer.name for layer in chosen}
+    states: dict[int, dict[str, str]] = {}
+    for id, layer, state in _gold_rows(db, "state", "t.state", page, chosen):
+        if state != "pending":
+            states.setdefault(id, {})[names[layer]] = state
+    return states
+
+
+def _marks(
+    db: Database, page: Sequence[int], chosen: Sequence[Layer]
+) -> dict[int, dict[str, tuple[str, ...]]]:
+    names = {layer.id: layer.name for layer in chosen}
+    marks: dict[int, dict[str, tuple[str, ...]]] = {}
+    for id, layer, name in _gold_rows(db, "mark", "label.name", page, chosen):
+        if name is not None:
+            of_document = marks.setdefault(id, {})
+            of_document[names[layer]] = (*of_document.get(names[layer], ()), name)
+    return marks
+
+
+def _spans(
+    db: Database, page: Sequence[int], chosen: Sequence[Layer]
+) -> dict[int, dict[str, tuple[Span, ...]]]:
+    names = {layer.id: layer.name for layer in chosen}
+    lists: dict[int, dict[str, list[Span]]] = {}
+    columns = 't.start, t."end", label.name, t.field, t.score, t.id, t.parts, t.group_id'
+    for id, layer, *values, parts, chain in _gold_rows(db, "span", columns, page, chosen):
+        span = Span(*(*values, parts_out(parts), chain))
+        lists.setdefault(id, {}).setdefault(names[layer], []).append(span)
+    return {
+        id: {name: tuple(sorted(spans, key=_order)) for name, spans in by_layer.items()}
+        for id, by_layer in lists.items()
+    }
+
+
+def _order(span: Span) -> tuple[str, int, int, int]:
+    return span.field, span.start, -span.end, row_id(span)

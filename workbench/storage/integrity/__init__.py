@@ -1,0 +1,1 @@
+"""Checks of a project file and recovery of a damaged one."""

@@ -1,0 +1,1 @@
+"""Layers and labels, and moving annotations between them."""

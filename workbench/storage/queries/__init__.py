@@ -1,0 +1,1 @@
+"""Queries, searches, listings and the queue."""

@@ -1,0 +1,73 @@
+"""Further columns of tables of documents: what they show, and how they are sorted.
+
+Each is an SQL expression on `document d`. A metadata field is the column "meta." and its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from workbench.storage.connections.database import Database
+from workbench.storage.documents.flags import REVIEWS
+from workbench.storage.schema.values import ids_in
+from workbench.text.labels import WITH_LABEL
+
+META = "meta."
+_LABELS = " + ".join(
+    f"(select count(*) from {table} t where t.document_id = d.id)" for table in WITH_LABEL
+)
+_FLAGS = (
+    "(select group_concat(name, ', ') from (select distinct t.name as name from flag t"
+    f" where t.document_id = d.id and substr(t.name, 1, {len(REVIEWS)}) != '{REVIEWS}'"
+    " order by t.id))"
+)
+_NOTE = "(select group_concat(t.body, ' · ') from note t where t.document_id = d.id)"
+EXPRESSIONS = {
+    "flags": _FLAGS,
+    "note": _NOTE,
+    "labels": f"({_LABELS})",
+    "score": (
+        "(select min(t.score) from suggestion t where t.document_id = d.id and t.status = 'open')"
+    ),
+    "number": (
+        "(select t.value from mark t where t.document_id = d.id and t.value is not null"
+        " order by t.layer_id, t.id limit 1)"
+    ),
+    "date": "(select max(t.at) from state t where t.document_id = d.id)",
+    "file": "(select t.ref from source t where t.id = d.batch_source_id and t.kind = 'import')",
+}
+
+
+def expression(column: str) -> str:
+    """SQL of the value. Raises KeyError for an unknown column."""
+    if not column.startswith(META):
+        return EXPRESSIONS[column]
+    name = column.removeprefix(META).replace("'", "''")
+    if '"' in name or "\\" in name:  # which a path of `json_extract` cannot contain
+        return f"(select j.atom from json_each(d.meta) j where j.key = '{name}' limit 1)"
+    return f"json_extract(d.meta, '$.\"{name}\"')"
+
+
+def order(column: str) -> str:
+    """SQL of what the column is sorted by: text without case, and numbers in text as numbers."""
+    value = expression(column)
+    if not column.startswith(META):
+        return f"lower({value})" if column in ("flags", "note", "file") else value
+    is_text = f"typeof({value}) = 'text'"
+    is_number = f"{is_text} and {value} glob '*[0-9]' and ltrim({value}, '-') not glob '*[^0-9.]*'"
+    number = f"when {is_number} then cast({value} as real)"
+    return f"case {number} when {is_text} then lower({value}) else {value} end"
+
+
+def cells(
+    db: Database, ids: Iterable[int], columns: Sequence[str]
+) -> dict[int, tuple[object, ...]]:
+    """Document id → the values of the columns: text, a number or None."""
+    if not columns:
+        return {}
+    values = ", ".join(map(expression, columns))
+    rows = db.reader().execute(
+        f"select d.id, {values} from document d where d.id in (select value from json_each(?))",
+        (ids_in(ids),),
+    )
+    return {id: tuple(rest) for id, *rest in rows.fetchall()}

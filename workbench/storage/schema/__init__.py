@@ -1,0 +1,1 @@
+"""Tables, their versions and the values of their columns."""

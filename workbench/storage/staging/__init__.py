@@ -1,0 +1,1 @@
+"""Imports: the staging file and its copy into the project."""

@@ -1,0 +1,447 @@
+"""The staging file of an import: a child process writes a small database, which the parent attaches
+and copies.
+
+Parsing therefore never blocks the window, and the copy is one transaction: imports are
+all-or-nothing.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+from workbench.base.errors import ImportFailed, WorkbenchError
+from workbench.base.i18n import _
+from workbench.storage.annotation.answers import rows_of
+from workbench.storage.schema.values import Row, json_in, json_out, name_in, offsets_in, text_in
+from workbench.storage.staging.staged_rows import remark_rows, span_rows
+from workbench.storage.staging.staging_tables import INSERTS, SHORT_INSERTS, STATE_NUMBERS, TABLES
+from workbench.text.dataset import Record
+from workbench.text.document import CHOICES, TEXT, Document, choice_names
+from workbench.text.labels import (
+    ANSWER,
+    CLASS,
+    MULTI,
+    ONE_OF,
+    RELATION,
+    SCORE,
+    SPAN,
+    WRITTEN_TEXT,
+    Label,
+    Layer,
+    LayerKind,
+)
+from workbench.text.relations import SPANS, layer_of_ends, span_layer
+from workbench.text.scale import Scale, decimals_of
+from workbench.text.spans import Span
+
+_BATCH = 2000
+LISTED = 100_000  # skipped records that are kept; a file of the wrong format may have millions
+
+
+@dataclass(frozen=True)
+class StagedLayer:
+    """A layer of an import.
+
+    `n` is its number in the staging file. `declared`: the imported file defines the layer;
+    otherwise it is inferred from the records.
+    """
+
+    n: int
+    layer: Layer
+    labels: tuple[tuple[int, Label], ...]  # (number, label)
+    declared: bool
+
+
+class StagingWriter:
+    """Writes a staging file in the child process that parses. `close` makes the file valid."""
+
+    def __init__(self, path: Path):
+        self.documents = self.skipped = 0
+        self._layers: dict[tuple[str, int], int] = {}
+        self._declared: dict[str, int] = {}
+        self._info: dict[int, Layer] = {}
+        self._kinds: dict[str, LayerKind] = {}  # of layers with spans or classes: `hint`
+        self._several: set[int] = set()  # layers with more than one class on a document
+        self._ranges: dict[int, tuple[float, float, int]] = {}  # of inferred layers: see `Scale`
+        self._labels: dict[tuple[int, str], int] = {}
+        self._span_rows = 0  # the last row of the table of spans
+        self._connected: dict[int, str] = {}  # relation layer → the layer of its spans
+        self._rows: dict[str, list[Row]] = {table: [] for table in INSERTS}
+        self._buffered = 0  # documents not yet written
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        self._path = path
+        self._conn = sqlite3.connect(path, isolation_level=None)
+        self._conn.executescript("pragma journal_mode = off; pragma synchronous = off;" + TABLES)
+        self._conn.execute("begin")
+
+    def declare(self, layer: Layer) -> None:
+        """Add a layer that the imported file defines, with its labels in order.
+
+        If two files define the same layer, the first definition is used; new labels are added.
+        """
+        if layer.name in self._declared:
+            for label in layer.labels:
+                self._label(self._declared[layer.name], label)
+            return
+        number = self._new_layer(layer, declared=True)
+        self._declared[layer.name] = number
+        for label in layer.labels:
+            self._label(number, label)
+
+    def hint(self, layer: str, kind: LayerKind) -> None:
+        """Set the kind of an inferred layer, instead of SPAN or of that of a single class."""
+        self._kinds.setdefault(layer, kind)
+
+    def add(self, record: Record, key: str, file: int, line: int, text_hash: str = "") -> None:
+        """Add a record. `file` is the 0-based number of its file, `line` its 1-based line.
+
+        `text_hash`: that of the document, if it is known.
+        """
+        self.documents += 1
+        seq, texts = self.documents, record.document.form
+        self._document(seq, record.document, texts, (key, file, line, text_hash))
+        self._annotations(seq, record, texts)
+        self._values(seq, record, texts)
+        self._states(seq, record, texts)
+        self._buffered += 1
+        if self._buffered >= _BATCH:
+            self.flush()
+
+    def _document(
+        self, seq: int, document: Document, texts: int, known: tuple[str, int, int, str]
+    ) -> None:
+        """`known`: key, file, line and hash of the text, as of `add`."""
+        rows, (key, file, line, text_hash) = self._rows, known
+        group = None if document.group is None else name_in(document.group)
+        length = 0
+        bodies = rows["body"]
+        for field, content in document.texts:
+            length += len(content)
+            body = seq, text_in(content)
+            bodies.append(body if field == TEXT else (*body, field))
+        rows["doc"].append(
+            (
+                seq,
+                file,
+                line,
+                name_in(key),
+                document.split,
+                group,
+                json_in(document.meta),
+                text_hash or document.text_hash,
+                length,
+                texts,
+            )
+        )
+        for field, offsets in document.tokens.items():
+            rows["tokens"].append((seq, field, offsets_in(offsets)))
+
+    def _annotations(self, seq: int, record: Record, texts: int) -> None:
+        """Classes, spans, relations, and the notes and flags on them."""
+        whole = _whole(texts)
+        for name, labels in record.marks.items():
+            layer = self._layer(name, self._of_marks(name, whole), texts)
+            if whole.in_choices:
+                self._number(layer, len(record.document.choices))
+            self._marks(seq, layer, labels)
+        for name, spans in record.spans.items():
+            self._spans(seq, self._layer(name, self._kinds.get(name, SPAN), texts), spans)
+        if record.relations:
+            self._relations(seq, record, self._span_rows + 1, texts)
+        if record.remarks:
+            for table, row in remark_rows(record, seq, self._span_rows + 1):
+                self._rows[table].append(row)
+        if record.spans:
+            self._span_rows += record.span_count
+
+    def _values(self, seq: int, record: Record, texts: int) -> None:
+        """Questions with their answers, numbers, and texts of layers."""
+        rows = self._rows
+        for name, asked in record.questions.items():
+            layer = self._layer(name, ANSWER, texts)
+            for question in asked:
+                for row in rows_of(question, seq, layer, 0, 0):
+                    rows["answer"].append(row[:8])
+        for name, number in record.numbers.items():
+            layer = self._layer(name, SCORE, texts)
+            rows["number"].append((seq, layer, number))
+            self._widen(layer, number)
+        for name, content in record.written.items():
+            layer = self._layer(name, WRITTEN_TEXT, texts)
+            rows["written"].append((seq, layer, name_in(content)))
+
+    def _states(self, seq: int, record: Record, texts: int) -> None:
+        states = self._rows["state"]
+        for name, state in record.states.items():
+            if state != "pending":
+                layer = self._declared.get(name) or self._layer(
+                    name, self._kind_of(name, record, texts), texts
+                )
+                states.append((seq, layer, STATE_NUMBERS.get(state)))
+
+    def skip(self, file: int, line: int, reason: str) -> None:
+        self.skipped += 1
+        if self.skipped <= LISTED:
+            self._rows["skipped"].append((file, line, name_in(reason)))
+
+    def warn(self, message: str) -> None:
+        self._rows["warning"].append((name_in(message),))
+
+    def _kind_of(self, name: str, record: Record, texts: int) -> LayerKind:
+        """The kind of a layer that has a state in this record."""
+        if name in record.relations:
+            return RELATION
+        if name in record.questions:
+            return ANSWER
+        if name in record.numbers or name in record.written:
+            return SCORE if name in record.numbers else WRITTEN_TEXT
+        if name in record.marks:
+            return self._of_marks(name, _whole(texts))
+        return self._kinds.get(name, SPAN)
+
+    def _of_marks(self, name: str, whole: LayerKind) -> LayerKind:
+        """The kind of a layer of classes; `whole` is the usual one."""
+        hinted = self._kinds.get(name, whole)
+        return whole if whole.in_choices or not hinted.on_document else hinted
+
+    def _spans(self, seq: int, layer: int, spans: Iterable[Span]) -> None:
+        known, add = self._labels, self._rows["span"].append
+        for span in spans:
+            label = known.get((layer, span.label)) or self._label(layer, Label(span.label))
+            place = seq, layer, label, span.start, span.end
+            if span.field == TEXT and not span.parts and span.chain is None:
+                add(place)
+            else:
+                add((*place, span.field, json_in(span.parts), span.chain))
+
+    def _relations(self, seq: int, record: Record, first: int, texts: int) -> None:
+        """`first`: the row of the first span of the record."""
+        numbers = span_rows(record, first)
+        for name, relations in record.relations.items():
+            for relation in relations:
+                layer, of = self._connecting(name, texts, layer_of_ends(record.spans, relation))
+                row = numbers[of, relation.from_span.place], numbers[of, relation.to_span.place]
+                label = self._label(layer, Label(relation.label))
+                self._rows["relation"].append((seq, layer, label, *row))
+
+    def _connecting(self, name: str, texts: int, of: str) -> tuple[int, str]:
+        """The layer of relations between spans of the layer `of`; another one gets its name."""
+        layer = self._layer(name, RELATION, texts)
+        chosen = span_layer(self._info[layer]) or self._connected.setdefault(layer, of)
+        if chosen == of or name in self._declared:
+            return layer, chosen
+        return self._connecting(f"{name} {of}", texts, of)
+
+    def _widen(self, layer: int, number: float) -> None:
+        if self._info[layer].name in self._declared:
+            return
+        low, high, decimals = self._ranges.get(layer, (number, number, 0))
+        self._ranges[layer] = (
+            min(low, number),
+            max(high, number),
+            max(decimals, decimals_of(number)),
+        )
+
+    def _number(self, layer: int, count: int) -> None:
+        """A label for each of so many choices."""
+        for name in choice_names(count):
+            if (layer, name) not in self._labels:
+                self._label(layer, Label(name))
+
+    def _marks(self, seq: int, layer: int, labels: tuple[str, ...]) -> None:
+        if len(labels) > 1:
+            self._several.add(layer)
+        for name in labels:
+            self._rows["mark"].append(
+                (seq, layer, self._labels.get((layer, name)) or self._label(layer, Label(name)))
+            )
+
+    def _layer(self, name: str, kind: LayerKind, texts: int) -> int:
+        if name in self._declared:
+            return self._declared[name]
+        number = self._layers.get((name, texts))
+        if number is None or self._info[number].kind != kind.id:
+            taken = number is not None
+            free_name = f"{name} {_kind_name(kind)}" if taken else name
+            number = self._layers.get((free_name, texts)) if taken else None
+            if number is None:
+                number = self._layers[free_name, texts] = self._new_layer(
+                    Layer(free_name, kind.id, texts=texts), declared=False
+                )
+        return number
+
+    def _new_layer(self, layer: Layer, *, declared: bool) -> int:
+        number = len(self._info) + 1
+        self._info[number] = layer
+        row = (
+            number,
+            name_in(layer.name),
+            layer.kind,
+            layer.texts,
+            name_in(layer.guideline),
+            json_in(dict(layer.options)),
+            int(declared),
+        )
+        with _writing():
+            self._conn.execute("insert into layer values(?, ?, ?, ?, ?, ?, ?)", row)
+        return number
+
+    def _label(self, layer: int, label: Label) -> int:
+        if (layer, label.name) not in self._labels:
+            number = self._labels[layer, label.name] = len(self._labels) + 1
+            texts = (label.name, label.colour, label.key, label.description, label.parent)
+            row = (number, layer, *map(name_in, texts))
+            with _writing():
+                self._conn.execute("insert into label values(?, ?, ?, ?, ?, ?, ?)", row)
+        return self._labels[layer, label.name]
+
+    def flush(self) -> None:
+        """Write the buffered rows. Raises ImportFailed, for example on a full disk."""
+        with _writing():
+            for table, rows in self._rows.items():
+                for width, some in groupby(rows, len):  # in order: rows are found by number
+                    statement = SHORT_INSERTS.get((table, width), INSERTS[table])
+                    self._conn.executemany(statement, some)
+                rows.clear()
+        self._buffered = 0
+
+    def close(self) -> None:
+        """Write the remaining rows and mark the file complete. Raises ImportFailed."""
+        self.flush()
+        with _writing():
+            for number in self._several:
+                if not self._info[number].traits.several:
+                    self._conn.execute("update layer set kind = ? where n = ?", (MULTI.id, number))
+            for number, of in self._connected.items():
+                options = json_in({**self._info[number].options, SPANS: of})
+                self._conn.execute("update layer set options = ? where n = ?", (options, number))
+            for number, found in self._ranges.items():
+                options = json_in({**self._info[number].options, **Scale.covering(*found).options})
+                self._conn.execute("update layer set options = ? where n = ?", (options, number))
+            self._conn.execute("insert into complete values(?)", (self.documents,))
+            self._conn.execute("commit")
+            self._conn.close()
+
+    def abandon(self) -> None:
+        """Close the file and delete it."""
+        self._conn.close()
+        self._path.unlink(missing_ok=True)
+
+
+def _kind_name(kind: LayerKind) -> str:
+    """Distinguishes layers of different kinds with the same name in a file."""
+    if kind.asks:
+        return "questions"
+    if not kind.has_labels:
+        return kind.id
+    return "relations" if kind.between_spans else "spans" if kind.in_text else "class"
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    """Convert errors of SQLite to ImportFailed."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise ImportFailed(
+            _("The import could not be prepared: {error}.").format(error=error),
+            hint=_("Free up disk space, then try again."),
+        ) from error
+
+
+# ---------------------------------------------------------------- reading
+
+
+class ConnectedLabels(NamedTuple):
+    """How many `relations` of a layer, by number, connect spans with these labels; the first place.
+
+    `file` is the 0-based number of the file, `line` the line in it.
+    """
+
+    layer: int
+    label: str
+    from_label: str
+    to_label: str
+    relations: int
+    file: int
+    line: int
+
+
+_CONNECTED = (
+    "select r.layer, l.name, f.name, t.name, count(*), d.file, min(d.line) from relation r"
+    " join label l on l.n = r.label join span a on a.rowid = r.from_row"
+    " join span b on b.rowid = r.to_row join label f on f.n = a.label"
+    " join label t on t.n = b.label join doc d on d.seq = r.seq group by 1, 2, 3, 4 order by 1, 2"
+)
+
+
+@dataclass(frozen=True)
+class Staged:
+    """The contents of a complete staging file, except its documents."""
+
+    path: Path
+    documents: int
+    layers: tuple[StagedLayer, ...]
+    skipped: tuple[tuple[int, int, str], ...]  # (file, line, reason)
+    warnings: tuple[str, ...]
+    relations: tuple[ConnectedLabels, ...] = ()
+
+
+def examine(path: Path) -> Staged:
+    """Read a staging file. Raises WorkbenchError if it cannot be read or is not complete."""
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as conn:
+            layers = _staged_layers(conn)
+            connected = tuple(ConnectedLabels(*row) for row in conn.execute(_CONNECTED).fetchall())
+            complete = conn.execute("select documents from complete").fetchone()
+            skipped = tuple(
+                conn.execute(
+                    "select file, line, reason from skipped order by file, line"
+                ).fetchall()
+            )
+            warnings = tuple(
+                message for (message,) in conn.execute("select message from warning").fetchall()
+            )
+    except sqlite3.Error as error:
+        raise WorkbenchError(
+            _("The prepared import {path} cannot be read: {error}.").format(path=path, error=error),
+            hint=_("Import the file again."),
+        ) from error
+    if complete is None:
+        raise WorkbenchError(
+            _("The prepared import {path} is not complete.").format(path=path),
+            hint=_("Import the file again."),
+        )
+    return Staged(path, complete[0], layers, skipped, warnings, connected)
+
+
+def _whole(texts: int) -> LayerKind:
+    """The kind of undeclared layers of whole documents of this form."""
+    return ONE_OF if texts == CHOICES else CLASS
+
+
+def _staged_layers(conn: sqlite3.Connection) -> tuple[StagedLayer, ...]:
+    labels: dict[int, list[tuple[int, Label]]] = {}
+    for n, layer, name, colour, key, description, parent in conn.execute(
+        "select * from label order by n"
+    ).fetchall():
+        label = Label(name, colour, key, description, parent=parent)
+        labels.setdefault(layer, []).append((n, label))
+    return tuple(
+        StagedLayer(
+            n,
+            Layer(name, kind, (), texts, guideline, json_out(options)),
+            tuple(labels.get(n, ())),
+            bool(declared),
+        )
+        for n, name, kind, texts, guideline, options, declared in conn.execute(
+            "select * from layer order by n"
+        ).fetchall()
+    )
