@@ -664,12 +664,12 @@ def test_core_signals_reach_widgets_through_a_state():
 
 # Public names that only tests and programs of users call: module → names with the reason.
 NOT_CALLED_HERE = {
-    "cli/notes.py": {"list_notes": "a command"},
-    "cli/filters.py": {"list_keys": "a command", "list_filters": "a command"},
-    "cli/patterns.py": {"list_patterns": "a command", "import_patterns": "a command"},
-    "cli/plugins.py": {"list_plugins": "a command"},
-    "cli/relabel.py": {"reorder": "a command"},
-    "cli/sources.py": {"list_sources": "a command"},
+    "cli/documents/notes.py": {"list_notes": "a command"},
+    "cli/documents/filters.py": {"list_keys": "a command", "list_filters": "a command"},
+    "cli/annotation/patterns.py": {"list_patterns": "a command", "import_patterns": "a command"},
+    "cli/application/plugins.py": {"list_plugins": "a command"},
+    "cli/annotation/relabel.py": {"reorder": "a command"},
+    "cli/annotation/sources.py": {"list_sources": "a command"},
     "project/check.py": {"check_open": "the check of an open project, for programs"},
 }
 # Tables that projects have from the start, so that the features to come change no schema.

@@ -11,10 +11,10 @@ import click
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import Watch
-from workbench.cli.occurrences import label_id
+from workbench.cli.annotation.occurrences import label_id
+from workbench.cli.documents.where import checked, where_option
 from workbench.cli.output import Progress, as_json, emit, say, table
 from workbench.cli.session import interrupts, project_argument, reading, session
-from workbench.cli.where import checked, where_option
 
 if TYPE_CHECKING:
     from workbench.project.project import Project

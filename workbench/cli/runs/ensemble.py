@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from workbench.base.i18n import _
-from workbench.cli.evaluate import show_scores
 from workbench.cli.output import Progress, as_json, emit
+from workbench.cli.runs.evaluate import show_scores
 from workbench.cli.session import project_argument, session
 
 

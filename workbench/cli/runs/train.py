@@ -17,9 +17,9 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.records import to_plain
 from workbench.base.registry import plugin_hint
 from workbench.base.terms import term
-from workbench.cli.batches import show_rows
-from workbench.cli.follow import follow
 from workbench.cli.output import as_json, emit, note, say, table
+from workbench.cli.runs.batches import show_rows
+from workbench.cli.runs.follow import follow
 from workbench.cli.session import PROJECT, Session, failed, key_values, session
 from workbench.tasks import spec as tasks
 from workbench.text.segmenters import base as segmenters

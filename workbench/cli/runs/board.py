@@ -10,10 +10,10 @@ import click
 from workbench.base.i18n import _, ngettext
 from workbench.base.sizes import size
 from workbench.base.terms import term
+from workbench.cli.documents.where import checked, where_option
 from workbench.cli.output import as_json, emit, note, say, table
-from workbench.cli.seen import warn_of_training_texts
+from workbench.cli.runs.train_overlap_warning import warn_of_training_texts
 from workbench.cli.session import project_argument, reading
-from workbench.cli.where import checked, where_option
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.board import Board, Entry

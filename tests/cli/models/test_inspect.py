@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.conftest import schema
 from tests.inline import InlineHost
-from workbench.cli import inspect
+from workbench.cli.models import inspect
 from workbench.inspection.spec import Answer
 from workbench.inspection.transitions.info import TransitionScores
 

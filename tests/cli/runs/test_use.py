@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.cli.use import _in_words
+from workbench.cli.runs.use import _in_words
 from workbench.project.project import Project
 from workbench.storage.runs import runs
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from workbench.base.i18n import _
-from workbench.cli.evaluate import SPLITS
+from workbench.cli.documents.where import checked, matching, where_option
 from workbench.cli.output import Progress, as_json, as_json_lines, emit, note, say
+from workbench.cli.runs.evaluate import SPLITS
 from workbench.cli.session import PROJECT, project_argument, reading, session
-from workbench.cli.where import checked, matching, where_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

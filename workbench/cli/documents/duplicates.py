@@ -12,9 +12,9 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.base.watch import Watch
+from workbench.cli.documents.where import matching, where_option
 from workbench.cli.output import as_json, emit, plain, say, table
 from workbench.cli.session import interrupts, project_argument, reading, session
-from workbench.cli.where import matching, where_option
 
 if TYPE_CHECKING:
     from workbench.operations.documents.duplicates import Duplicates

@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from workbench.base.i18n import _, ngettext
+from workbench.cli.documents.where import checked
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.session import project_argument, reading, session
-from workbench.cli.where import checked
 from workbench.text.query import KEYS
 
 _name = click.argument("name", metavar="NAME")

@@ -13,7 +13,7 @@ import click
 from workbench.base.errors import ModelError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.records import to_plain
-from workbench.cli import corpus_index
+from workbench.cli.models import corpus_index
 from workbench.cli.output import Progress, as_json_lines, emit, note, say, table
 from workbench.cli.session import PROJECT, reading, session
 

@@ -8,10 +8,10 @@ import click
 
 from workbench.base.i18n import _, ngettext
 from workbench.cli.choices import ContributionChoice
-from workbench.cli.data_import import SPLITS
+from workbench.cli.documents.data_import import SPLITS
+from workbench.cli.documents.where import matching, where_option
 from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.session import project_argument, reading
-from workbench.cli.where import matching, where_option
 
 
 @click.command()

@@ -11,7 +11,7 @@ import click
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _, ngettext
 from workbench.cli.choices import ContributionChoice
-from workbench.cli.import_preview import dry_run_json, show_dry_run
+from workbench.cli.documents.import_preview import dry_run_json, show_dry_run
 from workbench.cli.output import Progress, as_json, emit, note, say
 from workbench.cli.session import Session, key_values, project_argument, reading, session
 from workbench.text.segmenters import base as segmenters

@@ -11,8 +11,8 @@ import click
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
-from workbench.cli.evaluate import show_scores
 from workbench.cli.output import Progress, as_json, emit, say, table
+from workbench.cli.runs.evaluate import show_scores
 from workbench.cli.session import project_argument, reading, session
 
 if TYPE_CHECKING:

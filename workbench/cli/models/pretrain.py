@@ -11,11 +11,11 @@ import click
 from workbench.base.errors import Cancelled
 from workbench.base.i18n import _
 from workbench.base.options import Option
-from workbench.cli.batches import show_rows
-from workbench.cli.follow import follow
 from workbench.cli.output import as_json, emit, note, note_links_out, say, table
+from workbench.cli.runs.batches import show_rows
+from workbench.cli.runs.follow import follow
+from workbench.cli.runs.train import list_options
 from workbench.cli.session import PROJECT, failed, key_values, seconds_in_words, session
-from workbench.cli.train import list_options
 from workbench.pretraining.spec import GENERAL, PretrainSpec, objective, objectives
 
 

@@ -10,9 +10,9 @@ import click
 from workbench.base.errors import JobFailed
 from workbench.base.i18n import _, ngettext
 from workbench.base.registry import registry
+from workbench.cli.documents.where import matching, where_option
 from workbench.cli.output import Progress, as_json, emit, plain, say, table
 from workbench.cli.session import Session, interrupts, layer_option, project_argument, session
-from workbench.cli.where import matching, where_option
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.queue_list import Listed

@@ -11,8 +11,8 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.cli.choices import explicit_options
-from workbench.cli.evaluate import show_report, show_scores
 from workbench.cli.output import Progress, as_json, emit, note, say, table
+from workbench.cli.runs.evaluate import show_report, show_scores
 from workbench.cli.session import Session, failed, key_values, project_argument, session
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from tests import forks
 from tests.cli.conftest import schema
 
 pytestmark = [pytest.mark.process, pytest.mark.timeout(240)]
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ import click
 from workbench.base.i18n import _, ngettext
 from workbench.base.records import to_plain
 from workbench.base.terms import term
-from workbench.cli import decoding
+from workbench.cli.documents.where import checked
 from workbench.cli.output import Progress, as_json, emit, note, say, table
-from workbench.cli.seen import warn_of_training_texts
+from workbench.cli.runs import decoding
+from workbench.cli.runs.train_overlap_warning import warn_of_training_texts
 from workbench.cli.session import project_argument, reading, session, writing_if_free
-from workbench.cli.where import checked
 
 if TYPE_CHECKING:
     from workbench.cli.session import Session

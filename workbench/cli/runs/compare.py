@@ -10,11 +10,11 @@ import click
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.base.watch import Watch
-from workbench.cli.evaluate import SPLITS
+from workbench.cli.documents.where import checked, where_option
 from workbench.cli.output import Progress, as_json, emit, say, table
-from workbench.cli.seen import warn_of_training_texts
+from workbench.cli.runs.evaluate import SPLITS
+from workbench.cli.runs.train_overlap_warning import warn_of_training_texts
 from workbench.cli.session import project_argument, reading
-from workbench.cli.where import checked, where_option
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.compare import Comparison

@@ -13,9 +13,9 @@ from workbench.base.errors import ProjectDamaged, ProjectError, SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.base.sizes import size
 from workbench.base.terms import term
+from workbench.cli.documents.where import matching, where_option
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.session import PROJECT, project_argument, reading
-from workbench.cli.where import matching, where_option
 
 if TYPE_CHECKING:
     from workbench.operations.documents.removal import Preview

@@ -10,9 +10,9 @@ import click
 
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import Watch
+from workbench.cli.documents.where import matching, where_option
 from workbench.cli.output import Progress, as_json, emit, note, say
 from workbench.cli.session import interrupts, project_argument, reading, session
-from workbench.cli.where import matching, where_option
 from workbench.text.sentences import PARAGRAPH, SENTENCE
 
 if TYPE_CHECKING:

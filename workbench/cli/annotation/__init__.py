@@ -1,0 +1,1 @@
+"""Labels, patterns, sources and the queue."""

@@ -1,0 +1,1 @@
+"""Projects, plugins, the check of the computer, and the window."""

@@ -1,0 +1,1 @@
+"""Import, export, queries, splits and statistics of documents."""

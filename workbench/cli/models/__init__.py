@@ -1,0 +1,1 @@
+"""Models: list, pretrain, inspect, embed, export."""

@@ -1,0 +1,1 @@
+"""Training, prompts, predictions, scores and comparisons."""
