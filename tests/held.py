@@ -6,24 +6,32 @@ from typing import Any
 
 
 class Held:
-    """Stands in for `context.run` from now on; `end` lets work run at once again.
+    """Stands in for the threads of a context with `tests.tasks` from now on; `end` lets work run at
+    once again.
 
     `compute` does the work of a request, so that its answer is that of this moment; `answer`
     delivers it, computing it before if need be. Requests are numbered from 0.
     """
 
     def __init__(self, context: Any):
-        self._context, self._at_once = context, context.run
-        self._asked: list[tuple[Any, Any, Any]] = []
+        self._context, self._at_once = context, getattr(context, "run", None)
+        self._asked: list[tuple[Any, Any]] = []
         self._answered: set[int] = set()
         self._found: dict[int, tuple[Any, Exception | None]] = {}
-        context.run = self._run
+        if hasattr(context, "run"):
+            context.run = self._run
+        if hasattr(context, "runner"):
+            context.runner.run = self._start
 
     def __len__(self) -> int:
         return len(self._asked)
 
     def _run(self, work, done, failed=None):
-        self._asked.append((work, done, failed or self._context.fail))
+        failed = failed or self._context.fail
+        self._start(work, lambda result, error: done(result) if error is None else failed(error))
+
+    def _start(self, work, done):
+        self._asked.append((work, done))
 
     def compute(self, number: int) -> None:
         try:
@@ -36,9 +44,7 @@ class Held:
             if number not in self._found:
                 self.compute(number)
             self._answered.add(number)
-            result, error = self._found[number]
-            _work, done, failed = self._asked[number]
-            done(result) if error is None else failed(error)
+            self._asked[number][1](*self._found[number])
 
     def rest(self) -> None:
         """Answer what is left, and what it asks for, in this order."""
@@ -47,17 +53,21 @@ class Held:
 
     def asking(self, name: str) -> list[int]:
         """The numbers of the requests that call or refer to a function of this name."""
-        works = [work for work, _done, _failed in self._asked]
+        works = [work for work, _done in self._asked]
         return [n for n, work in enumerate(works) if name in _names(work)]
 
     def fail(self, number: int, error: Exception) -> None:
         self._answered.add(number)
-        self._asked[number][2](error)
+        self._asked[number][1](None, error)
 
     def end(self) -> None:
-        self._context.run = self._at_once
+        if hasattr(self._context, "run"):
+            self._context.run = self._at_once
+        if hasattr(self._context, "runner"):
+            del self._context.runner.run
 
 
 def _names(work: Any) -> tuple[str, ...]:
+    work = getattr(work, "func", work)  # of a partial
     code = getattr(work, "__code__", None)
-    return (work.__name__, *code.co_names) if code is not None else (work.func.__name__,)
+    return (work.__name__, *code.co_names) if code is not None else (work.__name__,)

@@ -5,17 +5,20 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import psutil
 import pytest
 
 from workbench.base import processors, scratch
-from workbench.base.errors import JobFailed
+from workbench.base.errors import Cancelled, JobFailed
 from workbench.base.privacy import TELEMETRY_OFF
-from workbench.jobs import steps
+from workbench.base.watch import Watch
+from workbench.jobs import steps, threads
 from workbench.jobs.events import Finished, Output, Queued, Started, recorded
 from workbench.jobs.process import Grace
 from workbench.jobs.queue import Queue
@@ -424,3 +427,71 @@ def test_wait_without_a_mailbox_is_refused():
 
     with pytest.raises(RuntimeError, match="event loop"):
         queue.wait(None)
+
+
+def test_run_waits_for_a_job_and_forwards_what_it_reports(queue, tmp_path):
+    told = []
+
+    result = queue.run(spec("counts", tmp_path, total=3), Watch(on_event=told.append))
+
+    assert result == {"steps": 3}
+    assert [payload["step"] for payload in told if payload["kind"] == "step"][-1] == 3
+
+
+def test_run_raises_what_the_worker_reports(queue, tmp_path):
+    with pytest.raises(JobFailed) as caught:
+        queue.run(spec("fails", tmp_path))
+
+    assert caught.value.message and "Traceback" in caught.value.details
+
+
+def test_run_cancels_the_job_of_a_cancelled_watch(queue, tmp_path):
+    watch = Watch(on_event=lambda _payload: watch.cancel())
+
+    with pytest.raises(Cancelled):
+        queue.run(spec("counts", tmp_path, total=1000, pause=0.02), watch)
+
+    assert queue.jobs[0].status == "cancelled"
+
+
+def test_run_in_a_task_adds_its_job_on_the_main_thread(queue, tmp_path):
+    got, where = [], []
+    queue.changed.connect(lambda _job, _event: where.append(threading.current_thread()))
+    work = partial(queue.run, spec("counts", tmp_path, total=3))
+
+    threads.run(work, lambda *given: got.append(given), dispatch=queue.dispatch)
+
+    assert queue.dispatch.wait(lambda: bool(got), 20)
+    assert got == [({"steps": 3}, None)] and set(where) == {threading.main_thread()}
+
+
+def test_a_task_cancels_the_job_that_it_waits_for(queue, tmp_path):
+    got, watch = [], Watch(on_event=lambda _payload: watch.cancel())
+    work = partial(queue.run, spec("counts", tmp_path, total=1000, pause=0.02), watch)
+
+    threads.run(work, lambda _result, error: got.append(error), dispatch=queue.dispatch)
+
+    assert queue.dispatch.wait(lambda: bool(got), 20)
+    assert isinstance(got[0], Cancelled) and queue.jobs[0].status == "cancelled"
+
+
+def test_tasks_that_wait_for_jobs_leave_the_threads_to_those_that_compute(queue, tmp_path):
+    got, ended, watch = [], [], Watch()
+    long = spec("counts", tmp_path, total=1000, pause=0.02)
+    for _number in range(threads.SIZE + 1):
+        work = partial(queue.run, replace(long, folder=""), watch)
+        threads.run(work, lambda _result, error: ended.append(error), dispatch=queue.dispatch)
+    assert queue.dispatch.wait(lambda: len(queue.jobs) == threads.SIZE + 1, 20)
+
+    threads.run(lambda: "computed", lambda *given: got.append(given), dispatch=queue.dispatch)
+
+    assert queue.dispatch.wait(lambda: bool(got), 20) and not ended
+    watch.cancel()
+    assert queue.dispatch.wait(lambda: len(ended) == threads.SIZE + 1 and threads.idle(), 20)
+    alive = [thread for thread in threading.enumerate() if thread.name.startswith(threads.NAME)]
+    assert len(alive) <= threads.SIZE
+
+
+def test_run_on_the_thread_of_an_event_loop_is_refused():
+    with pytest.raises(RuntimeError, match="event loop"):
+        Queue(dispatch=lambda act: act()).run(JobSpec("job_targets:counts"))

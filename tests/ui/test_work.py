@@ -121,7 +121,7 @@ def test_meanwhile_nothing_can_be_edited_but_everything_read(app, open_page, slo
 
 def test_a_small_act_shows_no_bar(app, open_page, qtbot):
     shown = []
-    app.work.line.begin = lambda *args: shown.append(args)
+    app.work.line.begin = lambda *args, **named: shown.append(args)
     open_page.choose(open_page.ids[:2])
 
     open_page.set_split("dev")
@@ -157,7 +157,7 @@ def test_a_fault_of_a_long_act_is_reported(app, open_page, qtbot):
     def fail(watch):
         raise WorkbenchError("The disk is full.")
 
-    app.work.start("Try", fail, lambda _result: None)
+    app.tasks.start("try", fail, lambda _result: None, title="Try", writes=True)
     qtbot.waitUntil(lambda: not app.working)
 
     assert "The disk is full." in app.window.banner.text()

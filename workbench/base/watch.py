@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 from workbench.base.errors import Cancelled
 
@@ -28,22 +29,29 @@ class Watch:
 
     `report(share)` is called on the thread of the operation, at most ten times per second. `cancel`
     may be called from any thread; the operation then raises `Cancelled` at its next `at`, and the
-    transaction around it is rolled back.
+    transaction around it is rolled back. `on_event(payload)` is called on the main thread with each
+    object that a job of the operation reports. `behind` is the name of the job that this job waits
+    for, "" for none; `report` is called when it changes.
     """
 
     def __init__(
         self,
         report: Callable[[float], None] | None = None,
         *,
+        on_event: Callable[[Mapping[str, Any]], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ):
-        self.share = 0.0
-        self.cancelled = False
-        self._report, self._clock = report, clock
+        self.share, self.behind = 0.0, ""
+        self._cancelled = False
+        self._report, self._on_event, self._clock = report, on_event, clock
         self._last = -EVERY
 
+    @property
+    def cancelled(self) -> bool:
+        return self._cancelled
+
     def cancel(self) -> None:
-        self.cancelled = True
+        self._cancelled = True
 
     def at(self, share: float) -> None:
         """Report that `share` of the operation, in [0, 1], is done. Raises Cancelled."""
@@ -53,6 +61,18 @@ class Watch:
         if self._report is not None and self._clock() - self._last >= EVERY:
             self._last = self._clock()
             self._report(self.share)
+
+    def event(self, payload: Mapping[str, Any]) -> None:
+        """Forward an object that a job of the operation has reported."""
+        if self._on_event is not None:
+            self._on_event(payload)
+
+    def wait_behind(self, name: str) -> None:
+        """The job of the operation waits for another one, or no longer if `name` is ""."""
+        if name != self.behind:
+            self.behind = name
+            if self._report is not None:
+                self._report(self.share)
 
     def part(self, start: float, end: float) -> Watch:
         """A watch for a step that covers `start` to `end` of the whole operation."""
@@ -71,8 +91,21 @@ class _Part(Watch):
         super().__init__()
         self._whole, self._start, self._end = whole, start, end
 
+    @property
+    def cancelled(self) -> bool:
+        return self._whole.cancelled
+
+    def cancel(self) -> None:
+        self._whole.cancel()
+
     def at(self, share: float) -> None:
         self._whole.at(self._start + (self._end - self._start) * min(max(share, 0.0), 1.0))
+
+    def event(self, payload: Mapping[str, Any]) -> None:
+        self._whole.event(payload)
+
+    def wait_behind(self, name: str) -> None:
+        self._whole.wait_behind(name)
 
 
 class _Quiet(Watch):
@@ -82,6 +115,17 @@ class _Quiet(Watch):
     def at(self, share: float) -> None:
         pass
 
+    def wait_behind(self, name: str) -> None:
+        pass
+
 
 QUIET = _Quiet()
 """No watcher: the operation cannot be cancelled and reports no progress."""
+
+
+def takes_watch(work: Callable[..., Any]) -> bool:
+    """Whether an operation can be watched: it has a parameter named `watch`."""
+    try:
+        return "watch" in inspect.signature(work).parameters
+    except (TypeError, ValueError):  # a function of C without a signature
+        return False

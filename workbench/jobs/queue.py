@@ -1,25 +1,29 @@
 """The job queue: one job per device, in order. A crash ends only its own job; the next one starts.
 
-Everything here runs on the main thread; messages of children arrive through `dispatch`.
+Everything here runs on the main thread; messages of children arrive through `dispatch`. Only `run`,
+with which an operation waits for a job, may be called from another thread.
 """
 
 from __future__ import annotations
 
 import itertools
 import signal
+import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeGuard, cast
 
 from workbench.base import processors, scratch
-from workbench.base.errors import JobFailed
+from workbench.base.errors import Cancelled, JobFailed
 from workbench.base.events import Signal
 from workbench.base.i18n import _
-from workbench.jobs import events, steps, turns
+from workbench.base.terms import term
+from workbench.base.watch import EVERY, QUIET, Watch
+from workbench.jobs import events, steps, threads, turns
 from workbench.jobs.channel import OFTEN
 from workbench.jobs.dispatch import Mailbox
 from workbench.jobs.process import Child, Grace, last_lines
@@ -28,6 +32,7 @@ from workbench.jobs.spec import ENDINGS, JobSpec
 
 TIMED_OUT = "Timeout ("  # how faulthandler begins its report of a child that exits when silent
 DUMP_LINES = 400
+PATIENCE = 30.0  # seconds for a job to end after it was cancelled
 Dispatch = Callable[[Callable[[], None]], None]
 
 
@@ -146,7 +151,10 @@ class Queue:
             if warm
             else None
         )
+        # around the wait of `run` without an event loop; commands catch signals here
+        self.while_waiting: Callable[[Watch], AbstractContextManager[Any]] = nullcontext
         self._numbers = itertools.count(1)
+        self._home = threading.get_ident()
         self._closed = False
 
     @property
@@ -185,6 +193,66 @@ class Queue:
         self._tell(job, events.Queued(job.behind))
         self._start_waiting()
         return job
+
+    def run(self, spec: JobSpec, watch: Watch = QUIET) -> dict[str, Any]:
+        """Start a job, wait for it and return its result: for operations that need a worker.
+
+        What it reports is forwarded to `watch`; when that is cancelled, or an exception such as
+        KeyboardInterrupt ends the wait, the job is cancelled. Call it from a task, or without an
+        event loop. Raises Cancelled, or JobFailed with the message, hint and details of the job.
+        """
+        if threading.get_ident() != self._home:
+            return self._run_for_task(spec, watch)
+        if not isinstance(self.dispatch, Mailbox):
+            raise RuntimeError("run() would block the event loop; call it from a task")
+        job = self.add(spec)
+        waited = _Waited(job, watch)
+
+        def over() -> bool:
+            watch.at(waited.share)
+            return job.over
+
+        try:
+            with self.while_waiting(watch):
+                self.dispatch.wait(over)
+        except BaseException:
+            job.cancel()
+            self.wait(job, PATIENCE)
+            raise
+        return waited.result()
+
+    def _run_for_task(self, spec: JobSpec, watch: Watch) -> dict[str, Any]:
+        started: list[_Waited] = []
+        failures: list[Exception] = []
+        ended = threading.Event()
+
+        def start() -> None:
+            if watch.cancelled:
+                return ended.set()
+            try:
+                started.append(_Waited(self.add(spec), watch, ended))
+            except Exception as error:
+                failures.append(error)
+                ended.set()
+
+        def cancel() -> None:
+            for waited in started:
+                waited.job.cancel()
+
+        self.dispatch(start)
+        try:
+            with threads.waiting():
+                while not ended.wait(EVERY):
+                    watch.at(started[0].share if started else 0.0)
+        except BaseException:
+            self.dispatch(cancel)
+            ended.wait(PATIENCE)
+            raise
+        if failures:
+            raise failures[0]
+        if not started:
+            raise Cancelled()
+        return started[0].result()
 
     def run_first(self, job: Job) -> None:
         """Run a waiting job before the others; see `Job.run_first`."""
@@ -352,6 +420,56 @@ class Queue:
         job._take_in(event)
         job.changed.emit(event)
         self.changed.emit(job, event)
+
+
+class _Waited:
+    """A job that an operation waits for: forwards to `watch` what it reports, until it has ended.
+
+    `share` is how much of it is done, in [0, 1]. Created on the main thread.
+    """
+
+    def __init__(self, job: Job, watch: Watch, ended: threading.Event | None = None):
+        self.job, self.share = job, 0.0
+        self._watch, self._ended = watch, ended or threading.Event()
+        watch.wait_behind(job.behind)
+        self._drop = job.changed.connect(self._on_event)
+        if job.over:
+            self._ended.set()
+
+    def _on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Queued):
+            self._watch.wait_behind(event.behind)
+        elif isinstance(event, events.Started):
+            self._watch.wait_behind("")
+        elif isinstance(event, events.Output):
+            payload = event.payload
+            if "done" in payload and "total" not in payload and "total" in self.job.spec.params:
+                payload = {**payload, "total": self.job.spec.params["total"]}
+            self.share = _share(payload, self.share)
+            self._watch.event(payload)
+        elif isinstance(event, events.Finished):
+            self._drop()
+            self._ended.set()
+
+    def result(self) -> dict[str, Any]:
+        """Raises Cancelled or JobFailed unless the job is done, or was stopped with a result."""
+        job = self.job
+        if job.status == "cancelled":
+            raise Cancelled()
+        if job.status == "done" or (job.status == "stopped" and job.spec.stoppable):
+            return dict(job.result)
+        ended = _("{title} ended without a result ({status}).").format(
+            title=job.spec.title or _("The job"), status=term(job.status)
+        )
+        raise JobFailed(job.message or ended, hint=job.hint, details=job.details)
+
+
+def _share(payload: Mapping[str, Any], before: float) -> float:
+    """How much of its work a job has reported as done, in [0, 1]; `before` if it does not say."""
+    if payload.get("part") is not None:
+        return float(payload["part"])
+    done, total = payload.get("done", payload.get("step")), payload.get("total")
+    return min(1.0, done / total) if isinstance(done, int | float) and total else before
 
 
 def _is_frequent(event: events.Event | None, *kinds: str) -> TypeGuard[events.Output]:

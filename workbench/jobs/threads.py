@@ -1,7 +1,8 @@
 """Short tasks off the main thread: search, backup, bulk edits. The only thread pool.
 
 The threads are daemons: a search that hangs in a regular expression does not block the exit of the
-application.
+application. A task that waits for a job does not count as one of the few that compute, see
+`waiting`.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import os
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from workbench.base.errors import Cancelled, as_exception
@@ -25,6 +27,7 @@ _tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
 _lock = threading.Lock()
 _threads: list[threading.Thread] = []
 _busy = 0  # unfinished tasks
+_waiting = 0  # threads of the pool that wait for a job
 
 
 class Token:
@@ -64,14 +67,34 @@ def run(
     token = token or Token()
     with _lock:
         _busy += 1
-        if _busy > len(_threads) and len(_threads) < SIZE:
-            thread = threading.Thread(
-                target=_serve, name=f"{NAME}-{len(_threads) + 1}", daemon=True
-            )
-            _threads.append(thread)
-            thread.start()
+        _grow()
     _tasks.put([work, done, dispatch, token])
     return token
+
+
+@contextmanager
+def waiting() -> Iterator[None]:
+    """Around the wait for a job or another process: another thread computes meanwhile."""
+    global _waiting
+    if threading.current_thread() not in _threads:
+        yield
+        return
+    with _lock:
+        _waiting += 1
+        _grow()
+    try:
+        yield
+    finally:
+        with _lock:
+            _waiting -= 1
+
+
+def _grow() -> None:
+    """Start a thread if a task has none and fewer than SIZE threads compute. Hold the lock."""
+    if _busy > len(_threads) and len(_threads) - _waiting < SIZE:
+        thread = threading.Thread(target=_serve, name=f"{NAME}-{len(_threads) + 1}", daemon=True)
+        _threads.append(thread)
+        thread.start()
 
 
 def idle() -> bool:
@@ -81,7 +104,7 @@ def idle() -> bool:
 
 def _serve() -> None:
     global _busy
-    while True:
+    while not _is_surplus():
         task = _tasks.get()
         try:
             _do(task)
@@ -89,6 +112,15 @@ def _serve() -> None:
             del task  # a closure would keep a closed project alive until the next task
             with _lock:
                 _busy -= 1
+
+
+def _is_surplus() -> bool:
+    """Whether more threads compute than should: one that has waited goes on. Ends this one."""
+    with _lock:
+        surplus = len(_threads) - _waiting > SIZE
+        if surplus:
+            _threads.remove(threading.current_thread())
+        return surplus
 
 
 def _do(task: Task) -> None:

@@ -23,6 +23,7 @@ from workbench.ui import garbage, locale, run_ends, style, theme, undo_steps
 from workbench.ui.dispatch import Dispatch
 from workbench.ui.local_steps import LocalSteps
 from workbench.ui.plugin_watch import PluginWatch
+from workbench.ui.tasks import Tasks
 from workbench.ui.widgets import combo_access, safe_focus
 from workbench.ui.window import Window
 
@@ -52,6 +53,7 @@ class App:
         self.settings.tell_faults(self._settings_fault)
         self.registry = registry or installed()
         self.dispatch = Dispatch()
+        self.tasks = self.new_tasks()  # of the window, ended with it
         self.project: Project | None = None
         # emitted with the project, or None when a project was closed
         self.opened = Signal("app.opened")
@@ -91,9 +93,21 @@ class App:
         precision.remember(queue, lambda: self.settings)
         return queue
 
+    def new_tasks(self) -> Tasks:
+        """For the tasks of a panel, a dialog or the window."""
+        from workbench.jobs import threads
+
+        return Tasks(
+            lambda work, done: threads.run(work, done, dispatch=self.dispatch),
+            dispatch=self.dispatch,
+            board=lambda: self.work,
+            fail=self.fail,
+            note=self.note,
+        )
+
     @cached_property
     def work(self) -> Work:
-        """The running long operation on the project, created on first use."""
+        """The tasks that the window shows, created on first use."""
         from workbench.ui.work import Work
 
         work = Work(self)
@@ -102,7 +116,7 @@ class App:
 
     @property
     def working(self) -> bool:
-        """Whether a long operation on the project is running. Editing is disabled meanwhile."""
+        """Whether a task writes to the project. Editing is disabled meanwhile."""
         return "work" in self.__dict__ and self.work.active
 
     def _devices_reported(self, devices: list[dict[str, Any]]) -> None:
@@ -218,9 +232,14 @@ class App:
             self.close_project()
 
     def close_project(self, *, start: bool = True) -> None:
-        """Close the project and its pages without asking. `start` shows the Welcome page."""
+        """Close the project and its pages without asking. `start` shows the Welcome page.
+
+        The pages cancel their tasks; what is being written is waited for.
+        """
         if self.project is None:
             return
+        if self.working:
+            self.work.wait()
         project, self.project, self.local_steps = self.project, None, None
         self.window.close_panels()
         for drop in self._drops:
@@ -446,6 +465,7 @@ class App:
         if self._queue_used:
             self.queue.close()
         self.close_project(start=False)
+        self.tasks.close()
         self.settings.save()
 
 

@@ -48,7 +48,8 @@ A page without documents, runs … shows an `EmptyState` with a button for the n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from PySide6.QtGui import QHideEvent, QShowEvent
@@ -58,12 +59,15 @@ from shiboken6 import isValid
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import ALL, State
 from workbench.ui.commands import Command
+from workbench.ui.opened import opened
 
 if TYPE_CHECKING:
     from workbench.base.settings import Settings
     from workbench.base.watch import Watch
-    from workbench.jobs.queue import Queue
+    from workbench.jobs.events import Event
+    from workbench.jobs.queue import Job, Queue
     from workbench.project.project import Project
+    from workbench.storage.runs import Run
     from workbench.ui.app import App
     from workbench.ui.work import Work
 
@@ -76,6 +80,16 @@ class PanelContext:
 
     def __init__(self, app: App, page: str):
         self.app, self.page, self.closed = app, page, False
+        self._tasks = app.new_tasks()
+        self._drops: list[Callable[[], None]] = []
+
+    def close(self) -> None:
+        """The panel is closed: its tasks are cancelled, and nothing arrives any more."""
+        self.closed = True
+        self._tasks.close()
+        for drop in self._drops:
+            drop()
+        self._drops.clear()
 
     @property
     def project(self) -> Project | None:
@@ -156,7 +170,59 @@ class PanelContext:
             self.fail(error)
             return None
 
-    def run(
+    def task(
+        self,
+        key: Hashable,
+        work: Callable[..., Any],
+        done: Callable[[Any], None],
+        *,
+        failed: Callable[[Exception], None] | None = None,
+        progress: Callable[[Watch], None] | None = None,
+        title: str = "",
+        writes: bool = False,
+    ) -> None:
+        """Call `work()` in a thread, or `work(watch=…)` if it takes `watch`, then `done(result)`.
+
+        The newest task with the same key wins. For the rules see `ui/tasks.py`.
+        """
+        self._tasks.start(
+            key, work, done, failed=failed, progress=progress, title=title, writes=writes
+        )
+
+    def waiting(self, key: Hashable) -> bool:
+        """Whether a task with this key is under way."""
+        return self._tasks.waiting(key)
+
+    def cancel(self, key: Hashable) -> None:
+        """Cancel the task with this key, as its Cancel button does: `failed` gets Cancelled."""
+        self._tasks.cancel(key)
+
+    def drop(self, key: Hashable) -> None:
+        """Ignore the answer of the task with this key; it is cancelled unless it writes."""
+        self._tasks.drop(key)
+
+    def follow(
+        self, what: Run | Job | None, on_event: Callable[[Job, Event], None]
+    ) -> Callable[[], None]:
+        """Call `on_event(job, event)` for each event of a job, of the training of a run, or of all
+        jobs (None), until the panel is closed or the returned function is called.
+        """
+        from workbench.jobs.queue import Job
+        from workbench.operations.runs import train
+
+        if what is None:
+            drop = self.queue.changed.connect(on_event)
+        elif isinstance(what, Job):
+            drop = what.changed.connect(partial(on_event, what))
+        else:
+            of_run = partial(train.trains, project=opened(self), run_id=what.id)
+            drop = self.queue.changed.connect(
+                lambda job, event: on_event(job, event) if of_run(job) else None
+            )
+        self._drops.append(drop)
+        return drop
+
+    def run(  # replaced by `task`, page by page
         self,
         work: Callable[[], Any],
         done: Callable[[Any], None],
@@ -185,11 +251,11 @@ class PanelContext:
         window shows `title`, the progress and Cancel, which rolls everything back; errors are shown
         there too.
         """
-        self.app.work.start(title, act, lambda result: None if self.closed else done(result))
+        self.task(("long", title), lambda watch: act(watch), done, title=title, writes=True)
 
     @property
     def work(self) -> Work:
-        """The operation started by `long`: `work.active`, `work.changed`."""
+        """The task that writes to the project: `work.active`, `work.changed`."""
         return self.app.work
 
     def undo(self, steps: int = 1) -> None:
@@ -322,7 +388,7 @@ class Panel:
 
     def close(self) -> None:
         """Disconnect all callbacks of the state and delete the view."""
-        self.context.closed = True
+        self.context.close()
         self.state.close()
         if self._view is not None:
             self._view.deleteLater()

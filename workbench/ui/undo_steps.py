@@ -44,10 +44,12 @@ def step(app: App, way: str, doing: str, did: str, steps: int | None) -> None:
         except WorkbenchError as error:
             app.fail(error)
         return
-    app.work.start(
-        doing.format(title=found[-1].title),
+    app.tasks.start(
+        "history",
         lambda watch: getattr(project, way)(len(found), watch=watch),
         done,
+        title=doing.format(title=found[-1].title),
+        writes=True,
     )
 
 

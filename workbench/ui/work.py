@@ -1,93 +1,106 @@
-"""The single long operation on the project: off the main thread, with progress and cancel."""
+"""The tasks of all pages that have a title or write, at the bottom of the window."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QWidget
 
-from workbench.base.errors import Cancelled, ProjectBusy
+from workbench.base.errors import ProjectBusy
 from workbench.base.events import Signal
 from workbench.base.i18n import _
-from workbench.base.watch import Watch
-from workbench.jobs import threads
 from workbench.ui.widgets.work_line import WorkLine
 
 if TYPE_CHECKING:
     from workbench.ui.app import App
+    from workbench.ui.tasks import Task
 
 SHOWN_AFTER = 300  # milliseconds before a progress bar appears
 
 
 class Work:
-    """`changed` is emitted when an operation starts and ends; `active` is true between.
+    """`active` is true while a task writes to the project; `changed` is emitted when that begins
+    and ends. `title` is its title.
 
-    Use on the main thread.
+    A task is shown once it has taken 300 ms: the one that writes, else the oldest. Use on the main
+    thread.
     """
 
     def __init__(self, app: App):
         self.changed = Signal("work.changed")
-        self.title = ""
         self._app = app
-        self._watch: Watch | None = None
+        self._tasks: dict[Task, QTimer] = {}  # in the order begun; the timer runs until shown
+        self._writing: Task | None = None
+        self._shown: Task | None = None
         self.line = WorkLine(cast(QWidget, app.window.note_line.parentWidget()))
-        self.line.cancelled.connect(self.cancel)
-        self._delay = QTimer(self.line)
-        self._delay.setSingleShot(True)
-        self._delay.setInterval(SHOWN_AFTER)
-        self._delay.timeout.connect(self._show)
+        self.line.cancelled.connect(self._cancel_shown)
 
     @property
     def active(self) -> bool:
-        return self._watch is not None
+        return self._writing is not None
 
-    def start(self, title: str, act: Callable[[Watch], Any], done: Callable[[Any], None]) -> None:
-        """Call `act(watch)` in a thread, then `done(result)`; errors and cancellation are shown.
+    @property
+    def title(self) -> str:
+        return self._writing.title if self._writing is not None else ""
 
-        One at a time: while another one runs, an error is shown.
-        """
-        if self._watch is not None:
-            self._app.fail(
-                ProjectBusy(
-                    _("“{title}” is still running.").format(title=self.title),
-                    hint=_("Wait until it has finished, or cancel it."),
-                )
+    def begin(self, task: Task) -> None:
+        """Raises ProjectBusy if the task writes and another one does."""
+        if task.writes and self._writing is not None:
+            raise ProjectBusy(
+                _("“{title}” is still running.").format(title=self._writing.title),
+                hint=_("Wait until it has finished, or cancel it."),
             )
+        delay = self._tasks[task] = QTimer(self.line)
+        delay.setSingleShot(True)
+        delay.timeout.connect(self._show)
+        delay.start(SHOWN_AFTER)
+        if task.writes:
+            self._writing = task
+            self.changed.emit()
+
+    def report(self, task: Task) -> None:
+        """Show how far a task is."""
+        if task is self._shown and task.watch is not None:
+            self.line.set(task.watch.share)
+
+    def end(self, task: Task) -> None:
+        if (delay := self._tasks.pop(task, None)) is None:
             return
-        watch = Watch(lambda share: self._app.dispatch(lambda: self._report(watch, share)))
-        self.title, self._watch = title, watch
-        self._delay.start()
-        self.changed.emit()
-        threads.run(
-            lambda: act(watch),
-            lambda result, error: self._ended(result, error, done),
-            dispatch=self._app.dispatch,
-        )
+        delay.stop()
+        delay.deleteLater()
+        if task is self._shown:
+            self._shown = None
+            self.line.end()
+            self._show()
+        if task is self._writing:
+            self._writing = None
+            self.changed.emit()
 
     def cancel(self) -> None:
-        """Roll everything back; the operation ends a moment later."""
-        if self._watch is not None:
-            self._watch.cancel()
+        """Roll back what is being written; the task ends a moment later."""
+        if self._writing is not None:
+            self._writing.cancel()
+
+    def wait(self) -> None:
+        """Return when nothing is being written any more; events other than input are handled."""
+        if self._writing is None:
+            return
+        loop = QEventLoop()
+        drop = self.changed.connect(loop.quit)
+        loop.exec(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
+        drop()
 
     def _show(self) -> None:
-        if self._watch is not None:
-            self._app.window.note_line.hide()
-            self.line.begin(self.title, self._watch.share)
+        due = [task for task, delay in self._tasks.items() if not delay.isActive()]
+        task = next((task for task in due if task.writes), next(iter(due), None))
+        if task is None or task is self._shown:
+            return
+        self._shown = task
+        self._app.window.note_line.hide()
+        share = task.watch.share if task.watch is not None else None
+        self.line.begin(task.title, share, rolls_back=task.writes)
 
-    def _report(self, watch: Watch, share: float) -> None:
-        if watch is self._watch and self.line.isVisible():
-            self.line.set(share)
-
-    def _ended(self, result: Any, error: Exception | None, done: Callable[[Any], None]) -> None:
-        title, self._watch = self.title, None
-        self._delay.stop()
-        self.line.end()
-        self.changed.emit()
-        if error is None:
-            done(result)
-        elif isinstance(error, Cancelled):
-            self._app.note(_("{title}: cancelled. No changes were made.").format(title=title))
-        else:
-            self._app.fail(error)
+    def _cancel_shown(self) -> None:
+        if self._shown is not None:
+            self._shown.cancel()

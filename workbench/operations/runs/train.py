@@ -403,15 +403,17 @@ def run(project: Project, run_id: int) -> Run:
 
 def job_of(queue: Queue, project: Project, run_id: int) -> Job | None:
     """The job that trains the run, None if this queue has none."""
-    for job in queue.jobs:
-        about = job.spec.params.get("run") or {}
-        if (
-            about.get("project") == project.uid
-            and about.get("id") == run_id
-            and about.get("purpose") in ("train", BASELINE)
-        ):
-            return job
-    return None
+    return next((job for job in queue.jobs if trains(job, project=project, run_id=run_id)), None)
+
+
+def trains(job: Job, *, project: Project, run_id: int) -> bool:
+    """Whether a job trains this run."""
+    about = job.spec.params.get("run") or {}
+    return (
+        about.get("project") == project.uid
+        and about.get("id") == run_id
+        and about.get("purpose") in ("train", BASELINE)
+    )
 
 
 def stop(project: Project, queue: Queue, run_id: int) -> None:

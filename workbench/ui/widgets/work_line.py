@@ -21,7 +21,7 @@ TITLE = 320  # longer titles, such as those with long file names, are elided
 class WorkLine(QFrame):
     """Floats at the bottom of its parent, like messages.
 
-    Emits `cancelled` on the button and on Escape, once per showing.
+    Emits `cancelled` on the button, and on Escape where that rolls changes back, once per showing.
     """
 
     cancelled = Signal()
@@ -31,7 +31,8 @@ class WorkLine(QFrame):
         self.setProperty("part", "note")
         self._title, self._share = Elided(""), words("")
         self._meter = fixed(Meter(0.0, name=_("Progress")), 180)
-        self._cancel = Button(_("Cancel"), on=self._call_off, tip=_("Roll back all changes (Esc)"))
+        self._cancel = Button(_("Cancel"), on=self._call_off)
+        self._rolls_back = False
         self._cancel.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(16, 4, 6, 4)
@@ -44,23 +45,31 @@ class WorkLine(QFrame):
         parent.installEventFilter(self)
         self.end()
 
-    def begin(self, title: str, share: float) -> None:
+    def begin(self, title: str, share: float | None, *, rolls_back: bool = True) -> None:
+        """Show an operation. share: None for one that reports no progress and cannot be cancelled.
+
+        rolls_back: cancelling it rolls changes back, and Escape does so too.
+        """
+        self._rolls_back = rolls_back
         self._title.setText(title)
         needed = self._title.fontMetrics().horizontalAdvance(title) + 4
         self._title.setFixedWidth(min(theme.px(TITLE), needed))
         plain.set_tip(self._title, title)
         self._share.setFixedWidth(self._share.fontMetrics().horizontalAdvance("100%") + 4)
         self._cancel.setEnabled(True)
-        self._escape.setEnabled(True)
+        self._cancel.setVisible(share is not None)
+        plain.set_tip(self._cancel, _("Roll back all changes (Esc)") if rolls_back else "")
+        self._escape.setEnabled(rolls_back and share is not None)
         self.setAccessibleName(title)
         self.set(share)
         self.show()
         self._place()
         self.raise_()
 
-    def set(self, share: float) -> None:
+    def set(self, share: float | None) -> None:
         self._meter.set(share)
-        self._share.setText(_("{percent}%").format(percent=int(100 * share)))
+        percent = "" if share is None else _("{percent}%").format(percent=int(100 * share))
+        self._share.setText(percent)
 
     def end(self) -> None:
         self._escape.setEnabled(False)
@@ -69,7 +78,7 @@ class WorkLine(QFrame):
     def _call_off(self) -> None:
         self._cancel.setEnabled(False)
         self._escape.setEnabled(False)
-        self._title.setText(_("Rolling back…"))
+        self._title.setText(_("Rolling back…") if self._rolls_back else _("Cancelling…"))
         self.cancelled.emit()
 
     def _place(self) -> None:
