@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import N_, _
-from workbench.importers import foreign_xml, hub_card, inception, jsonl, webanno_lines
+from workbench.importers import foreign_xml, huggingface, inception, jsonl, webanno_lines
 
 _START = 4_000  # number of characters searched for the markers of a format
 _LINES = 200
@@ -118,7 +118,7 @@ def _is_piped(start: str, _ending: str) -> bool:
 
 
 def _is_markdown(start: str, ending: str) -> bool:
-    if hub_card.is_card(start):
+    if huggingface.is_card(start):
         return False
     marks = re.findall(r"^(?:#{1,6} |```|\|? ?:?---|[-*] |\d+\. )", start[:_START], re.M)
     return ending in ("md", "markdown", "rst") and bool(marks)

@@ -38,7 +38,6 @@ from workbench.importers.base import (
     split_name,
 )
 from workbench.importers.class_names import INFO, decoded, decoders
-from workbench.importers.hub_card import FRONT, is_card
 from workbench.importers.record_lines import RecordLines, reader
 from workbench.importers.source import Source
 from workbench.importers.table_form import Form
@@ -50,6 +49,9 @@ _ENDINGS = (*_ARROW, ".jsonl", ".json", ".csv", ".tsv", ".txt")
 _SPLIT = re.compile(
     r"(?:^|[^a-z])(train|training|validation|valid|val|dev|test|testing|eval)(?:[^a-z]|$)"
 )
+
+FRONT = re.compile(r"\ufeff?---\r?\n(.*?)\r?\n---\s*(?:\n|$)", re.S)
+_OF_DATA = re.compile(r"^(?:dataset_info|configs|task_categories|task_ids|size_categories):", re.M)
 
 
 class HuggingFaceImporter:
@@ -433,3 +435,9 @@ def _rows_of_text(source: Source) -> Iterator[dict[str, Any] | Fault]:
                 yield Fault(message.format(n=len(cells), expected=len(form.columns)))
     else:
         yield from ({"text": line} for line in source.lines())
+
+
+def is_card(head: str) -> bool:
+    """Whether a file begins as the card of a data set; cards of models have other entries."""
+    front = FRONT.match(head)
+    return front is not None and _OF_DATA.search(front[1]) is not None

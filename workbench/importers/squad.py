@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _, ngettext
@@ -21,15 +21,17 @@ from workbench.importers.base import (
     Guess,
     Item,
     Options,
+    Remark,
     Row,
     Skipped,
     Table,
     TableRow,
     check,
+    is_number,
     show,
     split_name,
 )
-from workbench.importers.placing import Placing
+from workbench.importers.offsets import OPEN, Offsets, Quote
 from workbench.importers.source import Source
 from workbench.importers.table_form import Form, guess_delimiter
 from workbench.text.dataset import Record
@@ -46,6 +48,8 @@ _NULL = ("is_impossible", "impossible", "no_answer", "is_null")
 _ID = ("id", "qid", "question_id", "key", "uid")
 _GROUP = ("title", "group")
 _TRUE = ("true", "1", "yes")
+
+LISTED = 20  # answers that are not in their text are listed up to this number
 
 
 class SquadImporter:
@@ -367,3 +371,114 @@ def _fields(rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
 
 def _cell(value: object) -> str:
     return value if isinstance(value, str) else "" if value is None else jsonl.dumps(value)
+
+
+@dataclass
+class Placing:
+    """Places answers and counts what was wrong with their offsets.
+
+    file: its name, for messages. missing: sentences on answers that do not occur in their text.
+    """
+
+    file: str
+    moved: int = 0
+    repeated: int = 0
+    missing: list[str] = field(default_factory=list)
+    offsets: Offsets = field(default_factory=Offsets)
+
+    def question(
+        self,
+        context: str,
+        question: str,
+        answers: Sequence[tuple[object, object]],
+        *,
+        is_null: bool,
+        attrs: dict[str, object],
+        place: str,
+    ) -> Question:
+        """`answers`: (text, start); `start` may be missing. `place`: of the question, in words."""
+        found: dict[tuple[int, int], None] = {}
+        for text, start in self._converted(context, answers):
+            offsets = self._place(context, text, start)
+            if offsets is not None:
+                found[offsets] = None
+            else:
+                self.missing.append(f"{self.file}, {place}: {show(text, 60)}")
+        return Question(question, tuple(found), is_null and not found, attrs)
+
+    def _converted(
+        self, context: str, answers: Sequence[tuple[object, object]]
+    ) -> Sequence[tuple[object, object]]:
+        """The answers with their starts in code points, if there is a way of counting in which all
+        of them are at their starts.
+        """
+        quotes = [
+            Quote(((start, OPEN),), text)
+            for text, start in answers
+            if isinstance(text, str) and type(start) is int and text.strip()
+        ]
+        try:
+            counting = self.offsets.counting(context, quotes, fixed=True, mark=False)
+        except Fault:
+            return answers
+        return [
+            (text, counting.start(start) if type(start) is int else start)
+            for text, start in answers
+        ]
+
+    def _place(self, context: str, text: object, start: object) -> tuple[int, int] | None:
+        """Where the answer is, in code points; the occurrence nearest to a wrong start."""
+        if not isinstance(text, str) or not text.strip():
+            return None
+        given = int(cast(float, start)) if is_number(start) else None
+        if given is not None and given >= 0 and context.startswith(text, given):
+            return given, given + len(text)
+        wanted = text if text in context else text.strip()
+        places = list(_occurrences(context, wanted))
+        if not places:
+            return None
+        if given is None:
+            self.repeated += len(places) > 1
+            best = places[0]
+        else:
+            self.moved += 1
+            best = min(places, key=lambda at: abs(at - given))
+        return best, best + len(wanted)
+
+    def remarks(self) -> Iterator[Remark]:
+        """What the user must know about the answers read so far."""
+        if self.moved:
+            message = ngettext(
+                "{file}: {n:,} answer was not found at its offset; the nearest occurrence of its "
+                "text was used.",
+                "{file}: {n:,} answers were not found at their offsets; the nearest occurrences "
+                "of their texts were used.",
+                self.moved,
+            )
+            yield Remark(message.format(file=self.file, n=self.moved))
+        if self.repeated:
+            message = ngettext(
+                "{file}: {n:,} answer without an offset occurs several times in its text; the "
+                "first occurrence was used.",
+                "{file}: {n:,} answers without offsets occur several times in their texts; the "
+                "first occurrences were used.",
+                self.repeated,
+            )
+            yield Remark(message.format(file=self.file, n=self.repeated))
+        if self.missing:
+            message = ngettext(
+                "{n:,} answer was not imported, as it does not occur in its text: {listed}",
+                "{n:,} answers were not imported, as they do not occur in their texts: {listed}",
+                len(self.missing),
+            )
+            listed = "; ".join(self.missing[:LISTED])
+            more = "; …" if len(self.missing) > LISTED else "."
+            yield Remark(message.format(n=len(self.missing), listed=listed + more))
+        yield from (Remark(message) for message in self.offsets.remarks(self.file))
+
+
+def _occurrences(context: str, text: str) -> Iterator[int]:
+    at = context.find(text)
+    while at >= 0:
+        yield at
+        at = context.find(text, at + 1)
