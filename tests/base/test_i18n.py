@@ -68,17 +68,17 @@ SINGLE = {
     "exporters/model/onnx/exporter.py": dict.fromkeys(
         ("A few words to trace with, and more.", "Two words"), "inputs of the trace"
     ),
-    "importers/conllu.py": {"newdoc id": "a line of the format"},
+    "importers/columns/conllu.py": {"newdoc id": "a line of the format"},
     "importers/foreign.py": {'File type = "ooTextFile"': "how such a file begins"},
-    "importers/conll2012.py": dict.fromkeys(
+    "importers/columns/conll2012.py": dict.fromkeys(
         ("#begin document", "#end document"), "lines of the format"
     ),
     "importers/foreign_xml.py": {"<!doctype html": "how such a file begins"},
-    "importers/webanno_lines.py": {"#FORMAT=WebAnno TSV 3": "how such a file begins"},
-    "importers/jsonl.py": dict.fromkeys(
+    "importers/columns/webanno_lines.py": {"#FORMAT=WebAnno TSV 3": "how such a file begins"},
+    "importers/json/jsonl.py": dict.fromkeys(
         ("integer string conversion", "Unterminated string"), "looked for in what Python says"
     ),
-    "importers/table_rows.py": dict.fromkeys(
+    "importers/tables/table_rows.py": dict.fromkeys(
         ("unexpected end of data", "expected after"), "looked for in what Python says"
     ),
     "inspection/serve.py": {"A few words to begin with.": "a text to warm the model up"},

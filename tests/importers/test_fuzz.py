@@ -29,7 +29,7 @@ def test_a_case_depends_on_its_number_and_seed_alone():
 
 
 def test_a_python_error_in_an_importer_is_reported_with_its_case(tmp_path, monkeypatch):
-    from workbench.importers.plain import PlainImporter
+    from workbench.importers.text.plain import PlainImporter
 
     monkeypatch.setattr(PlainImporter, "read", lambda *_: iter([1 // 0]))
 

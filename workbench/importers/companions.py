@@ -12,7 +12,7 @@ from pathlib import Path
 from workbench.base.i18n import _
 from workbench.base.links import companion_leads_out
 from workbench.importers import foreign
-from workbench.importers.brat import ENDING
+from workbench.importers.text.brat import ENDING
 
 _HEAD = 4096  # bytes
 _MARKUP = (".xml", ".json", ".conf")  # of files that are recognized by their beginning

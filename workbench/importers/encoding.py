@@ -13,7 +13,7 @@ from pathlib import Path
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _, ngettext
-from workbench.importers import binary
+from workbench.importers import signatures
 
 CHUNK = 1 << 20
 BINARY = "binary"  # name of the encoding of a file that is not text
@@ -98,7 +98,7 @@ def guess(path: Path, *, limit: int | None = None) -> Encoding:
             _("{name} is empty.").format(name=path.name),
             hint=_("Check that it was saved completely."),
         )
-    if found := binary.recognize(path, head):
+    if found := signatures.recognize(path, head):
         raise ImportFailed(found[0].format(name=path.name), hint=found[1])
     for mark, codec in _BOMS:
         if head.startswith(mark):

@@ -12,7 +12,10 @@ from dataclasses import dataclass
 
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import N_, _
-from workbench.importers import foreign_xml, huggingface, inception, jsonl, webanno_lines
+from workbench.importers import foreign_xml, inception
+from workbench.importers.binary import huggingface
+from workbench.importers.columns import webanno_lines
+from workbench.importers.json import jsonl
 
 _START = 4_000  # number of characters searched for the markers of a format
 _LINES = 200

@@ -10,7 +10,7 @@ from pathlib import Path
 from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _
 from workbench.base.links import companion_leads_out
-from workbench.importers import binary
+from workbench.importers import signatures
 from workbench.importers.encoding import Encoding, guess
 
 HEAD = 1 << 16
@@ -52,7 +52,7 @@ class Source:
                     hint=_("Save the data in a file first."),
                 )
             self.size = about.st_size
-            self.is_binary = binary.is_read(self.path, self._bytes(HEAD))
+            self.is_binary = signatures.is_read(self.path, self._bytes(HEAD))
             if self.is_binary:
                 self.encoding = Encoding.of_bytes()
             elif encoding or (self.size == 0 and self.path.suffix == MAY_BE_EMPTY):
@@ -146,9 +146,9 @@ class Source:
     def _check_text(self) -> None:
         """Raises ImportFailed where a format of text was chosen for a binary file."""
         if self.is_binary:
-            what, hint = binary.recognize(self.path, self._bytes(HEAD)) or (
+            what, hint = signatures.recognize(self.path, self._bytes(HEAD)) or (
                 _("{name} is a spreadsheet."),
-                binary.ADVICE,
+                signatures.ADVICE,
             )
             raise ImportFailed(what.format(name=self.name), hint=hint)
 

@@ -5,7 +5,7 @@ import io
 from workbench.exporters.data.base import Plan
 from workbench.exporters.data.conll2012 import Conll2012Exporter
 from workbench.importers.base import Options, Row
-from workbench.importers.conll2012 import Conll2012Importer
+from workbench.importers.columns.conll2012 import Conll2012Importer
 from workbench.importers.source import Source
 from workbench.text.dataset import Record
 from workbench.text.document import Document

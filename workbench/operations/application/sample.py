@@ -120,7 +120,7 @@ def records(folder: Path) -> Iterator[Record]:
 
 
 def _messages(path: Path, state: str) -> Iterator[Record]:
-    from workbench.importers.brackets import parse
+    from workbench.importers.text.brackets import parse
 
     for message in parse(path.read_text(encoding="utf-8")):
         document = Document(message.key, ((TEXT, message.text),), message.split)

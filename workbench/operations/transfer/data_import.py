@@ -71,7 +71,8 @@ def import_files(
     import.
     segmenter: its words become the tokens of texts without tokens.
     """
-    from workbench.importers import detect, roles
+    from workbench.importers import detect
+    from workbench.importers.fields import roles
 
     chosen = [Path(file).absolute() for file in files]
     _check(project, chosen, duplicates)

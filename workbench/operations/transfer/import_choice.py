@@ -65,7 +65,7 @@ def left_out(paths: Sequence[Path]) -> dict[Path, str]:
 
 def links_out(paths: Sequence[Path | str]) -> tuple[str, ...]:
     """A warning for each chosen folder with data files that are links to files outside of it."""
-    from workbench.importers import huggingface
+    from workbench.importers.binary import huggingface
 
     found = []
     for path in paths:
@@ -86,7 +86,7 @@ def links_out(paths: Sequence[Path | str]) -> tuple[str, ...]:
 def _files(path: Path) -> Iterable[Path]:
     if not path.is_dir():
         return (path,)
-    from workbench.importers import huggingface
+    from workbench.importers.binary import huggingface
 
     if (entry := huggingface.entry_of(path)) is not None:
         return (entry,)

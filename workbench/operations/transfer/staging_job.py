@@ -17,12 +17,12 @@ from workbench.base.errors import ImportFailed
 from workbench.base.i18n import N_, _, ngettext
 from workbench.importers import companions
 from workbench.importers.base import Hint, Options, Remark, Row, Skipped
-from workbench.importers.brat import annotations_of
 from workbench.importers.content_checks import ContentChecks
 from workbench.importers.detect import chosen, detect
 from workbench.importers.detect import read as read_items
 from workbench.importers.results import FileRead, StagingResult
 from workbench.importers.source import Source
+from workbench.importers.text.brat import annotations_of
 from workbench.storage.staging.staging import LISTED, StagingWriter
 from workbench.text.dataset import Record
 from workbench.text.labels import Layer

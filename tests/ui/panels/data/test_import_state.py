@@ -5,7 +5,7 @@ import pytest
 from tests.held import Held
 from workbench.base import registry
 from workbench.base.options import Option
-from workbench.importers.plain import PlainImporter
+from workbench.importers.text.plain import PlainImporter
 from workbench.operations.documents import corpus
 from workbench.storage.documents import documents
 from workbench.ui.panels.data.import_state import ImportState

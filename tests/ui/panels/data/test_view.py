@@ -180,7 +180,7 @@ def test_import_asks_for_files_at_once_and_leaves_its_numbers_in_the_note_line(
 def test_a_wrong_value_of_an_importer_is_shown_at_its_field(
     panel, qtbot, app, tmp_path, monkeypatch
 ):
-    from workbench.importers.plain import PlainImporter
+    from workbench.importers.text.plain import PlainImporter
     from workbench.ui.panels.data.import_dialog import ImportDialog
     from workbench.ui.panels.data.import_state import ImportState
 

@@ -1,0 +1,1 @@
+"""Formats of bytes, not text: Arrow and Parquet, data sets of Hugging Face, spaCy's DocBin."""

@@ -1,0 +1,1 @@
+"""One token per line with columns: CoNLL, CoNLL-U, WebAnno TSV."""

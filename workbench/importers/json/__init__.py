@@ -1,0 +1,1 @@
+"""JSON and JSON lines: our own format, and those of annotation tools and question sets."""

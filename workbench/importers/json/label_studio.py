@@ -1,0 +1,441 @@
+"""Label Studio's JSON export: tasks with their annotations, one of which is imported per task.
+
+The flat JSON-MIN export is read by the importer of JSON objects, see `doccano`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from workbench.base.errors import ImportFailed
+from workbench.base.i18n import _, ngettext
+from workbench.base.links import leads_out
+from workbench.importers.base import (
+    RELATIONS,
+    Fault,
+    Guess,
+    Item,
+    Options,
+    Remark,
+    Row,
+    Skipped,
+    Table,
+    TableRow,
+    check,
+    label_name,
+    show,
+    span_offsets,
+    split_name,
+    unique_spans,
+)
+from workbench.importers.fields import roles
+from workbench.importers.json import jsonl
+from workbench.importers.offsets import Counting, Offsets, Quote
+from workbench.importers.record_checks import STATES as LABELLED_STATES
+from workbench.importers.source import Source
+from workbench.text.dataset import Record
+from workbench.text.document import CHOICE, QUESTION, TEXT, TEXT_B, Document
+from workbench.text.labels import MARKS, RELATION, SPANS
+from workbench.text.relations import Relation
+from workbench.text.spans import Span
+
+Region = tuple[str, Span]  # its layer, and what it covers
+OWN = "glossbench_states"  # of an annotation: the state of each layer of Glossbench
+_SPANS = ("labels", "hypertextlabels")  # types of results that are spans
+_CLASSES = ("choices",)
+_FIELDS = ("text", "content", "sentence", "document", "body", "title", "html", "dialogue")
+_MEDIA_FIELD = re.compile(r"image|img|audio|video|pdf|photo|url|path", re.I)
+_MEDIA = ("://", "data:", "/data/", "s3:", "gs:")
+_MEDIA_NAME = re.compile(  # of a file that is no text
+    r"\.(?:jpe?g|png|gif|webp|bmp|tiff?|svg|mp3|wav|ogg|m4a|flac|mp4|avi|mov|webm|mkv|pdf)$", re.I
+)
+_TEXT_NAME = re.compile(r"\.(?:te?xt|md|html?)$", re.I)
+_UPLOADED = re.compile(r"^[0-9a-f]{8}-")
+_MEDIA_ENDINGS = (".jpg", ".jpeg", ".png", ".gif", ".webp", ".mp3", ".wav", ".mp4", ".pdf", ".flac")
+
+
+class LabelStudioImporter:
+    def sniff(self, head: str, name: str) -> Guess:
+        first = jsonl.first_object(head)
+        keys = set(first) or set(jsonl.keys_in(head))
+        results = {"annotations", "predictions", "completions"} & keys
+        if not results or "data" not in keys or not isinstance(first.get("data", {}), dict):
+            return Guess(0.0)
+        return Guess(0.95, _("JSON with tasks and annotations, as Label Studio exports it"))
+
+    def preview(self, source: Source, options: Options, limit: int) -> Table:
+        form = _Form.of(source, options)
+        rows = []
+        for line, task in islice(jsonl.values(source), limit):
+            if isinstance(task, dict) and isinstance(task.get("data"), dict):
+                text = task["data"].get(form.text)
+                labels = ", ".join(_shown(task, form))
+                rows.append(TableRow(line, (text if isinstance(text, str) else "", labels)))
+        return Table(
+            (form.text, _("labels")),
+            tuple(rows),
+            (),
+            _("tasks of Label Studio; the text is in the field {field!r}").format(field=form.text),
+        )
+
+    def read(self, source: Source, options: Options) -> Iterator[Item]:
+        form = _Form.of(source, options)
+        left: Counter[str] = Counter()
+        for line, task in jsonl.values(source):
+            try:
+                record = _record(task, form, left)
+                check(record)
+                yield Row(line, record)
+            except Fault as fault:
+                yield Skipped(line, str(fault))
+        yield from (Remark(message) for message in form.offsets.remarks(source.name))
+        yield from (Remark(message) for message in _remarks(source.name, left))
+
+
+# ---------------------------------------------------------------- the form of a file
+
+
+@dataclass(frozen=True)
+class _Form:
+    """`text`: the field of the data with the text. `layers`: by name of a control and its kind.
+    `markup`: whether the texts are HTML. `folder`: where the texts are, if the data have only their
+    addresses.
+    """
+
+    text: str
+    layers: dict[tuple[str, str], str] = field(default_factory=dict)
+    relation_layer: str = RELATIONS
+    markup: bool = False
+    folder: Path | None = None
+    offsets: Offsets = field(default_factory=Offsets)
+
+    @classmethod
+    def of(cls, source: Source, options: Options) -> _Form:
+        """Read all tasks: every control must be known before the first task is imported."""
+        chosen = _chosen_field(options, source.name)
+        sizes: Counter[str] = Counter()
+        controls: dict[str, dict[str, None]] = {SPANS: {}, MARKS: {}}
+        tasks = 0
+        types: set[object] = set()
+        links: Counter[str] = Counter()  # by field: values that may be files of text
+        are_texts = False  # whether one is by its name
+        for _line, task in jsonl.values(source):
+            if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
+                continue
+            tasks += 1
+            for name, value in task["data"].items():
+                if isinstance(value, str) and not _is_media(str(name), value):
+                    sizes[str(name)] += len(value)
+                elif isinstance(value, str) and not _MEDIA_NAME.search(value.strip()):
+                    links[str(name)] += 1
+                    are_texts |= _TEXT_NAME.search(value.strip()) is not None
+            for result in _results(_chosen(task)):
+                types.add(result.get("type"))
+                if kind := _kind(result):
+                    controls[kind][str(result.get("from_name", ""))] = None
+        if not sizes and links and not chosen and (are_texts or types & {*_SPANS}):
+            chosen = links.most_common(1)[0][0]
+        if tasks and not sizes and not chosen:
+            raise ImportFailed(
+                _("{name} holds Label Studio annotations of images, audio or video.").format(
+                    name=source.name
+                ),
+                hint=_("Only annotations of text can be imported."),
+            )
+        usual = next((name for name in _FIELDS if name in sizes), None)
+        text = chosen or usual or (max(sizes, key=sizes.__getitem__) if sizes else TEXT)
+        markup = "hypertextlabels" in types
+        layers = _layers(controls, options)
+        folder = source.path.parent if links[text] and not sizes[text] else None
+        return cls(text, layers, options.relation_layer, markup, folder)
+
+
+def _chosen_field(options: Options, file: str) -> str:
+    mapped = roles.parse(options.mapping)
+    if other := [role.text for role in mapped if role.kind != "text"]:
+        raise ImportFailed(
+            _("{file}: a field of Label Studio's tasks cannot be {names}.").format(
+                file=file, names=", ".join(other)
+            ),
+            hint=_("Use text=FIELD; labels are taken from the annotations."),
+        )
+    return mapped[0].column if mapped else ""
+
+
+def _layers(controls: dict[str, dict[str, None]], options: Options) -> dict[tuple[str, str], str]:
+    """The only control of its kind goes to the usual layer, several get one each."""
+    found = {}
+    for kind, names in controls.items():
+        usual = options.span_layer if kind == SPANS else options.class_layer
+        for name in names:
+            found[kind, name] = usual if len(names) == 1 or not name else name
+    return found
+
+
+def _is_media(name: str, value: str) -> bool:
+    short = value.strip().lower()
+    if len(short) > 2_000 or " " in short:
+        return False
+    if _MEDIA_FIELD.search(name):
+        return True
+    return short.startswith(_MEDIA) or "://" in short[:12] or short.endswith(_MEDIA_ENDINGS)
+
+
+# ---------------------------------------------------------------- tasks
+
+
+def _annotations(task: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    found = task.get("annotations", task.get("completions"))
+    return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
+
+
+def _chosen(task: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The annotation that is used: the ground truth, else the first that was not cancelled."""
+    done = [annotation for annotation in _annotations(task) if not annotation.get("was_cancelled")]
+    return next(
+        (mapping for mapping in done if mapping.get("ground_truth")), done[0] if done else None
+    )
+
+
+def _results(annotation: Mapping[str, Any] | None) -> Iterator[Mapping[str, Any]]:
+    found = annotation.get("result") if annotation else None
+    for result in found if isinstance(found, list) else ():
+        if isinstance(result, dict):
+            yield result
+
+
+def _kind(result: Mapping[str, Any]) -> str:
+    """span, class, or "" for what is not imported."""
+    value = result.get("value")
+    if not isinstance(value, dict):
+        return ""
+    if result.get("type") in _SPANS:
+        return SPANS
+    return MARKS if result.get("type") in _CLASSES else ""
+
+
+def _record(task: object, form: _Form, left: Counter[str]) -> Record:
+    """`left` counts what the record cannot hold."""
+    if isinstance(task, Fault):
+        raise task
+    if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
+        raise Fault(_("expected a task with data, found {value}").format(value=show(task)))
+    data = task["data"]
+    if not isinstance(data.get(form.text), str):
+        raise Fault(_("the data have no text in the field {field!r}").format(field=form.text))
+    chosen = _chosen(task)
+    text = _linked_text(data[form.text], form)
+    counting = form.offsets.counting(text, _quotes(chosen), markup=form.markup)
+    data = {**data, form.text: counting.text}
+    marks, spans, regions = _labels(chosen, counting, form, left)
+    _count(task, left)
+    found = _relations(chosen, regions, left)
+    relations = {form.relation_layer: found} if found else {}
+    states = _states(task, chosen, marks, form) | dict.fromkeys(relations, "submitted")
+    return Record(_document(task, data, form), states, marks, spans, relations=relations)
+
+
+def _linked_text(value: str, form: _Form) -> str:
+    """The text of a task, from the file beside if the task has its address. Raises Fault."""
+    if form.folder is None:
+        return value
+    address = urlsplit(value.strip())
+    local = parse_qs(address.query).get("d", [""])[0]  # /data/local-files/?d=folder/name
+    name = (local or unquote(address.path)).rpartition("/")[2] or value.strip()
+    # Label Studio puts eight digits and a hyphen before the names of uploaded files
+    for candidate in dict.fromkeys((name, _UPLOADED.sub("", name))):
+        path = form.folder / candidate
+        if candidate and leads_out(path, form.folder):
+            message = _("the text is in {name}, a link that leads out of the folder of the export")
+            raise Fault(message.format(name=candidate))
+        if candidate and path.is_file():
+            return Source(path).text()
+    raise Fault(
+        _(
+            "the text is not in the task but in the file {name} ({address}); put it beside the "
+            "export, or export the tasks with their texts"
+        ).format(name=name, address=show(value, 60))
+    )
+
+
+def _places(value: Mapping[str, Any]) -> tuple[object, object]:
+    """Start and end of a span in the whole text. Raises Fault."""
+    places = value.get("globalOffsets") if "globalOffsets" in value else value
+    if not isinstance(places, dict):
+        raise Fault(_("a span is {value}").format(value=show(places)))
+    return places.get("start"), places.get("end")
+
+
+def _quotes(annotation: Mapping[str, Any] | None) -> Iterator[Quote | None]:
+    for result in _results(annotation):
+        if _kind(result) == SPANS:
+            yield Quote.of(*_places(result["value"]), result["value"].get("text"))
+
+
+def _relations(
+    annotation: Mapping[str, Any] | None, regions: Mapping[str, Region], left: Counter[str]
+) -> tuple[Relation, ...]:
+    """Relations between regions of one layer; without a label they are "related"."""
+    found: dict[Relation, None] = {}
+    for result in _results(annotation):
+        if result.get("type") != RELATION.id:
+            continue
+        ends = [regions.get(str(result.get(name))) for name in ("from_id", "to_id")]
+        pair, other = ends if result.get("direction") != "left" else ends[::-1]
+        if pair is None or other is None or pair[0] != other[0]:
+            left[RELATION.id] += 1
+            continue
+        for name in result.get("labels") or ("related",):
+            found[Relation(label_name(name), pair[1], other[1])] = None
+    return tuple(found)
+
+
+def _labels(
+    annotation: Mapping[str, Any] | None, counting: Counting, form: _Form, left: Counter[str]
+) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[Span, ...]], dict[str, Region]]:
+    """Classes and spans by layer, and the spans by the ids of their regions."""
+    regions: dict[str, Region] = {}
+    marks: dict[str, dict[str, None]] = {}
+    spans: dict[str, list[Span]] = {}
+    for result in _results(annotation):
+        kind = _kind(result)
+        if not kind and result.get("type") == RELATION.id:
+            continue
+        if not kind:
+            left[str(result.get("type") or "?")[:40]] += 1
+            continue
+        layer = form.layers[kind, str(result.get("from_name", ""))]
+        value = result["value"]
+        names = _names(value.get(str(result["type"])))
+        if kind == MARKS:
+            marks.setdefault(layer, {}).update(dict.fromkeys(names))
+        else:
+            start, end = _placed(value, counting)
+            spans.setdefault(layer, []).extend(Span(start, end, name) for name in names)
+            regions[str(result.get("id", ""))] = layer, Span(start, end, names[0])
+    return (
+        {layer: tuple(names) for layer, names in marks.items()},
+        {layer: unique_spans(found) for layer, found in spans.items()},
+        regions,
+    )
+
+
+def _placed(value: Mapping[str, Any], counting: Counting) -> tuple[int, int]:
+    """The offsets of a span; one that is placed by its element only, where its text is. Raises
+    Fault.
+    """
+    start, end = _places(value)
+    covered = value.get("text")
+    if isinstance(start, str) and isinstance(covered, str) and covered:
+        if counting.text.count(covered) == 1:
+            at = counting.text.index(covered)
+            return at, at + len(covered)
+        raise Fault(
+            _("the place of {text} is given by its element ({path}) only").format(
+                text=show(covered), path=show(start)
+            )
+        )
+    return counting.span(*span_offsets(start, end))
+
+
+def _names(value: object) -> list[str]:
+    if not isinstance(value, list) or not value:
+        raise Fault(_("the labels are {value}, expected a list").format(value=show(value)))
+    return [label_name(item) for item in value]
+
+
+def _states(
+    task: Mapping[str, Any], chosen: Mapping[str, Any] | None, marks: Mapping[str, Any], form: _Form
+) -> dict[str, str]:
+    """Submitted with spans (also none) or with a class; cancelled annotations are discarded.
+
+    Glossbench's own export says which layers were labelled: Label Studio submits whole tasks.
+    """
+    own = (chosen or next(iter(_annotations(task)), {})).get(OWN)
+    if isinstance(own, dict):
+        layers = {name: layer for (_kind, name), layer in form.layers.items()}
+        return {
+            layer: own[name] for name, layer in layers.items() if own.get(name) in LABELLED_STATES
+        }
+    if chosen is None:
+        return dict.fromkeys(form.layers.values(), "discarded") if _annotations(task) else {}
+    span_layers = [layer for (kind, _name), layer in form.layers.items() if kind == SPANS]
+    return dict.fromkeys((*span_layers, *marks), "submitted")
+
+
+def _count(task: Mapping[str, Any], left: Counter[str]) -> None:
+    done = [annotation for annotation in _annotations(task) if not annotation.get("was_cancelled")]
+    left["several"] += len(done) > 1
+    left["predictions"] += bool(task.get("predictions"))
+
+
+def _document(task: Mapping[str, Any], data: Mapping[str, Any], form: _Form) -> Document:
+    meta = dict(task["meta"]) if isinstance(task.get("meta"), dict) else {}
+    meta.update(
+        {str(name): value for name, value in data.items() if name != form.text and value != ""}
+    )
+    texts = _texts(data, form.text, meta)
+    group = meta.pop("group", None)
+    if group is not None and not isinstance(group, str | int):
+        meta["group"], group = group, None
+    key = task.get("id")
+    known = key is not None and not isinstance(key, (dict, list, bool))
+    split = meta.get("split")
+    try:
+        found = split_name(split)
+    except Fault:  # some other field of that name: it stays in the metadata
+        found = None
+    if found:
+        del meta["split"]
+    named = None if group in (None, "") else str(group)
+    return Document(str(key) if known else "", texts, found, named, meta)
+
+
+def _texts(
+    data: Mapping[str, Any], field: str, meta: dict[str, Any]
+) -> tuple[tuple[str, str], ...]:
+    """The texts of a document. Second texts and choices, which our own export writes as data, are
+    taken out of the metadata.
+    """
+    first = (TEXT, data[field])
+    if field != TEXT:
+        return (first,)
+    choices = [f"{CHOICE}{n}" for n in range(1, len(data) + 1)]
+    choices = [name for name in choices if isinstance(data.get(name), str)]
+    names = [QUESTION, *choices] if choices else [TEXT_B]
+    more = [(name, meta.pop(name)) for name in names if isinstance(meta.get(name), str)]
+    return (first, *more)
+
+
+def _shown(task: Mapping[str, Any], form: _Form) -> Iterable[str]:
+    """The labels of a task as a preview lists them."""
+    for result in _results(_chosen(task)):
+        names = result["value"].get(str(result["type"])) if _kind(result) else None
+        yield from map(str, names if isinstance(names, list) else ())
+
+
+def _remarks(name: str, left: Counter[str]) -> Iterator[str]:
+    if n := left.pop("several", 0):
+        yield ngettext(
+            "{name}: {n:,} task has several annotations; the ground truth or the first was used.",
+            "{name}: {n:,} tasks have several annotations; the ground truth or the first was used.",
+            n,
+        ).format(name=name, n=n)
+    if n := left.pop("predictions", 0):
+        yield ngettext(
+            "{name}: {n:,} task has predictions, which were not imported.",
+            "{name}: {n:,} tasks have predictions, which were not imported.",
+            n,
+        ).format(name=name, n=n)
+    if kinds := {kind: n for kind, n in left.items() if n}:
+        listed = ", ".join(f"{kind} ({n:,})" for kind, n in sorted(kinds.items()))
+        yield _(
+            "{name}: not imported, because they are neither spans nor classes of a text: {kinds}."
+        ).format(name=name, kinds=listed)

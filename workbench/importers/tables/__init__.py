@@ -1,0 +1,1 @@
+"""CSV, TSV and spreadsheets."""

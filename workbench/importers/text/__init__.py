@@ -1,0 +1,1 @@
+"""Plain text, alone, with labels in its lines, or with annotations beside it."""

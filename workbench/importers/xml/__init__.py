@@ -1,0 +1,1 @@
+"""XML: UIMA CAS, TEI, BioC, SemEval and word senses."""
