@@ -29,7 +29,9 @@ LIGHT = {
         "models.families.*.info.*",
         "runtime.tokenizer_files",
     ),
-    "tasks.spec": (),
+    "metrics.evaluation": ("metrics.classes",),
+    "metrics.classes": (),
+    "tasks.spec": ("metrics.evaluation",),
     "tasks.*.info": ("tasks.spec", "tasks.*.info"),
     "training.methods.spec": ("models.spec", "models.spec.*"),
     "training.methods.*.info": (
@@ -41,7 +43,7 @@ LIGHT = {
     "training.spec": ("tasks.spec", "training.general", "training.methods.spec"),
     "training.plan": ("tasks.spec", "training.methods.spec", "training.spec"),
     "training.rates": ("tasks.spec", "training.methods.spec", "training.spec", "training.plan"),
-    "training.results": ("training.plan",),
+    "training.results": ("metrics.evaluation", "training.plan"),
     "training.vectors.spec": (),
     "pretraining.spec": ("models.spec", "models.spec.*"),
     "pretraining.texts": (),
@@ -69,7 +71,7 @@ LIGHT = {
     "exporters.model.results": (),
     "baselines.spec": ("tasks.spec",),
     "baselines.*.info": ("baselines.spec",),
-    "prompting.results": (),
+    "prompting.results": ("metrics.evaluation",),
     "prompting.backends.spec": ("models.spec", "models.spec.*"),
     "prompting.backends.*.info": (
         "models.spec",

@@ -59,7 +59,7 @@ def test_classes_are_learned_and_the_loaded_baseline_answers_alike(tmp_path, bas
 
     result, loaded = trained(tmp_path, baseline, "classify", records, layer("class"))
 
-    assert result["scores"]["dev"]["accuracy"] == 1.0
+    assert result["evaluations"]["dev"]["scores"]["accuracy"] == 1.0
     lines = (tmp_path / job.PREDICTIONS).read_text().splitlines()
     document = Document("x", (("text", TEXTS[4]),))
     (again,) = loaded.predict([document])
@@ -85,7 +85,7 @@ def test_independent_labels_are_learned_one_by_one(tmp_path, baseline):
     )
 
     # "late" has half of the training documents, so that the majority is to give it
-    assert result["scores"]["dev"]["micro_f1"] == 1.0
+    assert result["evaluations"]["dev"]["scores"]["micro_f1"] == 1.0
 
 
 def test_a_word_gets_its_most_frequent_tag(tmp_path):

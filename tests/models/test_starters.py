@@ -62,7 +62,7 @@ def test_a_starter_learns_two_steps_of_a_classifier(tmp_path, name):
     work = loop.train(TrainSpec("classify", "gold", model, options=options), data, tmp_path)
     result = finished(work)
 
-    assert result.steps == 2 and 0 <= result.scores["dev"]["accuracy"] <= 1
+    assert result.steps == 2 and 0 <= result.evaluations["dev"].scores["accuracy"] <= 1
 
 
 def finished(work):

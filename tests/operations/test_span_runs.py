@@ -41,9 +41,9 @@ def add_run(project, add_layer, add_documents):
             rows.append((item.document.id, item.document.text_hash, answer))
         with project.write():
             runs.save_predictions(project.db, run.id, rows)
-        own = results.results(project, run.id).today
+        own = results.results(project, run.id).current
         with project.write():
-            result = {"evaluations": {"dev": own.to_row()}}
+            result = {"evaluations": {"dev": own.to_json()}}
             runs.update(project.db, run.id, result=result)
         return results.run(project, run.id)
 
@@ -99,7 +99,7 @@ def test_runs_of_both_tasks_are_compared_on_all_gold_spans(project, pair):
 
 def test_gold_that_changed_since_one_of_the_runs_is_noted(project, pair):
     with project.write():
-        row = {**results.as_run(pair[0], "dev").to_row(), "fingerprint": "0" * 32}
+        row = {**results.original(pair[0], "dev").to_json(), "fingerprint": "0" * 32}
         runs.update(project.db, pair[0].id, result={"evaluations": {"dev": row}})
 
     changed = {entry.run.name: entry.changed for entry in board(project).entries}

@@ -23,7 +23,11 @@ def trained(tags, tiny_model, tmp_path_factory):
 def test_it_learns_its_data_by_heart_and_the_folder_answers_alike(trained, tags):
     _events, result, folder = trained
 
-    assert result.scores["dev"]["span_f1"] == result.scores["test"]["span_f1"] == 1.0
+    assert (
+        result.evaluations["dev"].scores["span_f1"]
+        == result.evaluations["test"].scores["span_f1"]
+        == 1.0
+    )
     lines = [json.loads(line) for line in (folder / "predictions.jsonl").read_text().splitlines()]
     predictor = Predictor.load(folder / "model", "cpu")
     documents = [record.document for record in tags.records[16:]]

@@ -78,7 +78,7 @@ def test_each_task_learns_its_data_by_heart_and_the_folder_answers_alike(
         data, tiny_model, tmp_path / "run", task, with_test=True, epochs=14, learning_rate=0.02
     )
 
-    assert result.scores["dev"]["span_f1" if task == "tag" else "accuracy"] == 1.0
+    assert result.evaluations["dev"].scores["span_f1" if task == "tag" else "accuracy"] == 1.0
     assert result.used == {"train": 16, "dev": 4, "test": 4} and result.steps == 28
     assert result.best_step in {kind.step for kind in kinds(events, Saved)}
     predictor = Predictor.load(tmp_path / "run" / "model", "cpu")
@@ -127,8 +127,8 @@ def test_one_seed_gives_one_result_and_another_seed_another(
         for n, seed in enumerate((3, 3, 4))
     )
 
-    assert (item.scores, item.loss, item.weights_sha256) == (
-        same.scores,
+    assert (item.evaluations, item.loss, item.weights_sha256) == (
+        same.evaluations,
         same.loss,
         same.weights_sha256,
     )
@@ -143,7 +143,7 @@ def test_the_best_is_the_highest_score_and_the_earlier_on_a_tie(
 
     events, result = train(classes, tiny_model, tmp_path / "run", epochs=4)
 
-    assert result.best_step == 4 and result.scores["dev"]["macro_f1"] == 0.7
+    assert result.best_step == 4 and result.evaluations["dev"].scores["macro_f1"] == 0.7
     assert [kind.step for kind in kinds(events, Saved)] == [2, 4]
     assert json.loads((tmp_path / "run" / "model" / "glossbench.json").read_text())["step"] == 4
 
@@ -158,7 +158,7 @@ def test_of_a_score_that_is_an_error_the_lowest_is_the_best(
 
     events, result = train(classes, tiny_model, tmp_path / "run", epochs=4)
 
-    assert result.best_step == 4 and result.scores["dev"]["macro_f1"] == 0.9
+    assert result.best_step == 4 and result.evaluations["dev"].scores["macro_f1"] == 0.9
     assert [kind.step for kind in kinds(events, Saved)] == [2, 4]
 
 
@@ -177,7 +177,11 @@ def test_a_disk_that_fills_up_ends_the_run_with_the_best_version_so_far(
     monkeypatch.setattr(loop.checkpoints, "save", full)
     events, result = train(classes, tiny_model, tmp_path / "run", epochs=8)
 
-    assert result.best_step == 4 and result.scores["dev"]["macro_f1"] == 0.7 and result.steps == 6
+    assert (
+        result.best_step == 4
+        and result.evaluations["dev"].scores["macro_f1"] == 0.7
+        and result.steps == 6
+    )
     assert any("disk is full" in kind.line for kind in kinds(events, Log))
     assert json.loads((tmp_path / "run" / "model" / "glossbench.json").read_text())[
         "step"
@@ -205,7 +209,9 @@ def test_the_test_score_comes_from_the_best_version_not_the_last(
     _, result = train(classes, tiny_model, tmp_path / "run", with_test=True)
 
     assert (
-        result.best_step == 2 and result.steps == 6 and result.scores["test"] == {"macro_f1": 0.5}
+        result.best_step == 2
+        and result.steps == 6
+        and result.evaluations["test"].scores == {"macro_f1": 0.5}
     )
     predictor = Predictor.load(tmp_path / "run" / "model", "cpu")
     lines = [answer for answer in answers(tmp_path / "run") if answer["split"] == "test"]
@@ -234,9 +240,9 @@ def test_the_scores_of_each_label_are_stored_with_the_gold_they_are_against(
     ]
     hashes = [record.document.text_hash for record in records]
     test = result.evaluations["test"]
-    assert test["scores"] == result.scores["test"] and test["n"] == 4
-    assert test["fingerprint"] == gold_fingerprint(zip(hashes, gold, strict=True))
-    support = {label: count for label, *_scores, count in test["per_label"] if count}
+    assert test.n == 4 and 0 <= test.scores["span_f1" if task == "tag" else "accuracy"] <= 1
+    assert test.fingerprint == gold_fingerprint(zip(hashes, gold, strict=True))
+    support = {row.label: row.support for row in test.per_label if row.support}
     assert support == ({"bad": 2, "good": 2} if task == "classify" else {"LOC": 4, "PER": 4})
     assert set(result.evaluations) == {"dev", "test"}
 
@@ -247,7 +253,7 @@ def test_without_dev_the_last_version_is_kept(classes, tiny_model, tmp_path):
     events, result = train(data, tiny_model, tmp_path / "run")
 
     assert (
-        result.scores == {}
+        result.evaluations == {}
         and result.best_step == result.steps == 6
         and [kind.step for kind in kinds(events, Saved)] == [6]
     )
@@ -278,7 +284,7 @@ def test_stop_before_the_first_score_takes_one_and_keeps_that(classes, tiny_mode
     assert (
         result.steps == 1
         and result.best_step == 1
-        and result.scores["dev"]
+        and result.evaluations["dev"].scores
         and kinds(events, Saved)
     )
 
@@ -546,7 +552,7 @@ def test_cuda_learns_the_same_data_in_bf16_and_gives_its_memory_back(
         learning_rate=0.02,
     )
 
-    assert result.scores["dev"]["span_f1" if task == "tag" else "accuracy"] == 1.0
+    assert result.evaluations["dev"].scores["span_f1" if task == "tag" else "accuracy"] == 1.0
     assert result.bf16 and result.device.startswith("cuda")
     assert torch.cuda.memory_reserved() - before < 100 << 20
 
@@ -558,7 +564,7 @@ def test_cuda_gives_one_result_for_one_seed(classes, tiny_model, tmp_path):
         train(classes, tiny_model, tmp_path / name, device="cuda") for name in "ab"
     )
 
-    assert item.loss == same.loss and item.scores == same.scores
+    assert item.loss == same.loss and item.evaluations == same.evaluations
 
 
 def test_a_run_on_imported_tokens_says_so_in_its_description(tags, tiny_model, tmp_path):

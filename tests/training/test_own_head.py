@@ -34,7 +34,7 @@ def train(data, model, folder, **options):
 def test_it_learns_its_data_by_heart_and_the_folder_answers_alike(classes, tiny_model, tmp_path):
     result = train(classes, tiny_model, tmp_path / "run", epochs=14)
 
-    assert result.scores["dev"]["accuracy"] == 1.0 and result.loss < 0.1
+    assert result.evaluations["dev"].scores["accuracy"] == 1.0 and result.loss < 0.1
     loaded = Predictor.load(tmp_path / "run" / "model", "cpu")
     assert isinstance(loaded.model.head, MeanHead)
     lines = (tmp_path / "run" / "predictions.jsonl").read_text().splitlines()

@@ -2,6 +2,8 @@
 
 import json
 
+from workbench.metrics.classes import LabelScore
+from workbench.metrics.evaluation import Evaluation
 from workbench.tasks import spec as tasks
 from workbench.training.plan import Plan
 from workbench.training.results import Scoring, TrainResult
@@ -10,14 +12,15 @@ PLAN = Plan(3, 16, 1e-4, 64, 2, 2, "macro_f1")
 
 
 def test_a_result_goes_to_json_and_back():
-    made = TrainResult(
-        scores={"dev": {"accuracy": 0.5}}, cut=2, loss=0.1, seconds=3.5, device="cpu", plan=PLAN
-    )
+    dev = Evaluation("dev", 2, "f" * 32, {"accuracy": 0.5}, (LabelScore("a", 0.5, 1.0, 2 / 3, 1),))
+    made = TrainResult({"dev": dev}, cut=2, loss=0.1, seconds=3.5, device="cpu", plan=PLAN)
 
     raw = json.loads(json.dumps(made.to_json()))
 
     assert TrainResult.from_json(raw) == made
-    assert raw["plan"]["batch_size"] == 16 and raw["scores"] == {"dev": {"accuracy": 0.5}}
+    assert raw["plan"]["batch_size"] == 16 and raw["evaluations"]["dev"]["scores"] == {
+        "accuracy": 0.5
+    }
 
 
 def test_fields_of_other_versions_are_skipped_and_missing_ones_have_defaults():
@@ -26,6 +29,21 @@ def test_fields_of_other_versions_are_skipped_and_missing_ones_have_defaults():
     result = TrainResult.from_json(raw)
 
     assert (result.steps, result.evaluations, result.plan, result.cut) == (4, {}, None, None)
+
+
+def test_a_result_of_an_earlier_version_has_the_same_evaluations():
+    row = ["a", 0.5, 1.0, 2 / 3, 1]
+    dev = {"n": 2, "fingerprint": "f" * 32, "scores": {"accuracy": 0.5}, "per_label": [row]}
+    raw = {"scores": {"dev": {"accuracy": 0.5}, "test": {"accuracy": 0.4}}}
+
+    result = TrainResult.from_json({**raw, "evaluations": {"dev": dev}})
+
+    label = LabelScore(*row)
+    assert result.evaluations == {
+        "dev": Evaluation("dev", 2, "f" * 32, {"accuracy": 0.5}, (label,)),
+        "test": Evaluation("test", scores={"accuracy": 0.4}),
+    }
+    assert not result.evaluations["test"].is_complete
 
 
 def test_a_plan_that_lacks_a_setting_is_skipped():

@@ -23,7 +23,11 @@ def test_it_learns_its_data_by_heart_and_the_folder_answers_alike(trained, tags)
     predictor = Predictor.load(folder / "model", "cpu")
     records = tags.records[16:]
 
-    assert result.scores["dev"]["span_f1"] == result.scores["test"]["span_f1"] == 1.0
+    assert (
+        result.evaluations["dev"].scores["span_f1"]
+        == result.evaluations["test"].scores["span_f1"]
+        == 1.0
+    )
     for record, found in zip(
         records, predictor.predict([record.document for record in records]), strict=True
     ):

@@ -1,4 +1,4 @@
-from workbench.metrics.report import UNKNOWN, Measured
+from workbench.metrics.evaluation import UNKNOWN, Measured
 from workbench.ui.interval_words import interval_text, named_interval, pair_of
 
 

@@ -25,7 +25,7 @@ from workbench.runtime.inputs import Prepared
 from workbench.tasks import agreement, contract
 from workbench.tasks import answers as files
 from workbench.tasks import spec as tasks
-from workbench.tasks.spec import TaskInfo, evaluation
+from workbench.tasks.spec import TaskInfo, evaluate
 from workbench.text.dataset import Record, read
 from workbench.text.document import Document
 from workbench.text.fields import Prediction
@@ -176,15 +176,15 @@ def _scored(trained: Trained, examples: Mapping[str, _Examples], folder: Path) -
         if examples[split].documents
     }
     predicting = PredictionCost(sum(map(len, found.values())), time.process_time() - before)
-    scores, evaluations = {}, {}
+    evaluations = {}
     with open(folder / PREDICTIONS, "w", encoding="utf-8", newline="\n") as file:
         for split, predictions in found.items():
             documents, golds = examples[split].documents, examples[split].golds
             files.write_answers(file, documents, predictions, split=split)
-            scores[split] = contract.score(task, golds, predictions)
-            evaluations[split] = evaluation(task, documents, golds, predictions, scores[split])
+            scores = contract.score(task, golds, predictions)
+            evaluations[split] = evaluate(task, split, documents, golds, predictions, scores)
     return TrainResult(
-        scores=scores,
+        evaluations=evaluations,
         used={split: len(given.documents) for split, given in examples.items()},
         cut=0,
         device="cpu",
@@ -192,7 +192,6 @@ def _scored(trained: Trained, examples: Mapping[str, _Examples], folder: Path) -
         parameters=trained.baseline.parameters,
         trained_parameters=trained.baseline.parameters,
         predicting=predicting,
-        evaluations=evaluations,
         scoring=Scoring.of(task),
     )
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.metrics.report import SEED, Measured, measured
+from workbench.metrics.evaluation import Measured
+from workbench.metrics.report import SEED, measured
 from workbench.metrics.resampling import Arrays, bounds, pivotal, resampled, weighted_sums
 
 BINS = 10

@@ -39,11 +39,6 @@ class LabelScore:
             del raw["average_precision"]
         return raw
 
-    def to_row(self) -> list[object]:
-        """The stored form; `LabelScore(*row)` is its inverse."""
-        more = [] if self.average_precision is None else [self.average_precision]
-        return [self.label, self.precision, self.recall, self.f1, self.support, *more]
-
 
 def counts(gold: Sequence[str], predicted: Sequence[str]) -> dict[str, tuple[int, int, int]]:
     """label → (correct, predicted, gold) counts, over all labels of either side, sorted by name.

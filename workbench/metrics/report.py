@@ -3,64 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from workbench.base.watch import QUIET, Watch
+from workbench.metrics.evaluation import Intervals, Measured
 from workbench.metrics.resampling import LABEL, ROUNDS, Arrays, Statistic, bounds, resampled
 
 SEED = 1
-
-
-@dataclass(frozen=True)
-class Measured:
-    """A score: a fraction of 1 (MCC and kappa from -1), with a 95% interval.
-
-    None: not defined, for example without a document of the label.
-    """
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-
-    def to_json(self) -> dict[str, float | None]:
-        return {"value": self.value, "low": self.low, "high": self.high}
-
-
-UNKNOWN = Measured(None)
-
-
-@dataclass(frozen=True)
-class Report:
-    """Scores by name on n documents; `labels`: label → name → score.
-
-    rounds, seed: of the bootstrap over documents. outcomes: mode → outcome → number of spans.
-    """
-
-    n: int
-    scores: Mapping[str, Measured]
-    labels: Mapping[str, Mapping[str, Measured]]
-    outcomes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    rounds: int = ROUNDS
-    seed: int = SEED
-
-    def of_label(self, label: str, name: str) -> Measured:
-        return self.labels.get(label, {}).get(name, UNKNOWN)
-
-    def to_json(self) -> dict[str, object]:
-        return {
-            "n": self.n,
-            "rounds": self.rounds,
-            "seed": self.seed,
-            "scores": {name: score.to_json() for name, score in self.scores.items()},
-            "labels": {
-                label: {name: score.to_json() for name, score in row.items()}
-                for label, row in self.labels.items()
-            },
-            "outcomes": {mode: dict(row) for mode, row in self.outcomes.items()},
-        }
 
 
 def report(
@@ -71,7 +22,7 @@ def report(
     seed: int = SEED,
     shown: Sequence[str] | None = None,
     watch: Watch = QUIET,
-) -> Report:
+) -> Intervals:
     """Score n documents and resample them. shown: labels to report, by default all of them.
 
     rounds: 0 for scores without intervals.
@@ -93,7 +44,7 @@ def report(
                 pair = (None, None) if low is None or high is None else (low[at], high[at])
                 labels[label][name.removeprefix(LABEL)] = measured(values[0, at], *pair)
     totals: Mapping[str, Mapping[str, int]] = getattr(statistic, "totals", dict)()
-    return Report(n, overall, labels, totals, rounds, seed)
+    return Intervals(n, overall, labels, totals, rounds, seed)
 
 
 def measured_columns(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from workbench.base.costs import PredictionCost
 from workbench.base.records import from_plain, to_plain
+from workbench.metrics import evaluation
+from workbench.metrics.evaluation import Evaluation
 
 
 @dataclass(frozen=True)
@@ -17,7 +19,7 @@ class PromptResult:
     n: scored documents. language_model: its kind, as the backend names it. dropped: examples that
     did not fit; cut: truncated texts, None if not known. prior: label → probability without a text,
     of the set of examples that most documents had; None without calibration. prior_sets: number of
-    sets. evaluations: split → score table as in `tasks.spec.evaluation`. predicting: what answers
+    sets. evaluations: by split. predicting: what answers
     cost, None if it was not measured.
     """
 
@@ -32,14 +34,16 @@ class PromptResult:
     calibration: str = ""
     prior: Mapping[str, float] | None = None
     prior_sets: int = 0
-    evaluations: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    evaluations: Mapping[str, Evaluation] = field(default_factory=dict)
     predicting: PredictionCost | None = None
 
     def to_json(self) -> dict[str, Any]:
-        found: dict[str, Any] = to_plain(self)
-        return found
+        evaluations = evaluation.to_json(self.evaluations)
+        return {**to_plain(replace(self, evaluations={})), "evaluations": evaluations}
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> PromptResult:
         """Unknown and empty fields are skipped."""
-        return from_plain(cls, {name: value for name, value in raw.items() if value is not None})
+        known = {name: value for name, value in raw.items() if value is not None}
+        result = from_plain(cls, {**known, "evaluations": {}})
+        return replace(result, evaluations=evaluation.from_json(raw))

@@ -16,6 +16,7 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
 from workbench.base.registry import contract_hint, needed_plugin, registry
+from workbench.metrics.evaluation import Evaluation
 from workbench.text.dataset import Record, gold_fingerprint
 from workbench.text.labels import Layer
 from workbench.text.mistakes import LABEL, Mistake, loss_of
@@ -354,25 +355,24 @@ def comparable(first: TaskInfo, other: TaskInfo) -> bool:
     return (first.question or first.id) == (other.question or other.id)
 
 
-def evaluation(
+def evaluate(
     info: TaskInfo,
+    split: str,
     documents: Sequence[Document],
     golds: Sequence[Any],
     predictions: Sequence[Prediction],
-    scores: Mapping[str, float],
-) -> dict[str, Any]:
-    """The score table of a split as a run stores it, as a JSON object.
+    scores: Mapping[str, float] | None = None,
+) -> Evaluation:
+    """Score predictions against gold, for the same documents in the same order.
 
-    `scores` are those of `info.score`; `fingerprint` is equal for equal documents and gold.
+    scores: those of `info.score` if they are known. Without documents there are none.
     """
-    hashes = [document.text_hash for document in documents]
-    about = zip(hashes, (gold.to_json() for gold in golds), strict=True)
-    return {
-        "n": len(golds),
-        "fingerprint": gold_fingerprint(about),
-        "scores": dict(scores),
-        "per_label": [row.to_row() for row in info.per_label(golds, predictions)],
-    }
+    about = zip(documents, golds, strict=True)
+    rows = ((document.text_hash, gold.to_json()) for document, gold in about)
+    if scores is None:
+        scores = info.score(golds, predictions) if golds else {}
+    per_label = info.per_label(golds, predictions) if golds else ()
+    return Evaluation(split, len(golds), gold_fingerprint(rows), dict(scores), per_label)
 
 
 # ---------------------------------------------------------------- the tasks of the registry

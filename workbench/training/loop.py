@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import torch
 from workbench.base.errors import SpecError, is_disk_full
 from workbench.base.i18n import _
 from workbench.base.registry import registry
+from workbench.metrics.evaluation import Evaluation
 from workbench.models import device as devices
 from workbench.models import folder as folders
 from workbench.models import precision
@@ -24,7 +24,7 @@ from workbench.tasks import contract
 from workbench.tasks import model as networks
 from workbench.tasks.base import CHUNK, Features, Loss, Model, collate
 from workbench.tasks.predictor import LossSum
-from workbench.tasks.spec import evaluation, is_error
+from workbench.tasks.spec import evaluate, is_error
 from workbench.text.dataset import Dataset, read
 from workbench.text.document import Document
 from workbench.text.fields import Prediction
@@ -404,8 +404,9 @@ class _Training:
             yield from self.emit(Evaluated(self.best.step, "test", scores["test"], None))
         checkpoints.write_predictions(self.folder, self.records, found)
         evaluations = {
-            split: evaluation(
+            split: evaluate(
                 self.info,
+                split,
                 [record.document for record in self.records[split]],
                 self.golds[split],
                 predictions,
@@ -413,7 +414,7 @@ class _Training:
             )
             for split, predictions in found.items()
         }
-        result = replace(self.result(scores, stopped, found), evaluations=evaluations)
+        result = self.result(evaluations, stopped, found)
         yield from self.emit(Log(_("Loading the saved model to verify it")))
         self.release()
         target = self.folder / checkpoints.MODEL
@@ -429,16 +430,18 @@ class _Training:
         return self.inference.decode(test_set, logits, self.best.fitted)
 
     def result(
-        self, scores: Mapping[str, Any], stopped: bool, found: Mapping[str, Sequence[Prediction]]
+        self,
+        evaluations: Mapping[str, Evaluation],
+        stopped: bool,
+        found: Mapping[str, Sequence[Prediction]],
     ) -> TrainResult:
-        """The result without its evaluations."""
         prepared, golds = self.train_set.prepared, self.golds["train"]
         cut = {part: sum(item.cut for item in found.get(part, ())) for part in ("dev", "test")}
         cut = {"train": int(prepared.cut.sum()), **cut}
         parameters, trained = optim.sizes(self.model)
         documents = [record.document for record in self.records["dev"] or self.records["train"]]
         return TrainResult(
-            scores=dict(scores),
+            evaluations=evaluations,
             used={split: len(found) for split, found in self.records.items()},
             cut=sum(cut.values()),
             cut_by_split=cut,

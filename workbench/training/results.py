@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.costs import PredictionCost
 from workbench.base.records import from_plain, to_plain
+from workbench.metrics import evaluation
+from workbench.metrics.evaluation import Evaluation
 from workbench.training.plan import Plan
 
 if TYPE_CHECKING:
@@ -63,19 +65,18 @@ class Scoring:
 class TrainResult:
     """The outcome of one training; fields that an earlier version did not store have defaults.
 
-    scores: split → score → fraction of 1, of the best checkpoint. used: split → documents. cut:
-    truncated texts, None if not known; windows: inputs beyond one per document. flat_left_out:
-    spans inside others that a flat tagger cannot learn; shifted: spans moved to token boundaries.
-    loss: mean of the last epoch. best_step: step of the kept checkpoint. evaluations: split → score
-    table as in `tasks.spec.evaluation`. layer_weights: learned weights of the layers at the best
-    step, see `events.LayerWeights`; {} if there are none. plan: None in results recovered from the
-    events of a run. parameters: of the whole network, trained_parameters: of those that training
-    changes; None in runs of earlier versions. adaptation: of the language model before the
-    training, None without one. predicting: what predictions cost, None if it was not measured.
-    scoring: empty in runs of earlier versions.
+    evaluations: of the best checkpoint, by split. used: split → documents. cut: truncated texts,
+    None if not known; windows: inputs beyond one per document. flat_left_out: spans inside others
+    that a flat tagger cannot learn; shifted: spans moved to token boundaries. loss: mean of the
+    last epoch. best_step: step of the kept checkpoint. layer_weights: learned weights of the layers
+    at the best step, see `events.LayerWeights`; {} if there are none. plan: None in results
+    recovered from the events of a run. parameters: of the whole network, trained_parameters: of
+    those that training changes; None in runs of earlier versions. adaptation: of the language model
+    before the training, None without one. predicting: what predictions cost, None if it was not
+    measured. scoring: empty in runs of earlier versions.
     """
 
-    scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    evaluations: Mapping[str, Evaluation] = field(default_factory=dict)
     used: Mapping[str, int] = field(default_factory=dict)
     cut: int | None = None
     cut_by_split: Mapping[str, int] = field(default_factory=dict)
@@ -97,7 +98,6 @@ class TrainResult:
     trained_parameters: int | None = None
     base_sha256: str = ""
     weights_sha256: str = ""
-    evaluations: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     layer_weights: Mapping[str, Any] = field(default_factory=dict)
     adaptation: Adaptation | None = None
     predicting: PredictionCost | None = None
@@ -105,14 +105,16 @@ class TrainResult:
     recovered: bool = False  # from the events of a worker that left no result
 
     def to_json(self) -> dict[str, Any]:
-        found: dict[str, Any] = to_plain(self)
-        return found
+        evaluations = evaluation.to_json(self.evaluations)
+        return {**to_plain(replace(self, evaluations={})), "evaluations": evaluations}
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> TrainResult:
         """Unknown and empty fields are skipped, and a plan that lacks a setting."""
         known = {name: value for name, value in raw.items() if value is not None}
+        known["evaluations"] = {}
         try:
-            return from_plain(cls, known)
+            result = from_plain(cls, known)
         except TypeError:
-            return from_plain(cls, {**known, "plan": None})
+            result = from_plain(cls, {**known, "plan": None})
+        return replace(result, evaluations=evaluation.from_json(raw))

@@ -6,7 +6,7 @@ import pytest
 
 from tests.compared import project_with_runs
 from workbench.base import paths
-from workbench.metrics.report import Measured
+from workbench.metrics.evaluation import Measured
 from workbench.operations.annotation import annotate
 from workbench.operations.evaluation import board_export, compare, quality
 from workbench.operations.evaluation.board import board, layers_with_runs, made_from, with_rankings
@@ -81,9 +81,9 @@ def test_a_test_score_that_was_not_shown_stays_hidden(compared):
 
 def test_gold_that_changed_since_a_run_is_noted(compared):
     first = named(compared, "first")
-    evaluation = results.results(compared, first.id).today
+    evaluation = results.results(compared, first.id).current
     with compared.write():
-        stored = {**first.result, "evaluations": {"dev": evaluation.to_row()}}
+        stored = {**first.result, "evaluations": {"dev": evaluation.to_json()}}
         runs.update(compared.db, first.id, result=stored)
     assert not board(compared).entries[0].changed
 

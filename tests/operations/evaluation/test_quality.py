@@ -40,7 +40,7 @@ def test_files_and_other_splits_come_from_the_project(project, queue, trained, a
 def test_the_main_scores_of_the_report_are_those_of_the_evaluation(project, trained):
     given = quality.evidence(project, trained, "dev")
 
-    today = results.results(project, trained.id).today.scores
+    today = results.results(project, trained.id).current.scores
     found = quality.report(given).scores
 
     assert {name: found[name].value for name in today} == pytest.approx(dict(today))

@@ -177,7 +177,7 @@ def test_a_finished_prompt_is_a_run_with_scores_and_answers(project, asked):
     assert asked.scores["dev"]["accuracy"] == evaluation.scores["accuracy"] == 0.5
     assert evaluation.n == 4 and evaluation.fingerprint == asked.spec["fingerprint"]
     result = results.results(project, asked.id)
-    assert result.today.scores == evaluation.scores and len(result.errors) == 2
+    assert result.current.scores == evaluation.scores and len(result.errors) == 2
     assert result.errors[0].score == pytest.approx(1 / (1 + 2.718281828**-3))
 
 

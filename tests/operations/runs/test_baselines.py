@@ -25,7 +25,7 @@ def test_a_baseline_is_a_run_with_scores_and_predictions(project, wired, topics)
     run = results.run(project, run.id)
     assert (run.status, run.kind, run.name) == ("done", "baseline", f"{layer.name} majority")
     assert run.scores["dev"]["accuracy"] == 0.5
-    assert results.results(project, run.id).today.n == 4
+    assert results.results(project, run.id).current.n == 4
     assert "--model baseline:majority" in results.command(project, run)
 
 

@@ -34,13 +34,13 @@ def scores(project, run):
 
 
 def test_a_temperature_rescales_stored_predictions_and_is_kept_with_the_model(project, described):
-    before, labels = scores(project, described), results.results(project, described.id).today
+    before, labels = scores(project, described), results.results(project, described.id).current
 
     calibration.set_temperature(project, described.id, 2.0)
 
     assert scores(project, described) == pytest.approx(softmax(np.log(before) / 2.0))
     assert calibration.temperature(project, described) == 2.0
-    assert results.results(project, described.id).today.scores == labels.scores
+    assert results.results(project, described.id).current.scores == labels.scores
     raw = json.loads((run_folders.model(project, described.id) / "glossbench.json").read_text())
     assert raw["decoder"] == {"temperature": 2.0} and raw["max_length"] == 8
     calibration.set_temperature(project, described.id, 1.0)

@@ -53,10 +53,10 @@ def test_an_ensemble_is_a_run_with_scores_and_predictions_on_dev(project, queue,
     for id, prediction in mean.items():
         theirs = first[id].classes.as_dict()["praise"]
         assert prediction.classes.as_dict()["praise"] == pytest.approx((theirs + 0.4) / 2)
-    assert len(mean) == 4 and run.scores["dev"] == results.as_run(run, "dev").scores
+    assert len(mean) == 4 and run.scores["dev"] == results.original(run, "dev").scores
     assert (run.kind, run.status, run.layer) == ("ensemble", "done", "topic")
     assert compare.compare(project, (trained.id, run.id)).n == 4
-    assert results.results(project, run.id).today.n == 4
+    assert results.results(project, run.id).current.n == 4
 
 
 def test_missing_predictions_are_asked_of_each_member(

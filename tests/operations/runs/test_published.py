@@ -51,7 +51,7 @@ def test_a_published_model_is_a_run_with_scores_and_predictions_on_dev(project, 
     )  # fmt: skip
     assert run.scores["dev"]["accuracy"] == right / len(dev)
     assert len(predict.stored(project, run, [item.document for item in dev])) == len(dev)
-    assert results.results(project, run.id).today.n == len(dev)
+    assert results.results(project, run.id).current.n == len(dev)
     assert board.made_from(run) == "sentiment" and board.weight_bytes(project, run) > 0
 
 

@@ -15,17 +15,17 @@ from workbench.text.fields import ClassScores, Prediction, SpanScores, WordTag, 
 from workbench.text.spans import Span
 
 
-def test_today_follows_gold_while_as_run_stays(project, trained, topics):
+def test_current_scores_follow_gold_while_the_original_ones_stay(project, trained, topics):
     layer, _ids = topics
     result = results.results(project, trained.id)
-    assert result.today.scores["accuracy"] == 0.75 and result.as_run["accuracy"] == 0.75
+    assert result.current.scores["accuracy"] == 0.75 and result.original.scores["accuracy"] == 0.75
 
     annotate.set_class(project, result.errors[0].document_id, layer.label("praise").id)
 
     result = results.results(project, trained.id)
     assert (
-        result.today.scores["accuracy"] == 1.0
-        and result.as_run["accuracy"] == 0.75
+        result.current.scores["accuracy"] == 1.0
+        and result.original.scores["accuracy"] == 0.75
         and result.errors == ()
     )
 
@@ -33,9 +33,9 @@ def test_today_follows_gold_while_as_run_stays(project, trained, topics):
 def test_the_matrix_names_the_documents_of_each_cell(project, trained):
     result = results.results(project, trained.id)
 
-    assert result.matrix.labels == ("praise", "complaint")
-    assert result.matrix.cells == ((2, 0), (1, 1))
-    assert result.matrix.documents["complaint", "praise"] == (result.errors[0].document_id,)
+    matrix = result.current.confusion
+    assert matrix.labels == ("praise", "complaint") and matrix.cells == ((2, 0), (1, 1))
+    assert matrix.documents["complaint", "praise"] == (result.errors[0].document_id,)
 
 
 def test_errors_come_most_confident_first():
@@ -181,7 +181,7 @@ def test_the_first_test_score_is_stored_per_label_and_stays_when_gold_changes(
     )
 
     run = results.run(project, trained.id)
-    then, today = results.as_run(run, "test"), collected[0]
+    then, today = results.original(run, "test"), collected[0]
     support = {row.label: row.support for row in then.per_label}
     assert support == {"complaint": 2, "praise": 2} and then.scores["accuracy"] == 0.5
     assert {row.label: row.support for row in today.per_label} == {"complaint": 1, "praise": 3}
@@ -189,11 +189,13 @@ def test_the_first_test_score_is_stored_per_label_and_stays_when_gold_changes(
     assert then.at and run.seen_test == 2
 
 
-def test_a_run_of_an_earlier_version_has_no_stored_evaluation(project, trained):
-    assert results.as_run(trained, "dev") is None and results.as_run(trained, "test") is None
+def test_a_run_of_an_earlier_version_has_nothing_but_scores(project, trained):
+    stored = results.original(trained, "dev")
+    assert stored.scores == trained.scores["dev"] and not stored.is_complete
+    assert results.original(trained, "test") is None
     with project.write():
         run = runs.update(project.db, trained.id, result={"evaluations": {"dev": {"n": 3}}})
-    assert results.as_run(run, "dev") is None
+    assert results.original(run, "dev") == stored
 
 
 def test_a_prediction_that_fails_reaches_the_asker(project, queue, trained):

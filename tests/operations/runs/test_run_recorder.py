@@ -183,7 +183,7 @@ def test_the_test_set_of_a_run_is_that_of_its_own_gold(project, started):
     job.end("done", {"scores": {"test": {"accuracy": 0.4}}, "evaluations": {"test": row}})
 
     now = results.run(project, run.id)
-    assert now.test_fingerprint == "f" * 32 and results.as_run(now, "test").n == 1
+    assert now.test_fingerprint == "f" * 32 and results.original(now, "test").n == 1
 
 
 def test_a_cancelled_run_goes_with_its_folder(project, started):

@@ -8,7 +8,7 @@ import click
 
 from workbench.base.i18n import _
 from workbench.cli.output import Progress, as_json, emit
-from workbench.cli.runs.evaluate import show_scores
+from workbench.cli.runs.evaluate import scores_json, show_scores
 from workbench.cli.session import project_argument, session
 
 
@@ -36,10 +36,10 @@ def ensemble(file: Path, names: tuple[str, ...], name: str, as_json: bool) -> No
         )
         progress.end()
         single = {member.name: member.scores.get("dev", {}) for member in members}
-    scored = results.as_run(run, "dev")
+    scored = results.original(run, "dev")
     report = {
         "run": run.name,
         "members": single,
-        **(scored.to_json() if scored is not None else {}),
+        **(scores_json(run, scored) if scored is not None else {}),
     }
     emit(report) if as_json else show_scores(_("Ensemble {run}").format(run=run.name), report)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,7 @@ from workbench.cli.session import project_argument, reading, session, writing_if
 
 if TYPE_CHECKING:
     from workbench.cli.session import Session
-    from workbench.metrics.report import Report
-    from workbench.operations.evaluation.scoring import Evaluation
+    from workbench.metrics.evaluation import Evaluation, Intervals
     from workbench.storage.runs.runs import Run
 
 SPLITS = click.Choice(("train", "dev", "test"))
@@ -122,16 +122,25 @@ def evaluate(
     _show_quality(more)
 
 
+def scores_json(run: Run, evaluation: Evaluation) -> dict[str, Any]:
+    """The stored form of the scores, with the definition of the task."""
+    from workbench.operations.runs import missing
+    from workbench.tasks import spec as tasks
+
+    definition = "" if missing.of_run(run) else tasks.info(run.spec["task"]).definition
+    return {**replace(evaluation, at="").to_json(), "definition": definition}
+
+
 def _scores_json(run: Run, split: str, found: Evaluation) -> dict[str, Any]:
     """The scores against the current gold labels, and those that the run had at its end."""
     from workbench.operations.runs import results
 
-    as_run = results.as_run(run, split)
+    as_run = results.original(run, split)
     return {
         "run": run.name,
-        **found.to_json(),
+        **scores_json(run, found),
         "seen_test": run.seen_test,
-        "as_run": as_run.to_json() if as_run is not None else None,
+        "as_run": scores_json(run, as_run) if as_run and as_run.is_complete else None,
     }
 
 
@@ -193,7 +202,7 @@ def _interval(found: list[float] | None) -> str:
     return "–" if found is None else "{:.3f} – {:.3f}".format(*found)
 
 
-def show_report(report: Report) -> None:
+def show_report(report: Intervals) -> None:
     """Every score with its interval, and how spans match under each scheme."""
     from workbench.operations.evaluation import quality
     from workbench.tasks import spec as tasks

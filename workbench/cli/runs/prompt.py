@@ -12,11 +12,11 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.cli.choices import explicit_options
 from workbench.cli.output import Progress, as_json, emit, note, say, table
-from workbench.cli.runs.evaluate import show_report, show_scores
+from workbench.cli.runs.evaluate import scores_json, show_report, show_scores
 from workbench.cli.session import Session, failed, key_values, project_argument, session
 
 if TYPE_CHECKING:
-    from workbench.metrics.report import Report
+    from workbench.metrics.evaluation import Intervals
     from workbench.operations.prompts.prompt_fill import PromptSpec
 
 
@@ -178,7 +178,7 @@ def _read(template: Path) -> str:
         ) from error
 
 
-def _run(opened: Session, spec: PromptSpec, split: str) -> tuple[dict[str, Any], Report | None]:
+def _run(opened: Session, spec: PromptSpec, split: str) -> tuple[dict[str, Any], Intervals | None]:
     """What --json prints, and every score with its interval."""
     from workbench.operations.evaluation import quality
     from workbench.operations.prompts import prompt as operations
@@ -207,7 +207,7 @@ def _run(opened: Session, spec: PromptSpec, split: str) -> tuple[dict[str, Any],
     report = quality.report(quality.evidence(opened.project, ended, split))
     message = {
         "prompt": ended.name,
-        **found.to_json(),
+        **scores_json(ended, found),
         "report": report.to_json() if report is not None else None,
         "model": spec.model_name,
         "backend": spec.backend,

@@ -12,7 +12,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.cli.output import Progress, as_json, emit, say, table
-from workbench.cli.runs.evaluate import show_scores
+from workbench.cli.runs.evaluate import scores_json, show_scores
 from workbench.cli.session import project_argument, reading, session
 
 if TYPE_CHECKING:
@@ -85,8 +85,8 @@ def add(file: Path, model: str, layer: str, name: str, as_json: bool) -> None:
         emit(_described(run))
         return
     say(_("Added {model} as run {run}.").format(model=card.name, run=run.name))
-    if (scored := results.as_run(run, "dev")) is not None:
-        show_scores(_("Run {run}").format(run=run.name), scored.to_json())
+    if (scored := results.original(run, "dev")) is not None:
+        show_scores(_("Run {run}").format(run=run.name), scores_json(run, scored))
 
 
 @runs.command("rename")

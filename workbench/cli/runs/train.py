@@ -378,11 +378,11 @@ def _per_label(run: Run) -> dict[str, Any]:
     """Scores per label by split, against the gold labels of the run."""
     from workbench.operations.runs import results
 
-    found = {split: results.as_run(run, split) for split in run.scores}
+    found = {split: results.original(run, split) for split in run.scores}
     return {
         split: [row.to_json() for row in scored.per_label]
         for split, scored in found.items()
-        if scored is not None
+        if scored is not None and scored.is_complete
     }
 
 

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from workbench.exporters.model.results import ExportResult
     from workbench.inspection.spec import Answer
     from workbench.jobs.queue import Job, Queue
+    from workbench.metrics.evaluation import Evaluation
     from workbench.operations.annotation.suggest import Suggested
     from workbench.operations.documents.splits import SplitOutcome
-    from workbench.operations.evaluation.scoring import Evaluation
     from workbench.operations.inspecting.inspect import Choice
     from workbench.operations.inspecting.inspect_host import Inspector
     from workbench.operations.transfer.data_export import ExportOutcome

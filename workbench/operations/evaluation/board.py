@@ -17,8 +17,9 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.baselines.spec import KIND as BASELINE
 from workbench.metrics.definitions import is_ratio
+from workbench.metrics.evaluation import Measured
 from workbench.metrics.gain import Gain, gain
-from workbench.metrics.report import Measured, report
+from workbench.metrics.report import report
 from workbench.operations.documents import queries
 from workbench.operations.evaluation import quality, scoring
 from workbench.operations.runs import missing, predict, results, run_folders
@@ -237,8 +238,8 @@ class _OwnTestSets:
         self._fingerprints: dict[str, str] = {}
 
     def changed(self, run: Run) -> bool:
-        before = results.as_run(run, self._split)
-        if before is None:
+        before = results.original(run, self._split)
+        if before is None or not before.is_complete:
             return False
         task = results.task_of(run)
         if task not in self._fingerprints:

@@ -10,8 +10,8 @@ import numpy as np
 
 from workbench.base.watch import QUIET, Watch
 from workbench.metrics import paired
+from workbench.metrics.evaluation import Measured
 from workbench.metrics.paired import Difference
-from workbench.metrics.report import Measured
 from workbench.metrics.significance import mcnemar
 from workbench.metrics.slices import holm
 from workbench.operations.evaluation import quality, slices
@@ -151,7 +151,7 @@ class Pair:
 def system(run: Run, given: Evidence, watch: Watch = QUIET) -> System:
     """A run with every score of its predictions; at least one document."""
     found = quality.report(given, watch)
-    stored = results.as_run(run, given.split)
+    stored = results.original(run, given.split)
     before = stored.fingerprint if stored is not None else ""
     if found is not None:
         return System(run, given, found.scores, found.labels, before)

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from workbench.metrics.calibration import BinnedIntervals, Reliability
     from workbench.metrics.curves import Curve
+    from workbench.metrics.evaluation import Intervals, Measured
     from workbench.metrics.gap import PronounCounts
-    from workbench.metrics.report import Measured, Report
     from workbench.metrics.resampling import Statistic
     from workbench.operations.evaluation.scoring import Scored
     from workbench.project.project import Project
@@ -164,7 +164,7 @@ def other_splits(project: Project, run: Run, split: str) -> tuple[Evidence, ...]
     return tuple(found)
 
 
-def interval_method(found: Report | None = None) -> str:
+def interval_method(found: Intervals | None = None) -> str:
     """How the intervals of all scores are computed, in a sentence."""
     from workbench.metrics.report import SEED
     from workbench.metrics.resampling import ROUNDS
@@ -178,7 +178,7 @@ def interval_method(found: Report | None = None) -> str:
     return message.format(rounds=rounds, seed=seed)
 
 
-def report(given: Evidence, watch: Watch = QUIET) -> Report | None:
+def report(given: Evidence, watch: Watch = QUIET) -> Intervals | None:
     """Every score with its interval, those per label for labels that occur.
 
     None without documents, or for a task that has no more than its main scores.
@@ -275,9 +275,10 @@ def label_curves(given: Evidence) -> tuple[LabelCurves, ...]:
     import numpy as np
 
     from workbench.metrics import curves
+    from workbench.metrics.evaluation import UNKNOWN
     from workbench.metrics.label_counts import LabelCounts
     from workbench.metrics.ranking import DecisionRanking
-    from workbench.metrics.report import UNKNOWN, measured_columns
+    from workbench.metrics.report import measured_columns
     from workbench.metrics.resampling import LABEL
     from workbench.text.fields import LabelScores
 
@@ -324,8 +325,8 @@ def pooled_curves(given: Evidence) -> tuple[LabelCurves, ...]:
     As scikit-learn's micro averages of `average_precision_score` and `roc_auc_score`.
     """
     from workbench.metrics import curves
+    from workbench.metrics.evaluation import UNKNOWN
     from workbench.metrics.label_counts import LabelCounts
-    from workbench.metrics.report import UNKNOWN
 
     found = given.of_task
     if not isinstance(found, LabelCounts) or found.scores is None or len(found.labels) < 2:

@@ -18,8 +18,8 @@ from workbench.operations.runs.training_curves import training_curves
 if TYPE_CHECKING:
     from workbench.metrics.calibration import BinnedIntervals, Reliability
     from workbench.metrics.curves import Curve
+    from workbench.metrics.evaluation import Measured
     from workbench.metrics.gap import GapScores
-    from workbench.metrics.report import Measured
     from workbench.operations.evaluation.quality import Calibrated, Evidence, LabelCurves
     from workbench.operations.evaluation.slices import Slices
     from workbench.project.project import Project

@@ -6,13 +6,13 @@ Training runs, evaluation and prompts share this, so that equal test sets have e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _
 from workbench.metrics import definitions
-from workbench.metrics.classes import LabelScore
+from workbench.metrics.evaluation import Evaluation
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
 from workbench.text.dataset import Record, gold_fingerprint
@@ -30,49 +30,6 @@ class Scored:
 
     document: Document
     gold: tasks.Gold
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """The score table of one split.
-
-    `n` documents were scored; `fingerprint` is that of texts and gold.
-    """
-
-    split: str
-    n: int
-    fingerprint: str
-    scores: Mapping[str, float]
-    per_label: tuple[LabelScore, ...]
-    definition: str
-    at: str = ""  # time of computation if stored with a run; ISO 8601
-
-    @classmethod
-    def stored(cls, split: str, raw: Mapping[str, Any], definition: str) -> Evaluation:
-        """Read the form stored with a run. Raises KeyError or TypeError for any other form."""
-        rows = tuple(LabelScore(*row) for row in raw["per_label"])
-        at = str(raw.get("at", ""))
-        return cls(split, raw["n"], raw["fingerprint"], dict(raw["scores"]), rows, definition, at)
-
-    def to_row(self) -> dict[str, object]:
-        """The form stored with a run, like `tasks.spec.evaluation`."""
-        return {
-            "n": self.n,
-            "fingerprint": self.fingerprint,
-            "scores": dict(self.scores),
-            "per_label": [score.to_row() for score in self.per_label],
-            "at": self.at,
-        }
-
-    def to_json(self) -> dict[str, object]:
-        return {
-            "split": self.split,
-            "n": self.n,
-            "fingerprint": self.fingerprint,
-            "scores": dict(self.scores),
-            "per_label": [score.to_json() for score in self.per_label],
-            "definition": self.definition,
-        }
 
 
 def is_fraction(name: str) -> bool:
@@ -129,7 +86,6 @@ def evaluate(
     task: str, split: str, documents: Sequence[Scored], predictions: Sequence[Prediction]
 ) -> Evaluation:
     """Score predictions against gold, for the same documents in the same order."""
-    info, golds = tasks.info(task), [scored.gold for scored in documents]
-    scores = info.score(golds, predictions) if golds else {}
-    rows = info.per_label(golds, predictions) if golds else ()
-    return Evaluation(split, len(golds), fingerprint(documents), scores, rows, info.definition)
+    golds = [scored.gold for scored in documents]
+    texts = [scored.document for scored in documents]
+    return tasks.evaluate(tasks.info(task), split, texts, golds, predictions)

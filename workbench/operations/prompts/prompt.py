@@ -35,7 +35,7 @@ from workbench.operations.prompts.prompt_fill import (
     ranked,
     split_ids,
 )
-from workbench.operations.runs import predict, results, run_folders, train
+from workbench.operations.runs import predict, results, run_folders, run_results, train
 from workbench.operations.runs.run_results import PROMPT
 from workbench.prompting.backends import spec as backends
 from workbench.prompting.results import PromptResult
@@ -47,6 +47,7 @@ from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
+    from workbench.metrics.evaluation import Evaluation
     from workbench.project.project import Project
     from workbench.prompting.budget import Asked
     from workbench.prompting.built_in import BuiltIn
@@ -275,8 +276,7 @@ def ended(project: Project, run_id: int, event: Finished) -> None:
             project.db,
             run_id,
             status=event.status,
-            result=result.to_json(),
-            versions=dict(result.versions),
+            **run_results.columns(result),
         )
         scored = evaluation(project, runs.get(project.db, run_id))
         test = (
@@ -284,9 +284,8 @@ def ended(project: Project, run_id: int, event: Finished) -> None:
             if scored.split == "test"
             else {}
         )
-        result = replace(result, evaluations={scored.split: scored.to_row()})
-        scores = {scored.split: dict(scored.scores)}
-        runs.update(project.db, run_id, scores=scores, result=result.to_json(), **test)
+        result = replace(result, evaluations={scored.split: scored})
+        runs.update(project.db, run_id, **run_results.columns(result), **test)
     (folder / "prompts.jsonl").unlink(missing_ok=True)
 
 
@@ -330,7 +329,7 @@ def _answers(path: Path, calibration: str) -> _Answers:
     return _Answers(found, prior, len(without_text))
 
 
-def evaluation(project: Project, this: Run) -> scoring.Evaluation:
+def evaluation(project: Project, this: Run) -> Evaluation:
     """The scores of a finished prompt run on its split, compared with the current gold labels."""
     found = results.scored(project, this, this.spec["split"])
     kept = runs.predictions(project.db, this.id, [row_id(scored.document) for scored in found])

@@ -7,13 +7,14 @@ and Ruder 2018, section 3.3, average a classifier on a forward and one on a back
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.operations.application.background import Background, here
 from workbench.operations.evaluation import scoring
-from workbench.operations.runs import missing, predict, results, run_folders
+from workbench.operations.runs import missing, predict, results, run_folders, run_results
 from workbench.operations.runs.predict import Begun, Then
 from workbench.operations.runs.run_results import ENSEMBLE, TRAINING
 from workbench.storage.runs import runs
@@ -245,11 +246,7 @@ def _add(
     task, first = results.task_of(members[0]), members[0]
     given = [answers[row_id(scored.document)] for scored in found]
     scored = scoring.evaluate(task, "dev", found, given)
-    result = TrainResult(
-        scores={"dev": scored.scores},
-        used={"dev": len(found)},
-        evaluations={"dev": {**scored.to_row(), "at": now()}},
-    )
+    result = TrainResult({"dev": replace(scored, at=now())}, used={"dev": len(found)})
     same = {run.data_fingerprint for run in members}
     spec = {
         "task": task,
@@ -265,8 +262,7 @@ def _add(
             layer_id=first.layer_id,
             spec=spec,
             status="done",
-            result={k: v for k, v in result.to_json().items() if k not in ("scores", "versions")},
-            scores={"dev": dict(scored.scores)},
+            **run_results.columns(result),
             data_fingerprint=first.data_fingerprint if len(same) == 1 else "",
         )
         rows = [

@@ -17,7 +17,7 @@ from workbench.base.errors import ModelError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.operations.application.background import Background, here
 from workbench.operations.evaluation import scoring
-from workbench.operations.runs import predict, published_views, run_folders
+from workbench.operations.runs import predict, published_views, run_folders, run_results
 from workbench.operations.runs.predict import Then
 from workbench.operations.runs.run_results import PUBLISHED
 from workbench.storage.labels import labels
@@ -144,10 +144,7 @@ def _scored(card: ModelInfo, found: Sequence[Scored], given: Sequence[Prediction
         return TrainResult(parameters=card.parameters)
     scored = scoring.evaluate(card.task, "dev", found, given)
     return TrainResult(
-        scores={"dev": dict(scored.scores)},
-        used={"dev": len(found)},
-        evaluations={"dev": {**scored.to_row(), "at": now()}},
-        parameters=card.parameters,
+        {"dev": replace(scored, at=now())}, used={"dev": len(found)}, parameters=card.parameters
     )
 
 
@@ -180,8 +177,7 @@ def _add(
             layer_id=layer.id,
             spec=spec,
             status="done",
-            result={k: v for k, v in result.to_json().items() if k not in ("scores", "versions")},
-            scores=dict(result.scores),
+            **run_results.columns(result),
         )
         rows = [
             (row_id(scored.document), scored.document.text_hash, answer.to_json())

@@ -13,12 +13,20 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.baselines.spec import KIND as BASELINE
+from workbench.metrics import evaluation
+from workbench.metrics.evaluation import ConfusionMatrix, Evaluation
 from workbench.operations.application.background import Background, here
 from workbench.operations.evaluation import scoring
-from workbench.operations.evaluation.scoring import Evaluation, Scored
-from workbench.operations.runs import baselines, missing, predict, run_folders, train
+from workbench.operations.evaluation.scoring import Scored
+from workbench.operations.runs import (
+    baselines,
+    missing,
+    predict,
+    run_folders,
+    run_results,
+    train,
+)
 from workbench.operations.runs.predict import Then
-from workbench.operations.runs.run_results import outcome
 from workbench.storage.labels import labels
 from workbench.storage.runs import runs
 from workbench.storage.schema.values import now
@@ -32,21 +40,6 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
     from workbench.text.fields import Prediction
-
-
-@dataclass(frozen=True)
-class Matrix:
-    """Confusion counts: `cells[gold][predicted]`, rows and columns in the order of `labels`;
-    `documents` of each cell by id.
-
-    For tags a unit is a span with equal offsets on both sides; a span that exists on one side only
-    is in the row or column "–", which is then the value of `unmatched`.
-    """
-
-    labels: tuple[str, ...]
-    cells: tuple[tuple[int, ...], ...]
-    documents: Mapping[tuple[str, str], tuple[int, ...]]
-    unmatched: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,16 +61,13 @@ class ErrorRow:
 class Results:
     """Scores of a run on dev.
 
-    `as_run` are the scores when the run ended, `then` the same with the labels (None for a run of
-    an earlier version); `today` is against the current gold labels, None without stored
-    predictions.
+    original: when the run ended. current: the stored predictions against the current gold labels,
+    with their confusion matrix; None without predictions.
     """
 
     run: Run
-    as_run: Mapping[str, float]
-    then: Evaluation | None
-    today: Evaluation | None
-    matrix: Matrix | None
+    original: Evaluation | None
+    current: Evaluation | None
     errors: tuple[ErrorRow, ...]
     mistakes: int  # wrong decisions, of which a document may have several
     without_answer: int
@@ -229,19 +219,13 @@ def _answered(
     background(score, then)
 
 
-def as_run(run: Run, split: str) -> Evaluation | None:
+def original(run: Run, split: str) -> Evaluation | None:
     """The evaluation stored with the run, against the gold labels of that time.
 
     On dev from the end of the run; on test from there too, or from the first view of the test
-    score. None if no such evaluation is stored.
+    score. None if no such evaluation is stored. A run of an earlier version has only its scores.
     """
-    raw = outcome(run).evaluations.get(split)
-    try:
-        task = task_of(run)
-        definition = "" if missing.of_run(run) else tasks.info(task).definition
-        return Evaluation.stored(split, raw, definition) if raw else None
-    except (KeyError, TypeError):
-        return None
+    return run_results.evaluations(run).get(split)
 
 
 def record_test_view(project: Project, run_id: int, scored: Evaluation) -> None:
@@ -249,10 +233,11 @@ def record_test_view(project: Project, run_id: int, scored: Evaluation) -> None:
     with project.write():
         run = runs.get(project.db, run_id)
         values: dict[str, Any] = {"seen_test": run.seen_test + 1}
-        if as_run(run, "test") is None:
-            row = replace(scored, at=now()).to_row()
-            evaluations = {**outcome(run).evaluations, "test": row}
-            values["result"] = {**run.result, "evaluations": evaluations}
+        before = original(run, "test")
+        if before is None or not before.is_complete:
+            first = {"test": replace(scored, at=now())}
+            evaluations = {**run_results.outcome(run).evaluations, **first}
+            values["result"] = {**run.result, "evaluations": evaluation.to_json(evaluations)}
             values["test_fingerprint"] = scored.fingerprint
         runs.update(project.db, run_id, **values)
 
@@ -263,21 +248,21 @@ def results(project: Project, run_id: int) -> Results:
     """
     run = runs.get(project.db, run_id)
     if missing.of_run(run):
-        stored, size = as_run(run, "dev"), disk_space(project, run_id)
-        return Results(run, run.scores.get("dev", {}), stored, None, None, (), 0, 0, size)
+        size = disk_space(project, run_id)
+        return Results(run, original(run, "dev"), None, (), 0, 0, size)
     found = scored(project, run, "dev")
     answers = predict.stored(project, run, [item.document for item in found])
     have = [item for item in found if item.document.id in answers]
     given = _of(answers, have)
     task = task_of(run)
-    today = scoring.evaluate(task, "dev", have, given) if have else None
-    matrix = confusion(task, layer_of(project, run).names, have, given) if have else None
+    current = None
+    if have:
+        matrix = confusion(task, layer_of(project, run).names, have, given)
+        current = replace(scoring.evaluate(task, "dev", have, given), confusion=matrix)
     return Results(
         run,
-        run.scores.get("dev", {}),
-        as_run(run, "dev"),
-        today,
-        matrix,
+        original(run, "dev"),
+        current,
         errors(task, have, given),
         _mistakes(task, have, given),
         len(found) - len(have),
@@ -298,7 +283,7 @@ def interval(project: Project, run: Run) -> tuple[str, float, float] | None:
 
 def confusion(
     task: str, names: Sequence[str], found: Sequence[Scored], answers: Sequence[Prediction]
-) -> Matrix | None:
+) -> ConfusionMatrix | None:
     """The confusion matrix of predictions; labels without occurrences are omitted.
 
     None for a task without one.
@@ -319,7 +304,7 @@ def confusion(
         for (gold, predicted), positions in made.where.items()
     }
     unmatched = tasks.NONE if NO_SPAN in made.labels else ""
-    return Matrix(tuple(shown.values()), cells, where, unmatched)
+    return ConfusionMatrix(tuple(shown.values()), cells, where, unmatched)
 
 
 # ---------------------------------------------------------------- errors

@@ -18,7 +18,8 @@ from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.baselines.spec import KIND as BASELINE
 from workbench.jobs.events import Event, Finished, Output, Started, from_json
-from workbench.operations.runs import run_folders
+from workbench.metrics.evaluation import Evaluation
+from workbench.operations.runs import run_folders, run_results
 from workbench.storage.runs import runs
 from workbench.storage.runs.runs import Failure
 from workbench.training.results import TrainResult
@@ -156,23 +157,16 @@ def keep(project: Project, run_id: int, status: str, result: TrainResult) -> Non
     """
     run = runs.get(project.db, run_id)
     folder = paths.run_folder(project.path, run_id)
-    scores = {split: dict(found) for split, found in result.scores.items()}
     with project.write():
         runs.save_predictions(project.db, run_id, _answers(folder / "predictions.jsonl"))
         runs.update(
             project.db,
             run_id,
             status=status,
-            result={
-                name: value
-                for name, value in result.to_json().items()
-                if name not in ("scores", "versions")  # columns of their own
-            },
-            scores=scores,
-            versions=dict(result.versions),
+            **run_results.columns(result),
             base_fingerprint=result.base_sha256,
             test_fingerprint=_test_fingerprint(project, run, result),
-            seen_test=run.seen_test + ("test" in scores),
+            seen_test=run.seen_test + ("test" in result.evaluations),
         )
 
 
@@ -188,10 +182,10 @@ def _test_fingerprint(project: Project, run: Run, result: TrainResult) -> str:
     """Fingerprint of the test documents and their gold, to tell whether later scores use the same
     set.
     """
-    if "test" not in result.scores:
+    if (test := result.evaluations.get("test")) is None:
         return run.test_fingerprint
-    if scored := result.evaluations.get("test"):
-        return str(scored["fingerprint"])
+    if test.is_complete:
+        return test.fingerprint
     from workbench.operations.evaluation import scoring
     from workbench.operations.runs import results
 
@@ -306,7 +300,7 @@ def _from_events(path: Path) -> TrainResult | None:
     ]
     steps = [item["step"] for item in message if item.get("kind") == "step"]
     return TrainResult(
-        scores={"dev": scores[-1]} if scores else {},
+        {"dev": Evaluation("dev", scores=scores[-1])} if scores else {},
         best_step=saved[-1],
         steps=max(steps, default=saved[-1]),
         recovered=True,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from workbench.metrics import evaluation
 from workbench.prompting.results import PromptResult
 from workbench.training.results import TrainResult
 
 if TYPE_CHECKING:
+    from workbench.metrics.evaluation import Evaluation
     from workbench.storage.runs.runs import Run
 
 # Kinds of runs. A prompt asks a language model, an ensemble averages other runs, a published model
@@ -23,6 +25,20 @@ def trained(run: Run) -> TrainResult:
 def prompted(run: Run) -> PromptResult:
     """As `trained`, for a run that asked a prompt."""
     return PromptResult.from_json(run.result)
+
+
+def columns(result: TrainResult | PromptResult) -> dict[str, Any]:
+    """The columns of a run that hold a result; scores and versions have their own."""
+    return {
+        "result": {name: value for name, value in result.to_json().items() if name != "versions"},
+        "scores": {split: dict(item.scores) for split, item in result.evaluations.items()},
+        "versions": dict(result.versions),
+    }
+
+
+def evaluations(run: Run) -> dict[str, Evaluation]:
+    """What the run itself was scored with, by split; of an earlier version only the scores."""
+    return evaluation.from_json({**run.result, "scores": run.scores})
 
 
 def outcome(run: Run) -> TrainResult | PromptResult:

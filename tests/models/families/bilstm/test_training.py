@@ -32,7 +32,7 @@ def train(data, tmp_path):  # noqa: F811
 def test_a_tagger_learns_from_scratch_and_is_reloaded(train, data):  # noqa: F811
     result, folder = train()
 
-    assert result.scores["dev"]["span_f1"] == 1.0
+    assert result.evaluations["dev"].scores["span_f1"] == 1.0
     predicted = Predictor.load(folder, "cpu").predict(
         [record.document for record in data.records[:2]]
     )
@@ -47,7 +47,7 @@ def test_a_tagger_learns_from_scratch_and_is_reloaded(train, data):  # noqa: F81
 def test_documents_are_classified_by_pooled_states(train, pooling):
     result, _folder = train("classify", "tone", pooling=pooling, learning_rate=0.01)
 
-    assert result.scores["dev"]["accuracy"] == 1.0
+    assert result.evaluations["dev"].scores["accuracy"] == 1.0
 
 
 def test_further_training_starts_from_the_weights_of_a_run(train, data, tmp_path):  # noqa: F811

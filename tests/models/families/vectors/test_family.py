@@ -205,7 +205,7 @@ def test_a_tuned_run_is_exported_with_equal_predictions(written, tmp_path, name)
 
     result = finish(loop.train(spec, data, tmp_path / "run"))
 
-    assert result.scores["test"]["accuracy"] == 1.0
+    assert result.evaluations["test"].scores["accuracy"] == 1.0
     folder, texts = tmp_path / "run" / "model", tmp_path / "texts.jsonl"
     dataset.write(texts, (), data.records, ids=True)
     exported = ExportSpec(str(folder), str(texts), str(tmp_path / "out"))

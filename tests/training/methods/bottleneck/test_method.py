@@ -142,7 +142,7 @@ def test_a_run_learns_its_data_by_heart_and_the_folder_answers_alike(classes, ti
         epochs=40,
     )
 
-    assert result.scores["dev"]["accuracy"] == 1.0 and kinds(events, Saved)
+    assert result.evaluations["dev"].scores["accuracy"] == 1.0 and kinds(events, Saved)
     before, after = (
         load_file(folder / "model.safetensors") for folder in (tiny_model, tmp_path / "run/model")
     )

@@ -39,7 +39,7 @@ def gold_file(scored_file):
     with project.edit("Add documents"):
         ids = documents.add(project.db, records, source_id=project.source("person"))
     run = runs.by_name(project.db, "second")
-    dev = results.results(project, run.id).today.to_row()
+    dev = results.results(project, run.id).current.to_json()
     with project.write():
         rows = zip(ids, (record.document.text_hash for record in records), strict=True)
         saved = [(id, text_hash, prediction("good")) for id, text_hash in rows]
@@ -80,10 +80,10 @@ def test_scores_per_label_are_there_for_both_golds(state):
     assert state.gold_changed("dev") is True
 
 
-def test_a_run_that_stored_nothing_has_only_todays_scores(state):
+def test_a_run_that_stored_only_scores_has_no_original_table_by_label(state):
     state.choose((next(run.id for run in state.runs if run.name == "first"),))
 
-    assert state.evaluation("dev", "run") is None and state.gold_changed("dev") is None
+    assert not state.evaluation("dev", "run").is_complete and state.gold_changed("dev") is None
     state.show_by_label("dev", "run")
     assert state.by_label == ("dev", "today")
 
@@ -98,7 +98,7 @@ def test_test_scores_per_label_appear_only_after_show_test_score(state):
     assert support(state.evaluation("test", "today")) == {"good": 1, "bad": 1}
     assert support(state.evaluation("test", "run")) == {"good": 1, "bad": 1}
     accuracy = [row for row in state.score_rows() if row.name == "Accuracy"]
-    assert [(row.split, row.today) for row in accuracy] == [("dev", 0.5), ("test", 0.5)]
+    assert [(row.split, row.current) for row in accuracy] == [("dev", 0.5), ("test", 0.5)]
 
 
 def test_the_test_score_is_hidden_again_when_its_gold_changes_and_not_otherwise(state):

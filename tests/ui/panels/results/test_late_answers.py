@@ -9,6 +9,7 @@ import pytest
 from tests.held import Held
 from tests.ui.panels.results.test_state import state  # noqa: F401 (a fixture)
 from workbench.base.errors import WorkbenchError
+from workbench.metrics.evaluation import Evaluation
 from workbench.operations.annotation import annotate
 from workbench.operations.evaluation import folds, label_errors, quality, reviews
 from workbench.operations.runs import results
@@ -43,7 +44,8 @@ def test_details_that_were_read_before_a_change_do_not_replace_later_ones(page):
 
     held.answer(second, first)
 
-    assert page.details.results.today.scores["accuracy"] == 2 / 6  # three before, one more is wrong
+    current = page.details.results.current
+    assert current.scores["accuracy"] == 2 / 6  # three before, one more is wrong
 
 
 def test_an_error_of_earlier_details_is_not_shown(page):
@@ -72,7 +74,7 @@ def test_a_test_score_is_read_again_if_labels_changed_while_it_was_computed(page
     monkeypatch.setattr(type(page), "can_show_test", True)
     monkeypatch.setattr(results, "start_evaluation", lambda *given, **_named: asked.append(given))
     page.show_test()
-    old = SimpleNamespace(fingerprint="before the change")
+    old = Evaluation("test", fingerprint="before the change")
 
     asked[0][4](old, None)
 

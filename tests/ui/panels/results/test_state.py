@@ -99,7 +99,7 @@ def test_a_run_of_a_missing_plugin_shows_its_stored_scores_and_cannot_predict(st
         "Order",
     )
     assert main_score(state.shown_run) == score_text("accuracy", run.scores["dev"]["accuracy"])
-    assert state.details.results.as_run == run.scores["dev"] and state.details.task is None
+    assert state.details.results.original.scores == run.scores["dev"] and state.details.task is None
     assert not (state.can_answer or state.usable or state.can_train_again)
     assert state.problem == "" and state.context.faults == []
 
@@ -118,8 +118,8 @@ def test_every_score_has_its_interval_and_its_definition(state):
     rows = {row.name: row for row in state.score_rows()}
 
     accuracy, kappa = rows["Accuracy"], rows["Cohen’s kappa"]
-    assert accuracy.today == 0.5 and accuracy.low < 0.5 < accuracy.high
-    assert kappa.as_run is None and kappa.today == 0.0 and "Cohen 1960" in kappa.hint
+    assert accuracy.current == 0.5 and accuracy.low < 0.5 < accuracy.high
+    assert kappa.original is None and kappa.current == 0.0 and "Cohen 1960" in kappa.hint
     low, high = state.measures.label_interval(state.by_label, "bad", "f1")
     assert low < high
     assert state.measures.label_interval(("dev", "run"), "bad", "f1") is None
@@ -168,7 +168,7 @@ def test_scores_follow_todays_gold_while_those_as_run_stay(state):
     wrong = state.errors[0].document_id
     annotate.set_class(state.project, wrong, layer.label("good").id)
 
-    rows = {row.name: (row.as_run, row.today) for row in state.score_rows()}
+    rows = {row.name: (row.original, row.current) for row in state.score_rows()}
     assert rows["Accuracy"] == (pytest.approx(0.5), pytest.approx(4 / 6))
 
 

@@ -568,8 +568,9 @@ def test_a_tile_has_the_interval_of_the_table_of_all_scores_and_names_its_method
     tip = read(labels_.index(0, 0).data(Qt.ItemDataRole.ToolTipRole))
     assert "Average precision: " in tip and "ROC AUC: " in tip  # their columns are hidden here
 
-    today = replace(details.results.today, scores={**details.results.today.scores, "accuracy": 1.0})
-    scores._tiles(replace(details, results=replace(details.results, today=today)))
+    current = details.results.current
+    current = replace(current, scores={**current.scores, "accuracy": 1.0})
+    scores._tiles(replace(details, results=replace(details.results, current=current)))
     assert scores._second._hint.text().startswith("original · current gold 100.0, 95%: ")
     scores._tiles(replace(details, own_interval=("accuracy", 0.0, 0.0)))
     assert scores._second._hint.text() == "original · current gold 50.0 (6 documents)"
@@ -582,7 +583,7 @@ def test_a_run_without_answers_to_today_s_documents_shows_what_it_scored_and_no_
     panel.state.update(
         details=replace(
             details,
-            results=replace(details.results, today=None, matrix=None),
+            results=replace(details.results, current=None),
             guessing=None,
             commonest="",
         )

@@ -12,8 +12,7 @@ from workbench.operations.runs import results, run_results
 from workbench.tasks import spec as tasks
 
 if TYPE_CHECKING:
-    from workbench.metrics.report import Report
-    from workbench.operations.evaluation.scoring import Evaluation
+    from workbench.metrics.evaluation import Evaluation, Intervals
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
 
@@ -30,7 +29,7 @@ class Scored:
     evaluation: Evaluation
     prior: Mapping[str, float] | None
     figures: tuple[tuple[str, float], ...]
-    report: Report | None = None
+    report: Intervals | None = None
 
     def interval(self, name: str, label: str = "") -> tuple[float, float] | None:
         """The 95% interval of a score, or of that of a label; None if it is unknown."""
@@ -50,7 +49,7 @@ def scored(project: Project, run: Run) -> Scored:
     )
 
 
-def report(project: Project, run: Run) -> Report | None:
+def report(project: Project, run: Run) -> Intervals | None:
     return quality.report(quality.evidence(project, run, run.spec["split"]))
 
 

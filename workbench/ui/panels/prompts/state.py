@@ -29,7 +29,7 @@ from workbench.ui.panels.prompts.templates import OWN, Known, known_templates, u
 if TYPE_CHECKING:
     from workbench.jobs.events import Event
     from workbench.jobs.queue import Job
-    from workbench.metrics.report import Report
+    from workbench.metrics.evaluation import Intervals
     from workbench.operations.prompts.prompt import LabelAnswer
     from workbench.project.changes import Changes
     from workbench.storage.runs.runs import Run
@@ -403,7 +403,7 @@ class PromptsState(State):
     def _add_intervals(self, run: Run, found: Scored) -> None:
         """A second for thousands of documents."""
 
-        def computed(report: Report | None) -> None:
+        def computed(report: Intervals | None) -> None:
             if self.scored is found:
                 self.update(scored=replace(found, report=report))
 

@@ -27,8 +27,8 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
+    from workbench.metrics.evaluation import Measured
     from workbench.metrics.paired import Difference
-    from workbench.metrics.report import Measured
     from workbench.operations.evaluation.pairs import Pair, PartDifference, Test
     from workbench.operations.runs.run_settings import SettingRow
 

@@ -20,8 +20,7 @@ from workbench.tasks.spec import TaskInfo
 from workbench.ui.run_words import score_text, words_of
 
 if TYPE_CHECKING:
-    from workbench.metrics.report import Report
-    from workbench.operations.evaluation.scoring import Evaluation
+    from workbench.metrics.evaluation import Evaluation, Intervals
     from workbench.operations.runs.results import Results
     from workbench.operations.runs.trained_on import TrainedOn
     from workbench.project.project import Project
@@ -32,17 +31,16 @@ if TYPE_CHECKING:
 class ScoreRow:
     """One score on one split: against the gold labels of the run, and against the current ones.
 
-    name: its title. text: a value of it as text. low, high: 95% interval of `today`, None if it is
-    not known (yet).
-    hint: definition and rule for zero division.
+    name: its title. text: a value of it as text. low, high: 95% interval of `current`, None if it
+    is not known (yet). hint: definition and rule for zero division.
     """
 
     name: str
     split: str
     key: str
     text: Callable[[float | None], str]
-    as_run: float | None
-    today: float | None
+    original: float | None
+    current: float | None
     low: float | None = None
     high: float | None = None
     hint: str = ""
@@ -108,13 +106,13 @@ def _scored(project: Project, run: Run) -> tuple[Scored, ...]:
 
 
 def _details(project: Project, found: Results, test_set: str) -> Details:
-    if found.today is None or not found.today.n:
+    if found.current is None or not found.current.n:
         return Details(found, test_set=test_set)
     interval, again = results.interval(project, found.run), differences(project, found.run)
     info = tasks.info(results.task_of(found.run))
     if not info.has_majority:
         return Details(found, interval, test_set=test_set, again=again)
-    gold = [row.label for row in found.today.per_label for _gold in range(row.support)]
+    gold = [row.label for row in found.current.per_label for _gold in range(row.support)]
     guessing = classes.baseline(gold)[info.main]
     return Details(found, interval, guessing, classes.majority(gold) or "", test_set, again)
 
@@ -144,17 +142,16 @@ def again_text(given: Sequence[Difference]) -> str:
 def score_rows(
     run: Run,
     shown: Mapping[str, tuple[Evaluation | None, Evaluation | None]],
-    reports: Mapping[str, Report],
+    reports: Mapping[str, Intervals],
 ) -> tuple[ScoreRow, ...]:
     """Every score of the splits in `shown`: evaluations against gold of the run and current gold.
 
-    Where the run stored no evaluation, its stored scores are used. reports: of the splits whose
-    intervals are known, with further scores.
+    reports: of the splits whose intervals are known, with further scores.
     """
     rows, words = [], words_of(run)
-    for split, (then, today) in shown.items():
-        before = then.scores if then else run.scores.get(split, {})
-        now = today.scores if today else {}
+    for split, (original, current) in shown.items():
+        before = original.scores if original else {}
+        now = current.scores if current else {}
         more = reports[split].scores if split in reports else {}
         main = words.order({**before, **now}, run.spec.get("task", ""))
         for name in dict.fromkeys((*main, *more)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
@@ -10,7 +10,7 @@ from workbench.ui.formats import when_iso
 from workbench.ui.run_words import score_text
 
 if TYPE_CHECKING:
-    from workbench.operations.evaluation.scoring import Evaluation
+    from workbench.metrics.evaluation import Evaluation
     from workbench.ui.panels.results.details import Details
 
 ROUNDING = 1e-9  # largest difference of equal scores
@@ -51,25 +51,27 @@ def gold_text(
     return " ".join((*message, _("0/0 counts as 0.")))
 
 
-def redecided(then: Evaluation | None, today: Evaluation | None) -> bool:
+def redecided(original: Evaluation | None, current: Evaluation | None) -> bool:
     """Whether scores against equal gold differ: the run now decides otherwise."""
-    if then is None or today is None or then.fingerprint != today.fingerprint:
+    if original is None or current is None or original.fingerprint != current.fingerprint:
         return False
-    both = then.scores.keys() & today.scores.keys()
-    return any(abs(then.scores[name] - today.scores[name]) > ROUNDING for name in both)
+    return _other_scores(original, current)
 
 
-def differs(then: Evaluation | None, today: Evaluation | None, as_run: Mapping[str, float]) -> bool:
+def differs(original: Evaluation | None, current: Evaluation | None) -> bool:
     """Whether the gold labels or decisions of a split are no longer those that a run was scored on.
 
-    as_run: the scores of the run, which decide if it stored nothing else.
+    The scores alone decide if the run stored nothing else.
     """
-    if today is None:
+    if original is None or current is None:
         return False
-    if then is not None:
-        return then.fingerprint != today.fingerprint or redecided(then, today)
-    both = as_run.keys() & today.scores.keys()
-    return any(abs(as_run[name] - today.scores[name]) > ROUNDING for name in both)
+    changed = original.is_complete and original.fingerprint != current.fingerprint
+    return changed or _other_scores(original, current)
+
+
+def _other_scores(original: Evaluation, current: Evaluation) -> bool:
+    before, now = original.scores, current.scores
+    return any(abs(before[name] - now[name]) > ROUNDING for name in before.keys() & now.keys())
 
 
 def today_text(
@@ -85,12 +87,12 @@ def today_text(
     There is no interval if all or no predictions are correct: bootstrapping documents says nothing
     about the uncertainty then.
     """
-    today = found.results.today
-    if today is None:
+    current = found.results.current
+    if current is None:
         return _("original")
     about = {
-        "score": " · ".join(score_text(name, today.scores.get(name)) for name in names),
-        "documents": documents_text(today.n),
+        "score": " · ".join(score_text(name, current.scores.get(name)) for name in names),
+        "documents": documents_text(current.n),
     }
     if interval is None or interval[0] == interval[1]:
         if not changed:

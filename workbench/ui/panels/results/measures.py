@@ -10,7 +10,7 @@ from workbench.base.terms import term
 from workbench.tasks.spec import score_hint
 
 if TYPE_CHECKING:
-    from workbench.metrics.report import Report
+    from workbench.metrics.evaluation import Intervals
 
 Split = tuple[str, str]  # (split, gold) of the table by label; gold is "today" or "run"
 
@@ -31,9 +31,9 @@ class SpanRow:
 class Measures:
     """reports: by split, against the current gold labels; those of other gold have none."""
 
-    reports: Mapping[str, Report] = field(default_factory=dict)
+    reports: Mapping[str, Intervals] = field(default_factory=dict)
 
-    def with_report(self, split: str, report: Report | None) -> Measures:
+    def with_report(self, split: str, report: Intervals | None) -> Measures:
         """With this report of a split; None: without one."""
         others = {name: known for name, known in self.reports.items() if name != split}
         return Measures({**others, split: report} if report is not None else others)
@@ -64,7 +64,7 @@ class Measures:
         return () if report is None else tuple(_rows(report))
 
 
-def _rows(report: Report) -> list[SpanRow]:
+def _rows(report: Intervals) -> list[SpanRow]:
     rows = []
     for scheme, outcomes in report.outcomes.items():
         name = f"{scheme}_f1" if f"{scheme}_f1" in report.scores else "span_f1"  # strict

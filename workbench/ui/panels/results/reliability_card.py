@@ -20,7 +20,7 @@ from workbench.ui.widgets.markers import CIRCLE, SQUARE
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.metrics.report import Measured
+    from workbench.metrics.evaluation import Measured
     from workbench.operations.evaluation.quality import Calibrated
 
 UNIT = (0.0, 1.0)  # range of an axis

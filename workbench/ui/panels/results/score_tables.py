@@ -50,7 +50,7 @@ def score_table() -> Table:
         Column(_("Score"), _score_name, tip=lambda row: row.hint),
         Column(
             _("Original"),
-            lambda row: row.text(row.as_run),
+            lambda row: row.text(row.original),
             76,
             right=True,
             hint=_(
@@ -60,7 +60,7 @@ def score_table() -> Table:
         ),
         Column(
             _("Current"),
-            lambda row: row.text(row.today),
+            lambda row: row.text(row.current),
             76,
             right=True,
             hint=_("The same predictions against the current gold labels"),

@@ -326,7 +326,7 @@ class ScoresView(QFrame):
         state = self._state
         found = state.details
         ready = found is not None and (
-            bool(found.results.as_run) or found.results.today is not None
+            found.results.original is not None or found.results.current is not None
         )
         self._whole.setVisible(ready)
         self._none.setVisible(
@@ -335,11 +335,12 @@ class ScoresView(QFrame):
         if not ready or found is None:
             return
         self._tiles(found)
-        has_labels = found.results.today is not None and bool(found.results.today.per_label)
+        has_labels = found.results.current is not None and bool(found.results.current.per_label)
         for part in self._of_today:
             part.setVisible(has_labels)
         by_label, confusion = self._of_today
-        confusion.setVisible(by_label.isVisibleTo(self._whole) and found.results.matrix is not None)
+        matrix = state.matrix
+        confusion.setVisible(by_label.isVisibleTo(self._whole) and matrix is not None)
         self._show_by_label()
         changed = any(map(state.differs, state.splits_shown))
         self._scores.setColumnHidden(ORIGINAL, not changed)
@@ -352,8 +353,7 @@ class ScoresView(QFrame):
         self._spans.fit_height(4)
         self._show_layers()
         self._arrange()
-        if found.results.matrix is not None:
-            matrix = found.results.matrix
+        if matrix is not None:
             self._matrix.set_counts(matrix.labels, matrix.cells, unmatched=matrix.unmatched)
 
     def _show_by_label(self) -> None:
@@ -368,11 +368,12 @@ class ScoresView(QFrame):
         self._split.set(split)
         self._gold.set(gold)
         self._gold.setVisible(gold == "run" or state.differs(split))
-        stored = state.evaluation(split, "run") is not None
-        as_run = self._gold.button("run")
-        as_run.setEnabled(stored)
-        plain.set_tip(as_run, "" if stored else _("This run did not store its scores per label."))
-        otherwise = redecided(state.evaluation(split, "run"), state.evaluation(split, "today"))
+        original = state.evaluation(split, "run")
+        stored = original is not None and original.is_complete
+        button = self._gold.button("run")
+        button.setEnabled(stored)
+        plain.set_tip(button, "" if stored else _("This run did not store its scores per label."))
+        otherwise = redecided(original, state.evaluation(split, "today"))
         self._gold_note.setText(gold_text(shown, gold, state.gold_changed(split), otherwise))
 
     def _show_layers(self) -> None:
@@ -380,21 +381,21 @@ class ScoresView(QFrame):
         self._layers.set_mixes(mixes_of(run) if run is not None else ())
 
     def _tiles(self, found: Details) -> None:
-        results = found.results
-        info = found.task
+        original, info = found.results.original, found.task
+        scores = original.scores if original is not None else {}
         if info is None:
-            self._stored_tiles(self._state.shown_run, found.results.as_run)
+            self._stored_tiles(self._state.shown_run, scores)
             return
         for tile, name in ((self._main, info.main), (self._second, info.second)):
             title = _("{score}, dev").format(score=score_title(name))
             interval, changed = self._dev_interval(found, name), self._changed(found)
             hint = today_text(found, (name,), interval, changed=changed)
-            tile.set(score_text(name, results.as_run.get(name)), hint, title)
+            tile.set(score_text(name, scores.get(name)), hint, title)
             plain.set_tip(tile, self._definition(found, info, (name,)))
         self._second.show()
         self._third.setVisible(info.has_majority or bool(info.beside))
         if not info.has_majority:
-            scores, names = results.as_run, info.beside
+            names = info.beside
             alone = self._dev_interval(found, names[0]) if len(names) == 1 else None
             self._third.set(
                 " · ".join(score_text(name, scores.get(name)) for name in names),
@@ -410,10 +411,8 @@ class ScoresView(QFrame):
         self._test_tile(info.main)
 
     def _changed(self, found: Details) -> bool:
-        """Whether the scores of the run on dev are not those of today."""
-        return differs(
-            self._state.evaluation("dev", "run"), found.results.today, found.results.as_run
-        )
+        """Whether the scores of the run on dev are not the current ones."""
+        return differs(self._state.evaluation("dev", "run"), found.results.current)
 
     def _dev_interval(self, found: Details, name: str) -> tuple[float, float] | None:
         own = found.own_interval

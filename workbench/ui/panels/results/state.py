@@ -41,11 +41,10 @@ from workbench.ui.panels.results.listing import Organising
 from workbench.ui.panels.results.measures import Measures
 
 if TYPE_CHECKING:
-    from workbench.metrics.report import Report
+    from workbench.metrics.evaluation import ConfusionMatrix, Evaluation, Intervals
     from workbench.operations.application.background import Done
-    from workbench.operations.evaluation.scoring import Evaluation
     from workbench.operations.runs.baselines import Offer
-    from workbench.operations.runs.results import ErrorRow, Matrix
+    from workbench.operations.runs.results import ErrorRow
     from workbench.project.changes import Changes
     from workbench.storage.runs.runs import Run
     from workbench.ui.panel import PanelContext
@@ -179,7 +178,7 @@ class ResultsState(State):
             return
         project, shown = self.project, self.details
 
-        def measured(found: Report | None) -> None:
+        def measured(found: Intervals | None) -> None:
             if shown is self.details:
                 self.update(measures=self.measures.with_report(split, found))
 
@@ -313,8 +312,10 @@ class ResultsState(State):
         return self.details.results.errors if self.details is not None else ()
 
     @property
-    def matrix(self) -> Matrix | None:
-        return self.details.results.matrix if self.details is not None else None
+    def matrix(self) -> ConfusionMatrix | None:
+        """Of the stored predictions on dev against the current gold."""
+        current = self.evaluation("dev", "today")
+        return current.confusion if current is not None else None
 
     def score_rows(self) -> tuple[ScoreRow, ...]:
         """Scores of the selected run: on dev, and on test once its test score is shown."""
@@ -338,23 +339,24 @@ class ResultsState(State):
             return None
         found = self.details.results
         if gold == "run":
-            return results.as_run(self.run_of(found.run.id) or found.run, split)
-        return found.today if split == "dev" else self.tests[found.run.id]
+            return results.original(self.run_of(found.run.id) or found.run, split)
+        return found.current if split == "dev" else self.tests[found.run.id]
 
     def gold_changed(self, split: str) -> bool | None:
         """Whether the split or its gold has changed since the run; None if unknown."""
-        then, today = self.evaluation(split, "run"), self.evaluation(split, "today")
-        return None if then is None or today is None else then.fingerprint != today.fingerprint
+        original, current = self.evaluation(split, "run"), self.evaluation(split, "today")
+        if original is None or current is None or not original.is_complete:
+            return None
+        return original.fingerprint != current.fingerprint
 
     def differs(self, split: str) -> bool:
         """Whether the scores of the run on a split are not those against the current gold."""
-        run = self.shown_run
-        as_run = {} if run is None else run.scores.get(split, {})
-        return differs(self.evaluation(split, "run"), self.evaluation(split, "today"), as_run)
+        return differs(self.evaluation(split, "run"), self.evaluation(split, "today"))
 
     def show_by_label(self, split: str, gold: str) -> None:
         """Select the scores shown in the table by label."""
-        if self.evaluation(split, gold) is not None or (split, gold) == DEV_TODAY:
+        evaluation = self.evaluation(split, gold)
+        if (evaluation is not None and evaluation.is_complete) or (split, gold) == DEV_TODAY:
             self.update(by_label=(split, gold))
 
     def settings_rows(self) -> tuple[tuple[str, str], ...]:
