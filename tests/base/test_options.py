@@ -34,6 +34,28 @@ def test_texts_become_values_of_their_kind(option, text, value):
     assert parsed == value and type(parsed) is type(value)
 
 
+@pytest.mark.parametrize(
+    ("option", "value"), [(COUNT, 7), (COUNT, None), (RATE, 0.5), (FLAG, True), (CHOICE, "slanted")]
+)
+def test_a_value_in_its_own_type_is_not_read_as_text_again(option, value, monkeypatch):
+    monkeypatch.setattr(Option, "parse", lambda *_text: pytest.fail("parsed"))
+
+    assert option.checked(value) is value
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [(COUNT, 0), (COUNT, 1.5), (COUNT, True), (RATE, 2.0), (RATE, float("nan")), (FLAG, None)],
+)
+def test_a_value_in_its_own_type_is_held_to_the_bounds(option, value):
+    with pytest.raises(SpecError, match=f"{option.name} is '{value}', expected"):
+        option.checked(value)
+
+
+def test_text_in_place_of_a_value_is_parsed():
+    assert (COUNT.checked(" 7 "), COUNT.checked("Auto"), RATE.checked(1)) == (7, None, 1.0)
+
+
 @pytest.mark.parametrize("text", ["auto", "AUTO", "", None])
 def test_auto_is_a_value_only_where_there_is_a_rule(text):
     assert COUNT.parse(text) is None

@@ -1,4 +1,8 @@
-"""Option: one setting of a run, with its default, bounds and help text; parsed from text."""
+"""Option: one setting of a run, with its default, bounds and help text.
+
+Text becomes a value once, by `Option.parse`, where it enters: a form, the command line. Everything
+behind it holds values, which `Option.checked` lets pass without reading them as text again.
+"""
 
 from __future__ import annotations
 
@@ -39,25 +43,49 @@ class Option:
     check: Callable[[Any], object] | None = None
     idle_with: tuple[str, ...] = ()
 
-    def parse(self, value: object) -> object:
-        """The value in its own type. Raises SpecError that names the option and the value."""
-        text = str(value).strip()
-        if self.automatic and (value is None or text.lower() in ("auto", "")):
+    def parse(self, text: object) -> object:
+        """The value that a text means, as `checked`; at the border where it enters, and only there.
+
+        Raises SpecError that names the option, the text and what is allowed.
+        """
+        given = str(text).strip()
+        if self.automatic and (text is None or _is_auto(given)):
             return None
         try:
-            parsed = _READERS[self.kind](text)
+            value = _READERS[self.kind](given)
         except ValueError:
-            raise self._error(text, self._wanted()) from None
-        if self.kind == "choice" and parsed not in self.choices:
+            raise self._error(given, self._wanted()) from None
+        return self._checked(value, given)
+
+    def checked(self, value: object) -> object:
+        """A value in its own type, None if it is automatic; text, from a script, is parsed.
+
+        Raises SpecError that names the option, the value and what is allowed.
+        """
+        if value is None and self.automatic:
+            return None
+        return self._checked(value, str(value)) if self._is_typed(value) else self.parse(value)
+
+    def _is_typed(self, value: object) -> bool:
+        """Whether a value is what `parse` returns for some text, bounds aside."""
+        if isinstance(value, str):
+            is_plain = value == value.strip() and not (self.automatic and _is_auto(value))
+            return self.kind in ("choice", "text") and is_plain
+        if isinstance(value, float):
+            return self.kind == "float" and math.isfinite(value)
+        return (self.kind, type(value)) in (("int", int), ("bool", bool))
+
+    def _checked(self, value: Any, text: str) -> object:
+        if self.kind == "choice" and value not in self.choices:
             choices = _("one of {choices}").format(choices=", ".join(self.choices))
             raise self._error(text, choices)
-        if (self.low is not None and parsed < self.low) or (
-            self.high is not None and parsed > self.high
+        if (self.low is not None and value < self.low) or (
+            self.high is not None and value > self.high
         ):
             raise self._error(text, self._wanted())
         if self.check is not None:
-            self.check(parsed)
-        return parsed
+            self.check(value)
+        return value
 
     def _error(self, text: str, wanted: str) -> SpecError:
         message = _("{name} is {text!r}, expected {wanted}.")
@@ -77,6 +105,10 @@ class Option:
         high = _("to {number}").format(number=_bound(self.high)) if self.high is not None else ""
         auto = [_("or auto")] if self.automatic else []
         return " ".join([kinds[self.kind], *filter(None, (low, high)), *auto])
+
+
+def _is_auto(text: str) -> bool:
+    return text.lower() in ("auto", "")
 
 
 def _bound(number: float) -> str:
@@ -121,6 +153,6 @@ def complete(options: Sequence[Option], asked: Mapping[str, Any], *, owner: str)
             hint=_("Options: {names}.").format(names=", ".join(known) or "–"),
         )
     return {
-        name: option.parse(asked[name]) if name in asked else option.default
+        name: option.checked(asked[name]) if name in asked else option.default
         for name, option in known.items()
     }

@@ -97,7 +97,8 @@ def parse_settings(
 ) -> dict[str, object]:
     """`{"epochs": "3"}` → `{"epochs": 3}`; only given settings. family: of the model.
 
-    Raises SpecError that names the setting and its value.
+    Values that are typed already are checked. Raises SpecError that names the setting and its
+    value.
     """
     method = str(settings.get("method", methods.DEFAULT)).strip()
     known = {option.name: option for option in options(task, method, family)}
@@ -105,7 +106,7 @@ def parse_settings(
     for name, value in settings.items():
         if name not in known:
             raise _unknown(task, method, name, value, known)
-        parsed[name] = known[name].parse(value)
+        parsed[name] = known[name].checked(value)
     return parsed
 
 
@@ -160,7 +161,7 @@ class TrainSpec:
     """The complete description of a run.
 
     `model` is a folder, `family` the id of its family; `options` holds the settings that differ
-    from the defaults.
+    from the defaults, as values of their own types (`parse_settings`), None where one is automatic.
     """
 
     task: str

@@ -23,7 +23,7 @@ from workbench.operations.runs import train
 from workbench.storage.labels import labels
 from workbench.storage.runs import runs
 from workbench.tasks import spec as tasks
-from workbench.training.spec import TrainSpec
+from workbench.training.spec import TrainSpec, parse_settings
 from workbench.training.spec import options as settings_of
 
 if TYPE_CHECKING:
@@ -113,8 +113,9 @@ def _planned(spec: LadderSpec, settings: Settings | None) -> tuple[Cell, ...]:
     cards = installed.list(settings)
     rungs = [available(rung, cards, spec.parts) for rung in spec.rungs]
     _check_settings(spec, rungs)
+    options = {rung.rung.id: _options(spec, rung) for rung in rungs}
     return tuple(
-        _cell(spec, rung, decoder, seed)
+        _cell(spec, rung, options[rung.rung.id], decoder, seed)
         for decoder in spec.decoders
         for rung in rungs
         for seed in spec.seeds
@@ -144,19 +145,27 @@ def _names(spec: LadderSpec, rung: Available) -> set[str]:
     return {option.name for option in settings_of(spec.task, method, family=family)}
 
 
-def _cell(spec: LadderSpec, rung: Available, decoder: str, seed: int) -> Cell:
-    if rung.card is None:
-        return Cell(rung, decoder, seed, None, MISSING, message=rung.missing)
-    if reason := installed.unfit(rung.card, spec.task):
-        return Cell(rung, decoder, seed, None, MISSING, message=reason)
+def _options(spec: LadderSpec, rung: Available) -> dict[str, object]:
+    """The settings of a rung as values; {} for one that cannot be trained. Raises SpecError."""
+    if rung.card is None or installed.unfit(rung.card, spec.task):
+        return {}
     names = _names(spec, rung)
-    options: dict[str, object] = {
+    texts = {
         **rung.rung.usually,
         **{name: value for name, value in spec.settings.items() if name in names},
         **rung.rung.options,
         **spec.of_rungs.get(rung.rung.id, {}),
-        **({DECODER: decoder} if decoder else {}),
     }
+    return parse_settings(spec.task, texts, rung.card.family)
+
+
+def _cell(
+    spec: LadderSpec, rung: Available, options: Mapping[str, object], decoder: str, seed: int
+) -> Cell:
+    if rung.card is None:
+        return Cell(rung, decoder, seed, None, MISSING, message=rung.missing)
+    if reason := installed.unfit(rung.card, spec.task):
+        return Cell(rung, decoder, seed, None, MISSING, message=reason)
     card = rung.card
     made = TrainSpec(
         spec.task,
@@ -164,7 +173,7 @@ def _cell(spec: LadderSpec, rung: Available, decoder: str, seed: int) -> Cell:
         card.path,
         card.name,
         seed,
-        options,
+        {**options, **({DECODER: decoder} if decoder else {})},
         allow_pickle=card.pickled,
         family=card.family,
     )
@@ -252,14 +261,15 @@ class Ladder:
             if cell.status == FAILED:
                 cell.status, cell.message, cell.run = WAITING, "", None
         self.changed.emit()
-        limit = self.spec.settings.get("train_limit")
+        limits = {cell.spec.option("train_limit") for cell in self.cells if cell.spec is not None}
+        limit = limits.pop() if len(limits) == 1 else None  # else some rungs have one of their own
 
         def plan() -> train.Plan:
             return train.plan(
                 self.project,
                 self.spec.task,
                 self.spec.layer,
-                train_limit=int(limit) if limit and limit.isdigit() else None,
+                train_limit=limit,
             )
 
         self._background(plan, self._planned)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 class TrainState(State):
     """`task`, `layer`, `model` and `values` are the choices; `plan` is the data they would use.
 
-    `values` holds what differs from the defaults, as text.
+    `values` holds what differs from the defaults, as text; `settings` what these texts mean.
     """
 
     def __init__(self, context: PanelContext) -> None:
@@ -48,6 +48,7 @@ class TrainState(State):
         # names of models that do not support the task, with the reason
         self.unfit: Mapping[str, str] = {}
         self.values: dict[str, str] = {}
+        self._parsed: dict[str, tuple[str, Option, object]] = {}  # text, for which option, value
         self.seed = 1
         self.errors: dict[str, str] = {}
         self.plan = None
@@ -111,9 +112,9 @@ class TrainState(State):
 
     def choose_task(self, task: str) -> None:
         self.task, self.layer = task, ""
-        self.values = self._fitting(self.values)
+        self.values, self.errors = self._read(self.values)
         self.refresh()
-        self.changed.emit(frozenset({"task", "values"}))
+        self.changed.emit(frozenset({"task", "values", "errors"}))
 
     def choose_layer(self, layer: str) -> None:
         self.update(layer=layer)
@@ -121,8 +122,8 @@ class TrainState(State):
 
     def choose_model(self, model: str) -> None:
         self.model = model
-        self.values = self._fitting(self.values)  # without those of another family
-        self.changed.emit(frozenset({"model", "values"}))
+        self.values, self.errors = self._read(self.values)  # without those of another family
+        self.changed.emit(frozenset({"model", "values", "errors"}))
         self._work_out()
 
     def set_seed(self, seed: int) -> None:
@@ -130,34 +131,55 @@ class TrainState(State):
 
     def set_values(self, values: dict[str, str]) -> None:
         """Set the typed settings; invalid ones show an error at their field and block the run."""
-        before, values = self._counted_by(), self._fitting(values)
-        errors, parsed = {}, {}
-        for option in self._options(values):
-            if option.name in values:
-                try:
-                    parsed[option.name] = option.parse(values[option.name])
-                except SpecError as error:
-                    errors[option.name] = error.message
-        if self.task and not errors and (found := conflict(self.task, parsed)):
-            errors = dict([found])
+        before = self._counted_by()
+        values, errors = self._read(values)
         self.update(values=values, errors=errors)
         if self._counted_by() != before:
             self._work_out()
+
+    def _read(self, texts: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+        """The texts of settings that the task, the method and the model have, and what is wrong.
+
+        Each is parsed; one that was parsed before keeps its value.
+        """
+        known, self._parsed = self._parsed, {}
+        errors: dict[str, str] = {}
+        for option in self._options(texts):
+            if (name := option.name) not in texts:
+                continue
+            text, before = texts[name], known.get(name)
+            try:
+                is_same = before is not None and before[:2] == (text, option)
+                value = before[2] if before is not None and is_same else option.parse(text)
+                self._parsed[name] = text, option, value
+            except SpecError as error:
+                errors[name] = error.message
+        if self.task and not errors and (found := conflict(self.task, self.settings)):
+            errors = dict([found])
+        names = (option.name for option in self._options(texts))
+        return {name: texts[name] for name in names if name in texts}, errors
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """The typed settings as values; those with an error are missing."""
+        return {name: value for name, (_text, _option, value) in self._parsed.items()}
 
     def take(self, spec: TrainSpec) -> None:
         """Use the settings of an earlier run."""
         self.task, self.layer = spec.task, spec.layer
         self.model, self.seed = spec.model_name or spec.model, spec.seed
-        self.values = {
+        texts = {
             name: "auto" if value is None else str(value) for name, value in spec.options.items()
         }
+        options = {option.name: option for option in self._options(texts)}
+        self._parsed = {
+            name: (texts[name], options[name], value)
+            for name, value in spec.options.items()
+            if name in options
+        }
+        self.values, self.errors = self._read(texts)
         self.refresh()
         self.changed.emit(frozenset({"task", "layer", "model", "seed", "values"}))
-
-    def _fitting(self, values: Mapping[str, str]) -> dict[str, str]:
-        """The values of those settings that the task and the selected method have."""
-        names = [option.name for option in self._options(values) if option.name in values]
-        return {name: values[name] for name in names}
 
     @property
     def adaptations(self) -> tuple[tuple[str, str], ...]:
@@ -188,6 +210,9 @@ class TrainState(State):
         return bool(chosen) and not (self.errors or self.preparing or self.project.read_only)
 
     def spec(self) -> TrainSpec:
+        """Raises SpecError if a setting has an error."""
+        if self.errors:
+            raise SpecError(next(iter(self.errors.values())))
         card = self.card
         return TrainSpec(
             self.task,
@@ -195,7 +220,7 @@ class TrainState(State):
             card.path if card else self.model,
             self.model,
             self.seed,
-            self.values,
+            self.settings,
             allow_pickle=bool(card and card.pickled),
             family=self.family,
         )
@@ -265,13 +290,7 @@ class TrainState(State):
 
     def _number(self, name: str) -> int | None:
         """The value of an option that was set; None if automatic or not a valid number."""
-        option = next((option for option in self.options if option.name == name), None)
-        try:
-            if option is None or name not in self.values:
-                return None
-            return cast(int | None, option.parse(self.values[name]))
-        except SpecError:
-            return None
+        return cast(int | None, self.settings.get(name))
 
     def _counted_by(self) -> tuple[object, ...]:
         """The settings on which the numbers of documents and the checks of the texts depend."""
