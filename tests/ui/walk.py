@@ -170,6 +170,8 @@ def pages(way: Walk) -> None:
     way.window.tear_off()
     way.at("a page in its own window")
     way.window.bring_back(way.window.page)
+    for dock in ("jobs", "history"):
+        way.window.toggle_dock(dock, False)
     way.go("welcome", "welcome beside a project")
 
 

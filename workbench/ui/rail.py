@@ -101,7 +101,7 @@ class Rail(QFrame):
             longest = max(
                 metrics.horizontalAdvance(button.text()) for button in self._buttons.values()
             )
-            width = max(width, side + longest + 32)
+            width = max(width, side + longest + 36)
         self.setFixedWidth(width)
         style = Qt.ToolButtonStyle
         for id, button in self._buttons.items():

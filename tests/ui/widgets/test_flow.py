@@ -1,16 +1,29 @@
 """Wrapping layouts: rows, springs, and rows that become columns."""
 
 import pytest
+from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import TurningRow
+from workbench.ui.widgets.words import Wrapped
 
 
 def part(width: int, height: int = 20) -> QWidget:
     it = QWidget()
     it.setFixedSize(width, height)
     return it
+
+
+class Wide(QWidget):
+    """A widget with a size hint, which may be wider."""
+
+    def __init__(self, width: int):
+        super().__init__()
+        self._hint = QSize(width, 20)
+
+    def sizeHint(self) -> QSize:
+        return self._hint
 
 
 def shown(frame, width: int, qtbot) -> QWidget:
@@ -44,6 +57,33 @@ def test_low_parts_stand_in_the_middle_of_their_line_and_hidden_ones_take_nothin
     _frame = shown(flow(low, gone, high, gap=10), 300, qtbot)
 
     assert (low.y(), high.y(), high.x()) == (10, 0, 60)
+
+
+def test_filled_lines_are_equal_parts_where_their_widgets_allow_it(look, qtbot):
+    hints = (40, 40, 130, 60)
+    parts = [Wide(hint) for hint in hints]
+    _frame = shown(flow(*parts, gap=0, fill=True), 250, qtbot)
+
+    assert [part.width() for part in parts] == [60, 60, 130, 250]
+
+
+def test_a_wrapped_text_is_as_high_as_the_width_of_its_line_requires(look, qtbot):
+    text = Wrapped("some words " * 12)
+    one_line = text.sizeHint()
+    frame = shown(flow(text), one_line.width() // 3, qtbot)
+
+    assert text.height() >= 3 * one_line.height() and text.width() == frame.width()
+
+
+def test_a_flow_beside_a_text_goes_below_it_before_it_wraps(look, qtbot):
+    text, acts = Wrapped("a text that has room for some of its words"), flow(part(90), part(90))
+    row = TurningRow((text, 1), acts, gap=10)
+    holder = shown(flow(row), 600, qtbot)
+    row.resize(180 + 10 + 150, 60)
+    assert acts.y() == text.y()
+    row.resize(180 + 10 + 149, 60)
+    qtbot.waitUntil(lambda: acts.y() > text.y())
+    assert holder.isVisible()
 
 
 def test_a_row_turns_into_a_column_where_its_parts_have_no_room(look, qtbot):

@@ -499,6 +499,32 @@ def test_a_segment_has_room_for_its_words_when_they_turn_bold(look, qtbot):
     assert segments.button("b").width() >= bold + 24 and segments.sizeHint().width() == before
 
 
+def test_segments_without_room_go_to_further_rows_and_take_their_height(look, qtbot):
+    segments = Segments(("a", "Run on dev: scores"), ("b", "Predictions for this text"))
+    first, second = segments.button("a"), segments.button("b")
+    host = layout.column(segments, None)
+    qtbot.addWidget(host)
+    host.resize(segments.sizeHint().width() - 1, 300)
+    host.show()
+    qtbot.waitUntil(lambda: second.y() > first.y())
+    qtbot.waitUntil(lambda: segments.height() == second.geometry().bottom() + 1)
+
+    assert first.width() == second.width() == host.width() >= second.sizeHint().width()
+
+
+def test_a_header_gives_room_to_an_action_that_is_shown_later(look, qtbot):
+    first, second = Button("A rather long action"), Button("Another rather long action")
+    second.hide()
+    header = PageHeader("Page", "", first, second)
+    qtbot.addWidget(header)
+    header.resize(360, header.minimumHeight())
+    header.show()
+    second.show()
+
+    qtbot.waitUntil(lambda: second.y() > first.y())
+    qtbot.waitUntil(lambda: header.height() > first.height() + second.height())
+
+
 def test_a_button_that_is_too_narrow_elides_its_text_in_the_middle(look, qtbot, monkeypatch):
     text = "Change to card_payment_wrong_exchange_rate"
     narrow, whole = Button(text), Button(text)

@@ -118,7 +118,8 @@ class _BlockButton(QAbstractButton):
     def sizeHint(self) -> QSize:
         return QSize(theme.px(240), theme.px(38))
 
-    minimumSizeHint = sizeHint
+    def minimumSizeHint(self) -> QSize:
+        return QSize(theme.px(200), theme.px(38))  # the title is elided before the number
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)

@@ -8,11 +8,18 @@ from collections.abc import Callable
 from typing import cast
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QHelpEvent, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import (
+    QFontMetrics,
+    QHelpEvent,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
-    QHBoxLayout,
     QMenu,
     QPushButton,
     QSizePolicy,
@@ -24,6 +31,7 @@ from shiboken6 import isValid
 
 from workbench.ui import icons, plain, theme
 from workbench.ui.widgets import safe_focus
+from workbench.ui.widgets.flow import FlowLayout
 
 LEAST_SEGMENT = 72  # minimum width of a choice, pixels at 100%
 SEGMENT_PAD = 24  # padding beside its text, in pixels
@@ -194,7 +202,7 @@ class _Segment(QPushButton):
 
 
 class Segments(QFrame):
-    """Two to four exclusive choices.
+    """Two to four exclusive choices, in further rows where they have no room side by side.
 
     `chosen` is emitted with the value when the user selects one.
     """
@@ -207,9 +215,8 @@ class Segments(QFrame):
         self.setProperty("part", "segments")
         self.setAccessibleName(name)
         self._group, self._buttons = QButtonGroup(self), {}
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
+        self._wide = 0  # the width that a layout gave
+        layout = FlowLayout(self, gap=0, fill=True)
         for this, text in choices:
             button = _Segment(text)
             button.setCheckable(True)
@@ -223,6 +230,19 @@ class Segments(QFrame):
             layout.addWidget(button)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.set(value if value is not None else choices[0][0])
+
+    def sizeHint(self) -> QSize:
+        """One row, or the rows at the present width: a fixed height is that of the size hint."""
+        hint = super().sizeHint()
+        if 0 < self._wide < hint.width():
+            hint.setHeight(self.heightForWidth(self._wide))
+        return hint
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self._wide != self.width():
+            self._wide = self.width()
+            self.updateGeometry()
 
     def set(self, value: object) -> None:
         """Select a value, or none if there is no such choice; emits nothing."""

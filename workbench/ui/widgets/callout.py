@@ -8,6 +8,8 @@ from workbench.base.errors import ProjectDamaged, ProjectError
 from workbench.base.i18n import _
 from workbench.ui import theme
 from workbench.ui.widgets.button import Button, icon_button
+from workbench.ui.widgets.flow import flow
+from workbench.ui.widgets.layout import TurningRow
 from workbench.ui.widgets.words import IconLabel, call, set_tone, words
 
 ICONS = {"accent": "info", "good": "circle-check", "warn": "triangle-alert", "bad": "circle-x"}
@@ -16,7 +18,7 @@ ICONS = {"accent": "info", "good": "circle-check", "warn": "triangle-alert", "ba
 class Callout(QFrame):
     """`tone`: accent (a note), good, warn, bad.
 
-    Actions are on the right; `closable` adds a close button.
+    Actions are on the right or, without room, below; `closable` adds a close button.
 
     Details of an error (a traceback, the end of a log) can be expanded below and copied.
     """
@@ -45,10 +47,9 @@ class Callout(QFrame):
         layout.setSpacing(9)
         self._whole.addLayout(layout)
         layout.addWidget(self._icon)
-        layout.addWidget(self._words, 1)
+        said = TurningRow((self._words, 1), flow(*actions), gap=9) if actions else self._words
+        layout.addWidget(said, 1)
         self._whole.addWidget(self._fold)
-        for action in actions:
-            layout.addWidget(action)
         if closable:
             layout.addWidget(icon_button("x", _("Close message"), self.hide, small=True))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
@@ -10,6 +10,7 @@ from workbench.ui import theme
 from workbench.ui.widgets.layout import layout_of, row
 from workbench.ui.widgets.words import IconLabel, words
 
+MARGIN, NARROW = 24, 8  # pixels around the contents; the second where there is little height
 MOST_WIDTH = 480  # of the texts, pixels at 100%: longer lines are hard to read
 
 
@@ -26,7 +27,7 @@ class EmptyState(QFrame):
         )
         self._icon = IconLabel(icon, "faint", 40)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(24, 24, 24, 24)
+        layout.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
         layout.setSpacing(8)
         layout.addStretch(1)
         for part in (self._title, self._hint):
@@ -41,9 +42,17 @@ class EmptyState(QFrame):
                 layout.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
         layout.addStretch(2)
 
+    def minimumSizeHint(self) -> QSize:
+        """Without the icon and with narrow margins, as it is shown where there is little height."""
+        least, layout = super().minimumSizeHint(), layout_of(self)
+        spare = 2 * (layout.contentsMargins().top() - NARROW)
+        if not self._icon.isHidden():
+            spare += self._icon.height() + layout.spacing()
+        return QSize(least.width(), least.height() - spare)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Hide the icon and keep the text if there is little height."""
-        margin = 24 if self.height() > theme.px(200) else 8
+        margin = MARGIN if self.height() > theme.px(200) else NARROW
         layout_of(self).setContentsMargins(margin, margin, margin, margin)
         most = theme.px(MOST_WIDTH)
         room = min(most, max(1, self.width() - 2 * margin))

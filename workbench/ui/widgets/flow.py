@@ -12,13 +12,14 @@ class FlowLayout(QLayout):
     """Left to right, then down; widgets at their size hint, vertically centred in their row.
 
     A spring (`add_spring`) takes the remaining width of its row; rows that start after it are
-    aligned to the right.
+    aligned to the right. With `fill`, the widgets of a row take all of its width, in equal
+    parts where their size hints allow it.
     """
 
-    def __init__(self, parent: QWidget | None = None, *, gap: int = 8):
+    def __init__(self, parent: QWidget | None = None, *, gap: int = 8, fill: bool = False):
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
-        self._gap = gap
+        self._gap, self._fill = gap, fill
         self.setContentsMargins(0, 0, 0, 0)
 
     def addItem(self, item: QLayoutItem) -> None:
@@ -86,11 +87,23 @@ class FlowLayout(QLayout):
             x += wide + self._gap
         return lines
 
+    def _sizes(self, line: Line, width: int) -> list[QSize]:
+        """Sizes of the widgets of a row; one that wraps is as high as its width requires."""
+        widths = [min(item.sizeHint().width(), width) for item in line]
+        if self._fill:
+            widths = _filled(widths, width - self._gap * (len(line) - 1))
+        return [
+            QSize(wide, item.heightForWidth(wide))
+            if item.hasHeightForWidth()
+            else QSize(wide, item.sizeHint().height())
+            for item, wide in zip(line, widths, strict=True)
+        ]
+
     def _place(self, area: QRect, *, move: bool) -> int:
         """Place the widgets; returns the required height at this width."""
         y, behind = area.y(), False
         for line in self._lines(area.width()):
-            sizes = [item.sizeHint().boundedTo(QSize(area.width(), 16_777_215)) for item in line]
+            sizes = self._sizes(line, area.width())
             widgets = [size for item, size in zip(line, sizes, strict=True) if item.widget()]
             high = max((size.height() for size in widgets), default=0)
             used = sum(size.width() + self._gap for size in widgets) - self._gap
@@ -108,10 +121,20 @@ class FlowLayout(QLayout):
         return max(0, y - self._gap - area.y())
 
 
-def flow(*parts: QWidget | None, gap: int = 8) -> QFrame:
+def _filled(widths: list[int], total: int) -> list[int]:
+    """Widen `widths` to `total` pixels, the narrowest first, so that they become equal."""
+    filled, order = list(widths), sorted(range(len(widths)), key=lambda at: -widths[at])
+    left = total
+    for number, at in enumerate(order):
+        filled[at] = max(widths[at], left // (len(order) - number))
+        left -= filled[at]
+    return filled
+
+
+def flow(*parts: QWidget | None, gap: int = 8, fill: bool = False) -> QFrame:
     """A frame with wrapping contents; `None` is a spring."""
     it = QFrame()
-    layout = FlowLayout(it, gap=gap)
+    layout = FlowLayout(it, gap=gap, fill=fill)
     for part in parts:
         if part is None:
             layout.add_spring()

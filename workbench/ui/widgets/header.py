@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
@@ -29,6 +29,7 @@ class PageHeader(QFrame):
         left = column(self._title, self._hint, gap=1)
         layout_of(left).setAlignment(Qt.AlignmentFlag.AlignVCenter)
         self._actions = flow(None, *actions)
+        self._actions.installEventFilter(self)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(MARGIN, 0, MARGIN, 0)
         layout.setSpacing(GAP)
@@ -41,10 +42,12 @@ class PageHeader(QFrame):
         super().resizeEvent(event)
         self._arrange()
 
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.LayoutRequest:  # an action is shown, hidden or renamed
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        # An action is shown, hidden or renamed. The size of their frame is fixed, so that Qt does
+        # not pass this on to its parent.
+        if watched is self._actions and event.type() == QEvent.Type.LayoutRequest:
             self._arrange()
-        return super().event(event)
+        return super().eventFilter(watched, event)
 
     def sizeHint(self) -> QSize:
         return QSize(super().sizeHint().width(), self.minimumHeight())

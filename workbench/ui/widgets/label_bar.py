@@ -20,6 +20,7 @@ from workbench.ui.widgets.words import Elided, KeyCap
 
 GAP, LINE_GAP, TIED_GAP = 8, 6, 2
 MOST_LINES = 2  # unless `set_most_lines` says otherwise
+LEAST_WITH_TITLE = 260  # width of a bar in pixels at 100%; a narrower one has no title
 WIDEST = 240  # width of a chip at 100% that its line is divided by; free room widens it
 
 
@@ -226,8 +227,9 @@ class LabelBar(QWidget):
         return self._chips.height()
 
     def _size_ends(self) -> None:
-        """Align title and "more" with the middle of the first line."""
-        self._title.setFixedSize(theme.px(self._wide_title), theme.px(28))
+        """Align title and "more" with the middle of the first line; no title in a narrow bar."""
+        titled = self.width() >= theme.px(LEAST_WITH_TITLE)
+        self._title.setFixedSize(theme.px(self._wide_title) if titled else 0, theme.px(28))
         self._end.setFixedHeight(theme.px(28))
 
     def _make(self, checkable: bool) -> None:
@@ -281,6 +283,7 @@ class LabelBar(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._size_ends()
         self._arrange()
 
     def _arrange(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar, cast
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -24,11 +24,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from workbench.ui.widgets.flow import flow
-from workbench.ui.widgets.words import words
+from workbench.ui import theme
+from workbench.ui.widgets.flow import FlowLayout, flow
+from workbench.ui.widgets.words import Wrapped
 
 W = TypeVar("W", bound=QWidget)
 Margins = tuple[int, int, int, int]  # pixels: left, top, right, bottom
+LEAST_WORDS = 150  # pixels at 100%
 Part = QWidget | QLayout | None | int | tuple[QWidget, int]
 
 
@@ -52,10 +54,10 @@ def card(
     gap: int = 8,
     margins: Margins = (16, 14, 16, 16),
 ) -> QFrame:
-    """A surface with a border; heading on the left, note on the right."""
+    """A surface with a border; heading on the left, note on the right or, without room, below."""
     if title or note:
-        right = words(note, "caption", "muted") if isinstance(note, str) else note
-        parts = (row(words(title, weight=600), None, right), *parts)
+        right = Wrapped(note, "caption", "muted") if isinstance(note, str) else note
+        parts = (flow(Wrapped(title, weight=600), None, right), *parts)
     return column(*parts, gap=gap, margins=margins, part="card")
 
 
@@ -72,7 +74,10 @@ def free_height(widget: QWidget) -> int:
 
 
 class TurningRow(QFrame):
-    """Widgets side by side, or stacked if there is not enough room."""
+    """Widgets side by side, or stacked if there is not enough room.
+
+    A text with word wrap needs room for some words beside the others, a flow for one line.
+    """
 
     def __init__(self, *parts: Part, gap: int = 10):
         super().__init__()
@@ -84,11 +89,18 @@ class TurningRow(QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        items = self._items()
-        needed = sum(item.minimumSize().width() for item in items if not item.isEmpty())
-        needed += self._line.spacing() * (len(items) - 1)
+        self._turn()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:  # a widget is shown, hidden or renamed
+            self._turn()
+        return super().event(event)
+
+    def _turn(self) -> None:
+        needed = [_beside(item) for item in self._items() if not item.isEmpty()]
+        room = self.width() - self._line.spacing() * (len(needed) - 1)
         way = QBoxLayout.Direction
-        self._line.setDirection(way.LeftToRight if needed <= self.width() else way.TopToBottom)
+        self._line.setDirection(way.LeftToRight if sum(needed) <= room else way.TopToBottom)
 
     def _items(self) -> list[QLayoutItem]:
         items = (self._line.itemAt(number) for number in range(self._line.count()))
@@ -98,6 +110,16 @@ class TurningRow(QFrame):
         """The width of the widest widget, so that it may become too narrow for all."""
         widest = max((item.minimumSize().width() for item in self._items()), default=0)
         return QSize(widest, super().minimumSizeHint().height())
+
+
+def _beside(item: QLayoutItem) -> int:
+    """Width in pixels that an item needs beside others."""
+    widget, least = item.widget(), item.minimumSize().width()
+    if isinstance(widget, QLabel) and widget.wordWrap():
+        return max(least, min(item.sizeHint().width(), theme.px(LEAST_WORDS)))
+    if widget is not None and isinstance(widget.layout(), FlowLayout):
+        return item.sizeHint().width()
+    return least
 
 
 def bar(*parts: Part, margins: Margins = (24, 8, 24, 8), gap: int = 8) -> QFrame:
@@ -116,9 +138,28 @@ def line() -> QFrame:
     return it
 
 
-def scrolled(widget: QWidget) -> QScrollArea:
-    """`widget` in a vertical scroll area; it scrolls sideways only below its minimum width."""
-    it = QScrollArea()
+class _Upright(QScrollArea):
+    """A scroll area that asks for the minimum width of its widget."""
+
+    def minimumSizeHint(self) -> QSize:
+        widget, least = self.widget(), super().minimumSizeHint()
+        if widget is None:
+            return least
+        scroll_bar = self.verticalScrollBar().sizeHint().width() + 2 * self.frameWidth()
+        return QSize(widget.minimumSizeHint().width() + scroll_bar, least.height())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self.widget() and event.type() == QEvent.Type.LayoutRequest:
+            self.updateGeometry()
+        return super().eventFilter(watched, event)
+
+
+def scrolled(widget: QWidget, *, upright: bool = False) -> QScrollArea:
+    """`widget` in a vertical scroll area; it scrolls sideways only below its minimum width.
+
+    upright: the area asks for that width, where what is beside it can become narrower.
+    """
+    it = _Upright() if upright else QScrollArea()
     it.setWidgetResizable(True)
     it.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     widget.setProperty("part", widget.property("part") or "scrolled")

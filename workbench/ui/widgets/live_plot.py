@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QPointF, Qt, QTimer
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QFrame, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
 from workbench.ui import formats, plain, theme
 from workbench.ui.widgets import picture
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.flow import FlowLayout
-from workbench.ui.widgets.layout import clear, row
+from workbench.ui.widgets.layout import TurningRow, clear, row
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
@@ -99,12 +99,11 @@ class LivePlot(QFrame):
         )
         more.setProperty("menu", False)  # the icon is sufficient; hide the menu arrow
         more.setStyleSheet("QPushButton::menu-indicator { image: none; width: 0; }")
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        head.addWidget(words(self._title, weight=600))
-        head.addWidget(self._value, 1)
-        head.addLayout(self._legend)
-        head.addWidget(more)
+        head = TurningRow(
+            (row(words(self._title, weight=600), (self._value, 1)), 1),
+            row(self._legend, more),
+            gap=8,
+        )
         self.view = self._pg.PlotWidget()
         self.view.setFrameShape(QFrame.Shape.NoFrame)
         self.view.setMenuEnabled(False)
@@ -117,6 +116,8 @@ class LivePlot(QFrame):
         self.view.setAccessibleName(self._title)
         self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.view.setMinimumHeight(120)
+        policy = QSizePolicy.Policy
+        self.view.setSizePolicy(policy.Expanding, policy.Ignored)  # its size hint is that of a page
         self._empty.setMinimumHeight(120)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         steps = self.view.getAxis("bottom")
@@ -130,7 +131,7 @@ class LivePlot(QFrame):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(14, 8, 8, 8)
         layout.setSpacing(4)
-        layout.addLayout(head)
+        layout.addWidget(head)
         layout.addWidget(self.view, 1)
         layout.addWidget(self._empty, 1)
         self._dress()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
 
 
 class PageLayout(QStackedLayout):
-    """A stacked layout without height for width.
+    """A stacked layout without height for width, at least as large as the page shown requires.
 
     Qt computes the height of every page, hidden ones too, each time a text in one of them changes,
     and lays out all their wrapped labels for it. The result is not needed: the pages are stretched.
@@ -14,6 +15,11 @@ class PageLayout(QStackedLayout):
 
     def hasHeightForWidth(self) -> bool:
         return False
+
+    def minimumSize(self) -> QSize:
+        """Of the page shown: with large text, a hidden one could need more than there is."""
+        item = self.itemAt(self.currentIndex())
+        return QSize(0, 0) if item is None else item.minimumSize()
 
 
 class Pages(QFrame):

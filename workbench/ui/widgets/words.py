@@ -87,6 +87,30 @@ class Elided(QLabel):
         )
 
 
+class Wrapped(QLabel):
+    """A text in one line, in further lines where its width is not enough.
+
+    A plain label with word wrap asks for a width of its own that is narrower than its text.
+    """
+
+    def __init__(
+        self, text: str = "", kind: str = "ui", tone: str = "text", *, weight: int = 400
+    ) -> None:
+        super().__init__()
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setText(text)
+        for name, value in (("kind", kind), ("tone", tone), ("weight", weight)):
+            self.setProperty(name, value)
+        self.setWordWrap(True)
+
+    def sizeHint(self) -> QSize:
+        self.ensurePolished()
+        lines = self.text().split("\n")
+        metrics = self.fontMetrics()
+        wide = max(metrics.horizontalAdvance(line) for line in lines) + 2
+        return QSize(wide, self.heightForWidth(wide))
+
+
 class Counted(Elided):
     """A number at the right of a line. Its size is fixed until a longer one needs more, so that
     counting up and down does not lay out the page each time.

@@ -12,7 +12,7 @@ from workbench.base.i18n import _
 from workbench.ui import plain, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.key_cap import CommandCap, follow_tip
-from workbench.ui.widgets.layout import bar
+from workbench.ui.widgets.layout import TurningRow, bar, row
 from workbench.ui.widgets.words import Elided, set_tone
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ActsBar(QWidget):
-    """Hides the key hints, the words of flag and note and the option where they have no room."""
+    """Hides the key hints, the words beside icons and the option where they have no room."""
 
     def __init__(self, state: AnnotateActs, remarks: RemarkParts) -> None:
         super().__init__()
@@ -68,16 +68,17 @@ class ActsBar(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(
             bar(
-                self._discard,
-                remarks.flag,
-                remarks.note,
-                (self._said, 1),
-                self._goes_on,
-                skip,
-                self.caps[0],
-                8,
-                self._submit,
-                self.caps[1],
+                (
+                    TurningRow(
+                        (row(self._discard, remarks.flag, remarks.note, (self._said, 1)), 1),
+                        row(
+                            *(None, self._goes_on, skip, self.caps[0]),
+                            *(8, self._submit, self.caps[1]),
+                        ),
+                        gap=8,
+                    ),
+                    1,
+                )
             )
         )
 
@@ -87,9 +88,9 @@ class ActsBar(QWidget):
             part.setEnabled(state.can_edit)
         self._goes_on.setEnabled(state.can_edit)
         self._goes_on.setChecked(state.goes_on)
-        self.fit()
         discarded = state.state_of_document == "discarded"
-        self._discard.set_text(_("Restore") if discarded else _("Discard"))
+        self._discard.setAccessibleName(_("Restore") if discarded else _("Discard"))
+        self.fit()
         said, tone = state.saved_as
         self._said.setText(said if state.doc and state.doc.document else "")
         self._said.tip = state.lacks
@@ -107,5 +108,9 @@ class ActsBar(QWidget):
         self._goes_on.setVisible(option)
         self._goes_on.setText(self._goes_on.accessibleName() if long else _("Key submits"))
         for cap in self.caps:
-            cap.setVisible(width >= theme.px(760 if option else 500))
+            cap.setVisible(width >= theme.px(760 if option else 570))
+        if width < theme.px(480):
+            self._discard.setText("")  # its name is in the tooltip
+        else:
+            self._discard.set_text(self._discard.accessibleName())
         self._remarks.show_words(width >= theme.px(870 if option else 700))

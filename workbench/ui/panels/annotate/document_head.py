@@ -15,7 +15,8 @@ from workbench.ui.panels.annotate.layers_button import LayersButton
 from workbench.ui.panels.annotate.unit_menu import UnitButton
 from workbench.ui.widgets.button import icon_button
 from workbench.ui.widgets.chip import Chip
-from workbench.ui.widgets.layout import row
+from workbench.ui.widgets.flow import flow
+from workbench.ui.widgets.layout import TurningRow, row
 from workbench.ui.widgets.words import Elided
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 STATE_TONES = {"submitted": "good", "draft": "warn", "discarded": "bad", "pending": ""}
 SIDE, GAP = 24, 10  # pixels beside and between the parts
+BUTTON_GAP = 6  # pixels between buttons
 KEY = 96  # pixels at 100% that a long key keeps
 STEPS = range(4)  # nothing is shortened; the states; the units, too; no buttons for undo and redo
 
@@ -53,8 +55,14 @@ class DocumentHead(QWidget):
         self.setMinimumWidth(1)  # it follows the column, in `_fit`
         layout.addWidget(
             row(
-                *(self._key, self._split, self.states, None, self.layers, self._unit, *steps),
-                gap=GAP,
+                (
+                    TurningRow(
+                        (row(self._key, self._split, self.states, None, gap=GAP), 1),
+                        flow(None, self.layers, self._unit, *steps, gap=BUTTON_GAP),
+                        gap=GAP,
+                    ),
+                    1,
+                ),
                 margins=(SIDE, 8, SIDE, 8),
             )
         )
@@ -79,7 +87,8 @@ class DocumentHead(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit()
+        if event.size().width() != event.oldSize().width():  # fitting may change the height
+            self._fit()
 
     def _fit(self) -> None:
         for step in STEPS:

@@ -8,6 +8,7 @@ from workbench.ui.panels.annotate.acts import AnnotateActs
 from workbench.ui.panels.annotate.differences import Differences
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.key_cap import CommandCap
 from workbench.ui.widgets.layout import layout_of, row
 
@@ -41,8 +42,8 @@ class ErrorReview(Callout):
         kept = state.context.settings
         accept = CommandCap(kept, "annotate.accept", "A")
         following = CommandCap(kept, "annotate.error", "F8")
-        acts = (self._accept, accept, 8, on_next, following, None)
-        layout_of(self).addWidget(row(*acts, gap=6, margins=(25, 0, 0, 0)))
+        acts = flow(row(self._accept, accept, gap=6), row(on_next, following, gap=6), gap=14)
+        layout_of(self).addWidget(row((acts, 1), margins=(25, 0, 0, 0)))
         self.hide()
 
     def render(self) -> None:

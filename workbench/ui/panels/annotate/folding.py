@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QSplitter, QWidget
 
 from workbench.ui import theme
 
-LEAST_CENTRE = 340  # minimum width of the text, pixels at 100%; below it, sides collapse
+LEAST_CENTRE = 415  # minimum width of the text, pixels at 100%; below it, sides collapse
 GUIDELINE_WIDTH = 400  # pixels at 100%
 
 
@@ -50,11 +50,12 @@ class Sides:
         return not self._parts[side].isVisibleTo(self._splitter)
 
     def turn(self, side: str) -> None:
-        """Collapse or expand; expanding takes precedence over the available width."""
+        """Collapse or expand; a side that has no room beside the other collapses that one."""
         fold = not self.folded(side)
         self._kept[f"annotate.{side}"] = fold
         if not fold:
-            self._no_room.discard(side)
+            if side in self._no_room:
+                self._no_room = self._parts.keys() - {side}
             self._empty = False
         self._show()
 

@@ -32,6 +32,7 @@ from workbench.ui.panels.annotate.token_side import TokenSide
 from workbench.ui.widgets import context_menu
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.field import combo, fill
+from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.key_cap import CommandCap, follow_tip, with_key
 from workbench.ui.widgets.layout import column, free_height, layout_of, line, row
 from workbench.ui.widgets.markdown import MarkdownView
@@ -129,8 +130,9 @@ class RightSide(QFrame):
         )
         both = row((self._source, 1), (self._order, 1), gap=6)
         self._sorting = column(both, self._scores, gap=6, margins=(12, 2, 12, 6))
-        for part in (self._sorting, head, self._acts):
+        for part in (self._sorting, head):
             part.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._acts.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self._suggested_part = column(
             head, self._sorting, self.suggestions, self._acts, self._none, line(), gap=0
         )
@@ -191,9 +193,8 @@ class RightSide(QFrame):
         follow_tip(self._reject, "", kept, "annotate.reject-all", "Ctrl+Shift+X")
         self._menu = QMenu(self)
         self._more = icon_button("ellipsis", _("More suggestion actions"), self._ask, small=True)
-        return row(
-            self._accept, self._sure, self._reject, None, self._more, gap=6, margins=(12, 6, 12, 10)
-        )
+        acts = flow(row(self._accept, self._sure, gap=6), self._reject, gap=6)
+        return row((acts, 1), self._more, gap=6, margins=(12, 6, 12, 10))
 
     def _build_spans(self) -> None:
         columns = (Column(_("Label and text"), self._words_of, tip=self._span_tip),)

@@ -25,7 +25,7 @@ from workbench.ui.widgets.document_table import DocumentTable
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.header import PageHeader
-from workbench.ui.widgets.layout import bar, line
+from workbench.ui.widgets.layout import bar, line, scrolled
 from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.words import words
 
@@ -120,12 +120,13 @@ class DataView(View):
         self._first_import = Button(_("Import data…"), "download", "primary", on=self.ask_import)
         self._empty = EmptyState("database", _("No documents yet"), hint, self._first_import)
         clear = Button(_("Clear all filters"), "x", on=self.state.clear_filters)
-        self._none = EmptyState(
+        none = EmptyState(
             "search",
             _("No matching documents"),
             _("No document matches the search and the filters above."),
             clear,
         )
+        self._none = scrolled(none)
         for part in (self.table, self._none, self._empty):
             self._stack.addWidget(part)
 

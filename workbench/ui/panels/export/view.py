@@ -29,12 +29,12 @@ from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import Field, combo, fill
 from workbench.ui.widgets.header import PageHeader
-from workbench.ui.widgets.layout import bar, card, column, layout_of, row, scrolled
+from workbench.ui.widgets.layout import TurningRow, bar, card, column, layout_of, row, scrolled
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.wait_line import WaitLine
-from workbench.ui.widgets.words import Elided, call, words
+from workbench.ui.widgets.words import Elided, Wrapped, call, words
 
 if TYPE_CHECKING:
     from workbench.operations.models.export import FormatOffer
@@ -254,7 +254,7 @@ class _Outcome(QFrame):
     def __init__(self, state: ExportState):
         super().__init__()
         self.state = state
-        self._stage, self._count = Elided("", weight=600), words("", "small", "muted")
+        self._stage, self._count = Elided("", weight=600), Wrapped("", "small", "muted")
         self._meter = Meter(0.0, name=_("Export progress"))
         self._open = Button(_("Open folder"), "external-link", on=self.open_folder)
         self._copy = Button(_("Copy loading code"), "copy", on=self.copy_code)
@@ -264,7 +264,7 @@ class _Outcome(QFrame):
         self._table = Table(
             _columns(state), name=_("Checked texts"), key=lambda row: row.number, sortable=True
         )
-        self._progress = card(row((self._stage, 1), self._count), self._meter, gap=10)
+        self._progress = card(TurningRow((self._stage, 1), self._count), self._meter, gap=10)
         compared = _(
             "Largest difference between the logits of the original and the exported "
             "model, batched or single"
@@ -283,12 +283,11 @@ class _Outcome(QFrame):
         self._stack = PageLayout(below)
         self._stack.addWidget(self._outline)
         self._stack.addWidget(self._card)
+        parts = (self._progress, self._result, self._more, (below, 1))
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 16, 16, 16)
-        layout.setSpacing(12)
-        for part in (self._progress, self._result, self._more):
-            layout.addWidget(part)
-        layout.addWidget(below, 1)
+        layout.setContentsMargins(0, 0, 0, 0)
+        inside = column(*parts, gap=12, margins=(16, 16, 16, 16))
+        layout.addWidget(scrolled(inside, upright=True))
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(REDRAW)

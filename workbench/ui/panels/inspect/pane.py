@@ -25,7 +25,7 @@ from workbench.ui.panels.inspect.views.plain import plain_view
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
-from workbench.ui.widgets.layout import clear, column, layout_of, row
+from workbench.ui.widgets.layout import clear, column, layout_of, row, scrolled
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.words import Elided, IconLabel, words
@@ -65,7 +65,9 @@ class Pane(QFrame):
         self._close = icon_button("x", _("Close this pane"), self.closed.emit, small=True)
         self._head = row((self._title, 1), self._close, margins=(10, 2, 4, 0))
         self._head.setFixedHeight(theme.px(30))
-        self._pages = PageLayout()
+        inside = QFrame()  # scrolled where it is low, but as narrow as the pane
+        inside.setMinimumWidth(1)
+        self._pages = PageLayout(inside)
         self._make_stand_ins()
         self._shows = words("", "caption", "muted", wrap=True)
         self._foot = row(
@@ -79,7 +81,7 @@ class Pane(QFrame):
         layout.setSpacing(8)
         for part in (self._head, self._warning, self._fault):
             layout.addWidget(part)
-        layout.addLayout(self._pages, 1)
+        layout.addWidget(scrolled(inside), 1)
         layout.addWidget(self._building)
         layout.addWidget(self._busy)
         layout.addWidget(self._foot)

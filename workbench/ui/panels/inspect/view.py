@@ -134,10 +134,13 @@ class InspectView(View):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        share = max(self.width() // 4, self._listed.needed_width())
-        self._left.setFixedWidth(min(theme.px(SIDE), share))
+        self._fit_side()
         self._pick.shorten(self.width() < theme.px(NARROW), _("Pick document…"))
         self._show_panes()
+
+    def _fit_side(self) -> None:
+        share = max(self.width() // 4, self._listed.needed_width())
+        self._left.setFixedWidth(min(theme.px(SIDE), share))
 
     def _asking(self) -> QWidget:
         self._input, self._second = TextBox(), TextBox(least=1)
@@ -224,6 +227,7 @@ class InspectView(View):
             second = "" if state.compared is not None else state.second
             current = second if state.pane == 1 and second else state.view
             self._listed.set(state.offers, (state.view, second), current)
+            self._fit_side()
         if concerns(fields, "document", "document_id"):
             self._show_text()
         if concerns(fields, "compared"):

@@ -18,7 +18,8 @@ from workbench.ui.panels.models.listing import Row
 from workbench.ui.panels.models.state import number_words
 from workbench.ui.widgets import picture
 from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.layout import fill, row
+from workbench.ui.widgets.flow import flow
+from workbench.ui.widgets.layout import TurningRow, fill, row
 from workbench.ui.widgets.words import Elided, IconLabel, words
 
 GAP = 6  # pixels between a point and its name
@@ -53,12 +54,13 @@ class SizePlot(QFrame):
         )
         more.setProperty("menu", False)
         more.setStyleSheet("QPushButton::menu-indicator { image: none; width: 0; }")
-        head = row(
-            words(_("Year and parameters"), weight=600),
-            (self._hint, 1),
-            *(IconLabel("circle-dot", "accent", 12), words(_("installed"), "caption", "muted")),
-            *(IconLabel("circle", "faint", 12), words(_("published"), "caption", "muted")),
-            more,
+        kinds = (
+            (IconLabel("circle-dot", "accent", 12), words(_("installed"), "caption", "muted")),
+            (IconLabel("circle", "faint", 12), words(_("published"), "caption", "muted")),
+        )
+        head = TurningRow(
+            (row(words(_("Year and parameters"), weight=600), (self._hint, 1)), 1),
+            flow(*(row(*kind, gap=6) for kind in kinds), more, gap=6),
             gap=6,
         )
         self.view = pyqtgraph.PlotWidget()

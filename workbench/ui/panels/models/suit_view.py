@@ -28,8 +28,9 @@ from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import combo
+from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.later import LaterStack
-from workbench.ui.widgets.layout import card, column, fill, fixed, row, scrolled
+from workbench.ui.widgets.layout import TurningRow, card, column, fill, fixed, row, scrolled
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, words
@@ -155,17 +156,9 @@ class SuitView(QFrame):
         self._meter = fixed(Meter(0.0, name=_("Progress of the measurement")), 160)
         self._message = Elided("", "small", "muted")
         self._error = Callout("", "bad")
-        top = row(
-            self._source,
-            self._other,
-            self._own,
-            self._sample,
-            self._measure,
-            self._cancel,
-            self._meter,
-            (self._message, 1),
-            gap=10,
-        )
+        texts = flow(self._source, self._other, self._own, gap=10)
+        acts = flow(self._sample, self._measure, self._cancel, gap=10)
+        top = TurningRow(texts, acts, (row(self._meter, (self._message, 1), gap=10), 1))
         fill(self, top, self._error, (self._stack, 1), gap=12, margins=(24, 16, 24, 20))
         state.listen(state.changed, self.render)
         self.first = self._measure

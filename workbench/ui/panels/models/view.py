@@ -32,7 +32,8 @@ from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import choose, combo, fill
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.later import LaterStack
-from workbench.ui.widgets.layout import TurningRow, clear, fixed, layout_of
+from workbench.ui.widgets.layout import TurningRow, clear, layout_of
+from workbench.ui.widgets.layout import row as line_of
 from workbench.ui.widgets.words import call
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 CARD_WIDTH = (300, 370)  # pixels at 100%, in narrow and wide windows
 WIDE = 1180
+LEAST_HEIGHT = 400  # of the page with the plot, pixels at 100%
 CATALOGUE, COMPARE = range(2)
 SHOWN = (
     (listing.ALL, _("All {n}")),
@@ -121,8 +123,10 @@ class ModelsView(View):
             lambda _at: state.filter(licence=self._licence.currentData())
         )
         for box in (self._direction, self._licence):
-            fixed(box, theme.px(150))
-        return TurningRow((self._search, 1), self._shown, self._direction, self._licence)
+            box.setMinimumWidth(theme.px(130))
+            box.setMaximumWidth(theme.px(150))
+        boxes = line_of(self._direction, self._licence, None)
+        return TurningRow((self._search, 1), self._shown, boxes)
 
     def show_part(self, part: int) -> None:
         """Show the catalogue or the comparison on the project's text."""
@@ -155,8 +159,15 @@ class ModelsView(View):
             self._split.setStretchFactor(0, 3)
             self._split.setStretchFactor(1, 2)
             self._split.setSizes([600, 400])
+            self._show_plot()
             self._render_plot()
             QTimer.singleShot(0, self, lambda: self._table.choose({self.state.chosen}))
+
+    def _show_plot(self) -> None:
+        """Only where the table, which has the same figures, leaves room for it."""
+        if self._plot is not None:
+            high = self.height() >= theme.px(LEAST_HEIGHT)
+            self._plot.setVisible(high and bool(self.state.rows))
 
     def _render_plot(self) -> None:
         if self._plot is not None:
@@ -169,6 +180,7 @@ class ModelsView(View):
         if concerns(fields, "rows", "everything"):
             self._table.show_rows(state.rows, flat=state.flat)
             self._list.setCurrentIndex(0 if state.rows else 1)
+            self._show_plot()
             self._render_filters()
         if concerns(fields, "rows", "everything", "chosen"):
             self._table.choose({state.chosen})
@@ -235,7 +247,9 @@ class ModelsView(View):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         narrow, wide = CARD_WIDTH
-        self._right.setFixedWidth(theme.px(wide if self.width() >= theme.px(WIDE) else narrow))
+        card = theme.px(wide if self.width() >= theme.px(WIDE) else narrow)
+        self._right.setFixedWidth(min(card, self.width() * 9 // 20))  # the table comes first
+        self._show_plot()
 
     # ---------------------------------------------------------------- confirmations
 

@@ -30,9 +30,10 @@ from workbench.ui.waits import Waits, of_project
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.job_row import status_words
 from workbench.ui.widgets.later import LaterStack
-from workbench.ui.widgets.layout import card, column, layout_of, row
+from workbench.ui.widgets.layout import TurningRow, card, column, layout_of, row
 from workbench.ui.widgets.meter import Meter, number
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.wait_line import WaitLine
@@ -122,12 +123,9 @@ class Outcome(QFrame):
             columns, name=_("Scores by label"), key=lambda row: row.label, sortable=True
         )
         self._waits = Waits(state.queue, of_project(state.project, "prompt"))
-        head = row(
-            (self._status, 1),
-            self._time,
-            self._stop,
-            self._cancel,
-            self._results,
+        self._status.setMinimumWidth(theme.px(120))
+        head = TurningRow(
+            (self._status, 1), flow(self._time, self._stop, self._cancel, self._results), gap=8
         )
         self._space = QFrame()
         self._live = column(

@@ -24,8 +24,9 @@ from workbench.ui.panels.results.similar_list import SimilarList
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.chip import Chip
 from workbench.ui.widgets.delegates import STATE_TONES
+from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.key_cap import CommandCap
-from workbench.ui.widgets.layout import bar, card, row
+from workbench.ui.widgets.layout import TurningRow, bar, card, column, row, scrolled
 from workbench.ui.widgets.span_layout import GOLD, PREDICTED, TextSpan
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.text_view import TextView
@@ -44,6 +45,7 @@ WORD, MARK = 92, 56  # widths of a column with words, and with "gold" alone
 ANSWER = 300  # width of a column with answers
 GREY = theme.NO_LABEL  # other spans, so that the chosen error stands out
 UNBOUNDED = 16_777_215  # QWIDGETSIZE_MAX
+LEAST_TEXTS = (48, 72)  # minimum heights of the first and second text, in pixels
 
 
 class Titles(NamedTuple):
@@ -99,6 +101,7 @@ class ErrorDetail(QFrame):
         self._texts = [TextView(), TextView()]
         for number, text in enumerate(self._texts):
             text.setAccessibleName(_("Second text") if number else _("Text"))
+            text.setMinimumHeight(LEAST_TEXTS[number])
         self._texts_of: list[str | None] = [None, None]
         self._build_cards()
         kept = state.context.settings
@@ -107,19 +110,20 @@ class ErrorDetail(QFrame):
             for error_command in ERROR_COMMANDS
             if error_command.bare
         ]
-        head = row((self._key, 1), self._split, self._of, self._verdict, None,
-                   self._inspect, self._open, caps[-1])  # fmt: skip
+        head = TurningRow(
+            (row((self._key, 1), self._split, self._of, self._verdict), 1),
+            row(None, self._inspect, self._open, caps[-1]),
+            gap=8,
+        )
         self._paper = card(
-            row((self._title, 1), self._legend),
+            TurningRow((self._title, 1), self._legend),
             self._asked,
             *((text, 1) for text in self._texts),
         )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
-        layout.addWidget(head)
-        layout.addWidget(self._paper, 1)
-        layout.addWidget(self._cards)
+        layout.addWidget(scrolled(column(head, (self._paper, 1), self._cards)), 1)
         layout.addWidget(self._build_acts(caps[:3]))
 
     def _build_cards(self) -> None:
@@ -138,7 +142,7 @@ class ErrorDetail(QFrame):
         self._answer_card = card(
             self._answers, None, title=self._titles.predicted, note=self._answer_note
         )
-        head = row(self._which, None, self._same_note)
+        head = flow(self._which, None, self._same_note)
         self._other_card = card(head, self._same, self._similar, None)
         self._cards = row((self._answer_card, 1), (self._other_card, 1), gap=12)
 
@@ -152,8 +156,8 @@ class ErrorDetail(QFrame):
         self._menu.aboutToShow.connect(self._fill_menu)
         self._other = Button(_("Another label"), menu=self._menu)
         buttons = zip((self._accept, self._keep, self._next), caps, strict=True)
-        parts = [part for button, cap in buttons for part in (button, cap, 8)]
-        return bar(*parts, self._other, None, margins=(0, 8, 0, 0))
+        pairs = [row(button, cap, 8) for button, cap in buttons]
+        return bar((flow(*pairs, self._other), 1), margins=(0, 8, 0, 0))
 
     def _answer_table(self) -> Table:
         columns = (
@@ -294,7 +298,8 @@ class ErrorDetail(QFrame):
         """The second text of a pair begins where the first one ends."""
         first, second = self._texts
         is_pair = not second.isHidden()
-        first.setMaximumHeight(max(48, first.content_height() + 2) if is_pair else UNBOUNDED)
+        most = max(LEAST_TEXTS[0], first.content_height() + 2)
+        first.setMaximumHeight(most if is_pair else UNBOUNDED)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

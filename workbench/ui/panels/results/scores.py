@@ -140,7 +140,7 @@ class ScoresView(QFrame):
         )
         plain.set_tip(self._matrix_hint, _("Click a cell to open its documents."))
         menu = save_menu("confusion", _("Save the confusion matrix"), self._matrix)
-        head = row(words(_("Confusion"), weight=600), None, self._how, menu)
+        head = flow(words(_("Confusion"), weight=600), None, self._how, menu)
         return card(head, self._matrix_hint, (self._matrix, 1), gap=8)
 
     def _by_label_head(self) -> QFrame:

@@ -21,6 +21,7 @@ from workbench.ui.panels.train.word_advice import WordAdvice
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.field import Field, combo, fill
+from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.form import Form
 from workbench.ui.widgets.layout import bar, column, layout_of, row, scrolled
 from workbench.ui.widgets.spin import SpinBox
@@ -41,7 +42,6 @@ class Choices(QFrame):
         super().__init__()
         self.state = state
         self.setProperty("part", "side")
-        self.setMinimumWidth(320)
         self.setMaximumWidth(600)
         self._build_controls()
         self._form: Form | None = None
@@ -50,7 +50,7 @@ class Choices(QFrame):
         seed = Field(
             _("Seed"), self._seed, _("The same seed gives the same results on one machine.")
         )
-        tools = column(self._layers, row(self._audit, None), gap=4)
+        tools = column(self._layers, flow(self._audit), gap=4)
         self._options = column(tools, self._search, seed, gap=12)
         layout_of(self._options).addLayout(self._form_box)
         self._options.hide()
@@ -74,7 +74,7 @@ class Choices(QFrame):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(scrolled(middle), 1)
+        layout.addWidget(scrolled(middle, upright=True), 1)
         self.batch = Button(_("Show first batch…"), "list-checks", on=show_batch)
         layout.addWidget(bar(self.batch, None, self.start, margins=(20, 10, 20, 10)))
 

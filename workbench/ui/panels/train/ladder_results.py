@@ -15,6 +15,7 @@ from workbench.ui.run_words import is_error
 from workbench.ui.widgets import picture
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.ladder_chart import Group, LadderChart, LegendMark
 from workbench.ui.widgets.layout import card, clear, column, layout_of, row
 from workbench.ui.widgets.pages import PageLayout
@@ -46,7 +47,7 @@ class LadderResults(QFrame):
         more.setProperty("menu", False)
         more.setStyleSheet("QPushButton::menu-indicator { image: none; width: 0; }")
         self._chart = LadderChart()
-        head = row(self._title, self._note, None, self._legend, more)
+        head = flow(self._title, self._note, None, self._legend, more)
         self._chart_card = card(head, (self._chart, 1), margins=(16, 10, 10, 12))
         self._table: Table | None = None
         self._table_for: tuple[str, ...] = ()

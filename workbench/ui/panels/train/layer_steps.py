@@ -14,7 +14,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.ui import formats, plain, theme
 from workbench.ui.widgets import heat
 from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.layout import row
+from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class LayerSteps(QFrame):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)
-        layout.addWidget(row(self._more, None, *filter(None, (beside,))))
+        layout.addWidget(flow(self._more, None, *filter(None, (beside,))))
         for part in (self._picture, self._message):
             part.hide()
             layout.addWidget(part)

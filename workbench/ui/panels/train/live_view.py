@@ -32,9 +32,10 @@ from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chip import Chip
 from workbench.ui.widgets.delegates import RUN_TONES
 from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.job_row import status_words
 from workbench.ui.widgets.layer_bars import LayerMixes
-from workbench.ui.widgets.layout import card, column, layout_of, row
+from workbench.ui.widgets.layout import TurningRow, card, column, layout_of, row, scrolled
 from workbench.ui.widgets.meter import Meter, number
 from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.wait_line import WaitLine
@@ -169,8 +170,9 @@ class LiveRun(QFrame):
         self._meter = Meter(0.0, name=_("Progress"))
         self._figures = {name: number(title) for name, title in _FIGURES}
         head = card(
-            row(
-                (column(row(self._title_box(), gap=8), self._when, gap=2), 1),
+            flow(
+                column(self._title_box(), self._when, gap=2),
+                None,
                 WaitLine(self._waits),
                 *(button for button in (self._batch, self._again) if button is not None),
                 self._results,
@@ -178,7 +180,7 @@ class LiveRun(QFrame):
                 self.cancel,
             ),
             self._meter,
-            row(*((self._figures[name][0], 1) for name, _title in _FIGURES), gap=8),
+            flow(*(self._figures[name][0] for name, _title in _FIGURES), fill=True),
             gap=12,
         )
         self._stages = Segments(
@@ -200,7 +202,7 @@ class LiveRun(QFrame):
         )
         if not percent:
             plain.set_tip(self._score, perplexity_tip())
-        self._plots = row((self._loss, 1), (self._score, 1), gap=12)
+        self._plots = TurningRow((self._loss, 1), (self._score, 1), gap=12)
         self._perplexity: LivePlot | None = None  # of an adaptation
         self._layers = LayerMixes()
         self._log = QPlainTextEdit()
@@ -215,7 +217,8 @@ class LiveRun(QFrame):
         log = card(self._log, title=_("Log"), note=folder)
         log.setMaximumHeight(190)
         parts = (head, self._message, self._stage_row, (self._plots, 1), self._layers, log)
-        self._live = column(*parts, gap=12, margins=(16, 16, 16, 16))
+        whole = column(*parts, gap=12, margins=(16, 16, 16, 16))
+        self._live = scrolled(whole, upright=True)
         self._stack.addWidget(self._live)
 
     def _title_box(self) -> QFrame:

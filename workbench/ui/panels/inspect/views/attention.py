@@ -18,7 +18,7 @@ from workbench.ui.panels.inspect.views.attention_lines import HeadLines
 from workbench.ui.panels.inspect.views.attention_matrix import HeadMatrix, cell_words
 from workbench.ui.widgets.button import Button, Segments, icon_button
 from workbench.ui.widgets.heat import Legend
-from workbench.ui.widgets.layout import card, column, layout_of, row, scrolled
+from workbench.ui.widgets.layout import TurningRow, card, column, layout_of, row, scrolled
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class AttentionView(InspectorView):
         self._scroll = scrolled(self._heads)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         heads = card(
-            row(words(_("All heads"), weight=600), (self._size, 1), self._special),
+            TurningRow((row(words(_("All heads"), weight=600), (self._size, 1)), 1), self._special),
             self._scroll,
             self._legend,
             gap=10,
@@ -89,7 +89,7 @@ class AttentionView(InspectorView):
         more = Button(_("Save"), small=True, name=_("Save the head"), menu=menu)
         self._about.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         return card(
-            row(self._title, (self._about, 1), self._windows, more),
+            TurningRow((row(self._title, (self._about, 1)), 1), row(None, self._windows, more)),
             row(self._combine, None),
             (self._matrix, 1),
             self._cell,

@@ -102,7 +102,7 @@ class UsesView(InspectorView):
             _("Choose a word"),
             _("Click a word of the text, or type one, to find its uses in your documents. Or try:"),
             *(
-                Button(_(text), small=True, on=self._sample(_(text), _(word)))
+                Button(_(word), small=True, on=self._sample(_(text), _(word)), tip=_(text))
                 for text, word in WORD_SAMPLES
             ),
         )
