@@ -1057,3 +1057,71 @@ def test_every_excuse_for_an_id_is_needed():
     }
 
     assert set(EXCUSED_IDS) <= needed
+
+
+# ---------------------------------------------------------------- kinds of runs
+
+KINDS_OF_RUNS = "operations/runs/kinds/"
+RUN_NAMES = ("run", "this", "other", "member", "before", "after", "old")  # variables with a run
+
+
+def compares_kind_of_run(node: ast.AST) -> bool:
+    """Whether a comparison or a subscript tells one kind of run from another."""
+    if not isinstance(node, ast.Compare):
+        return False
+    sides = [part for side in (node.left, *node.comparators) for part in elements(side)]
+    kinds = [side for side in sides if is_kind_of_run(side)]
+    return bool(kinds) and len(kinds) < len(sides) and any(map(is_named_kind, sides))
+
+
+def elements(node: ast.AST) -> list[ast.AST]:
+    return list(node.elts) if isinstance(node, (ast.Tuple, ast.List, ast.Set)) else [node]
+
+
+def is_kind_of_run(node: ast.AST) -> bool:
+    """`run.kind`, `entry.run.kind`, or the purpose of a job."""
+    if isinstance(node, ast.Attribute) and node.attr == "kind":
+        owner = node.value
+        name = owner.id if isinstance(owner, ast.Name) else getattr(owner, "attr", "")
+        return name in RUN_NAMES
+    text = ast.unparse(node)
+    return "get('purpose'" in text or "['purpose']" in text
+
+
+def is_named_kind(node: ast.AST) -> bool:
+    """A literal, a constant, or the id of a kind."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str)
+    if isinstance(node, ast.Attribute):
+        return node.attr == "id" or node.attr.isupper()
+    return isinstance(node, ast.Name) and node.id.isupper()
+
+
+def test_kinds_of_runs_are_told_apart_by_themselves_only():
+    """What a kind can do is a fact in its `info`, how it does it is in its folder."""
+    wrong = [
+        f"{name(path)}:{node.lineno}"
+        for path in files()
+        if not name(path).startswith(KINDS_OF_RUNS)
+        for node in nodes(path)
+        if compares_kind_of_run(node)
+    ]
+
+    assert wrong == []
+
+
+def test_a_comparison_with_a_kind_of_run_is_found():
+    found = [
+        text
+        for text in (
+            "run.kind == 'train'",
+            "entry.run.kind in (PROMPT, BASELINE)",
+            "(run.kind, run.name) == ('train', name)",
+            "about.get('purpose') != 'train'",
+            "run.kind == other.kind",
+            "layer.kind == 'span'",
+        )
+        if compares_kind_of_run(ast.parse(text, mode="eval").body)
+    ]
+
+    assert len(found) == 4

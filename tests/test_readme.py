@@ -21,6 +21,7 @@ EXAMPLES = {
     "a pretraining objective": "masked_lm",
     "a baseline": "logistic",
     "an inspector": "attention",
+    "a kind of run": "ensemble",
     "a prompt backend": "local",
     "an export of labels": "doccano",
     "an export of models": "onnx",

@@ -14,7 +14,7 @@ from workbench.base.i18n import _
 KINDS = (
     *("importer", "segmenter", "task", "family", "method"),
     *("objective", "baseline", "inspector", "backend", "strategy", "exporter", "model_exporter"),
-    "panel",
+    *("run_kind", "panel"),
 )
 BUILTIN = "builtin"  # the source of what ships with the application
 API = "1"  # version of the plugin interface

@@ -25,6 +25,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {  # kind → keys of its entries besides 
     "strategy": ("needs", "layers"),
     "exporter": ("suffix", "several", "questions", "folder"),
     "model_exporter": ("info", "default"),
+    "run_kind": ("info",),
     "panel": ("place", "icon"),
 }
 _TABLE = re.compile(r"\s*\[+\s*[\"']?([^\s\"'\]]+)")

@@ -9,12 +9,11 @@ from workbench.base import paths
 from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.jobs.events import Finished
+from workbench.operations.runs.kinds import contract as kinds
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job
     from workbench.ui.app import App
-
-PAGES = {"train": "train", "prompt": "prompts"}  # purpose of a job → the page that shows its run
 
 
 def tell(app: App, job: Job, event: object) -> None:
@@ -23,9 +22,9 @@ def tell(app: App, job: Job, event: object) -> None:
     Call it after the ending was recorded. Says nothing of a cancelled run, as it was discarded.
     """
     about = job.spec.params.get("run") or {}
-    page = PAGES.get(about.get("purpose", ""))
+    page = kinds.of_job(job).page
     project = app.project
-    if page is None or project is None or about.get("project") != project.uid:
+    if not page or project is None or about.get("project") != project.uid:
         return
     if Path(job.spec.folder).absolute() != paths.run_folder(project.path, about["id"]).absolute():
         return  # of another copy of the project

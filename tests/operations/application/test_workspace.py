@@ -120,9 +120,8 @@ def test_the_answers_of_an_ensemble_are_the_mean_of_its_members(work, monkeypatc
 
     from workbench.operations.runs import ensemble, predict_files, train
 
-    run = SimpleNamespace(name="both")
+    run = SimpleNamespace(name="both", kind="ensemble")
     members = [SimpleNamespace(name=name) for name in "ab"]
-    monkeypatch.setattr(ensemble, "is_one", lambda run: run.name == "both")
     monkeypatch.setattr(ensemble, "members_of", lambda _project, _run: members)
     monkeypatch.setattr(ensemble, "mean", list)
     monkeypatch.setattr(train, "model_folder", lambda _project, run: run.name)

@@ -63,7 +63,7 @@ def test_missing_predictions_are_asked_of_each_member(
     project, queue, trained, second, answer_job, monkeypatch
 ):
     run = make(project, queue, trained, second)
-    monkeypatch.setattr(train, "model_folder", lambda _project, _run: project.path.parent)
+    monkeypatch.setattr(run_folders, "existing_model", lambda _project, _run: project.path.parent)
     pending = [r.document for r in documents.records(project.db) if not r.states][:2]
     found = []
 
@@ -142,7 +142,7 @@ def test_an_archived_run_of_an_ensemble_still_predicts(
 def test_an_ensemble_is_inspected_through_its_members(project, queue, trained, second, monkeypatch):
     run = make(project, queue, trained, second)
     folder = train.model_folder(project, trained)
-    monkeypatch.setattr(train, "model_folder", lambda *_of: folder)
+    monkeypatch.setattr(run_folders, "existing_model", lambda *_of: folder)
 
     choice = inspect.named_run(project, run.name)
 

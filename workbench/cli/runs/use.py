@@ -139,12 +139,13 @@ def _models(run_or_model: str, file: Path | None) -> list[tuple[Path, bool]]:
     """
     from workbench.models.spec import DESCRIPTION
     from workbench.operations.models import installed as models
-    from workbench.operations.runs import ensemble, predict, results, train
+    from workbench.operations.runs import predict, results, train
+    from workbench.operations.runs.kinds import contract as kinds
 
     if file is not None:
         with reading(file) as project:
             run = results.run_named(project, run_or_model)
-            members = ensemble.members_of(project, run) if ensemble.is_one(run) else (run,)
+            members = kinds.of(run).parts(project, run) or (run,)
             return [
                 (train.model_folder(project, member), predict.allows_pickle(member))
                 for member in members

@@ -12,6 +12,7 @@ from workbench.operations.annotation import questions, suggestion_edits
 from workbench.operations.annotation.annotate import NewSuggestion
 from workbench.operations.application.background import Background, here
 from workbench.operations.runs import predict, results, run_folders
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.predict import Then
 from workbench.storage.documents import documents
 from workbench.tasks import spec as tasks
@@ -147,7 +148,7 @@ def _answered(
         ]
         title = _("Suggest with {run}").format(run=run.name)
         count = suggestion_edits.add_suggestions(project, run.id, rows, title=title)
-        tagger = run.kind == "train" and tasks.info(results.task_of(run)).windows
+        tagger = kinds.info(run.kind).fine_tunes and tasks.info(results.task_of(run)).windows
         note = (
             predict.token_note(
                 run_folders.model(project, run.id), [record.document for record in records]

@@ -53,6 +53,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "strategy": ("needs", "each", "scores"),
     "exporter": ("lost", "write"),
     "model_exporter": ("info", "write", "check", "finish"),
+    "run_kind": ("info", "finished", "model", "parts", "predict", "command", "made_from"),
     "panel": ("commands", "needs_project", "build", "shown", "close"),
 }
 INSPECTOR, EXAMINER = PARTS["inspector"], ("examine",)
@@ -65,12 +66,22 @@ BASES: Mapping[str, str] = {
     "baseline": "workbench.baselines.base.Baseline",
     "strategy": "workbench.active.base.Strategy",
     "model_exporter": "workbench.exporters.model.base.ModelExporter",
+    "run_kind": "workbench.operations.runs.kinds.contract.RunKind",
     "panel": "workbench.ui.panel.Panel",
 }
-WITH_INFO = ("task", "family", "method", "objective", "baseline", "backend", "model_exporter")
+WITH_INFO = (
+    "task",
+    "family",
+    "method",
+    "objective",
+    "baseline",
+    "backend",
+    "model_exporter",
+    "run_kind",
+)
 WITH_QT = ("panel",)
 # The window imports the objects of these kinds.
-IN_WINDOW = (*WITH_QT, "importer", "segmenter", "exporter")
+IN_WINDOW = (*WITH_QT, "importer", "segmenter", "exporter", "run_kind")
 
 
 @dataclass(frozen=True)

@@ -91,6 +91,7 @@ def adds(plugin: Plugin) -> tuple[str, ...]:
         "model_exporter": lambda n: ngettext(
             "{n} export format of models: {names}", "{n} export formats of models: {names}", n
         ),
+        "run_kind": lambda n: ngettext("{n} kind of run: {names}", "{n} kinds of runs: {names}", n),
         "panel": lambda n: ngettext("{n} page: {names}", "{n} pages: {names}", n),
         "dock": lambda n: ngettext("{n} dock: {names}", "{n} docks: {names}", n),
     }

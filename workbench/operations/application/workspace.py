@@ -299,14 +299,14 @@ class Workspace:
     ) -> list[Prediction]:
         """Predictions for texts, or for pairs of texts, in order; of an ensemble, their mean."""
         from workbench.operations.runs import ensemble, predict_files, train
+        from workbench.operations.runs.kinds import contract as kinds
 
         chosen = self._run(run)
-        is_one = ensemble.is_one(chosen)
-        members = ensemble.members_of(self.project, chosen) if is_one else (chosen,)
+        members = kinds.of(chosen).parts(self.project, chosen) or (chosen,)
         form = predict_files.form_of(train.model_folder(self.project, members[0]))
         asked = predict_files.texts_to_documents(texts, form=form)
         tables = [self._answers(member, asked, device) for member in members]
-        if not is_one:
+        if members == (chosen,):
             return tables[0]
         return [ensemble.mean(answers) for answers in zip(*tables, strict=True)]
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,20 +14,20 @@ import numpy as np
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
-from workbench.baselines.spec import KIND as BASELINE
 from workbench.metrics.definitions import is_ratio
 from workbench.metrics.evaluation import Measured
 from workbench.metrics.gain import Gain, gain
 from workbench.metrics.report import report
 from workbench.operations.documents import queries
 from workbench.operations.evaluation import quality, scoring
-from workbench.operations.runs import missing, predict, results, run_folders
-from workbench.operations.runs.run_results import ENSEMBLE, PROMPT, PUBLISHED, outcome, trained
+from workbench.operations.runs import missing, predict, results
+from workbench.operations.runs.kinds import contract as kinds
+from workbench.operations.runs.run_results import outcome
 from workbench.operations.runs.trained_on import TrainedOn, TrainingTexts
 from workbench.storage.labels import labels
 from workbench.tasks import spec as tasks
 from workbench.text.rows import row_id
-from workbench.training.methods import spec as methods
+from workbench.training.results import TrainResult
 
 if TYPE_CHECKING:
     from workbench.metrics.resampling import Statistic
@@ -267,13 +266,14 @@ def _entry(
 
 
 def _with_costs(project: Project, run: Run, scores: Mapping[str, Measured], problem: str) -> Entry:
+    result = outcome(run)
     return Entry(
         run,
         made_from(run),
         scores,
         problem,
-        seconds=run.seconds if run.kind not in (PROMPT, ENSEMBLE, PUBLISHED) else None,
-        parameters=trained(run).parameters if run.kind != PROMPT else None,
+        seconds=run.seconds if kinds.info(run.kind).own_weights else None,
+        parameters=result.parameters if isinstance(result, TrainResult) else None,
         bytes=weight_bytes(project, run),
         cpu=cpu_seconds(project, run),
     )
@@ -348,27 +348,7 @@ def with_rankings(found: Board, later: Rankings, watch: Watch = QUIET) -> Board:
 
 def made_from(run: Run) -> str:
     """The model of a run and what else it was made from, for display."""
-    spec = run.spec
-    model = str(spec.get("model_name") or spec.get("model") or "")
-    if run.kind == BASELINE:
-        return _(model)
-    if run.kind == PROMPT:
-        shots = int(spec.get("shots") or 0)
-        message = ngettext("{model}, {n} example", "{model}, {n} examples", shots)
-        if not shots:
-            message = _("{model}, no examples")
-        return message.format(model=model, n=shots)
-    options = {**spec.get("options", {}), **trained(run).options}
-    parts = [model]
-    if adapted := options.get("adapt_epochs"):
-        message = ngettext("adapted for {n} epoch", "adapted for {n} epochs", int(adapted))
-        parts.append(message.format(n=adapted))
-    if (method := options.get("method", methods.DEFAULT)) != methods.DEFAULT:
-        known = {method.id: _(method.title) for method in methods.all_methods()}
-        parts.append(known.get(method, method))
-    if epochs := options.get("epochs"):
-        parts.append(ngettext("{n} epoch", "{n} epochs", int(epochs)).format(n=epochs))
-    return ", ".join(parts)
+    return kinds.of(run).made_from(run)
 
 
 # ---------------------------------------------------------------- costs
@@ -376,32 +356,26 @@ def made_from(run: Run) -> str:
 
 def weight_bytes(project: Project, run: Run) -> int | None:
     """Size of the weights that predict, in bytes; None if they are not on this disk."""
-    if run.kind == ENSEMBLE:
+    if kinds.info(run.kind).composed:
         found = _total(weight_bytes(project, member) for member in _members(project, run))
         return None if found is None else int(found)
-    folder = run_folders.model(project, run.id)
-    if run.kind in (PROMPT, PUBLISHED):
-        folder = Path(str(run.spec.get("model") or ""))
-        if not folder.is_absolute():
-            return None
-    if not folder.is_dir():
+    folder = kinds.of(run).weights(project, run)
+    if folder is None or not folder.is_dir():
         return None
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
 def cpu_seconds(project: Project, run: Run) -> float | None:
     """CPU seconds per 1,000 documents; None for a run whose predictions were not measured."""
-    if run.kind == ENSEMBLE:
+    if kinds.info(run.kind).composed:
         return _total(cpu_seconds(project, member) for member in _members(project, run))
     cost = outcome(run).predicting
     return cost.per_thousand if cost is not None else None
 
 
 def _members(project: Project, run: Run) -> tuple[Run, ...]:
-    from workbench.operations.runs import ensemble
-
     try:
-        return ensemble.members_of(project, run)
+        return kinds.of(run).parts(project, run)
     except WorkbenchError:
         return ()
 

@@ -19,6 +19,7 @@ from workbench.jobs.spec import JobSpec
 from workbench.operations.evaluation import scoring
 from workbench.operations.evaluation.scoring import Scored
 from workbench.operations.runs import predict, results, train
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.project import snapshot
 from workbench.storage.labels import labels
 from workbench.storage.runs import runs
@@ -82,7 +83,9 @@ def models(project: Project, layer: Layer) -> tuple[tuple[str, str], ...]:
         fitting = [
             run
             for run in runs.all(project.db)
-            if run.kind == "train" and run.layer_id == layer.id and results.task_of(run) == task.id
+            if kinds.info(run.kind).fine_tunes
+            and run.layer_id == layer.id
+            and results.task_of(run) == task.id
         ]
         found += [(run.name, _("Settings of {run}").format(run=run.name)) for run in fitting]
     return tuple(dict.fromkeys(found))

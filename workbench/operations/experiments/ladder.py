@@ -20,6 +20,7 @@ from workbench.operations.experiments.ladder_rungs import Available, available, 
 from workbench.operations.experiments.ladder_spec import LadderSpec, keep
 from workbench.operations.models import installed
 from workbench.operations.runs import train
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.storage.labels import labels
 from workbench.storage.runs import runs
 from workbench.tasks import spec as tasks
@@ -193,7 +194,7 @@ def _finished(project: Project) -> list[tuple[tuple[str, ...], Run]]:
     """The finished trainings, oldest first."""
     found = []
     for run in runs.all(project.db):
-        if run.kind == "train" and run.status == DONE:
+        if kinds.info(run.kind).fine_tunes and run.status == DONE:
             with suppress(WorkbenchError, KeyError):  # settings that this version does not have
                 found.append((_key(replace(train.spec_of(run), layer=run.layer)), run))
     return found
@@ -356,7 +357,7 @@ class Ladder:
 
     def _heard(self, job: Job, event: Event) -> None:
         about = job.spec.params.get("run") or {}
-        mine = about.get("purpose") == "train" and about.get("project") == self.project.uid
+        mine = kinds.of_job(job).queued and about.get("project") == self.project.uid
         cell = self._cell
         if cell is None or not mine or about.get("id") != self._run_id:
             return

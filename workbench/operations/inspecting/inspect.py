@@ -12,13 +12,12 @@ from workbench.base.i18n import N_, _
 from workbench.base.registry import registry
 from workbench.base.settings import Settings
 from workbench.baselines import spec as baselines
-from workbench.baselines.spec import KIND as BASELINE
 from workbench.inspection import spec as inspectors
 from workbench.inspection.spec import Answer
 from workbench.models import spec as specs
 from workbench.operations.models import installed
-from workbench.operations.runs import ensemble, missing, predict, results, run_folders, train
-from workbench.operations.runs.run_results import ENSEMBLE, PROMPT
+from workbench.operations.runs import ensemble, missing, predict, results
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.storage.documents import documents
 from workbench.storage.queries import listing
 from workbench.storage.queries.listing import DocumentRow
@@ -96,8 +95,8 @@ def refusal(project: Project, run: Run) -> str:
     """Why a run cannot be inspected even if its own files are there, "" if it can."""
     if run.status not in ("done", "stopped"):
         return _("Only finished runs can be inspected.")
-    if run.kind == PROMPT:
-        return _("A prompt has no model of its own: the Prompts page shows its answers.")
+    if reason := kinds.info(run.kind).not_inspected:
+        return _(reason)
     return missing.of_run(run) or ensemble.lacking(project, run)
 
 
@@ -132,24 +131,22 @@ def of_run(project: Project, run: Run) -> Choice | None:
 
 
 def named_run(project: Project, name: str) -> Choice:
-    """Raises WorkbenchError if there is no such run, its files are missing, or it is a prompt."""
+    """Raises WorkbenchError if there is no such run, its files are missing, or it has no model."""
     run = results.run_named(project, name)
-    if run.kind == PROMPT:
-        raise WorkbenchError(refusal(project, run))
+    if reason := kinds.info(run.kind).not_inspected:
+        raise WorkbenchError(_(reason))
     return _of_run(project, run)
 
 
 def _of_run(project: Project, run: Run) -> Choice:
     """Raises WorkbenchError if files are missing."""
     members: tuple[Choice, ...] = ()
-    if run.kind == ENSEMBLE:
-        averaged = ensemble.members_of(project, run)
+    kind = kinds.of(run)
+    if averaged := kind.parts(project, run):
         members = tuple(replace(_of_run(project, item), title=item.name) for item in averaged)
         folder = Path(members[0].folder)
-    elif run.kind == BASELINE:
-        folder = run_folders.existing_model(project, run)
     else:
-        folder = train.model_folder(project, run)
+        folder = kind.model(project, run)
     name = run.spec.get("model_name") or run.spec.get("model", "")
     return Choice(
         f"run {run.id}",

@@ -19,7 +19,8 @@ from workbench.jobs.events import Event, Finished, Started
 from workbench.jobs.spec import JobSpec
 from workbench.operations.models import installed
 from workbench.operations.runs import missing, predict, results, train
-from workbench.operations.runs.run_results import PUBLISHED, trained
+from workbench.operations.runs.kinds import contract as kinds
+from workbench.operations.runs.run_results import trained
 from workbench.storage.documents import documents
 from workbench.tasks import spec as tasks
 from workbench.text import dataset
@@ -63,7 +64,7 @@ def exportable_runs(project: Project) -> tuple[Run, ...]:
         run
         for run in results.all_runs(project)
         if run.status in ("done", "stopped")
-        and run.kind != PUBLISHED  # offered as models
+        and kinds.info(run.kind).fine_tunes
         and not missing.of_run(run)
         and _has_model(project, run)
     )

@@ -36,7 +36,8 @@ from workbench.operations.prompts.prompt_fill import (
     split_ids,
 )
 from workbench.operations.runs import predict, results, run_folders, run_results, train
-from workbench.operations.runs.run_results import PROMPT
+from workbench.operations.runs.kinds import contract as kinds
+from workbench.operations.runs.kinds.prompt.info import INFO
 from workbench.prompting.backends import spec as backends
 from workbench.prompting.results import PromptResult
 from workbench.storage.runs import prompts, runs
@@ -177,7 +178,7 @@ def start(project: Project, queue: Queue, prepared: Prepared) -> Run:
         run = run_folders.add_run(
             project,
             name,
-            "prompt",
+            INFO.id,
             layer_id=prepared.layer.id,
             spec=_kept(replace(spec, name=name), prepared),
         )
@@ -187,7 +188,7 @@ def start(project: Project, queue: Queue, prepared: Prepared) -> Run:
             folder,
             spec,
             prepared.lines,
-            {"project": project.uid, "id": run.id, "purpose": "prompt"},
+            {"project": project.uid, "id": run.id, "purpose": INFO.id},
             _("Prompt {name}").format(name=name),
         )
         queue.add(replace(job, name=name, project=str(project.path), stoppable=True))
@@ -349,7 +350,7 @@ def evaluation(project: Project, this: Run) -> Evaluation:
 
 def spec_of(this: Run) -> PromptSpec:
     """The settings of a prompt run. Raises SpecError for a trained one."""
-    if this.kind != PROMPT:
+    if kinds.info(this.kind).result is not PromptResult:
         raise SpecError(_("Run {name!r} is no prompt.").format(name=this.name))
     return PromptSpec.from_json(this.spec)
 

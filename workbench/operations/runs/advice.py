@@ -23,7 +23,8 @@ from workbench.jobs.spec import JobSpec
 from workbench.metrics.rising import rise
 from workbench.operations.runs import missing, predict, rerun
 from workbench.operations.runs.baselines import Offer
-from workbench.operations.runs.run_results import TRAINING, trained
+from workbench.operations.runs.kinds import contract as kinds
+from workbench.operations.runs.run_results import trained
 from workbench.operations.runs.training_curves import training_curves
 from workbench.storage.runs import runs
 from workbench.tasks import spec as tasks
@@ -104,7 +105,7 @@ class Advice:
 
 def advice(project: Project, run: Run) -> Advice:
     """Advice on a training that ran to its end; none on any other run. Run it in a thread."""
-    if run.kind != TRAINING or run.status != "done" or missing.of_run(run):
+    if not kinds.info(run.kind).fine_tunes or run.status != "done" or missing.of_run(run):
         return Advice()
     main = tasks.info(run.spec["task"]).main
     own = run.scores.get("dev", {}).get(main)
@@ -139,7 +140,7 @@ def _baseline_runs(project: Project, run: Run) -> dict[str, Run]:
     return {
         other.spec[BASELINE]: other
         for other in runs.all(project.db)
-        if other.kind == BASELINE
+        if BASELINE in other.spec
         and other.status == "done"
         and other.layer_id == run.layer_id
         and other.spec["task"] == run.spec["task"]

@@ -15,8 +15,9 @@ from workbench.base.i18n import _, ngettext
 from workbench.operations.application.background import Background, here
 from workbench.operations.evaluation import scoring
 from workbench.operations.runs import missing, predict, results, run_folders, run_results
+from workbench.operations.runs.kinds import contract as kinds
+from workbench.operations.runs.kinds.ensemble.info import INFO
 from workbench.operations.runs.predict import Begun, Then
-from workbench.operations.runs.run_results import ENSEMBLE, TRAINING
 from workbench.storage.runs import runs
 from workbench.storage.schema.values import now
 from workbench.tasks import spec as tasks
@@ -40,7 +41,7 @@ def unfit(members: Sequence[Run]) -> str:
         return _("An ensemble needs at least two different runs.")
     first = members[0]
     for run in members:
-        if run.kind != TRAINING or run.status not in ("done", "stopped"):
+        if not kinds.info(run.kind).fine_tunes or run.status not in ("done", "stopped"):
             return _("{name} is not a finished training run.").format(name=run.name)
         if reason := missing.of_run(run):
             return _("{name} cannot predict: {reason}").format(name=run.name, reason=reason)
@@ -128,12 +129,12 @@ def ensure(
 
 
 def is_one(run: Run) -> bool:
-    return run.kind == ENSEMBLE
+    return kinds.info(run.kind).composed
 
 
 def names_of(run: Run) -> tuple[str, ...]:
-    """The names that the members of an ensemble had when it was made."""
-    return tuple(str(member["name"]) for member in run.spec["members"])
+    """The names that the members of an ensemble had when it was made; () for other runs."""
+    return tuple(str(member["name"]) for member in run.spec.get("members", ()))
 
 
 def members_of(project: Project, run: Run) -> tuple[Run, ...]:
@@ -258,7 +259,7 @@ def _add(
         run = run_folders.add_run(
             project,
             name or runs.free_name(project.db, f"{task}-ensemble"),
-            ENSEMBLE,
+            INFO.id,
             layer_id=first.layer_id,
             spec=spec,
             status="done",

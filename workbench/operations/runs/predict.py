@@ -15,13 +15,13 @@ from workbench.base.costs import PredictionCost
 from workbench.base.errors import Cancelled, JobFailed, ModelError
 from workbench.base.i18n import _
 from workbench.base.records import from_plain, to_plain
-from workbench.baselines.spec import KIND as BASELINE
 from workbench.jobs.events import Finished
 from workbench.jobs.spec import JobSpec
 from workbench.models.spec import DESCRIPTION, published
 from workbench.operations.application.background import Background, here
-from workbench.operations.runs import run_folders, train
-from workbench.operations.runs.run_results import ENSEMBLE, PROMPT, PUBLISHED, outcome
+from workbench.operations.runs import train
+from workbench.operations.runs.kinds import contract as kinds
+from workbench.operations.runs.run_results import outcome
 from workbench.storage.runs import runs
 from workbench.text import dataset
 from workbench.text.document import TEXT, Document
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run
     from workbench.text.fields import Prediction
 
-TARGET = "workbench.tasks.predictor:run"
-BASELINE_TARGET = "workbench.baselines.job:predict"
 Then = Callable[[Any, "Exception | None"], None]
 Begun = Callable[["Job"], None]
 
@@ -70,10 +68,22 @@ def ensure(
     (with a `background` on another thread): `begun(job)` is called with each job when it is added.
     New ones are stored unless the project is read-only.
     """
-    if run.kind == ENSEMBLE:
-        from workbench.operations.runs import ensemble
+    kind = kinds.of(run)
+    return kind.predict(project, queue, run, found, then, background=background, begun=begun)
 
-        return ensemble.ensure(project, queue, run, found, then, background=background, begun=begun)
+
+def by_job(
+    project: Project,
+    queue: Queue,
+    run: Run,
+    found: Sequence[Document],
+    request: Callable[[Project, Run, Sequence[Document]], PredictionRequest],
+    then: Then,
+    *,
+    background: Background = here,
+    begun: Begun | None = None,
+) -> Job | None:
+    """As `ensure`, for a run whose documents one job predicts, `request`."""
     started: list[Job] = []
 
     def prepared(result: Any, error: Exception | None) -> None:
@@ -94,39 +104,35 @@ def ensure(
         if begun is not None:
             begun(started[0])
 
-    background(lambda: _missing(project, run, found), prepared)
+    background(lambda: _missing(project, run, found, request), prepared)
     return started[0] if started else None
 
 
 def _missing(
-    project: Project, run: Run, found: Sequence[Document]
-) -> tuple[dict[int, Prediction], list[Document], _Question | None]:
+    project: Project,
+    run: Run,
+    found: Sequence[Document],
+    request: Callable[[Project, Run, Sequence[Document]], PredictionRequest],
+) -> tuple[dict[int, Prediction], list[Document], PredictionRequest | None]:
     """Stored predictions, documents without one, and the prepared job for these documents."""
     have = stored(project, run, found)
     missing = [item for item in found if item.id not in have]
-    if not missing:
-        return have, missing, None
-    if run.kind == PROMPT:
-        from workbench.operations.prompts import prompt
+    return have, missing, request(project, run, missing) if missing else None
 
-        return have, missing, prompt.Question(project, run, missing)
-    about = {"project": project.uid, "id": run.id, "purpose": "predict"}
-    is_baseline = run.kind == BASELINE
-    model = run_folders.existing_model if is_baseline else train.model_folder
-    title = _("Predict with {name}").format(name=run.name)
-    return (
-        have,
-        missing,
-        Question(
-            model(project, run),
-            missing,
-            target=BASELINE_TARGET if is_baseline else TARGET,
-            title=title,
-            about=about,
-            device=device_of(run),
-            project=project.path,
-            allow_pickle=allows_pickle(run),
-        ),
+
+def of_model(
+    project: Project, run: Run, model: Path, documents: Sequence[Document], *, target: str
+) -> Question:
+    """The job that predicts documents with the model of a run."""
+    return Question(
+        model,
+        documents,
+        target=target,
+        title=_("Predict with {name}").format(name=run.name),
+        about={"project": project.uid, "id": run.id, "purpose": "predict"},
+        device=device_of(run),
+        project=project.path,
+        allow_pickle=allows_pickle(run),
     )
 
 
@@ -170,7 +176,7 @@ def _keep_cost(project: Project, run_id: int, cost: PredictionCost | None) -> No
 
 def allows_pickle(run: Run) -> bool:
     """Whether the user has confirmed the pickle of the published model that a run predicts with."""
-    return run.kind == PUBLISHED and bool(run.spec.get("allow_pickle"))
+    return not kinds.info(run.kind).own_weights and bool(run.spec.get("allow_pickle"))
 
 
 def device_of(run: Run) -> str:
@@ -180,7 +186,7 @@ def device_of(run: Run) -> str:
 # ---------------------------------------------------------------- the job
 
 
-class _Question(Protocol):
+class PredictionRequest(Protocol):
     """A job that predicts documents, of a trained model or of a prompt."""
 
     def start(self, queue: Queue, ended: Callable[[Finished], None]) -> Job: ...
@@ -200,7 +206,7 @@ class Question:
         asked: Sequence[Document],
         *,
         title: str,
-        target: str = TARGET,
+        target: str = kinds.PREDICTOR,
         about: Mapping[str, Any] | None = None,
         device: str = "auto",
         project: Path | None = None,

@@ -18,8 +18,8 @@ from workbench.base.i18n import _
 from workbench.operations.application.background import Background, here
 from workbench.operations.evaluation import scoring
 from workbench.operations.runs import predict, published_views, run_folders, run_results
+from workbench.operations.runs.kinds.published.info import INFO
 from workbench.operations.runs.predict import Then
-from workbench.operations.runs.run_results import PUBLISHED
 from workbench.storage.labels import labels
 from workbench.storage.runs import runs
 from workbench.storage.schema.values import now
@@ -173,7 +173,7 @@ def _add(
         run = run_folders.add_run(
             project,
             name or runs.free_name(project.db, card.name),
-            PUBLISHED,
+            INFO.id,
             layer_id=layer.id,
             spec=spec,
             status="done",

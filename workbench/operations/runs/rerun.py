@@ -5,13 +5,13 @@ what has changed: the scores of both on the same documents.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from workbench.baselines.spec import KIND as BASELINE
 from workbench.operations.evaluation import scoring
-from workbench.operations.runs import baselines, predict, results, train
-from workbench.operations.runs.run_results import TRAINING, trained
+from workbench.operations.runs import predict, results, train
+from workbench.operations.runs.kinds import contract as kinds
+from workbench.operations.runs.run_results import trained
 from workbench.storage.runs import runs
 from workbench.tasks import spec as tasks
 
@@ -21,12 +21,9 @@ if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run
 
 
-Prepared = train.Prepared | baselines.Prepared
-
-
 def can_repeat(run: Run) -> bool:
     """Whether it is a training or a baseline that is neither queued nor running."""
-    return run.kind in (TRAINING, BASELINE) and run.status not in ("waiting", "running")
+    return kinds.info(run.kind).repeats and run.status not in ("waiting", "running")
 
 
 def last_of(found: Iterable[Run]) -> Run | None:
@@ -34,22 +31,19 @@ def last_of(found: Iterable[Run]) -> Run | None:
     often added to compare with it; the newest baseline if there is no training.
     """
     fitting = [run for run in found if can_repeat(run)]
-    return next((run for run in fitting if run.kind == TRAINING), next(iter(fitting), None))
+    return next(
+        (run for run in fitting if kinds.info(run.kind).fine_tunes), next(iter(fitting), None)
+    )
 
 
-def prepare(project: Project, run: Run, *, longer: bool = False) -> Prepared:
+def prepare(project: Project, run: Run, *, longer: bool = False) -> Any:
     """Freeze the current labels for a run with the settings of `run`. Not for the main thread.
 
     longer: a training of `more_epochs`.
 
     Raises WorkbenchError saying why it cannot be trained.
     """
-    if run.kind == BASELINE:
-        return baselines.prepare_again(project, run)
-    spec = train.again_spec(project, run.id)
-    if longer:
-        spec = replace(spec, options={**spec.options, "epochs": more_epochs(run)})
-    return train.prepare(project, spec)
+    return kinds.of(run).prepare_again(project, run, longer=longer)
 
 
 def more_epochs(run: Run) -> int:
@@ -60,13 +54,11 @@ def more_epochs(run: Run) -> int:
     return min(2 * epochs, int(most or 2 * epochs))
 
 
-def begin(project: Project, queue: Queue, prepared: Prepared, run: Run) -> Run:
+def begin(project: Project, queue: Queue, prepared: Any, run: Run) -> Run:
     """Create the run that repeats `run`, and its job. Raises WorkbenchError if its folder cannot be
     written.
     """
-    if isinstance(prepared, baselines.Prepared):
-        return baselines.begin(project, queue, prepared, parent_id=run.id)
-    return train.begin(project, queue, prepared, parent_id=run.id)
+    return kinds.of(run).begin(project, queue, prepared, parent_id=run.id)
 
 
 @dataclass(frozen=True)

@@ -12,20 +12,13 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
-from workbench.baselines.spec import KIND as BASELINE
 from workbench.metrics import evaluation
 from workbench.metrics.evaluation import ConfusionMatrix, Evaluation
 from workbench.operations.application.background import Background, here
 from workbench.operations.evaluation import scoring
 from workbench.operations.evaluation.scoring import Scored
-from workbench.operations.runs import (
-    baselines,
-    missing,
-    predict,
-    run_folders,
-    run_results,
-    train,
-)
+from workbench.operations.runs import missing, predict, run_folders, run_results
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.predict import Then
 from workbench.storage.labels import labels
 from workbench.storage.runs import runs
@@ -379,5 +372,4 @@ def delete(project: Project, *run_ids: int, watch: Watch = QUIET) -> int:
 
 def command(project: Project, run: Run) -> str:
     """The command line that repeats a training or a baseline."""
-    make = baselines.command if run.kind == BASELINE else train.command
-    return make(project, run)
+    return kinds.of(run).command(project, run)

@@ -16,10 +16,10 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.terms import term
-from workbench.baselines.spec import KIND as BASELINE
 from workbench.jobs.events import Event, Finished, Output, Started, from_json
 from workbench.metrics.evaluation import Evaluation
 from workbench.operations.runs import run_folders, run_results
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.storage.runs import runs
 from workbench.storage.runs.runs import Failure
 from workbench.training.results import TrainResult
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
-
-
-PURPOSES = ("train", "prompt", BASELINE)  # of the jobs that have a run row
 
 
 class Wiring:
@@ -56,14 +53,14 @@ class Wiring:
             self._kept.pop(run_id, None)
             if job.ending == "stop" and event.status not in ("done", "stopped", "cancelled"):
                 event = _stopped_with_checkpoint(self.project, run_id) or event
-            job_ended(self.project, run_id, job.spec.params["run"]["purpose"], event)
+            kinds.named(kinds.of_job(job).id).finished(self.project, run_id, event)
         elif self._kept.setdefault(run_id, KeptScores()).follow(event):
             _update(self.project, run_id, scores={"dev": self._kept[run_id].scores})
 
     def _run_of(self, job: Job) -> int | None:
         """The run of this project that the job computes, None for any other job."""
         about = job.spec.params.get("run") or {}
-        if about.get("project") != self.project.uid or about.get("purpose") not in PURPOSES:
+        if about.get("project") != self.project.uid or not kinds.of_job(job).queued:
             return None
         folder = paths.run_folder(self.project.path, about["id"])
         same = Path(job.spec.folder).absolute() == folder.absolute()  # not a copy of the project
@@ -81,7 +78,7 @@ class Wiring:
                 self._reattach(run.id, active[run.id])
             elif run.status == "interrupted" and (event := _recorded_ending(self.project, run.id)):
                 with suppress(OSError, ValueError, LookupError, WorkbenchError):
-                    job_ended(self.project, run.id, run.kind, event)
+                    kinds.of(run).finished(self.project, run.id, event)
 
     def _reattach(self, run_id: int, job: Job) -> None:
         kept = self._kept[run_id] = KeptScores()
@@ -123,16 +120,6 @@ def _update(project: Project, run_id: int, **values: object) -> None:
 
 
 # ---------------------------------------------------------------- endings
-
-
-def job_ended(project: Project, run_id: int, purpose: str, event: Finished) -> None:
-    """Record the last event of a run's job; `purpose` is train or prompt."""
-    if purpose == "prompt":
-        from workbench.operations.prompts import prompt
-
-        prompt.ended(project, run_id, event)
-    else:
-        ended(project, run_id, event)
 
 
 def ended(project: Project, run_id: int, event: Finished) -> None:

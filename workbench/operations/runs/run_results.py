@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from workbench.metrics import evaluation
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.prompting.results import PromptResult
 from workbench.training.results import TrainResult
 
 if TYPE_CHECKING:
     from workbench.metrics.evaluation import Evaluation
     from workbench.storage.runs.runs import Run
-
-# Kinds of runs. A prompt asks a language model, an ensemble averages other runs, a published model
-# predicts as it is.
-TRAINING, PROMPT, ENSEMBLE, PUBLISHED = "train", "prompt", "ensemble", "published"
 
 
 def trained(run: Run) -> TrainResult:
@@ -42,4 +39,4 @@ def evaluations(run: Run) -> dict[str, Evaluation]:
 
 
 def outcome(run: Run) -> TrainResult | PromptResult:
-    return prompted(run) if run.kind == PROMPT else trained(run)
+    return kinds.info(run.kind).result.from_json(run.result)

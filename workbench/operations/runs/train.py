@@ -14,14 +14,14 @@ from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.options import Option
 from workbench.base.registry import registry
-from workbench.baselines.spec import KIND as BASELINE
 from workbench.jobs.spec import JobSpec
 from workbench.models.spec import card
 from workbench.operations.documents import corpus
 from workbench.operations.models import installed, precision
 from workbench.operations.runs import adaptation, run_folders
 from workbench.operations.runs.cut_texts import WAITED_FOR, CutCount, count_cut
-from workbench.operations.runs.run_results import ENSEMBLE, PUBLISHED
+from workbench.operations.runs.kinds import contract as kinds
+from workbench.operations.runs.kinds.train.info import INFO
 from workbench.operations.runs.training_data import (
     LeftOut,
     Plan,
@@ -171,7 +171,7 @@ def begin(
         prepared.spec, name=prepared.spec.name or free_run_name(project, prepared.spec.task)
     )
     run = _add_run(project, spec, prepared, parent_id)
-    about = {"project": project.uid, "id": run.id, "purpose": "train"}
+    about = {"project": project.uid, "id": run.id, "purpose": INFO.id}
     device = wanted_device(spec.option("device"))
     here = with_models(
         replace(spec, options={**spec.options, "device": device})
@@ -267,7 +267,7 @@ def _add_run(project: Project, spec: TrainSpec, prepared: Prepared, parent_id: i
         return run_folders.add_run(
             project,
             spec.name,
-            "train",
+            INFO.id,
             layer_id=prepared.layer.id,
             spec={**spec.to_json(), "plan": plan, "licence": card(spec.model).licence},
             data_fingerprint=prepared.data.fingerprint,
@@ -347,26 +347,9 @@ def _model_argument(spec: TrainSpec) -> str:
 
 def spec_of(run: Run) -> TrainSpec:
     """The settings of a trained run. Raises SpecError if it was not trained here (a prompt)."""
-    _check_trained(run)
+    if not kinds.info(run.kind).fine_tunes:
+        raise kinds.of(run).no_model(run)
     return TrainSpec.from_json(run.spec)
-
-
-def _check_trained(run: Run) -> None:
-    if run.kind == ENSEMBLE:
-        members = ", ".join(str(member["name"]) for member in run.spec["members"])
-        raise SpecError(
-            _("Run {name!r} has no weights of its own: it averages {members}.").format(
-                name=run.name, members=members
-            ),
-            hint=_("Choose one of these runs."),
-        )
-    if run.kind != "train":
-        raise SpecError(
-            _("Run {name!r} has no model of its own (kind: {kind}).").format(
-                name=run.name, kind=run.kind
-            ),
-            hint=_("Choose a run of a fine-tuned model; `glossbench runs list` lists them."),
-        )
 
 
 def again_spec(project: Project, run_id: int, *, name: str = "") -> TrainSpec:
@@ -409,11 +392,8 @@ def job_of(queue: Queue, project: Project, run_id: int) -> Job | None:
 def trains(job: Job, *, project: Project, run_id: int) -> bool:
     """Whether a job trains this run."""
     about = job.spec.params.get("run") or {}
-    return (
-        about.get("project") == project.uid
-        and about.get("id") == run_id
-        and about.get("purpose") in ("train", BASELINE)
-    )
+    same = about.get("project") == project.uid and about.get("id") == run_id
+    return same and kinds.of_job(job).queued
 
 
 def stop(project: Project, queue: Queue, run_id: int) -> None:
@@ -432,13 +412,7 @@ def model_folder(project: Project, run: Run) -> Path:
     """The folder of the fine-tuned weights of a run, or of the published model that it predicts
     with. Raises WorkbenchError if it is missing.
     """
-    if run.kind == PUBLISHED:
-        from workbench.operations.runs import published
-
-        return published.model_of(run)
-    if run.kind == ENSEMBLE:
-        from workbench.operations.runs import ensemble
-
-        ensemble.members_of(project, run)  # first of all, some may have been deleted
-    _check_trained(run)
-    return run_folders.existing_model(project, run)
+    kind = kinds.of(run)
+    if kind.predictor != kinds.PREDICTOR:
+        raise kind.no_model(run)
+    return kind.model(project, run)

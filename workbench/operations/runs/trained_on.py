@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
-from workbench.operations.runs.run_results import ENSEMBLE
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.storage.documents import documents
 from workbench.text import dataset
 from workbench.text.rows import row_id
@@ -63,7 +63,7 @@ class TrainingTexts:
 
 def training_ids(project: Project, run: Run) -> frozenset[int]:
     """Ids of the documents that a run learned from."""
-    if run.kind == ENSEMBLE:
+    if kinds.info(run.kind).composed:
         return frozenset().union(
             *(training_ids(project, member) for member in _members(project, run))
         )
@@ -80,10 +80,8 @@ def adapted_on(project: Project, run: Run) -> str:
 
 
 def _members(project: Project, run: Run) -> Iterable[Run]:
-    from workbench.operations.runs import ensemble
-
     try:
-        return ensemble.members_of(project, run)
+        return kinds.of(run).parts(project, run)
     except WorkbenchError:
         return ()  # one of them was deleted
 

@@ -367,7 +367,7 @@ class InstantState(AheadState):
             return
         repeated = old
 
-        def prepared(found: rerun.Prepared) -> None:
+        def prepared(found: Any) -> None:
             run = context.attempt(rerun.begin, project, context.queue, found, repeated)
             if run is not None:
                 message = _("{name} was started with the settings of {old}.")

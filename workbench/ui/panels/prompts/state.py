@@ -18,7 +18,8 @@ from workbench.operations.annotation import suggest
 from workbench.operations.prompts import prompt, prompt_models
 from workbench.operations.prompts.prompt import Preview, PromptSpec
 from workbench.operations.prompts.prompt_models import Choice, Unavailable
-from workbench.operations.runs import results, run_results
+from workbench.operations.runs import results
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.schema import labels
 from workbench.ui.opened import opened
 from workbench.ui.panels.prompts.live import Live
@@ -373,7 +374,7 @@ class PromptsState(State):
         about = job.spec.params.get("run") or {}
         return self.live is not None and (
             about.get("project") == self.project.uid
-            and about.get("purpose") == run_results.PROMPT
+            and kinds.of_job(job).queued
             and about.get("id") == self.live.run_id
         )
 

@@ -11,6 +11,7 @@ from workbench.jobs.events import Finished
 from workbench.operations.annotation import suggest as suggestions
 from workbench.operations.runs import baselines, rerun, results, train
 from workbench.operations.runs.baselines import Offer
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.rerun import Difference, differences
 from workbench.ui.panels.results.details import again_text
 
@@ -100,7 +101,7 @@ def train_again(state: ResultsState, *, longer: bool = False) -> None:
     if state.repeats.waiting:  # a second click, before the run is listed
         return
 
-    def prepared(found: rerun.Prepared) -> None:
+    def prepared(found: Any) -> None:
         started = context.attempt(rerun.begin, state.project, context.queue, found, old)
         if started is not None:
             message = _("{name} was started with the settings of {old}.")
@@ -108,10 +109,10 @@ def train_again(state: ResultsState, *, longer: bool = False) -> None:
                 message = _("{name} was started with the settings of {old} and twice the epochs.")
             context.note(message.format(name=started.name, old=old.name))
             _tell_difference(state, started.id)
-            if isinstance(found, baselines.Prepared):
-                state.refresh()
+            if page := kinds.info(old.kind).page:
+                context.go(page)
             else:
-                context.go("train")
+                state.refresh()
 
     answers = state.repeats.newest(prepared, context.fail)
     context.run(lambda: rerun.prepare(state.project, old, longer=longer), *answers)

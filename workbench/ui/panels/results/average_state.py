@@ -10,7 +10,7 @@ from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.base.watch import Watch
 from workbench.operations.evaluation import board_average
-from workbench.ui.panels.results.board_state import KINDS
+from workbench.operations.runs.kinds import contract as kinds
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.board_average import Average, LayerScore, System
@@ -22,8 +22,9 @@ average_text, documents_text = board_average.average_text, board_average.documen
 
 def kind_text(system: System) -> str:
     """As on the board of one layer."""
-    _icon, title = KINDS.get(system.kind, ("", ""))
-    return _(title) if title else board_average.kind_text(system)
+    if not system.kind:
+        return board_average.kind_text(system)
+    return _(kinds.info(system.kind).title)
 
 
 class AverageState(State):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
 from workbench.operations.runs import ensemble
-from workbench.operations.runs.run_results import PROMPT, PUBLISHED
+from workbench.operations.runs.kinds import contract as kinds
 
 if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run
@@ -35,7 +35,7 @@ class Averaging:
     @staticmethod
     def borrows(run: Run) -> bool:
         """Whether a run has no weights of its own: a prompt, an ensemble, a published model."""
-        return run.kind in (PROMPT, PUBLISHED) or ensemble.is_one(run)
+        return not kinds.info(run.kind).own_weights
 
     def borrows_all(self, run: Run) -> bool:
         """Whether a run has no weights of its own and everything that it predicts with is there."""

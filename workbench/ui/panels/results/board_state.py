@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
-from workbench.base.i18n import N_, _
-from workbench.base.terms import term
+from workbench.base.i18n import _
 from workbench.base.watch import Watch
-from workbench.baselines.spec import KIND as BASELINE
 from workbench.operations.evaluation import board as boards
 from workbench.operations.evaluation import board_export
 from workbench.operations.runs import results
-from workbench.operations.runs.run_results import ENSEMBLE, PROMPT, PUBLISHED, TRAINING
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.text.query import QueryError
 from workbench.ui import formats
 from workbench.ui.interval_words import interval_method
@@ -29,19 +27,10 @@ if TYPE_CHECKING:
     from workbench.ui.panels.results.state import ResultsState
 
 
-KINDS = {  # kind of run → its icon and title
-    TRAINING: ("activity", N_("Run")),
-    BASELINE: ("circle-dot", N_("Baseline")),
-    PROMPT: ("message-square-quote", N_("Prompt")),
-    ENSEMBLE: ("boxes", N_("Ensemble")),
-    PUBLISHED: ("download", N_("Published model")),
-}
-
-
 def kind_of(entry: Entry) -> tuple[str, str]:
     """Icon and title of the kind of a run."""
-    icon, title = KINDS.get(entry.run.kind, ("circle", ""))
-    return icon, _(title) if title else term(entry.run.kind)
+    kind = kinds.info(entry.run.kind)
+    return kind.icon, _(kind.title)
 
 
 class BoardState(State):

@@ -38,8 +38,8 @@ def describe(run: Run) -> Iterator[tuple[str, str]]:
     yield _("Task"), title_of(run)
     yield _("Layer"), run.layer
     yield _("Model"), str(spec.get("model_name") or spec.get("model") or "–")
-    if run.kind == run_results.ENSEMBLE:
-        yield _("Averaged runs"), ", ".join(ensemble.names_of(run))
+    if averaged := ensemble.names_of(run):
+        yield _("Averaged runs"), ", ".join(averaged)
     yield _("Status"), term(run.status)
     yield _("Started"), formats.moment(run.at)
     for title, value in _numbers(result):

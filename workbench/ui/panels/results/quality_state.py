@@ -14,6 +14,7 @@ from workbench.base.latest import Latest
 from workbench.operations.evaluation import quality
 from workbench.operations.evaluation.slices import LEAST, Slice, Slices, pattern_name, slices
 from workbench.operations.runs import calibration, results, run_folders
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.training_curves import TrainingCurves, training_curves
 from workbench.tasks import spec as tasks
 from workbench.text.patterns import matcher
@@ -168,7 +169,9 @@ class QualityState(State):
 
     def others(self) -> tuple[tuple[int, str], ...]:
         """(id, name) of the runs whose training can be drawn over this one."""
-        return tuple((run.id, run.name) for run in self.page.others() if run.kind == "train")
+        return tuple(
+            (run.id, run.name) for run in self.page.others() if kinds.info(run.kind).curves
+        )
 
     # ---------------------------------------------------------------- actions
 

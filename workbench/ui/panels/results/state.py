@@ -24,6 +24,7 @@ from workbench.operations.runs import (
 )
 from workbench.operations.runs.advice import Advice, advice
 from workbench.operations.runs.advice import measure as measure_baselines
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.missing import of_run as missing_task
 from workbench.operations.runs.run_list import Shown, differ
 from workbench.ui import formats
@@ -262,12 +263,24 @@ class ResultsState(State):
     def usable(self) -> bool:
         """Whether the selected run has a model of its own."""
         run = self.run
-        return run is not None and run.kind == "train" and self.weights_here and self.can_answer
+        return (
+            run is not None
+            and kinds.info(run.kind).fine_tunes
+            and self.weights_here
+            and self.can_answer
+        )
 
     @property
     def weights_here(self) -> bool:
         run = self.run
         return run is not None and run_folders.has_model(self.project, run.id)
+
+    @property
+    def lost_weights(self) -> bool:
+        """Whether the weights of the selected run are not in its folder."""
+        run = self.run
+        own = run is not None and kinds.info(run.kind).own_weights
+        return own and not self.weights_here
 
     @property
     def can_train_again(self) -> bool:

@@ -394,7 +394,7 @@ class ResultsView(WatchingView):
             return text, "bad"
         if reason := missing_task(run):
             return reason, "warn"
-        if run.kind == "train" and not self.state.weights_here:
+        if self.state.lost_weights:
             return _("The weights of this run are missing: there is no folder {folder}.").format(
                 folder=self.state.folder / "model"
             ), "warn"

@@ -10,6 +10,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.models.spec import ModelInfo
 from workbench.operations.models import installed
 from workbench.operations.runs import block_states, results, run_results, train
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.training.rates import LayerRates, layer_steps
 
 if TYPE_CHECKING:
@@ -97,10 +98,8 @@ def time_text(project: Project, task: str, model: str, steps: int, batch: int) -
     model; "" if there is none. Of a run of few steps, most of the time is its start.
     """
     for run in results.all_runs(project):
-        same = (run.kind, run.spec.get("task"), run.spec.get("model_name")) == (
-            "train",
-            task,
-            model,
+        same = kinds.info(run.kind).fine_tunes and (
+            (run.spec.get("task"), run.spec.get("model_name")) == (task, model)
         )
         done = run_results.trained(run)
         if same and done.steps and done.steps >= LEAST_STEPS and done.seconds:

@@ -13,6 +13,7 @@ from workbench.jobs.events import Finished, Log, Output, Started, recorded
 from workbench.jobs.steps import curves
 from workbench.models import spec as models
 from workbench.operations.runs import results
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.training.results import TrainResult
 from workbench.ui.run_words import LayerMix, ScoreWords, layer_mixes, words_of
 
@@ -243,7 +244,7 @@ def new_live(run: Run) -> Live:
 
 def latest_ended(project: Project) -> Run | None:
     """The newest training that is neither queued nor running."""
-    trainings = (run for run in results.all_runs(project) if run.kind == "train")
+    trainings = (run for run in results.all_runs(project) if kinds.info(run.kind).fine_tunes)
     return next((run for run in trainings if run.status not in ("waiting", "running")), None)
 
 

@@ -15,6 +15,7 @@ from workbench.jobs.events import Finished, Started
 from workbench.models.spec import ModelInfo
 from workbench.operations.models import installed
 from workbench.operations.runs import adaptation, train
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.tasks import spec as tasks
 from workbench.training.spec import TrainSpec, conflict, family_options
 from workbench.ui.dialogs.batch_state import BATCHES, BatchState
@@ -392,7 +393,7 @@ class TrainState(State):
             about = job.spec.params.get("run") or {}
             if (
                 about.get("project") == self.project.uid
-                and about.get("purpose") == "train"
+                and kinds.of_job(job).fine_tunes
                 and job.status in ("waiting", "running")
             ):
                 self._replay(job, about["id"])
@@ -439,7 +440,7 @@ class TrainState(State):
 
     def _heard(self, job: Job, event: object) -> None:
         about = job.spec.params.get("run") or {}
-        if about.get("project") != self.project.uid or about.get("purpose") != "train":
+        if about.get("project") != self.project.uid or not kinds.of_job(job).fine_tunes:
             return
         try:
             live = self._live(about["id"])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.events import State
 from workbench.base.i18n import _
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.ui.panels.welcome.news import newest
 from workbench.ui.recent import Recent, projects
 
@@ -45,10 +46,8 @@ class WelcomeState(State):
         return Path(job.spec.project).stem if job.spec.project else ""
 
     def go_to(self, job: Job) -> None:
-        """Open the project of a job, on the Train page for a training."""
-        purpose = (job.spec.params.get("run") or {}).get("purpose")
-        page = "train" if purpose == "train" else ""
-        self.context.app.open_project(job.spec.project, page=page)
+        """Open the project of a job, on the page that shows its run."""
+        self.context.app.open_project(job.spec.project, page=kinds.of_job(job).page)
 
     def open(self, path: str) -> None:
         self.context.app.open_project(path)

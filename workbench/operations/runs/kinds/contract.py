@@ -1,0 +1,185 @@
+"""What a kind of run is: facts about its runs, and how they predict, end and are repeated.
+
+A kind is found by the `kind` of a run. No other code compares kinds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _
+from workbench.base.registry import registry
+from workbench.training.results import TrainResult
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from workbench.jobs.events import Finished
+    from workbench.jobs.queue import Job, Queue
+    from workbench.operations.application.background import Background
+    from workbench.operations.runs.predict import Begun, PredictionRequest, Then
+    from workbench.project.project import Project
+    from workbench.prompting.results import PromptResult
+    from workbench.storage.runs.runs import Run
+    from workbench.text.document import Document
+
+REGISTERED = "run_kind"  # in the manifests
+PREDICTOR = "workbench.tasks.predictor:run"
+
+
+@dataclass(frozen=True)
+class RunKindInfo:
+    """The light half of a kind: facts about its runs.
+
+    title, icon: for display. page: the page that shows a run while it is computed, "" for none.
+    queued: a job computes the run, whose purpose is `id`. fine_tunes: its settings are a
+    `TrainSpec`, and it has the weights of a model of its task. own_weights: its weights are in its
+    folder, otherwise it predicts with those of others. composed: its predictions are those of other
+    runs, `RunKind.parts`. curves: it records losses step by step. repeats: it can be computed again
+    on the current labels. result: the type of what its job returned. not_inspected: why its runs
+    cannot be inspected, "" if they can.
+    """
+
+    id: str
+    title: str
+    icon: str = "circle"
+    page: str = ""
+    queued: bool = False
+    fine_tunes: bool = False
+    own_weights: bool = True
+    composed: bool = False
+    curves: bool = False
+    repeats: bool = False
+    result: type[TrainResult] | type[PromptResult] = TrainResult
+    not_inspected: str = ""
+
+
+class RunKind(Protocol):
+    """The heavy half of a kind; the defaults are those of a run that a job computes."""
+
+    info: RunKindInfo
+    predictor: str = PREDICTOR  # of the job that predicts with `model`
+
+    def finished(self, project: Project, run_id: int, event: Finished) -> None:
+        """Store the end of the job of a run."""
+        from workbench.operations.runs import run_recorder
+
+        run_recorder.ended(project, run_id, event)
+
+    def model(self, project: Project, run: Run) -> Path:
+        """The folder that `predictor` predicts with. Raises WorkbenchError if there is none."""
+        raise self.no_model(run)
+
+    def weights(self, project: Project, run: Run) -> Path | None:
+        """Where the weights are that predict, whether or not they exist; None if not in one folder
+        of this disk.
+        """
+        from workbench.operations.runs import run_folders
+
+        return run_folders.model(project, run.id)
+
+    def parts(self, project: Project, run: Run) -> tuple[Run, ...]:
+        """The runs that a composed run predicts with, () for others.
+
+        Raises WorkbenchError if some were deleted.
+        """
+        return ()
+
+    def no_model(self, run: Run) -> SpecError:
+        """Says that a run has no model that was fine-tuned for it."""
+        return SpecError(
+            _("Run {name!r} has no model of its own (kind: {kind}).").format(
+                name=run.name, kind=run.kind
+            ),
+            hint=_("Choose a run of a fine-tuned model; `glossbench runs list` lists them."),
+        )
+
+    def predict(
+        self,
+        project: Project,
+        queue: Queue,
+        run: Run,
+        documents: Sequence[Document],
+        then: Then,
+        *,
+        background: Background,
+        begun: Begun | None = None,
+    ) -> Job | None:
+        """See `predict.ensure`."""
+        from workbench.operations.runs import predict
+
+        request = self.request
+        return predict.by_job(
+            project, queue, run, documents, request, then, background=background, begun=begun
+        )
+
+    def request(
+        self, project: Project, run: Run, documents: Sequence[Document]
+    ) -> PredictionRequest:
+        """The job that predicts documents. Raises WorkbenchError if it cannot be started."""
+        from workbench.operations.runs import predict
+
+        model = self.model(project, run)
+        return predict.of_model(project, run, model, documents, target=self.predictor)
+
+    def command(self, project: Project, run: Run) -> str:
+        """The command line that repeats a run. Raises WorkbenchError if there is none."""
+        raise self.no_model(run)
+
+    def prepare_again(self, project: Project, run: Run, *, longer: bool = False) -> Any:
+        """What `begin` needs to repeat a run on the current labels; longer: of more epochs.
+
+        Raises WorkbenchError saying why it cannot be repeated.
+        """
+        raise self.no_model(run)
+
+    def begin(
+        self, project: Project, queue: Queue, prepared: Any, *, parent_id: int | None = None
+    ) -> Run:
+        """Create a run and its job. parent_id: the run that it repeats.
+
+        Raises WorkbenchError if its folder cannot be written.
+        """
+        raise SpecError(_("Runs of the kind {kind} cannot be repeated.").format(kind=self.info.id))
+
+    def made_from(self, run: Run) -> str:
+        """The model of a run and what else it was made from, for display."""
+        return model_name(run)
+
+
+class _Unknown(RunKind):
+    """A kind of run of a later version or of a plugin that is not enabled."""
+
+    def __init__(self, kind: str):
+        self.info = RunKindInfo(kind, kind)
+
+
+def info(kind: str) -> RunKindInfo:
+    """The facts about a kind of run, or about the runs that jobs of this purpose compute."""
+    if kind not in registry().ids(REGISTERED):
+        return _Unknown(kind).info
+    found: RunKindInfo = registry().info(REGISTERED, kind)
+    return found
+
+
+def of(run: Run) -> RunKind:
+    return named(run.kind)
+
+
+def named(kind: str) -> RunKind:
+    if kind not in registry().ids(REGISTERED):
+        return _Unknown(kind)
+    found: RunKind = registry().get(REGISTERED, kind)()
+    return found
+
+
+def of_job(job: Job) -> RunKindInfo:
+    """The kind of the run that a job computes; an unknown kind for other jobs."""
+    return info(str((job.spec.params.get("run") or {}).get("purpose", "")))
+
+
+def model_name(run: Run) -> str:
+    return str(run.spec.get("model_name") or run.spec.get("model") or "")

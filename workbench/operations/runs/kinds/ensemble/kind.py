@@ -1,0 +1,63 @@
+"""An ensemble: the mean of the class probabilities of other runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.base.errors import SpecError
+from workbench.base.i18n import _
+from workbench.operations.runs import ensemble
+from workbench.operations.runs.kinds.contract import RunKind
+from workbench.operations.runs.kinds.ensemble.info import INFO
+from workbench.operations.runs.kinds.train.kind import with_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from workbench.jobs.queue import Job, Queue
+    from workbench.operations.application.background import Background
+    from workbench.operations.runs.predict import Begun, Then
+    from workbench.project.project import Project
+    from workbench.storage.runs.runs import Run
+    from workbench.text.document import Document
+
+
+class Ensemble(RunKind):
+    info = INFO
+
+    def model(self, project: Project, run: Run) -> Path:
+        ensemble.members_of(project, run)  # first of all, some may have been deleted
+        raise self.no_model(run)
+
+    def weights(self, project: Project, run: Run) -> Path | None:
+        return None
+
+    def parts(self, project: Project, run: Run) -> tuple[Run, ...]:
+        return ensemble.members_of(project, run)
+
+    def no_model(self, run: Run) -> SpecError:
+        return SpecError(
+            _("Run {name!r} has no weights of its own: it averages {members}.").format(
+                name=run.name, members=", ".join(ensemble.names_of(run))
+            ),
+            hint=_("Choose one of these runs."),
+        )
+
+    def predict(
+        self,
+        project: Project,
+        queue: Queue,
+        run: Run,
+        documents: Sequence[Document],
+        then: Then,
+        *,
+        background: Background,
+        begun: Begun | None = None,
+    ) -> Job | None:
+        return ensemble.ensure(
+            project, queue, run, documents, then, background=background, begun=begun
+        )
+
+    def made_from(self, run: Run) -> str:
+        return with_settings(run)

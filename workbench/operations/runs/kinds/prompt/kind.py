@@ -1,0 +1,45 @@
+"""A prompt: a language model is asked for the probability of each label."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.base.i18n import _, ngettext
+from workbench.operations.prompts import prompt
+from workbench.operations.runs.kinds.contract import RunKind, model_name
+from workbench.operations.runs.kinds.prompt.info import INFO
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from workbench.jobs.events import Finished
+    from workbench.project.project import Project
+    from workbench.storage.runs.runs import Run
+    from workbench.text.document import Document
+
+
+class Prompt(RunKind):
+    info = INFO
+
+    def finished(self, project: Project, run_id: int, event: Finished) -> None:
+        prompt.ended(project, run_id, event)
+
+    def weights(self, project: Project, run: Run) -> Path | None:
+        return elsewhere(run)
+
+    def request(self, project: Project, run: Run, documents: Sequence[Document]) -> prompt.Question:
+        return prompt.Question(project, run, documents)
+
+    def made_from(self, run: Run) -> str:
+        shots = int(run.spec.get("shots") or 0)
+        message = ngettext("{model}, {n} example", "{model}, {n} examples", shots)
+        if not shots:
+            message = _("{model}, no examples")
+        return message.format(model=model_name(run), n=shots)
+
+
+def elsewhere(run: Run) -> Path | None:
+    """The folder of the model that a run names; None for a model of a server."""
+    folder = Path(str(run.spec.get("model") or ""))
+    return folder if folder.is_absolute() else None

@@ -1,0 +1,64 @@
+"""Fine-tuning a pretrained model to a task."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from workbench.base.i18n import _, ngettext
+from workbench.operations.runs import rerun, run_folders, train
+from workbench.operations.runs.kinds.contract import RunKind, model_name
+from workbench.operations.runs.kinds.train.info import INFO
+from workbench.operations.runs.run_results import trained
+from workbench.training.methods import spec as methods
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from workbench.jobs.queue import Queue
+    from workbench.project.project import Project
+    from workbench.storage.runs.runs import Run
+
+
+class FineTuning(RunKind):
+    info = INFO
+
+    def model(self, project: Project, run: Run) -> Path:
+        return run_folders.existing_model(project, run)
+
+    def command(self, project: Project, run: Run) -> str:
+        return train.command(project, run)
+
+    def prepare_again(self, project: Project, run: Run, *, longer: bool = False) -> train.Prepared:
+        spec = train.again_spec(project, run.id)
+        if longer:
+            spec = replace(spec, options={**spec.options, "epochs": rerun.more_epochs(run)})
+        return train.prepare(project, spec)
+
+    def begin(
+        self,
+        project: Project,
+        queue: Queue,
+        prepared: train.Prepared,
+        *,
+        parent_id: int | None = None,
+    ) -> Run:
+        return train.begin(project, queue, prepared, parent_id=parent_id)
+
+    def made_from(self, run: Run) -> str:
+        return with_settings(run)
+
+
+def with_settings(run: Run) -> str:
+    """The model of a run with the settings that tell similar runs apart."""
+    options = {**run.spec.get("options", {}), **trained(run).options}
+    parts = [model_name(run)]
+    if adapted := options.get("adapt_epochs"):
+        message = ngettext("adapted for {n} epoch", "adapted for {n} epochs", int(adapted))
+        parts.append(message.format(n=adapted))
+    if (method := options.get("method", methods.DEFAULT)) != methods.DEFAULT:
+        known = {method.id: _(method.title) for method in methods.all_methods()}
+        parts.append(known.get(method, method))
+    if epochs := options.get("epochs"):
+        parts.append(ngettext("{n} epoch", "{n} epochs", int(epochs)).format(n=epochs))
+    return ", ".join(parts)
