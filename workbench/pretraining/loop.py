@@ -316,10 +316,7 @@ class _Pretraining:
         )
 
     def peak(self) -> float:
-        pretrained, random = self.spec.info.learning_rate
-        is_random = self.options["init"] == "random" or self.spec.created is not None
-        usual: float = random if is_random else pretrained
-        return float(self.options["learning_rate"] or usual)
+        return self.spec.peak
 
     def update(self, optimizer: torch.optim.Optimizer, batch: TextBatch) -> dict[str, float]:
         self.encoder.train()

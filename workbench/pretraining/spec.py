@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from workbench.base import learning_rates
 from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option, complete
@@ -207,6 +208,14 @@ class PretrainSpec:
         if self.created is not None:
             known = (*known, *self.created.creation.options)
         return complete(known, self.options, owner=_("objective {id}").format(id=self.objective))
+
+    @property
+    def peak(self) -> float:
+        """The peak learning rate: the chosen one, else that of the objective."""
+        options = self.settings()
+        is_random = options["init"] == "random" or self.created is not None
+        usual = learning_rates.pretraining(self.info.learning_rate, is_random=is_random)
+        return float(options["learning_rate"] or usual)
 
     def to_json(self) -> dict[str, Any]:
         return {

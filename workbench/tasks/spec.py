@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from workbench.base import learning_rates
 from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
@@ -144,7 +145,7 @@ class TaskInfo(ABC):
     options: tuple[Option, ...] = ()
     least_labels: int = 2
     few_steps: int = 130
-    learning_rate: float = 1e-4
+    learning_rate: float = learning_rates.TEXTS
     new_units: str = ""
     asks: bool = False
     question: str = ""

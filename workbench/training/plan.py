@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from workbench.base import learning_rates
 from workbench.tasks.spec import TaskInfo
 from workbench.training.methods import spec as methods
 from workbench.training.spec import TrainSpec
 
 EVALUATIONS = 10
+LONGEST = 512  # tokens of an input, if neither the settings nor the model say less
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The settings with every automatic value resolved. `steps` are optimizer updates."""
+    """The settings with every automatic value resolved. `steps` are optimizer updates.
+
+    It is made once, before the start, and stored with the run; the worker obeys it.
+    """
 
     epochs: int
     batch_size: int
@@ -28,6 +33,12 @@ class Plan:
     @property
     def steps(self) -> int:
         return self.epochs * self.steps_per_epoch
+
+    def with_items(self, items: int, accumulation: int) -> Plan:
+        """For the number of model inputs that were made; it is the planned one unless the texts,
+        or how they are divided into windows, differ from what was counted before the start.
+        """
+        return replace(self, steps_per_epoch=_per_epoch(items, self.batch_size, accumulation))
 
 
 def plan(
@@ -49,16 +60,26 @@ def plan(
     """
     items = items or documents
     batch = spec.option("batch_size") or (16 if items < 1000 else 32)
-    per_epoch = max(1, math.ceil(math.ceil(items / batch) / spec.option("accumulation")))
+    per_epoch = _per_epoch(items, batch, spec.option("accumulation"))
     if spec.info.windows:
         labels = 2  # a document has several, so that each is seen often enough
     epochs = spec.option("epochs") or _epochs(spec.info, items, per_epoch, labels)
-    rate = spec.option("learning_rate") or learning_rate
-    rate = rate or _rate(spec, epochs * per_epoch, width, labels)
-    length = min(spec.option("max_length") or 512, model_length)
+    rate = spec.option("learning_rate")
+    rate = rate or _rate(spec, learning_rate, width, epochs * per_epoch, labels)
+    length = input_length(spec.option("max_length"), model_length)
     best = spec.option("best_by") or spec.info.main
     every = spec.option("evaluate_every") or _evaluate_every(epochs, per_epoch)
     return Plan(epochs, batch, rate, length, per_epoch, every, best, _warmup(spec, width))
+
+
+def input_length(chosen: int | None, model_length: int) -> int:
+    """The most tokens of an input; model_length: that of the model, 0 if it has no limit."""
+    return min(chosen or LONGEST, model_length or LONGEST)
+
+
+def _per_epoch(items: int, batch: int, accumulation: int) -> int:
+    """Optimizer updates of an epoch."""
+    return max(1, math.ceil(math.ceil(items / batch) / accumulation))
 
 
 def _epochs(info: TaskInfo, items: int, per_epoch: int, labels: int) -> int:
@@ -67,25 +88,21 @@ def _epochs(info: TaskInfo, items: int, per_epoch: int, labels: int) -> int:
         return 1
     if items >= 20_000:
         return 2
-    steps = info.few_steps * _bits(labels)
+    steps = info.few_steps * learning_rates.bits(labels)
     return min(20 if labels > 2 else 15, max(3, round(steps / per_epoch)))
 
 
-def _rate(spec: TrainSpec, steps: int, width: int, labels: int) -> float:
-    """Short runs and many classes need a higher learning rate, wide models a lower one."""
+def _rate(spec: TrainSpec, model: float, width: int, steps: int, labels: int) -> float:
     method = methods.info(spec.method)
-    if method.learning_rate:
-        return method.learning_rate
-    usual, highest = spec.info.learning_rate, 3e-4 if width <= 512 else 2e-4
-    rate = max(usual, min(usual * _bits(labels) / 2, highest))
-    if steps >= 500 and rate == usual:
-        rate /= 2
-    return float(f"{rate * min(1.0, 384 / width) * method.rate_factor:.3g}")
-
-
-def _bits(labels: int) -> float:
-    """Bits of a choice among this many labels, at least 1."""
-    return max(1.0, math.log2(max(2, labels)))
+    return learning_rates.fine_tuning(
+        task=spec.info.learning_rate,
+        method=method.learning_rate,
+        factor=method.rate_factor,
+        model=model,
+        width=width,
+        steps=steps,
+        labels=labels,
+    )
 
 
 def _warmup(spec: TrainSpec, width: int) -> float:

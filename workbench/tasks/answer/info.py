@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from workbench.base import learning_rates
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
 from workbench.tasks.heads.info import LAYER_OPTIONS
@@ -96,7 +97,7 @@ class AnswerInfo(TaskInfo):
     options = (LONGEST_ANSWER, *LAYER_OPTIONS)
     least_labels = 0
     few_steps = 400
-    learning_rate = 3e-4
+    learning_rate = learning_rates.WORDS
     asks = True
     hub_task = "question-answering"
 

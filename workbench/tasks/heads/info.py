@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from workbench.base import learning_rates
 from workbench.base.i18n import N_
 from workbench.base.options import Option
 from workbench.tasks.spec import PLAIN, TaskInfo
@@ -83,7 +84,7 @@ class WordTask(TaskInfo):
     logits = {"logits": "token"}
     windows = True
     few_steps = 150
-    learning_rate = 3e-4
+    learning_rate = learning_rates.WORDS
     pipeline = "token-classification"
 
     def prepare(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from workbench.base import learning_rates
 from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option, complete
@@ -54,7 +55,14 @@ _SEGMENTER = Option(
 )
 _SAMPLED = (
     Option("negatives", "int", 5, N_("Negative samples per training pair."), low=1, high=100),
-    Option("learning_rate", "float", 0.025, N_("Initial learning rate."), low=1e-6, high=1.0),
+    Option(
+        "learning_rate",
+        "float",
+        learning_rates.SAMPLED_VECTORS,
+        N_("Initial learning rate."),
+        low=1e-6,
+        high=1.0,
+    ),
     Option(
         "sample",
         "float",
@@ -80,7 +88,14 @@ _NGRAMS = (
     ),
 )
 _GLOVE = (
-    Option("learning_rate", "float", 0.05, N_("Learning rate of AdaGrad."), low=1e-6, high=1.0),
+    Option(
+        "learning_rate",
+        "float",
+        learning_rates.GLOVE,
+        N_("Learning rate of AdaGrad."),
+        low=1e-6,
+        high=1.0,
+    ),
     Option(
         "x_max",
         "float",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.base import learning_rates
 from workbench.base.errors import ModelError
 from workbench.base.i18n import N_, _
 from workbench.models.spec.info import FamilyInfo, Match, ModelInfo
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 LONGEST = 10_000  # maximum words of an input; vectors have no limit of their own
 COUNTED = 1 << 28  # bytes of a GloVe file whose lines are counted for the card, in 0.1 s
-LEARNING_RATE = 0.02  # of vectors and a linear head on their mean
 EXPORTED = "vectors.json"  # of an exported folder, which has no vectors
 UNKNOWN_VECTOR = "unknown.npy"  # beside a saved file that has no row for unknown words
 
@@ -66,7 +66,7 @@ class VectorsInfo(FamilyInfo):
             gives=("states", "word_vectors"),
             dtype="float32",
             problems=tuple(problems),
-            learning_rate=LEARNING_RATE,
+            learning_rate=learning_rates.WORD_VECTORS,
         )
 
     def near_miss(self, path: Path) -> str:

@@ -1,5 +1,6 @@
 """Bidirectional language modelling: settings."""
 
+from workbench.base import learning_rates
 from workbench.base.i18n import N_
 from workbench.base.options import Option
 from workbench.pretraining.spec import ObjectiveInfo
@@ -17,7 +18,7 @@ INFO = ObjectiveInfo(
         frozenset({"next_character", "previous_character"}),
     ),
     heads=("next",),
-    learning_rate=(2e-4, 2e-3),
+    learning_rate=learning_rates.BIDIRECTIONAL,
     perplexity=True,
     options=(
         Option(

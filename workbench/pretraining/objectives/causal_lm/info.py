@@ -1,5 +1,6 @@
 """Causal language modelling: settings."""
 
+from workbench.base import learning_rates
 from workbench.base.i18n import N_
 from workbench.base.options import Option
 from workbench.pretraining.spec import ObjectiveInfo
@@ -17,7 +18,7 @@ INFO = ObjectiveInfo(
         for given in ("next_lm", "previous_lm", "next_character", "previous_character")
     ),
     heads=("next", "previous"),
-    learning_rate=(5e-5, 1e-3),
+    learning_rate=learning_rates.CAUSAL,
     perplexity=True,
     others=frozenset({"ar", "tar"}),
     options=(

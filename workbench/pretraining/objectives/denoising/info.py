@@ -1,5 +1,6 @@
 """Denoising with encoder–decoders: settings."""
 
+from workbench.base import learning_rates
 from workbench.base.i18n import N_
 from workbench.base.options import Option
 from workbench.pretraining.spec import ObjectiveInfo
@@ -16,7 +17,7 @@ INFO = ObjectiveInfo(
     needs=(frozenset({"text_to_text"}),),
     heads=("text",),
     needs_head=True,
-    learning_rate=(1e-4, 1e-3),
+    learning_rate=learning_rates.DENOISING,
     perplexity=False,
     options=(
         Option(

@@ -1,5 +1,6 @@
 """Masked language modelling: settings."""
 
+from workbench.base import learning_rates
 from workbench.base.i18n import N_
 from workbench.base.options import Option
 from workbench.pretraining.spec import ObjectiveInfo
@@ -37,7 +38,7 @@ INFO = ObjectiveInfo(
     ),
     needs=(frozenset({"masked_lm"}),),
     heads=("mask",),
-    learning_rate=(5e-5, 5e-4),
+    learning_rate=learning_rates.MASKED,
     perplexity=False,
     options=(*RATES, UNIT),
 )

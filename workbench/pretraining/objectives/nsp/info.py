@@ -1,5 +1,6 @@
 """Next sentence prediction with masked language modelling: settings."""
 
+from workbench.base import learning_rates
 from workbench.base.i18n import N_
 from workbench.base.options import Option
 from workbench.pretraining.objectives.masked_lm.info import RATES, UNIT
@@ -15,7 +16,7 @@ INFO = ObjectiveInfo(
     needs=(frozenset({"sentence_pairs"}),),
     heads=("pretraining",),
     needs_head=True,
-    learning_rate=(5e-5, 5e-4),
+    learning_rate=learning_rates.MASKED,
     perplexity=False,
     others=frozenset({"nsp"}),
     options=(

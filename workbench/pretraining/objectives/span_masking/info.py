@@ -1,5 +1,6 @@
 """Span masking and the span boundary objective: settings."""
 
+from workbench.base import learning_rates
 from workbench.base.i18n import N_
 from workbench.base.options import Option
 from workbench.pretraining.objectives.masked_lm.info import RATES
@@ -14,7 +15,7 @@ INFO = ObjectiveInfo(
     ),
     needs=(frozenset({"masked_lm"}),),
     heads=("mask",),
-    learning_rate=(5e-5, 5e-4),
+    learning_rate=learning_rates.MASKED,
     perplexity=False,
     others=frozenset({"sbo"}),
     options=(

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
+from workbench.base import learning_rates
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
 from workbench.models.spec import ModelInfo, shapes
@@ -37,7 +38,7 @@ class BottleneckInfo(MethodInfo):
         "(Houlsby et al. 2019)."
     )
     options = (SIZE,)
-    rate_factor = 10.0
+    rate_factor = learning_rates.INSERTED
     inserts = True
     trains_pooler = False
 

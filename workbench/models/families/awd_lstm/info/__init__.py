@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.base import checksums
+from workbench.base import checksums, learning_rates
 from workbench.base.errors import ModelError
 from workbench.base.i18n import N_, _
 from workbench.models.families.awd_lstm.info import creation, files
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from workbench.runtime.inputs import Preparer
 
 LONGEST = 10_000  # tokens per input; the model itself has no limit
-LEARNING_RATE = 0.004  # learns 32 documents with random weights; not tuned on larger data
 
 
 class AwdLstmInfo(FamilyInfo):
@@ -34,7 +33,7 @@ class AwdLstmInfo(FamilyInfo):
         "(itos.pkl or itos.json), as fastai writes them."
     )
     creates = {id: creation.CREATION}
-    adapt_rate = 0.004  # Howard and Ruder 2018, section 4.1
+    adapt_rate = learning_rates.AWD_LSTM_ADAPTED
 
     def match(self, path: Path) -> Match:
         if path.is_file():
@@ -85,7 +84,7 @@ class AwdLstmInfo(FamilyInfo):
             pickled=True,
             problems=tuple(problems),
             untrusted=untrusted and bool(found.weights),
-            learning_rate=LEARNING_RATE,
+            learning_rate=learning_rates.AWD_LSTM,
             notes=notes,
         )
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.base import checksums
+from workbench.base import checksums, learning_rates
 from workbench.base.errors import ModelError
 from workbench.base.i18n import N_, _
 from workbench.base.registry import registry
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 LONGEST = 10_000  # words of an input; a part of subwords may read fewer
-LEARNING_RATE = 0.003
 
 
 class BilstmInfo(FamilyInfo):
@@ -63,7 +62,7 @@ class BilstmInfo(FamilyInfo):
             architecture=self.id,
             max_length=LONGEST,
             gives=("states",),
-            learning_rate=LEARNING_RATE,
+            learning_rate=learning_rates.BILSTM,
         )
         if not self.is_trained(path):
             note = _("An architecture without weights: everything but its embeddings is trained.")

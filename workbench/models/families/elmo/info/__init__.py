@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.base import learning_rates
 from workbench.base.errors import ModelError, unreadable
 from workbench.base.i18n import N_, _
 from workbench.models.families.elmo.info import creation, files
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 ID = "elmo"
 LONGEST = 10_000  # words; an LSTM has no limit of its own
-LEARNING_RATE = 1e-3  # of the network on top; Peters et al. 2018 tune with Adam at this rate
 NO_SOFTMAX = N_(
     "Predicts no words: its files have no output layer (softmax). AllenNLP publishes it "
     "separately; put softmax_weights.hdf5 and vocab.txt into the folder."
@@ -65,7 +65,7 @@ class ElmoInfo(FamilyInfo):
             gives=("states", *(("next_lm", "previous_lm") if words else ())),
             dtype="float32",
             problems=tuple(problems),
-            learning_rate=LEARNING_RATE,
+            learning_rate=learning_rates.ELMO,
             notes=notes if words else (*notes, _(NO_SOFTMAX)),
         )
 
