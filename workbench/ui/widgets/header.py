@@ -47,6 +47,7 @@ class PageHeader(QFrame):
         # not pass this on to its parent.
         if watched is self._actions and event.type() == QEvent.Type.LayoutRequest:
             self._arrange()
+            layout_of(self).activate()  # else the actions are outside until the next event
         return super().eventFilter(watched, event)
 
     def sizeHint(self) -> QSize:
