@@ -1,7 +1,7 @@
 import pytest
 
 from workbench.metrics import definitions
-from workbench.metrics.report import report
+from workbench.metrics.report import intervals
 from workbench.tasks import spec as tasks
 from workbench.tasks.answer.info import AnswerGold, GoldAnswer
 from workbench.tasks.classify.info import ClassGold
@@ -45,7 +45,7 @@ CASES = {
 def test_every_score_has_a_definition_and_those_of_the_task_are_among_them(task):
     info, (gold, prediction) = tasks.info(task), CASES[task]
 
-    found = report(info.statistic([gold], [prediction], ("A", "B")), 1, rounds=10)
+    found = intervals(info.statistic([gold], [prediction], ("A", "B")), 1, rounds=10)
 
     assert (
         {score.name for score in info.scores} <= set(found.scores) <= set(definitions.DEFINITIONS)

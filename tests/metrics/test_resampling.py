@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from workbench.metrics import label_counts, resampling
-from workbench.metrics.report import report
+from workbench.metrics.report import intervals
 
 
 def test_every_resample_holds_as_many_documents_as_there_are_and_seeds_repeat():
@@ -39,7 +39,7 @@ def test_a_thousand_resamples_of_two_thousand_documents_take_a_second_or_two():
     counts = label_counts.of_sets(gold, predicted, labels, scores=scores, exclusive=True)
 
     began = process_time()
-    found = report(counts, 2000)
+    found = intervals(counts, 2000)
 
     assert process_time() - began < 2.0  # also on a busy machine
     assert found.scores["accuracy"].low < found.scores["accuracy"].value

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import isclose
 from typing import Any
 
 from workbench.metrics.classes import LabelScore
@@ -39,7 +40,8 @@ UNKNOWN = Measured(None)
 class Intervals:
     """Scores by name on n documents, more than those of the task; `labels`: label → name → score.
 
-    rounds, seed: of the bootstrap over documents. outcomes: mode → outcome → number of spans.
+    rounds, seed: of the bootstrap over documents; 0 for an interval that a task computes itself.
+    outcomes: mode → outcome → number of spans.
     """
 
     n: int
@@ -121,20 +123,42 @@ class Evaluation:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the documents, their gold and the scores by label are known."""
+        """Whether more than the scores is known."""
         return bool(self.fingerprint)
 
-    def interval(self, name: str, label: str = "") -> tuple[float, float] | None:
-        """The 95% interval of a score, or of that of a label; None if it is unknown."""
-        return self.measured(name, label).interval
+    @property
+    def measures(self) -> dict[str, Measured]:
+        """Every score, with its interval if that is known."""
+        measures = dict(self.intervals.scores) if self.intervals is not None else {}
+        for name, value in self.scores.items():
+            measures.setdefault(name, Measured(value))
+        return measures
 
-    def measured(self, name: str, label: str = "") -> Measured:
-        """A score, or that of a label, as the bootstrap computes it; `UNKNOWN` before that."""
-        if self.intervals is None:
-            return UNKNOWN
-        if label:
-            return self.intervals.of_label(label, name)
-        return self.intervals.scores.get(name, UNKNOWN)
+    def interval(self, name: str) -> tuple[float, float] | None:
+        """The 95% interval of a score; None if it is unknown."""
+        return self.measures.get(name, UNKNOWN).interval
+
+    def of_label(self, label: str, name: str) -> Measured:
+        """A score of a label with its interval; UNKNOWN before the intervals are computed."""
+        return self.intervals.of_label(label, name) if self.intervals is not None else UNKNOWN
+
+    def with_intervals(self, intervals: Intervals) -> Evaluation:
+        """With these intervals; a score that both have keeps its value to the last bit.
+
+        A statistic sums the same numbers in another order.
+        """
+        rows = {row.label: row for row in self.per_label}
+        scores = {
+            name: _exact(score, self.scores.get(name)) for name, score in intervals.scores.items()
+        }
+        labels = {
+            label: {
+                name: _exact(score, getattr(rows.get(label), name, None))
+                for name, score in measured.items()
+            }
+            for label, measured in intervals.labels.items()
+        }
+        return replace(self, intervals=replace(intervals, scores=scores, labels=labels))
 
     def to_json(self) -> dict[str, Any]:
         """The form in the result of a job, with a run, and on the command line."""
@@ -155,17 +179,23 @@ class Evaluation:
     @classmethod
     def from_json(cls, raw: Mapping[str, Any], split: str = "") -> Evaluation:
         """split: of a form without it. Raises KeyError or TypeError for anything else."""
+        scores, rows = dict(raw["scores"]), tuple(map(_label_score, raw["per_label"]))
         confusion, intervals = raw.get("confusion"), raw.get("intervals")
         return cls(
             raw.get("split", split),
             raw["n"],
             raw["fingerprint"],
-            dict(raw["scores"]),
-            tuple(map(_label_score, raw["per_label"])),
+            scores,
+            rows,
             str(raw.get("at", "")),
             ConfusionMatrix.from_json(confusion) if confusion else None,
             Intervals.from_json(intervals) if intervals else None,
         )
+
+
+def _exact(score: Measured, value: float | None) -> Measured:
+    same = value is not None and score.value is not None and isclose(value, score.value)
+    return replace(score, value=value) if same else score
 
 
 def _label_score(raw: Mapping[str, Any] | Sequence[Any]) -> LabelScore:

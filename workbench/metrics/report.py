@@ -14,7 +14,7 @@ from workbench.metrics.resampling import LABEL, ROUNDS, Arrays, Statistic, bound
 SEED = 1
 
 
-def report(
+def intervals(
     statistic: Statistic,
     n: int,
     *,

@@ -6,7 +6,7 @@ import pytest
 
 from tests.compared import project_with_runs
 from workbench.base import paths
-from workbench.metrics.evaluation import Measured
+from workbench.metrics.evaluation import Evaluation
 from workbench.operations.annotation import annotate
 from workbench.operations.evaluation import board_export, compare, quality
 from workbench.operations.evaluation.board import board, layers_with_runs, made_from, with_rankings
@@ -35,8 +35,8 @@ def test_scores_and_intervals_are_those_of_the_report(compared):
     assert (found.layer, found.n, found.score) == ("topic", 12, "macro_f1")
     assert found.names[:2] == ("macro_f1", "accuracy")
     for entry in found.entries:
-        report = quality.report(quality.evidence(compared, entry.run, "dev"))
-        assert entry.scores == report.scores
+        evaluation = quality.evaluate(quality.evidence(compared, entry.run, "dev"))
+        assert entry.scores == evaluation.intervals.scores
     assert layers_with_runs(compared) == ("topic",)
 
 
@@ -155,8 +155,9 @@ def test_a_query_leaves_out_documents_that_do_not_match(compared):
 
 def test_a_ratio_of_scores_has_no_gain(compared):
     entry = board(compared).entries[0]
+    scores = ("accuracy", "pronoun_bias")
     scored = [
-        replace(entry, scores={name: Measured(value) for name in ("accuracy", "pronoun_bias")})
+        replace(entry, evaluation=Evaluation("dev", scores=dict.fromkeys(scores, value)))
         for value in (0.5, 0.9)
     ]
 
@@ -173,10 +174,7 @@ def test_a_board_without_intervals_does_not_name_a_method_for_them(compared):
         entries=tuple(
             replace(
                 entry,
-                scores={
-                    name: replace(score, low=None, high=None)
-                    for name, score in entry.scores.items()
-                },
+                evaluation=replace(entry.evaluation, intervals=None),
             )
             for entry in found.entries
         ),

@@ -179,7 +179,7 @@ def test_only_settings_that_differ_are_listed(project, add_run):
 def test_the_scores_are_those_of_each_report(project, three):
     found = compare.compare(project, three[1:], "train")
 
-    report = quality.report(quality.evidence(project, found.systems[0].run, "train"))
+    report = quality.evaluate(quality.evidence(project, found.systems[0].run, "train")).intervals
     assert found.systems[0].scores == report.scores
     assert found.systems[0].stored == ""
 

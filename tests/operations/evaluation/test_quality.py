@@ -7,7 +7,7 @@ from workbench.operations.runs import results
 
 
 def test_the_report_scores_stored_predictions_against_current_gold(project, trained):
-    found = quality.report(quality.evidence(project, trained, "dev"))
+    found = quality.evaluate(quality.evidence(project, trained, "dev")).intervals
 
     # by hand: three of four are right; one complaint is predicted as praise
     assert found.n == 4
@@ -20,7 +20,7 @@ def test_the_report_scores_stored_predictions_against_current_gold(project, trai
 
 
 def test_a_split_without_predictions_has_no_report(project, trained):
-    assert quality.report(quality.evidence(project, trained, "train")) is None
+    assert quality.evaluate(quality.evidence(project, trained, "train")).intervals is None
 
 
 def test_files_and_other_splits_come_from_the_project(project, queue, trained, answer_job):
@@ -41,6 +41,6 @@ def test_the_main_scores_of_the_report_are_those_of_the_evaluation(project, trai
     given = quality.evidence(project, trained, "dev")
 
     today = results.results(project, trained.id).current.scores
-    found = quality.report(given).scores
+    found = quality.evaluate(given).intervals.scores
 
     assert {name: found[name].value for name in today} == pytest.approx(dict(today))

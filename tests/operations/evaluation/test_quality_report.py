@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.operations.evaluation.quality import Evidence, report
+from workbench.operations.evaluation.quality import Evidence, evaluate
 from workbench.operations.evaluation.quality_report import pronoun_scores
 from workbench.tasks import spec as tasks
 from workbench.tasks.classify.info import ClassGold
@@ -43,7 +43,7 @@ def test_other_choices_have_no_such_scores():
 def test_the_report_has_them_with_intervals_after_the_scores_of_the_task():
     rows = [("masculine", "1", "1"), ("masculine", "2", "1"), ("feminine", "3", "1")] * 9
 
-    found = report(evidence(*rows))
+    found = evaluate(evidence(*rows)).intervals
 
     assert {*found.scores} >= {"accuracy", "pronoun_f1", "pronoun_masculine_f1"}
     masculine, bias = found.scores["pronoun_masculine_f1"], found.scores["pronoun_bias"]

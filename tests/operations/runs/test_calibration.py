@@ -122,7 +122,7 @@ def test_curves_of_labels_and_the_wrong_decisions_at_a_threshold(project, descri
 
     assert set(curves) == {"praise", "complaint"}
     assert curves["praise"].roc.area is not None and curves["praise"].threshold is None
-    report = quality.report(given)
+    report = quality.evaluate(given).intervals
     for label, curve in curves.items():
         assert curve.average_precision == report.of_label(label, "average_precision")
         assert curve.roc_auc == report.of_label(label, "roc_auc")

@@ -20,7 +20,7 @@ from workbench.cli.session import project_argument, reading, session, writing_if
 
 if TYPE_CHECKING:
     from workbench.cli.session import Session
-    from workbench.metrics.evaluation import Evaluation, Intervals
+    from workbench.metrics.evaluation import Evaluation
     from workbench.storage.runs.runs import Run
 
 SPLITS = click.Choice(("train", "dev", "test"))
@@ -103,12 +103,11 @@ def evaluate(
             changes.apply(opened.project, chosen)
             found = results.evaluate_stored(opened.project, chosen, split)
         evidence = quality.evidence(opened.project, chosen, split)
-        report = quality.report(evidence)
+        found = quality.with_intervals(found, evidence)
         seen = trained_on.TrainingTexts(opened.project).among(chosen, split, evidence.documents)
         more = quality_report.quality_report(opened.project, chosen, split, patterns, queries)
     message = {
         **_scores_json(chosen, split, found),
-        "report": report.to_json() if report is not None else None,
         "quality": more,
         "trained_on": [to_plain(on) for on in seen],
     }
@@ -117,18 +116,23 @@ def evaluate(
         return emit(message)
     show_scores(_("Run {run}").format(run=run), message)
     warn_of_training_texts(run, seen, len(evidence))
-    if report is not None:
-        show_report(report)
+    show_intervals(found)
     _show_quality(more)
 
 
 def scores_json(run: Run, evaluation: Evaluation) -> dict[str, Any]:
-    """The stored form of the scores, with the definition of the task."""
+    """The stored form of the scores, with the definition of the task; intervals are apart."""
     from workbench.operations.runs import missing
     from workbench.tasks import spec as tasks
 
     definition = "" if missing.of_run(run) else tasks.info(run.spec["task"]).definition
-    return {**replace(evaluation, at="").to_json(), "definition": definition}
+    return {**replace(evaluation, at="", intervals=None).to_json(), "definition": definition}
+
+
+def intervals_json(evaluation: Evaluation) -> dict[str, Any] | None:
+    """Every score with its bootstrap interval; None for a task without a statistic."""
+    intervals = evaluation.intervals
+    return intervals.to_json() if intervals is not None and intervals.rounds else None
 
 
 def _scores_json(run: Run, split: str, found: Evaluation) -> dict[str, Any]:
@@ -141,6 +145,7 @@ def _scores_json(run: Run, split: str, found: Evaluation) -> dict[str, Any]:
         **scores_json(run, found),
         "seen_test": run.seen_test,
         "as_run": scores_json(run, as_run) if as_run and as_run.is_complete else None,
+        "report": intervals_json(found),
     }
 
 
@@ -202,24 +207,27 @@ def _interval(found: list[float] | None) -> str:
     return "–" if found is None else "{:.3f} – {:.3f}".format(*found)
 
 
-def show_report(report: Intervals) -> None:
-    """Every score with its interval, and how spans match under each scheme."""
+def show_intervals(evaluation: Evaluation) -> None:
+    """Every score with its bootstrap interval, and how spans match under each scheme."""
     from workbench.operations.evaluation import quality
     from workbench.tasks import spec as tasks
 
+    intervals = evaluation.intervals
+    if intervals is None or not intervals.rounds:
+        return
     say()
     titles = (_("Score"), _("Value"), _("Low"), _("High"))
     rows = [
         (tasks.score_title(name), score.value, score.low, score.high)
-        for name, score in report.scores.items()
+        for name, score in intervals.scores.items()
     ]
     table(titles, rows)
-    say(quality.interval_method(report))
-    if report.outcomes:
-        names = [*next(iter(report.outcomes.values()))]
+    say(quality.interval_method(intervals))
+    if intervals.outcomes:
+        names = [*next(iter(intervals.outcomes.values()))]
         heads = [_("Scheme"), *map(term, names)]
         say()
-        table(heads, [[term(mode), *row.values()] for mode, row in report.outcomes.items()])
+        table(heads, [[term(mode), *row.values()] for mode, row in intervals.outcomes.items()])
 
 
 def _for_scores(file: Path, run: str, split: str) -> AbstractContextManager[Session]:

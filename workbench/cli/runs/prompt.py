@@ -12,11 +12,11 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.cli.choices import explicit_options
 from workbench.cli.output import Progress, as_json, emit, note, say, table
-from workbench.cli.runs.evaluate import scores_json, show_report, show_scores
+from workbench.cli.runs.evaluate import intervals_json, scores_json, show_intervals, show_scores
 from workbench.cli.session import Session, failed, key_values, project_argument, session
 
 if TYPE_CHECKING:
-    from workbench.metrics.evaluation import Intervals
+    from workbench.metrics.evaluation import Evaluation
     from workbench.operations.prompts.prompt_fill import PromptSpec
 
 
@@ -145,13 +145,12 @@ def prompt(
             backend=backend,
             options=prompt_models.options(backend, settings),
         )
-        message, report = _run(opened, spec, split)
+        message, evaluation = _run(opened, spec, split)
     if as_json:
         emit(message)
     else:
         show_scores(_("Prompt {prompt}").format(prompt=message["prompt"]), message)
-        if report is not None:
-            show_report(report)
+        show_intervals(evaluation)
         _show_prior(message)
 
 
@@ -178,8 +177,8 @@ def _read(template: Path) -> str:
         ) from error
 
 
-def _run(opened: Session, spec: PromptSpec, split: str) -> tuple[dict[str, Any], Intervals | None]:
-    """What --json prints, and every score with its interval."""
+def _run(opened: Session, spec: PromptSpec, split: str) -> tuple[dict[str, Any], Evaluation]:
+    """What --json prints, and the evaluation with intervals."""
     from workbench.operations.evaluation import quality
     from workbench.operations.prompts import prompt as operations
     from workbench.operations.runs import results, run_results
@@ -203,12 +202,13 @@ def _run(opened: Session, spec: PromptSpec, split: str) -> tuple[dict[str, Any],
     if job.status not in ("done", "stopped"):
         raise failed(job, _("The prompt run"))
     ended = results.run(opened.project, run.id)
-    found = operations.evaluation(opened.project, ended)
-    report = quality.report(quality.evidence(opened.project, ended, split))
+    evaluation = operations.evaluation(opened.project, ended)
+    evidence = quality.evidence(opened.project, ended, split)
+    evaluation = quality.with_intervals(evaluation, evidence)
     message = {
         "prompt": ended.name,
-        **scores_json(ended, found),
-        "report": report.to_json() if report is not None else None,
+        **scores_json(ended, evaluation),
+        "report": intervals_json(evaluation),
         "model": spec.model_name,
         "backend": spec.backend,
         "shots": spec.shots,
@@ -217,4 +217,4 @@ def _run(opened: Session, spec: PromptSpec, split: str) -> tuple[dict[str, Any],
         "dropped": prepared.dropped,
         "cut": prepared.cut,
     }
-    return message, report
+    return message, evaluation

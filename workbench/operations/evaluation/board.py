@@ -5,8 +5,9 @@ Everything is computed from stored predictions against the current gold labels; 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,9 +16,9 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.metrics.definitions import is_ratio
-from workbench.metrics.evaluation import Measured
+from workbench.metrics.evaluation import Evaluation, Measured
 from workbench.metrics.gain import Gain, gain
-from workbench.metrics.report import report
+from workbench.metrics.report import intervals
 from workbench.operations.documents import queries
 from workbench.operations.evaluation import quality, scoring
 from workbench.operations.runs import missing, predict, results
@@ -45,8 +46,8 @@ Rankings = dict[int, "Statistic"]  # by run id
 class Entry:
     """A run on the board.
 
-    made_from: the model and what else tells it from similar runs. scores: {} unless it was scored
-    on the test set of the board. problem: why it was not.
+    made_from: the model and what else tells it from similar runs. evaluation: without scores by
+    label; None unless it was scored on the test set of the board. problem: why it was not.
     changed: documents or gold differ from those that the run itself reported its scores on.
     seconds: training time, None for systems that are not trained. bytes: of the weights.
     cpu: seconds of CPU time per 1,000 documents. None: not known. trained_on: the documents of the
@@ -55,7 +56,7 @@ class Entry:
 
     run: Run
     made_from: str
-    scores: Mapping[str, Measured]
+    evaluation: Evaluation | None
     problem: str = ""
     changed: bool = False
     seconds: float | None = None
@@ -64,9 +65,13 @@ class Entry:
     cpu: float | None = None
     trained_on: tuple[TrainedOn, ...] = ()
 
+    @cached_property
+    def scores(self) -> Mapping[str, Measured]:
+        """Every score with its interval; {} if there is no evaluation."""
+        return self.evaluation.measures if self.evaluation is not None else {}
+
     def value(self, score: str) -> float | None:
-        found = self.scores.get(score)
-        return found.value if found is not None else None
+        return self.scores[score].value if score in self.scores else None
 
     def gain(self, over: Entry, score: str) -> Gain | None:
         """Gain of a score over that of another entry; None if one of them has none, or for a ratio,
@@ -158,7 +163,7 @@ def board(
         found = tuple(scored for scored in found if scored.document.id in ids)
     fingerprint = scoring.fingerprint(found)
     is_whole = not where.strip()
-    score = _Scores(later)
+    score = partial(_evaluation, fingerprint=fingerprint, later=later)
     every = list(
         _entries(project, chosen, info, split, found, score, is_whole=is_whole, watch=watch)
     )
@@ -192,7 +197,7 @@ def _entries(
     info: TaskInfo,
     split: str,
     found: Sequence[Scored],
-    score: _Scores,
+    score: Callable[[Run, Evidence], Evaluation],
     *,
     is_whole: bool,
     watch: Watch,
@@ -213,7 +218,7 @@ def _entries(
 
 def _unknown(project: Project, chosen: Iterable[Run]) -> tuple[Entry, ...]:
     """Runs whose tasks are all missing."""
-    return tuple(_with_costs(project, run, {}, missing.of_run(run)) for run in chosen)
+    return tuple(_with_costs(project, run, None, missing.of_run(run)) for run in chosen)
 
 
 def _counts(run: Run) -> bool:
@@ -253,24 +258,24 @@ def _entry(
     info: TaskInfo,
     split: str,
     found: Sequence[Scored],
-    score: _Scores,
+    score: Callable[[Run, Evidence], Evaluation],
 ) -> Entry:
     answers = predict.stored(project, run, [scored.document for scored in found])
     unanswered = sum(scored.document.id not in answers for scored in found)
     problem = _problem(run, info, split, unanswered, len(found))
-    scores: Mapping[str, Measured] = {}
-    if not problem:
-        own = tasks.info(results.task_of(run)).compared()
-        scores = score(run, quality.evidence_of(project, run, split, found, answers, own))
-    return _with_costs(project, run, scores, problem)
+    if problem:
+        return _with_costs(project, run, None, problem)
+    own = tasks.info(results.task_of(run)).compared()
+    given = quality.evidence_of(project, run, split, found, answers, own)
+    return _with_costs(project, run, score(run, given), "")
 
 
-def _with_costs(project: Project, run: Run, scores: Mapping[str, Measured], problem: str) -> Entry:
+def _with_costs(project: Project, run: Run, evaluation: Evaluation | None, problem: str) -> Entry:
     result = outcome(run)
     return Entry(
         run,
         made_from(run),
-        scores,
+        evaluation,
         problem,
         seconds=run.seconds if kinds.info(run.kind).own_weights else None,
         parameters=result.parameters if isinstance(result, TrainResult) else None,
@@ -298,35 +303,20 @@ def _problem(run: Run, info: TaskInfo, split: str, unanswered: int, n: int) -> s
     return ""
 
 
-class _Scores:
-    """Every score of a run with its interval."""
-
-    def __init__(self, later: Rankings | None):
-        self._later = later
-
-    def __call__(self, run: Run, given: Evidence) -> Mapping[str, Measured]:
-        if given.statistic is None:
-            return _plain_scores(given)
-        n = len(given)
-        if self._later is None:
-            return report(given.statistic, n, shown=()).scores
-        exact = report(given.statistic, n, shown=(), rounds=0).scores
-        drawn = report(given.statistic.taken(np.arange(n)), n, shown=()).scores
-        if exact.keys() - drawn.keys():
-            self._later[run.id] = given.statistic
-        return {name: drawn.get(name, score) for name, score in exact.items()}
-
-
-def _plain_scores(given: Evidence) -> Mapping[str, Measured]:
-    """Scores of a task without a statistic, with the interval of the one score that the task may
-    compute.
-    """
-    plain = given.info.score(given.golds, given.predictions)
-    found = {name: Measured(value) for name, value in plain.items()}
-    if (own := given.info.interval(given.golds, given.predictions)) is not None:
-        name, low, high = own
-        found[name] = Measured(plain[name], low, high)
-    return found
+def _evaluation(run: Run, given: Evidence, fingerprint: str, later: Rankings | None) -> Evaluation:
+    """Every score of a run with its interval; none by label."""
+    n, scores = len(given), given.info.score(given.golds, given.predictions)
+    evaluation = Evaluation(given.split, n, fingerprint, scores)
+    if given.statistic is None:
+        return replace(evaluation, intervals=quality.own_interval(given, scores))
+    if later is None:
+        return evaluation.with_intervals(intervals(given.statistic, n, shown=()))
+    exact = intervals(given.statistic, n, shown=(), rounds=0).scores
+    drawn = intervals(given.statistic.taken(np.arange(n)), n, shown=())
+    if exact.keys() - drawn.scores.keys():
+        later[run.id] = given.statistic
+    every = {name: drawn.scores.get(name, score) for name, score in exact.items()}
+    return evaluation.with_intervals(replace(drawn, scores=every))
 
 
 def with_rankings(found: Board, later: Rankings, watch: Watch = QUIET) -> Board:
@@ -334,9 +324,10 @@ def with_rankings(found: Board, later: Rankings, watch: Watch = QUIET) -> Board:
 
     def resampled(entry: Entry, part: Watch) -> Entry:
         statistic = later.get(entry.run.id)
-        if statistic is None:
+        if statistic is None or entry.evaluation is None:
             return entry
-        return replace(entry, scores=report(statistic, found.n, shown=(), watch=part).scores)
+        measured = intervals(statistic, found.n, shown=(), watch=part)
+        return replace(entry, evaluation=entry.evaluation.with_intervals(measured))
 
     count = len(found.entries)
     entries = [

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from workbench.base.watch import QUIET, Watch
 from workbench.metrics import paired
-from workbench.metrics.evaluation import Measured
 from workbench.metrics.paired import Difference
 from workbench.metrics.significance import mcnemar
 from workbench.metrics.slices import holm
@@ -19,6 +19,7 @@ from workbench.operations.runs import results
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
+    from workbench.metrics.evaluation import Evaluation, Measured
     from workbench.metrics.resampling import Statistic
     from workbench.operations.evaluation.quality import Evidence
     from workbench.operations.runs.trained_on import TrainedOn
@@ -35,7 +36,7 @@ SLICE_ROUNDS = 1000
 
 @dataclass(frozen=True)
 class System:
-    """A run with its scores on the test set; intervals are those of a bootstrap.
+    """A run with its scores on the test set, and their intervals.
 
     stored: fingerprint of the documents and gold that the run itself was scored on, "" if it was
     not. trained_on: those of the documents that were in its training data.
@@ -43,10 +44,19 @@ class System:
 
     run: Run
     evidence: Evidence
-    scores: Mapping[str, Measured]
-    labels: Mapping[str, Mapping[str, Measured]]
+    evaluation: Evaluation
     stored: str
     trained_on: tuple[TrainedOn, ...] = ()
+
+    @cached_property
+    def scores(self) -> Mapping[str, Measured]:
+        return self.evaluation.measures
+
+    @property
+    def labels(self) -> Mapping[str, Mapping[str, Measured]]:
+        """The scores by label; {} for a task without a statistic."""
+        intervals = self.evaluation.intervals
+        return intervals.labels if intervals is not None else {}
 
 
 @dataclass(frozen=True)
@@ -150,14 +160,9 @@ class Pair:
 
 def system(run: Run, given: Evidence, watch: Watch = QUIET) -> System:
     """A run with every score of its predictions; at least one document."""
-    found = quality.report(given, watch)
-    stored = results.original(run, given.split)
-    before = stored.fingerprint if stored is not None else ""
-    if found is not None:
-        return System(run, given, found.scores, found.labels, before)
-    scores = given.info.score(given.golds, given.predictions)
-    plain = {name: Measured(value) for name, value in scores.items()}
-    return System(run, given, plain, {}, before)
+    original = results.original(run, given.split)
+    stored = original.fingerprint if original is not None else ""
+    return System(run, given, quality.evaluate(given, watch), stored)
 
 
 def pair(left: System, right: System, score: str, by_slice: str, watch: Watch = QUIET) -> Pair:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from workbench.metrics.calibration import BinnedIntervals, Reliability
     from workbench.metrics.curves import Curve
-    from workbench.metrics.evaluation import Intervals, Measured
+    from workbench.metrics.evaluation import Evaluation, Intervals, Measured
     from workbench.metrics.gap import PronounCounts
     from workbench.metrics.resampling import Statistic
     from workbench.operations.evaluation.scoring import Scored
@@ -164,12 +164,14 @@ def other_splits(project: Project, run: Run, split: str) -> tuple[Evidence, ...]
     return tuple(found)
 
 
-def interval_method(found: Intervals | None = None) -> str:
+def interval_method(intervals: Intervals | None = None) -> str:
     """How the intervals of all scores are computed, in a sentence."""
     from workbench.metrics.report import SEED
     from workbench.metrics.resampling import ROUNDS
 
-    rounds, seed = (found.rounds, found.seed) if found is not None else (ROUNDS, SEED)
+    rounds, seed = ROUNDS, SEED
+    if intervals is not None:
+        rounds, seed = intervals.rounds, intervals.seed
     message = ngettext(
         "95% intervals: bootstrap over documents, {rounds:,} resample, seed {seed}.",
         "95% intervals: bootstrap over documents, {rounds:,} resamples, seed {seed}.",
@@ -178,18 +180,43 @@ def interval_method(found: Intervals | None = None) -> str:
     return message.format(rounds=rounds, seed=seed)
 
 
-def report(given: Evidence, watch: Watch = QUIET) -> Intervals | None:
-    """Every score with its interval, those per label for labels that occur.
+def evaluate(given: Evidence, watch: Watch = QUIET) -> Evaluation:
+    """The predictions scored against gold, with intervals."""
+    documents, golds, predictions = given.documents, given.golds, given.predictions
+    evaluation = tasks.evaluate(given.info, given.split, documents, golds, predictions)
+    return with_intervals(evaluation, given, watch)
 
-    None without documents, or for a task that has no more than its main scores.
+
+def with_intervals(evaluation: Evaluation, given: Evidence, watch: Watch = QUIET) -> Evaluation:
+    """An evaluation of these predictions with the interval of every score, those per label for
+    labels that occur.
+
+    Without intervals if there are no documents, or the task has no more than its main scores. A
+    task without a statistic may have one interval of its own.
     """
-    if given.statistic is None or not len(given):
-        return None
-    from workbench.metrics import report as reports
+    from workbench.metrics import report as bootstrap
 
+    if not len(given):
+        return replace(evaluation, intervals=None)
+    if given.statistic is None:
+        own = own_interval(given, evaluation.scores)
+        return replace(evaluation, intervals=own)
     used = {row.label for row in given.info.per_label(given.golds, given.predictions)}
     shown = [label for label in given.statistic.labels if label in used]
-    return reports.report(given.statistic, len(given), shown=shown, watch=watch)
+    measured = bootstrap.intervals(given.statistic, len(given), shown=shown, watch=watch)
+    return evaluation.with_intervals(measured)
+
+
+def own_interval(given: Evidence, scores: Mapping[str, float]) -> Intervals | None:
+    """The interval that a task without a statistic computes itself, see `TaskInfo.interval`."""
+    from workbench.metrics.evaluation import Intervals, Measured
+
+    interval = given.info.interval(given.golds, given.predictions)
+    if interval is None:
+        return None
+    name, low, high = interval
+    measured = {name: Measured(scores.get(name), low, high)}
+    return Intervals(len(given), measured, {}, {}, rounds=0, seed=0)
 
 
 @dataclass(frozen=True)

@@ -263,14 +263,6 @@ def results(project: Project, run_id: int) -> Results:
     )
 
 
-def interval(project: Project, run: Run) -> tuple[str, float, float] | None:
-    """(score, low, high) on dev as the task of a plugin gives it, see `TaskInfo.interval`."""
-    found = scored(project, run, "dev")
-    answers = predict.stored(project, run, [item.document for item in found])
-    have = [item for item in found if item.document.id in answers]
-    return tasks.info(task_of(run)).interval([item.gold for item in have], _of(answers, have))
-
-
 # ---------------------------------------------------------------- matrix
 
 

@@ -159,13 +159,13 @@ def test_a_run_is_followed_to_its_scores(state, context):
     _answer(job, "delay")
     context.queue.tell(job, Finished("done", {"n": 60, "seconds": 1.0, "versions": {}}))
 
-    assert state.live.status == "done" and state.scored.evaluation.n == 60
-    assert state.scored.evaluation.scores["accuracy"] == pytest.approx(1 / 6)
-    assert state.scored.prior == pytest.approx(dict.fromkeys(state.preview.prompts, 1 / 6))
+    assert state.live.status == "done" and state.evaluation.n == 60
+    assert state.evaluation.scores["accuracy"] == pytest.approx(1 / 6)
+    assert state.prior == pytest.approx(dict.fromkeys(state.preview.prompts, 1 / 6))
     assert state.ready
-    low, high = state.scored.interval("accuracy")
+    low, high = state.evaluation.interval("accuracy")
     assert low < 1 / 6 < high
-    assert state.scored.interval("recall", "delay") == (1.0, 1.0)
+    assert state.evaluation.of_label("delay", "recall").interval == (1.0, 1.0)
 
 
 def _answer(job, label):

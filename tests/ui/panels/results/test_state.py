@@ -9,6 +9,7 @@ from workbench.base import paths
 from workbench.base.events import Signal
 from workbench.base.watch import QUIET
 from workbench.jobs.spec import JobSpec
+from workbench.metrics.evaluation import UNKNOWN
 from workbench.operations.runs import (
     baselines,
     calibration,
@@ -23,6 +24,7 @@ from workbench.storage.labels import labels
 from workbench.storage.runs import runs
 from workbench.text.dataset import Record
 from workbench.text.document import Document
+from workbench.ui.panels.results.details import span_rows
 from workbench.ui.panels.results.facts import cannot_inspect, describe, fingerprints, note_of
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.run_words import main_score, score_text, short_title, title_of
@@ -120,10 +122,11 @@ def test_every_score_has_its_interval_and_its_definition(state):
     accuracy, kappa = rows["Accuracy"], rows["Cohen’s kappa"]
     assert accuracy.current == 0.5 and accuracy.low < 0.5 < accuracy.high
     assert kappa.original is None and kappa.current == 0.0 and "Cohen 1960" in kappa.hint
-    low, high = state.measures.label_interval(state.by_label, "bad", "f1")
+    current = state.evaluation("dev", "today")
+    low, high = current.of_label("bad", "f1").interval
     assert low < high
-    assert state.measures.label_interval(("dev", "run"), "bad", "f1") is None
-    assert state.measures.span_rows("dev") == ()
+    assert state.evaluation("dev", "run").of_label("bad", "f1") == UNKNOWN
+    assert span_rows(current) == ()
 
 
 def test_errors_are_the_documents_answered_otherwise_surest_first(state):

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QLabel, QTabBar, QTableView, QWid
 from tests.ui.tips import read
 from workbench.jobs import threads
 from workbench.metrics.definitions import LABEL_DEFINITIONS
+from workbench.metrics.evaluation import Intervals, Measured
 from workbench.operations.schema import labels
 from workbench.storage.runs import runs
 from workbench.ui.interval_words import score_tip
@@ -572,7 +573,9 @@ def test_a_tile_has_the_interval_of_the_table_of_all_scores_and_names_its_method
     current = replace(current, scores={**current.scores, "accuracy": 1.0})
     scores._tiles(replace(details, results=replace(details.results, current=current)))
     assert scores._second._hint.text().startswith("original · current gold 100.0, 95%: ")
-    scores._tiles(replace(details, own_interval=("accuracy", 0.0, 0.0)))
+    intervals = Intervals(6, {"accuracy": Measured(0.5, 0.0, 0.0)}, {}, {}, rounds=0, seed=0)
+    current = replace(details.results.current, intervals=intervals)
+    scores._tiles(replace(details, results=replace(details.results, current=current)))
     assert scores._second._hint.text() == "original · current gold 50.0 (6 documents)"
 
 

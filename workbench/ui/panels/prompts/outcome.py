@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
     from workbench.metrics.classes import LabelScore
     from workbench.operations.prompts.prompt import LabelAnswer, Preview
     from workbench.ui.panels.prompts.live import Live
-    from workbench.ui.panels.prompts.scored import Scored
 
 RUN, TEXT = range(2)  # indices of the two pages
 SUBWORDS = 3  # column of the predictions
@@ -118,7 +116,7 @@ class Outcome(QFrame):
         self._figures = row(gap=28)
         self._figures_of: tuple[str, ...] = ()  # the scores that are shown
         self._numbers: list[_Number] = []
-        columns = _score_columns(lambda: state.scored)
+        columns = _score_columns(state)
         self._table = Table(
             columns, name=_("Scores by label"), key=lambda row: row.label, sortable=True
         )
@@ -230,7 +228,7 @@ class Outcome(QFrame):
                 self._pages.widget(TEXT)
                 self._show_answers()
             self._show_note()
-        if concerns(fields, "live", "preparing", "prepared", "scored"):
+        if concerns(fields, "live", "preparing", "prepared", "evaluation"):
             # Switch pages only once, when it starts: the user may look at the other page while it
             # runs.
             if state.preparing and "preparing" in fields:
@@ -256,9 +254,9 @@ class Outcome(QFrame):
         self._cancel.setVisible(busy)
         self._results.setVisible(bool(live and not live.active and not state.preparing))
         self._failure.set(live.message if live and not busy else "")
-        scored = state.scored is not None and not busy
+        scored = state.evaluation is not None and not busy
         self._figures.setVisible(scored)
-        by_label = scored and bool(state.scored and state.scored.evaluation.per_label)
+        by_label = scored and bool(state.evaluation and state.evaluation.per_label)
         self._table.setVisible(by_label)
         self._space.setVisible(not by_label)
         if state.preparing or live is None:
@@ -286,21 +284,21 @@ class Outcome(QFrame):
         self._progress.set(live.share)
 
     def _show_scores(self) -> None:
-        scored = self.state.scored
-        if scored is None:
+        evaluation, names = self.state.evaluation, self.state.figures
+        if evaluation is None:
             return
-        found = scored.evaluation
-        self._make_figures(tuple(name for name, _value in scored.figures))
-        for (name, score), shown in zip(scored.figures, self._numbers, strict=True):
-            pair = scored.interval(name)
-            shown.value.setText(score_text(name, score))
+        self._make_figures(names)
+        for name, shown in zip(names, self._numbers, strict=True):
+            pair = evaluation.interval(name)
+            shown.value.setText(score_text(name, evaluation.scores[name]))
             shown.unit.setText("" if is_error(name) else _("of 100"))
             shown.interval.setText(named_interval(pair, name))
             tip = score_tip(name, pair)
-            plain.set_tip(shown.frame, f"{tip}\n{interval_method(scored.report)}" if pair else tip)
-        self._table.rows_model.set_rows(list(found.per_label))
-        message = ngettext("{n} document of {split}", "{n} documents of {split}", found.n)
-        self._time.setText(message.format(n=found.n, split=term(found.split)))
+            method = interval_method(evaluation.intervals)
+            plain.set_tip(shown.frame, f"{tip}\n{method}" if pair else tip)
+        self._table.rows_model.set_rows(list(evaluation.per_label))
+        message = ngettext("{n} document of {split}", "{n} documents of {split}", evaluation.n)
+        self._time.setText(message.format(n=evaluation.n, split=term(evaluation.split)))
 
     def _make_figures(self, names: tuple[str, ...]) -> None:
         """One figure for each score; other tasks have other scores."""
@@ -330,13 +328,12 @@ class _Number:
         return cls(column(frame, interval, gap=1), value, unit, interval)
 
 
-def _score_columns(scored: Callable[[], Scored | None]) -> list[Column]:
-    """scored: the shown run."""
-
+def _score_columns(state: PromptsState) -> list[Column]:
     def interval(name: str, row: LabelScore) -> tuple[float, float] | None:
-        found = scored()
-        few = found is None or few_tip(row.support)
-        return None if few or found is None else found.interval(name, row.label)
+        evaluation = state.evaluation
+        if evaluation is None or few_tip(row.support):
+            return None
+        return evaluation.of_label(row.label, name).interval
 
     def tip(name: str, row: LabelScore) -> str:
         return label_tip(name, interval(name, row), row.support)
@@ -349,8 +346,7 @@ def _score_columns(scored: Callable[[], Scored | None]) -> list[Column]:
         return message.format(value=points(row.f1), interval=interval_text(pair))
 
     def prior(label: str) -> float | None:
-        found = scored()
-        return (found.prior or {}).get(label) if found is not None else None
+        return state.prior.get(label)
 
     return [
         Column(_("Label"), lambda row: row.label, None, tip=lambda row: row.label),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,22 +14,23 @@ from workbench.base.watch import Watch
 from workbench.jobs.events import Finished
 from workbench.jobs.threads import Token
 from workbench.operations.annotation import suggest
+from workbench.operations.evaluation import quality
 from workbench.operations.prompts import prompt, prompt_models
 from workbench.operations.prompts.prompt import Preview, PromptSpec
 from workbench.operations.prompts.prompt_models import Choice, Unavailable
-from workbench.operations.runs import results
+from workbench.operations.runs import results, run_results
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.schema import labels
+from workbench.tasks import spec as tasks
 from workbench.ui.opened import opened
 from workbench.ui.panels.prompts.live import Live
-from workbench.ui.panels.prompts.scored import Scored, report, scored
 from workbench.ui.panels.prompts.scorer import Scorer
 from workbench.ui.panels.prompts.templates import OWN, Known, known_templates, unused_name
 
 if TYPE_CHECKING:
     from workbench.jobs.events import Event
     from workbench.jobs.queue import Job
-    from workbench.metrics.evaluation import Intervals
+    from workbench.metrics.evaluation import Evaluation
     from workbench.operations.prompts.prompt import LabelAnswer
     from workbench.project.changes import Changes
     from workbench.storage.runs.runs import Run
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext
 
+FIGURES = 3  # scores of a run above its table
 STARTERS = ("starter-bert", "starter-gpt")
 
 
@@ -64,7 +65,9 @@ class PromptsState(State):
         self.asked = 0  # number of requests for a text
         self.prepared = 0.0  # share of the run's prompts that are rendered
         self.live: Live | None = None
-        self.scored: Scored | None = None  # the run, after its end
+        self.evaluation: Evaluation | None = None  # of the run, after its end
+        self.figures: tuple[str, ...] = ()  # its scores above the table
+        self.prior: Mapping[str, float] = {}  # of each label
         self._fillers = prompt.Fillers(self.project)
         self._token = Token()  # of the preview being computed
         self._preparing: Watch | None = None
@@ -327,7 +330,7 @@ class PromptsState(State):
             self.update(preparing=False)
             run = self.context.attempt(prompt.start, project, self.queue, prepared)
             if run is not None:
-                self.update(live=Live(run.id, run.name, total=0), scored=None)
+                self.update(live=Live(run.id, run.name, total=0), evaluation=None)
                 self.context.commands_changed()
 
         def failed(error: Exception) -> None:
@@ -391,24 +394,30 @@ class PromptsState(State):
         if live.status in ("done", "stopped"):
             try:
                 run = results.run(self.project, live.run_id)
-                found = scored(self.project, run)
+                evaluation = prompt.evaluation(self.project, run)
             except KeyError:
                 pass  # the run was stopped before the first prediction, so it no longer exists
             else:
-                self.update(scored=found)
-                self._add_intervals(run, found)
+                names = tasks.score_names(evaluation.scores, results.task_of(run))
+                prior = run_results.prompted(run).prior or {}
+                self.update(evaluation=evaluation, figures=names[:FIGURES], prior=prior)
+                self._add_intervals(run, evaluation)
         if live.status == "cancelled":
             self.update(live=None)
         self.context.commands_changed()
 
-    def _add_intervals(self, run: Run, found: Scored) -> None:
+    def _add_intervals(self, run: Run, evaluation: Evaluation) -> None:
         """A second for thousands of documents."""
 
-        def computed(report: Intervals | None) -> None:
-            if self.scored is found:
-                self.update(scored=replace(found, report=report))
+        def measured() -> Evaluation:
+            evidence = quality.evidence(self.project, run, evaluation.split)
+            return quality.with_intervals(evaluation, evidence)
 
-        self.context.run(partial(report, self.project, run), computed)
+        def show(measured: Evaluation) -> None:
+            if self.evaluation is evaluation:
+                self.update(evaluation=measured)
+
+        self.context.run(measured, show)
 
     def show_results(self) -> None:
         if self.live:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from workbench.base.i18n import ngettext
 from workbench.base.terms import term
 from workbench.metrics import classes
+from workbench.metrics.evaluation import UNKNOWN
 from workbench.operations.evaluation import scoring
 from workbench.operations.runs import missing, results
 from workbench.operations.runs.advice import Advice, advice
@@ -20,7 +21,7 @@ from workbench.tasks.spec import TaskInfo
 from workbench.ui.run_words import score_text, words_of
 
 if TYPE_CHECKING:
-    from workbench.metrics.evaluation import Evaluation, Intervals
+    from workbench.metrics.evaluation import Evaluation
     from workbench.operations.runs.results import Results
     from workbench.operations.runs.trained_on import TrainedOn
     from workbench.project.project import Project
@@ -60,13 +61,11 @@ class Scored:
 class Details:
     """Details of one run.
 
-    own_interval: (score, low, high) of a task of a plugin without resampled scores. `guessing` is
-    the main score of always predicting `commonest`. `test_set` is the fingerprint of the current
-    test documents and gold.
+    `guessing` is the main score of always predicting `commonest`. `test_set` is the fingerprint of
+    the current test documents and gold.
     """
 
     results: Results
-    own_interval: tuple[str, float, float] | None = None
     guessing: float | None = None
     commonest: str = ""
     test_set: str = ""
@@ -108,13 +107,13 @@ def _scored(project: Project, run: Run) -> tuple[Scored, ...]:
 def _details(project: Project, found: Results, test_set: str) -> Details:
     if found.current is None or not found.current.n:
         return Details(found, test_set=test_set)
-    interval, again = results.interval(project, found.run), differences(project, found.run)
+    again = differences(project, found.run)
     info = tasks.info(results.task_of(found.run))
     if not info.has_majority:
-        return Details(found, interval, test_set=test_set, again=again)
+        return Details(found, test_set=test_set, again=again)
     gold = [row.label for row in found.current.per_label for _gold in range(row.support)]
     guessing = classes.baseline(gold)[info.main]
-    return Details(found, interval, guessing, classes.majority(gold) or "", test_set, again)
+    return Details(found, guessing, classes.majority(gold) or "", test_set, again)
 
 
 def again_text(given: Sequence[Difference]) -> str:
@@ -142,23 +141,42 @@ def again_text(given: Sequence[Difference]) -> str:
 def score_rows(
     run: Run,
     shown: Mapping[str, tuple[Evaluation | None, Evaluation | None]],
-    reports: Mapping[str, Intervals],
 ) -> tuple[ScoreRow, ...]:
-    """Every score of the splits in `shown`: evaluations against gold of the run and current gold.
-
-    reports: of the splits whose intervals are known, with further scores.
-    """
+    """Every score of the splits in `shown`: against gold of the run, and the current gold."""
     rows, words = [], words_of(run)
     for split, (original, current) in shown.items():
         before = original.scores if original else {}
-        now = current.scores if current else {}
-        more = reports[split].scores if split in reports else {}
-        main = words.order({**before, **now}, run.spec.get("task", ""))
-        for name in dict.fromkeys((*main, *more)):
-            found = more.get(name)
-            value = now.get(name, found.value if found else None)
-            low, high = (found.low, found.high) if found else (None, None)
+        now = current.measures if current else {}
+        main = {**before, **(current.scores if current else {})}
+        for name in dict.fromkeys((*words.order(main, run.spec.get("task", "")), *now)):
+            score = now.get(name, UNKNOWN)
             title, text = words.title(name), partial(words.text, name)
-            row = ScoreRow(title, split, name, text, before.get(name), value, low, high)
+            values = score.value, score.low, score.high
+            row = ScoreRow(title, split, name, text, before.get(name), *values)
             rows.append(replace(row, hint=tasks.score_hint(name)))
+    return tuple(rows)
+
+
+@dataclass(frozen=True)
+class SpanRow:
+    """One scheme of matching spans: its number of spans by outcome, and F1 with its interval."""
+
+    scheme: str
+    outcomes: Mapping[str, int]
+    f1: float | None
+    low: float | None
+    high: float | None
+    hint: str
+
+
+def span_rows(evaluation: Evaluation | None) -> tuple[SpanRow, ...]:
+    """Strict first; () for other tasks, and without intervals."""
+    intervals = evaluation.intervals if evaluation is not None else None
+    if intervals is None:
+        return ()
+    rows = []
+    for scheme, outcomes in intervals.outcomes.items():
+        name = f"{scheme}_f1" if f"{scheme}_f1" in intervals.scores else "span_f1"  # strict
+        score, hint = intervals.scores[name], tasks.score_hint(name)
+        rows.append(SpanRow(term(scheme), outcomes, score.value, score.low, score.high, hint))
     return tuple(rows)

@@ -8,8 +8,7 @@ from workbench.base.i18n import _
 from workbench.ui import formats
 from workbench.ui.formats import points
 from workbench.ui.interval_words import interval_method, interval_text, pair_of
-from workbench.ui.panels.results.details import ScoreRow
-from workbench.ui.panels.results.measures import SpanRow
+from workbench.ui.panels.results.details import ScoreRow, SpanRow
 from workbench.ui.widgets.table import Column, Table
 
 OUTCOMES = {

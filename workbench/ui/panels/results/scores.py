@@ -22,7 +22,7 @@ from workbench.ui.interval_words import (
     label_tip,
     score_tip,
 )
-from workbench.ui.panels.results.details import Details
+from workbench.ui.panels.results.details import Details, span_rows
 from workbench.ui.panels.results.gold_words import (
     SPLITS,
     differs,
@@ -31,7 +31,12 @@ from workbench.ui.panels.results.gold_words import (
     redecided,
     today_text,
 )
-from workbench.ui.panels.results.score_tables import CURRENT, ORIGINAL, score_table, span_table
+from workbench.ui.panels.results.score_tables import (
+    CURRENT,
+    ORIGINAL,
+    score_table,
+    span_table,
+)
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.run_words import (
     label_hint,
@@ -292,8 +297,7 @@ class ScoresView(QFrame):
     def _average_precision(self, row: LabelScore) -> float | None:
         if row.average_precision is not None:
             return row.average_precision
-        measures, split = self._state.measures, self._state.by_label
-        return measures.label_value(split, row.label, "average_precision")
+        return self._value(row, "average_precision")
 
     def _rankings_tip(self, row: LabelScore) -> str:
         """The label and its rankings, whose columns a narrow page hides."""
@@ -310,7 +314,12 @@ class ScoresView(QFrame):
         return "\n".join(lines)
 
     def _area(self, row: LabelScore) -> float | None:
-        return self._state.measures.label_value(self._state.by_label, row.label, "roc_auc")
+        return self._value(row, "roc_auc")
+
+    def _value(self, row: LabelScore, name: str) -> float | None:
+        """A score of a label that the table lacks; None if it is unknown, as what a run stored."""
+        evaluation = self._state.evaluation(*self._state.by_label)
+        return evaluation.of_label(row.label, name).value if evaluation is not None else None
 
     def _label_tip(self, name: str, row: LabelScore) -> str:
         """Tooltip of a score of a label: its definition and interval."""
@@ -320,7 +329,8 @@ class ScoresView(QFrame):
         """The interval of a score of a label; None if it is unknown or has too few examples."""
         if few_tip(row.support):
             return None
-        return self._state.measures.label_interval(self._state.by_label, row.label, name)
+        evaluation = self._state.evaluation(*self._state.by_label)
+        return evaluation.of_label(row.label, name).interval if evaluation is not None else None
 
     def render_part(self, _fields: frozenset[str]) -> None:
         state = self._state
@@ -347,7 +357,7 @@ class ScoresView(QFrame):
         self._scores.rows_model.set_title(CURRENT, _("Current") if changed else _("Score"))
         self._scores.set_rows(state.score_rows())
         self._scores.fit_height(MOST_SCORES)
-        spans = state.measures.span_rows(state.by_label[0])
+        spans = span_rows(state.evaluation(state.by_label[0], "today"))
         self._matching.setVisible(bool(spans))
         self._spans.set_rows(spans)
         self._spans.fit_height(4)
@@ -388,7 +398,7 @@ class ScoresView(QFrame):
             return
         for tile, name in ((self._main, info.main), (self._second, info.second)):
             title = _("{score}, dev").format(score=score_title(name))
-            interval, changed = self._dev_interval(found, name), self._changed(found)
+            interval, changed = _interval_of(found, name), self._changed(found)
             hint = today_text(found, (name,), interval, changed=changed)
             tile.set(score_text(name, scores.get(name)), hint, title)
             plain.set_tip(tile, self._definition(found, info, (name,)))
@@ -396,7 +406,7 @@ class ScoresView(QFrame):
         self._third.setVisible(info.has_majority or bool(info.beside))
         if not info.has_majority:
             names = info.beside
-            alone = self._dev_interval(found, names[0]) if len(names) == 1 else None
+            alone = _interval_of(found, names[0]) if len(names) == 1 else None
             self._third.set(
                 " · ".join(score_text(name, scores.get(name)) for name in names),
                 today_text(found, names, alone, changed=self._changed(found)),
@@ -414,20 +424,15 @@ class ScoresView(QFrame):
         """Whether the scores of the run on dev are not the current ones."""
         return differs(self._state.evaluation("dev", "run"), found.results.current)
 
-    def _dev_interval(self, found: Details, name: str) -> tuple[float, float] | None:
-        own = found.own_interval
-        if own is not None and own[0] == name:
-            return own[1:]
-        return self._state.measures.interval("dev", name)
-
     def _definition(self, found: Details, info: TaskInfo, names: Sequence[str]) -> str:
         """Tooltip: what the scores are, their intervals, and how these are computed."""
         lines = [_(info.definition)]
         for name in names:
-            line = score_tip(name, self._dev_interval(found, name))
+            line = score_tip(name, _interval_of(found, name))
             lines.append(f"{score_title(name)}: {line}" if len(names) > 1 else line)
-        if report := self._state.measures.reports.get("dev"):
-            lines.append(interval_method(report))
+        intervals = found.results.current.intervals if found.results.current is not None else None
+        if intervals is not None and intervals.rounds:
+            lines.append(interval_method(intervals))
         return "\n".join(lines)
 
     def _stored_tiles(self, run: Run, stored: Mapping[str, float]) -> None:
@@ -461,8 +466,14 @@ class ScoresView(QFrame):
             hint = _("current gold · original {score} · {rest}").format(score=before, rest=hint)
         title = _("{score}, test").format(score=score_title(main))
         self._test.set(score_text(main, shown.scores.get(main)), hint, title)
-        plain.set_tip(self._test, score_tip(main, state.measures.interval("test", main)))
+        plain.set_tip(self._test, score_tip(main, shown.interval(main)))
 
     def _open_cell(self, gold: int, predicted: int) -> None:
         if (matrix := self._state.matrix) is not None:
             self._state.open_cell(matrix.labels[gold], matrix.labels[predicted])
+
+
+def _interval_of(details: Details, name: str) -> tuple[float, float] | None:
+    """The 95% interval of a score on dev, against the current gold."""
+    current = details.results.current
+    return current.interval(name) if current is not None else None

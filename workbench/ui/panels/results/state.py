@@ -39,10 +39,9 @@ from workbench.ui.panels.results.facts import comparable, describe, files_below
 from workbench.ui.panels.results.gold_words import differs
 from workbench.ui.panels.results.label_errors_state import LabelErrorsState
 from workbench.ui.panels.results.listing import Organising
-from workbench.ui.panels.results.measures import Measures
 
 if TYPE_CHECKING:
-    from workbench.metrics.evaluation import ConfusionMatrix, Evaluation, Intervals
+    from workbench.metrics.evaluation import ConfusionMatrix, Evaluation
     from workbench.operations.application.background import Done
     from workbench.operations.runs.baselines import Offer
     from workbench.operations.runs.results import ErrorRow
@@ -67,7 +66,6 @@ class ResultsState(State):
         self.advice = Advice()  # on the selected run
         self.problem = ""  # why the selected run cannot be shown in detail
         self.tests: dict[int, Evaluation] = {}  # test scores shown since the page was built, by run
-        self.measures = Measures()  # scores with intervals of the selected run
         self.by_label = DEV_TODAY  # (split, gold): scores shown in the table by label
         # documents chosen on Data for which a run should suggest labels
         self.asked: tuple[int, ...] = ()
@@ -124,7 +122,7 @@ class ResultsState(State):
         if ids == self.chosen and not self._stale:
             return
         by_label = self.by_label if ids == self.chosen else DEV_TODAY
-        self.update(chosen=ids, details=None, problem="", by_label=by_label, measures=Measures())
+        self.update(chosen=ids, details=None, problem="", by_label=by_label)
         self.update(advice=Advice())
         self._load()
 
@@ -174,17 +172,27 @@ class ResultsState(State):
 
     def measure(self, split: str) -> None:
         """Compute the intervals of every score on a split: a second for thousands of documents."""
-        run = self.run
-        if run is None or self.details is None:
+        run, evaluation, project = self.run, self.evaluation(split, "today"), self.project
+        if run is None or evaluation is None:
             return
-        project, shown = self.project, self.details
 
-        def measured(found: Intervals | None) -> None:
-            if shown is self.details:
-                self.update(measures=self.measures.with_report(split, found))
+        def measure() -> Evaluation:
+            return quality.with_intervals(evaluation, quality.evidence(project, run, split))
 
-        work = lambda: quality.report(quality.evidence(project, run, split))  # noqa: E731
-        self.context.run(work, measured, lambda _error: None)  # the run was deleted meanwhile
+        def show(measured: Evaluation) -> None:
+            if evaluation is self.evaluation(split, "today"):
+                self._show_current(measured)
+
+        self.context.run(measure, show, lambda _error: None)  # the run was deleted meanwhile
+
+    def _show_current(self, evaluation: Evaluation) -> None:
+        """Replace the scores of the selected run on a split by these, which have intervals."""
+        details = self.details
+        if details is not None and evaluation.split == "dev":
+            shown = replace(details.results, current=evaluation)
+            self.update(details=replace(details, results=shown))
+        elif details is not None:
+            self.update(tests={**self.tests, details.results.run.id: evaluation})
 
     def _measure_baselines(self) -> None:
         """Compare a finished training with quick baselines, once, when it is looked at."""
@@ -338,7 +346,7 @@ class ResultsState(State):
             split: (self.evaluation(split, "run"), self.evaluation(split, "today"))
             for split in self.splits_shown
         }
-        return score_rows(self.details.results.run, shown, self.measures.reports)
+        return score_rows(self.details.results.run, shown)
 
     @property
     def splits_shown(self) -> tuple[str, ...]:
