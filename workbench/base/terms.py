@@ -26,6 +26,7 @@ _WORDS = {
     "baseline": N_("baseline"),
     "ensemble": N_("ensemble"),
     "published": N_("published model"),
+    "pretrain": N_("pretraining"),
     "auto": N_("auto"),
     "macro_f1": N_("macro_f1"),
     "span_f1": N_("span_f1"),

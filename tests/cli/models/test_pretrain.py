@@ -5,6 +5,10 @@ import json
 import pytest
 
 from tests import tiny_models
+from workbench.base.errors import WorkbenchError
+from workbench.cli.session import reading
+from workbench.operations.runs import results
+from workbench.operations.runs.kinds import contract as kinds
 
 SENTENCES = ["the tram is late today", "a bus from harbour gate", "thank you for the ride"]
 
@@ -47,6 +51,27 @@ def test_the_documents_of_a_project_are_text_too(call, file, text, bert, tmp_pat
     )  # fmt: skip
 
     assert code == 0 and json.loads(out)["words"] > 1000
+
+
+@pytest.mark.usefixtures("jobs_in_process")
+def test_a_pretraining_on_a_project_is_one_of_its_runs(ask, call, file, text, bert, tmp_path):
+    call("import", file, text)
+    out = tmp_path / "more"
+    ask(
+        "pretrain", "pretrain", file, out, "--objective", "masked_lm", "--model", bert, *FAST,
+        "--set", "max_steps=3", "--held-out", text,
+    )  # fmt: skip
+
+    code, listed, _err = call("runs", "list", file, "--json")
+
+    (run,) = [run for run in json.loads(listed) if run["kind"] == "pretrain"]
+    assert (run["run"], run["status"], run["task"]) == ("more", "done", None)
+    assert code == 0 and run["scores"]["held-out"]["perplexity"] > 1
+    with reading(file) as project:
+        kept = results.run_named(project, "more")
+        assert kinds.of(kept).model(project, kept) == out
+        with pytest.raises(WorkbenchError, match="predicts no labels"):
+            results.evaluate_stored(project, kept, "dev")
 
 
 def test_options_lists_the_objectives_and_their_settings(call):

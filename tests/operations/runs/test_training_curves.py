@@ -54,3 +54,22 @@ def test_an_adaptation_of_the_language_model_has_curves_of_its_own(project, trai
 
 def test_a_run_without_events_has_no_curves(project, trained):
     assert training_curves(project, trained.id) is None
+
+
+def test_a_pretraining_has_curves_of_its_held_out_text(project, trained):
+    held_out = {"kind": "evaluated", "split": "held-out", "loss": 2.0}
+    payloads = [
+        step(1),
+        {**held_out, "step": 1, "scores": {"perplexity": 9.0}},
+        step(2),
+        {**held_out, "step": 2, "scores": {"perplexity": 7.5}},
+    ]
+    folder = paths.run_folder(project.path, trained.id)
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [json.dumps({"type": "output", "payload": payload}) for payload in payloads]
+    (folder / "events.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    curves = training_curves(project, trained.id)
+
+    assert curves.held_out == {"perplexity": ((1, 2), (9.0, 7.5))}
+    assert curves.loss[0] == (1, 2) and curves.scores == {}

@@ -15,7 +15,14 @@ from workbench.cli.output import as_json, emit, note, note_links_out, say, table
 from workbench.cli.runs.batches import show_rows
 from workbench.cli.runs.follow import follow
 from workbench.cli.runs.train import list_options
-from workbench.cli.session import PROJECT, failed, key_values, seconds_in_words, session
+from workbench.cli.session import (
+    PROJECT,
+    failed,
+    key_values,
+    seconds_in_words,
+    session,
+    writing_if_free,
+)
 from workbench.pretraining.spec import GENERAL, PretrainSpec, objective, objectives
 
 
@@ -65,8 +72,9 @@ def pretrain(
 
     TEXTS are text files (also .gz, .bz2, .xz), folders with such files, or projects. One line is a
     paragraph, a blank line ends a document. new:ARCHITECTURE creates a model of the sizes in its
-    settings, with the vocabulary of TEXTS. The model is saved at every evaluation. Ctrl+C once
-    stops and saves the model as it is, twice cancels.
+    settings, with the vocabulary of TEXTS. The model is saved at every evaluation. If one of TEXTS
+    is a project, the run is in its list of runs. Ctrl+C once stops and saves the model as it is,
+    twice cancels.
     """
     if list_them:
         return _list(goal, model, as_json)
@@ -116,9 +124,13 @@ def _run(spec: PretrainSpec, folder: Path, show_batch: bool) -> dict[str, Any]:
     from workbench.operations.models.pretrain import Pretraining
 
     work = Pretraining(spec, folder)
+    file = None if show_batch else _project_of(spec)
     try:
-        with session(None) as opened:
-            job = work.show_batch(opened.queue) if show_batch else work.start(opened.queue)
+        with session(file) if file is None else writing_if_free(file) as opened:
+            project = None if file is None else opened.project
+            if project is not None and project.read_only:
+                note(_("The run is not added to the project, as another program writes to it."))
+            job = work.show_batch(opened.queue) if show_batch else work.start(opened.queue, project)
             stopping = _("Stopping. The model is saved as it is. Press Ctrl+C again to cancel.")
             follow(opened, job, job.spec.title, stopping)
             if job.status == "cancelled":
@@ -128,6 +140,14 @@ def _run(spec: PretrainSpec, folder: Path, show_batch: bool) -> dict[str, Any]:
             return dict(job.result) if show_batch else work.result(job).to_json()
     finally:
         work.close()
+
+
+def _project_of(spec: PretrainSpec) -> Path | None:
+    """The only project among the texts, which lists the run; None without one."""
+    from workbench.storage.connections.header import is_project
+
+    found = [Path(text) for text in spec.texts if Path(text).is_file() and is_project(Path(text))]
+    return found[0] if len(found) == 1 else None
 
 
 def _show(result: dict[str, Any]) -> None:

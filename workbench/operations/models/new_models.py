@@ -217,10 +217,14 @@ def prepare(
     return work
 
 
-def start(queue: Queue, settings: Settings, work: Pretraining) -> Job:
-    """Start it in a worker. Its model is listed when it ends, unless it was cancelled."""
+def start(
+    queue: Queue, settings: Settings, work: Pretraining, project: Project | None = None
+) -> Job:
+    """Start it in a worker, as a run of the project. Its model is listed when it ends, unless it
+    was cancelled.
+    """
     paths.models_folder().mkdir(parents=True, exist_ok=True)
-    job = work.start(queue)
+    job = work.start(queue, project)
     _when_over(job, lambda status: _ended(work, status, settings))
     return job
 

@@ -7,12 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.base import scratch
+from workbench.base import paths, scratch
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.jobs.spec import JobSpec
 from workbench.operations.models import precision
-from workbench.operations.runs import train
+from workbench.operations.runs import run_recorder, train
+from workbench.operations.runs.kinds.pretrain import kind as pretrain_run
 from workbench.operations.transfer import plain_text
 from workbench.pretraining.results import PretrainResult
 from workbench.pretraining.spec import PretrainSpec, objective
@@ -23,6 +24,7 @@ from workbench.storage.documents import documents
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
     from workbench.project.project import Project
+    from workbench.storage.runs.runs import Run
 
 TARGET = "workbench.pretraining.loop:run"
 SHOW = "workbench.pretraining.loop:show_batch"
@@ -47,7 +49,9 @@ class Pretraining:
         self.spec = replace(spec, texts=tuple(map(str, texts)), held_out=tuple(map(str, held_out)))
         self.out = out.absolute()
 
-    def start(self, queue: Queue) -> Job:
+    def start(self, queue: Queue, project: Project | None = None) -> Job:
+        """Start it in a worker; with a project open for writing, as a run of that project."""
+        run = self._run(project) if project is not None and not project.read_only else None
         device = train.wanted_device(self.spec.settings()["device"])
         here = replace(self.spec, options={**self.spec.options, "device": device})
         params = {
@@ -56,17 +60,32 @@ class Pretraining:
             "precision_trials": precision.known(),
             "source": self.source,
         }
+        if project is None or run is None:
+            folder = scratch.make("pretraining")
+            self.copies.append(folder)
+        else:
+            folder = paths.run_folder(project.path, run.id)
+            params["run"] = {"project": project.uid, "id": run.id, "purpose": pretrain_run.INFO.id}
         job = JobSpec(
             TARGET,
             params,
-            str(scratch_folder := scratch.make("pretraining")),
+            str(folder),
             device=train.queue_device(device),
             title=_("Pretrain {name}").format(name=self.out.name),
             name=self.out.name,
+            project=str(project.path) if project is not None and run is not None else "",
             stoppable=True,
         )
-        self.copies.append(scratch_folder)
-        return queue.add(job)
+        try:
+            return queue.add(job)
+        except WorkbenchError:
+            if project is not None and run is not None:
+                run_recorder.discard(project, run.id)
+            raise
+
+    def _run(self, project: Project) -> Run:
+        files = () if self.copies else self.spec.texts  # copies hold documents of a project
+        return pretrain_run.add(project, self.spec, self.out, files)
 
     def show_batch(self, queue: Queue, *, batches: int = 1) -> Job:
         """A job whose result is the first batch of the run: {"objective", "rows", "fingerprint"}.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
+from workbench.base.terms import term
 from workbench.base.watch import QUIET, Watch
 from workbench.metrics import evaluation
 from workbench.metrics.evaluation import ConfusionMatrix, Evaluation
@@ -101,8 +102,21 @@ def layer_of(project: Project, run: Run) -> Layer:
     )
 
 
+def has_task(run: Run) -> bool:
+    """Whether a run predicts a task that can be used, so that it can be scored."""
+    return bool(run.spec.get("task")) and not missing.of_run(run)
+
+
 def task_of(run: Run) -> str:
-    return str(run.spec["task"])
+    """Raises WorkbenchError for a run that predicts no task, as a pretraining."""
+    if not (task := run.spec.get("task")):
+        raise WorkbenchError(
+            _("Run {name!r} predicts no labels (kind: {kind}), so it has no scores.").format(
+                name=run.name, kind=term(run.kind)
+            ),
+            hint=_("Choose another run; `glossbench runs list` lists them."),
+        )
+    return str(task)
 
 
 # ---------------------------------------------------------------- scores
@@ -240,7 +254,7 @@ def results(project: Project, run_id: int) -> Results:
     not used. Only the stored scores if the task of the run is missing.
     """
     run = runs.get(project.db, run_id)
-    if missing.of_run(run):
+    if not has_task(run):
         size = disk_space(project, run_id)
         return Results(run, original(run, "dev"), None, (), 0, 0, size)
     found = scored(project, run, "dev")

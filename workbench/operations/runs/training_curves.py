@@ -24,6 +24,7 @@ class TrainingCurves:
     scores: name → values on dev. best: step of the kept checkpoint, None without one.
     adapting: name → values of each loss while the language model was adapted before the training.
     adapted: name → its perplexities on dev; both empty for a run without this stage.
+    held_out: name → perplexities, or losses, of a pretraining on held-out text.
     """
 
     loss: Points = ((), ())
@@ -34,6 +35,7 @@ class TrainingCurves:
     parts: Mapping[str, Points] = field(default_factory=dict)
     adapting: Mapping[str, Points] = field(default_factory=dict)
     adapted: Mapping[str, Points] = field(default_factory=dict)
+    held_out: Mapping[str, Points] = field(default_factory=dict)
 
 
 def training_curves(project: Project, run_id: int) -> TrainingCurves | None:
@@ -59,6 +61,7 @@ class _Reader:
         self.best: int | None = None
         self.adapting: dict[str, list[tuple[int, float]]] = {}
         self.adapted: dict[str, list[tuple[int, float]]] = {}
+        self.held_out: dict[str, list[tuple[int, float]]] = {}
 
     def take(self, payload: Mapping[str, Any]) -> None:
         kind = payload.get("kind")
@@ -77,6 +80,8 @@ class _Reader:
                     pairs.append((payload["step"], own))
         elif kind == "evaluated" and payload.get("split", "dev") == "dev":
             _append(self.scores, payload["step"], payload["scores"])
+        elif kind == "evaluated" and payload.get("split") == "held-out":
+            _append(self.held_out, payload["step"], payload["scores"])
         elif kind == "saved":
             self.best = payload["step"]
         elif kind == "adapting":
@@ -96,6 +101,7 @@ class _Reader:
             _each(several),
             _each(self.adapting),
             _each(self.adapted),
+            _each(self.held_out),
         )
 
 

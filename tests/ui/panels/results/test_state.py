@@ -106,6 +106,22 @@ def test_a_run_of_a_missing_plugin_shows_its_stored_scores_and_cannot_predict(st
     assert state.problem == "" and state.context.faults == []
 
 
+def test_a_pretraining_has_curves_and_settings_but_no_scores(state):
+    spec = {"objective": "masked_lm", "model": "/m", "model_name": "m", "out": "/m2", "options": {}}
+    scores = {"held-out": {"perplexity": 12.5}}
+    with state.project.write():
+        run = runs.add(state.project.db, "pre", "pretrain", status="done", spec=spec, scores=scores)
+    state.refresh()
+
+    state.choose((run.id,))
+
+    assert state.shown_part == "quality" and not state.scored and state.problem == ""
+    assert not (state.can_answer or state.usable or state.can_train_again or state.can_show_test)
+    assert state.others() == () and state.context.faults == []
+    rows = dict(describe(state.shown_run))
+    assert rows["Perplexity on held-out text"] == "12.5" and rows["Pretrained model"] == "/m2"
+
+
 def test_the_newest_finished_run_is_chosen_at_first(state):
     assert [run.name for run in state.runs] == ["second", "first"]
     assert state.run.name == "second"

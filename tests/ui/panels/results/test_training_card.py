@@ -8,9 +8,10 @@ from workbench.operations.runs.training_curves import TrainingCurves
 from workbench.ui.panels.results.training_card import TrainingCard
 
 
-def card(qtbot, others=None, **curves):
+def card(qtbot, others=None, scored=True, **curves):
     found = TrainingCurves(**curves)
     loaded = SimpleNamespace(training=found, others=others or {}, score="accuracy")
+    loaded.of_task = object() if scored else None
     page = SimpleNamespace(run=SimpleNamespace(name="first") if others else None)
     state = SimpleNamespace(loaded=loaded, page=page, others=lambda: (), overlaid=())
     made = TrainingCard(state)
@@ -75,3 +76,23 @@ def test_the_adaptation_of_a_run_is_shown_only_where_there_was_one(qtbot):
     made._state.loaded.training = TrainingCurves(loss=(steps, (3.0, 2.0)))  # another run
     made.show_state()
     assert made.adapting.isHidden() and not made.loss.isHidden()
+
+
+def test_a_pretraining_shows_its_losses_and_the_perplexity_of_held_out_text(qtbot):
+    made = card(
+        qtbot,
+        scored=False,
+        loss=((1, 2), (3.0, 2.0)),
+        held_out={"perplexity": ((2,), (60.0,)), "perplexity_per_word": ((2,), (90.0,))},
+    )
+
+    assert made._kind.isHidden() and made.score.isHidden()
+    assert not made.loss.isHidden() and made.loss.series[0].y == (3.0, 2.0)
+    assert not made.held_out.isHidden() and made.held_out.series[0].y == (60.0,)
+    assert made.held_out_loss.isHidden()
+
+
+def test_an_objective_without_perplexity_shows_its_losses_on_held_out_text(qtbot):
+    made = card(qtbot, scored=False, loss=((1,), (3.0,)), held_out={"nsp": ((1,), (0.7,))})
+
+    assert made.held_out.isHidden() and made.held_out_loss.series[0].name == "nsp"

@@ -10,6 +10,7 @@ from tests.held import Held
 from tests.ui.panels.train.test_state import context  # noqa: F401 (a fixture)
 from workbench.base.events import Signal
 from workbench.jobs.events import Finished, Output, Started
+from workbench.operations.runs import results
 from workbench.ui.panels.train.pretrain_state import VECTORS, PretrainState
 from workbench.ui.panels.train.pretrain_text import FILES
 
@@ -93,6 +94,20 @@ def test_a_run_shows_loss_and_perplexity_and_its_model_can_be_used(state, contex
     assert not state.running and context.settings.model_folders == [job.spec.params["out"]]
     assert context.notes == ["starter-bert-adapted can now be used."]
     assert not Path(spec["texts"][0]).exists()
+
+
+def test_a_pretraining_of_the_window_is_a_run_of_the_project(state, context):  # noqa: F811
+    state.start()
+    about = context.queue.jobs[-1].spec.params["run"]
+
+    run = results.run(context.project, about["id"])
+
+    assert (run.name, run.kind, run.spec["objective"]) == (
+        state.live.title,
+        "pretrain",
+        "masked_lm",
+    )
+    assert not results.has_task(run) and "texts" not in run.spec
 
 
 def test_a_second_click_on_start_queues_no_second_pretraining(state, context):  # noqa: F811

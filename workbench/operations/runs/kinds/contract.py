@@ -39,7 +39,8 @@ class RunKindInfo:
     `TrainSpec`, and it has the weights of a model of its task. own_weights: its weights are in its
     folder, otherwise it predicts with those of others. composed: its predictions are those of other
     runs, `RunKind.parts`. curves: it records losses step by step. repeats: it can be computed again
-    on the current labels. result: the type of what its job returned. not_inspected: why its runs
+    on the current labels. predicts: it can predict documents that it has
+    no stored prediction of. result: the type of what its job returned. not_inspected: why its runs
     cannot be inspected, "" if they can.
     """
 
@@ -53,6 +54,7 @@ class RunKindInfo:
     composed: bool = False
     curves: bool = False
     repeats: bool = False
+    predicts: bool = True
     result: type[TrainResult] | type[PromptResult] = TrainResult
     not_inspected: str = ""
 

@@ -12,7 +12,7 @@ from workbench.base.terms import term
 from workbench.metrics import classes
 from workbench.metrics.evaluation import UNKNOWN
 from workbench.operations.evaluation import scoring
-from workbench.operations.runs import missing, results
+from workbench.operations.runs import results
 from workbench.operations.runs.advice import Advice, advice
 from workbench.operations.runs.rerun import Difference, differences
 from workbench.operations.runs.trained_on import TrainingTexts
@@ -75,9 +75,9 @@ class Details:
 
     @property
     def task(self) -> TaskInfo | None:
-        """None if it is missing."""
+        """None if it is missing, or the run has none."""
         run = self.results.run
-        return None if missing.of_run(run) else tasks.info(results.task_of(run))
+        return tasks.info(results.task_of(run)) if results.has_task(run) else None
 
     def seen(self, splits: Sequence[str]) -> list[Scored]:
         """The documents of these splits that the run was trained on."""
@@ -87,7 +87,7 @@ class Details:
 def details(project: Project, run_id: int) -> Details:
     """Details of one run, with its interval and majority baseline. Slow for many documents."""
     found = results.results(project, run_id)
-    if missing.of_run(found.run):
+    if not results.has_task(found.run):
         return Details(found)
     test_set = scoring.fingerprint(results.scored(project, found.run, "test"))
     made = _details(project, found, test_set)

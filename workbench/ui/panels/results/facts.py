@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.base.i18n import _
+from workbench.base.i18n import N_, _
 from workbench.base.terms import term
 from workbench.operations.inspecting import inspect
 from workbench.operations.runs import ensemble, run_results
@@ -21,6 +21,12 @@ from workbench.ui.run_words import layer_mixes, title_of
 if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run
     from workbench.ui.panels.results.state import ResultsState
+
+
+_HELD_OUT = {
+    "perplexity": N_("Perplexity on held-out text"),
+    "perplexity_per_word": N_("Perplexity per word on held-out text"),
+}
 
 
 def describe(run: Run) -> Iterator[tuple[str, str]]:
@@ -45,6 +51,7 @@ def describe(run: Run) -> Iterator[tuple[str, str]]:
     for title, value in _numbers(result):
         if value is not None:
             yield title, formats.significant(value, 4) if isinstance(value, float) else str(value)
+    yield from _pretrained(run)
     if "seed" in spec:
         yield _("Seed"), str(spec["seed"])
     trained = result if isinstance(result, TrainResult) else None
@@ -64,6 +71,21 @@ def describe(run: Run) -> Iterator[tuple[str, str]]:
     for name, value in run.versions.items():
         yield _("Version of {name}").format(name=name), str(value)
     yield _("Test score views"), str(run.seen_test)
+
+
+def _pretrained(run: Run) -> Iterator[tuple[str, str]]:
+    """(name, value) of what a pretraining has in addition: its objective, model and scores."""
+    spec = run.spec
+    if "objective" not in spec:
+        return
+    known = {info.id: _(info.title) for info in objectives()}
+    yield _("Objective"), known.get(spec["objective"], spec["objective"])
+    yield _("Pretrained model"), str(spec["out"])
+    if texts := spec.get("texts"):
+        yield _("Texts"), ", ".join(map(str, texts))
+    for name, value in run.scores.get("held-out", {}).items():
+        title = _(_HELD_OUT[name]) if name in _HELD_OUT else name.replace("_", " ").capitalize()
+        yield title, formats.significant(value, 4)
 
 
 def fingerprints(run: Run) -> dict[str, str]:
@@ -148,6 +170,7 @@ def comparable(run: Run, runs: Sequence[Run]) -> tuple[Run, ...]:
         other
         for other in runs
         if other.id != run.id
+        and other.spec.get("task")
         and other.layer_id == run.layer_id
         and other.spec.get("task") == run.spec.get("task")
     )

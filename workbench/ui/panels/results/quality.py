@@ -44,12 +44,13 @@ class QualityView(QFrame):
         self.state = state = QualityState(page)
         self._split = Segments(*SPLITS.items(), name=_("Measured on"))
         self._split.chosen.connect(state.show_split)
+        self._training = TrainingCard(state)
         self._cards = (
             SlicesCard(state),
             ReliabilityCard(state),
             CurvesCard(state),
             ScatterCard(state),
-            TrainingCard(state),
+            self._training,
         )
         body = QFrame()
         for part in self._cards:  # those that a run has no use for stay hidden
@@ -60,9 +61,7 @@ class QualityView(QFrame):
         self._arranged: tuple[int, tuple[QFrame, ...]] = (0, ())
         self._head = row(words(_("Measured on"), "small", "muted"), self._split, None)
         self._whole = scrolled(body)
-        self._none = EmptyState(
-            "chart-column", _("No predictions"), _("This run has no predictions on this split.")
-        )
+        self._none = EmptyState("chart-column", *_nothing(False))
         self._waiting = words(_("Computing…"), "muted")
         self._waiting.setAlignment(Qt.AlignmentFlag.AlignTop)
         layout = QVBoxLayout(self)
@@ -86,14 +85,21 @@ class QualityView(QFrame):
         loaded = state.loaded
         self._head.setVisible("test" in state.page.splits_shown)
         self._split.set(state.split)
-        ready = loaded is not None and len(loaded.evidence) > 0
+        only_curves = loaded is not None and loaded.of_task is None
+        ready = loaded is not None and (
+            loaded.training is not None if only_curves else len(loaded.evidence) > 0
+        )
+        self._none.set(*_nothing(only_curves))
         self._whole.setVisible(ready)
         self._none.setVisible(loaded is not None and not ready)
         self._waiting.setText(state.problem or _("Computing…"))
         self._waiting.setVisible(loaded is None)
         if ready:
             for part in self._cards:
-                part.show_state()
+                if only_curves and part is not self._training:
+                    part.hide()
+                else:
+                    part.show_state()
             self._arrange()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -118,6 +124,13 @@ class QualityView(QFrame):
             self._grid.addWidget(part, number // columns, number % columns)
         for number in range(2):
             self._grid.setColumnStretch(number, int(number < columns))
+
+
+def _nothing(only_curves: bool) -> tuple[str, str]:
+    """Title and text where there is nothing to show."""
+    if only_curves:
+        return _("No curves"), _("This run has recorded no losses.")
+    return _("No predictions"), _("This run has no predictions on this split.")
 
 
 def _columns() -> tuple[Column, ...]:

@@ -30,17 +30,25 @@ if TYPE_CHECKING:
 class Loaded:
     """Everything that the part shows of one run and split.
 
-    evidence stays for slices that are added; training: of the run and of those drawn over it.
+    evidence stays for slices that are added, None for a run without scores; training: of the run
+    and of those drawn over it.
     """
 
     split: str
     score: str
-    evidence: quality.Evidence
+    of_task: quality.Evidence | None
     calibrated: Calibrated | None
     curves: tuple[LabelCurves, ...]
     training: TrainingCurves | None
     slices: Slices | None = None
     others: dict[str, TrainingCurves] = field(default_factory=dict)
+
+    @property
+    def evidence(self) -> quality.Evidence:
+        """Raises RuntimeError for a run without scores."""
+        if self.of_task is None:
+            raise RuntimeError("the run has no scores")
+        return self.of_task
 
 
 @dataclass(frozen=True)
@@ -146,7 +154,7 @@ class QualityState(State):
     @property
     def numbers(self) -> Numbers | None:
         """None for a task that does not predict numbers, or without documents."""
-        given = self.loaded.evidence if self.loaded is not None else None
+        given = self.loaded.of_task if self.loaded is not None else None
         if given is None or not len(given) or "Number" not in given.info.outputs:
             return None
         if self._numbers is None or self._numbers[0] is not given:
@@ -338,6 +346,9 @@ def _loaded(
     """What the part shows, a problem with the patterns, and those that are kept; many documents
     take a second.
     """
+    if not results.has_task(run):
+        training = training_curves(project, run.id)
+        return Loaded(split, "", None, None, (), training), "", patterns
     given = quality.evidence(project, run, split)
     dev = given if split == "dev" else quality.evidence(project, run, "dev")
     in_use = calibration.temperature(project, run)

@@ -265,6 +265,8 @@ class ResultsState(State):
         run = self.run
         if run is None or run.status not in FINISHED or missing_task(run):
             return False
+        if not kinds.info(run.kind).predicts:
+            return False
         return self.averaging.borrows_all(run) or self.weights_here
 
     @property
@@ -282,6 +284,16 @@ class ResultsState(State):
     def weights_here(self) -> bool:
         run = self.run
         return run is not None and run_folders.has_model(self.project, run.id)
+
+    @property
+    def scored(self) -> bool:
+        """Whether the selected run predicts labels; a pretraining has curves only."""
+        return self.run is None or bool(self.run.spec.get("task"))
+
+    @property
+    def shown_part(self) -> str:
+        """`part`, or the curves of a run that has no scores and errors."""
+        return self.part if self.scored or self.part not in ("scores", "errors") else "quality"
 
     @property
     def lost_weights(self) -> bool:

@@ -54,6 +54,19 @@ class TrainingCard(QFrame):
             Axis(_("perplexity on dev")),
             empty=_("The adaptation was not evaluated on dev."),
         )
+        not_evaluated = _("The model was not evaluated on held-out text.")
+        self.held_out = Chart(
+            _("Perplexity on held-out text"),
+            step,
+            Axis(_("perplexity on held-out text")),
+            empty=not_evaluated,
+        )
+        self.held_out_loss = Chart(
+            _("Loss on held-out text"),
+            step,
+            Axis(_("loss on held-out text")),
+            empty=not_evaluated,
+        )
         self._kind = Segments(
             ("loss", _("Loss")),
             ("score", _("Score")),
@@ -79,6 +92,8 @@ class TrainingCard(QFrame):
                 self.score,
                 self.adapting,
                 self.perplexity,
+                self.held_out,
+                self.held_out_loss,
             ),
         )
         inner = card(
@@ -89,6 +104,8 @@ class TrainingCard(QFrame):
             (self.score, 1),
             (self.adapting, 1),
             (self.perplexity, 1),
+            (self.held_out, 2),
+            (self.held_out_loss, 2),
             self._legend,
         )
         layout = QVBoxLayout(self)
@@ -107,6 +124,10 @@ class TrainingCard(QFrame):
         loaded = self._state.loaded
         found = loaded.training if loaded is not None else None
         self.setVisible(found is not None)
+        alone = loaded is not None and loaded.of_task is None
+        if alone:
+            self._kind.set("loss")
+        self._kind.setVisible(not alone)
         was_adapted = found is not None and bool(found.adapting)
         self._kind.button("adaptation").setVisible(was_adapted)
         if self._kind.value() == "adaptation" and not was_adapted:
@@ -123,6 +144,7 @@ class TrainingCard(QFrame):
             return
         self._show_steps(found)
         self._show_adaptation(found)
+        self._show_held_out(found, alone=alone)
         run = self._state.page.run
         runs = {run.name if run is not None else "": found, **loaded.others}
         self.score.set_series(_scores(runs, loaded.score))
@@ -138,6 +160,15 @@ class TrainingCard(QFrame):
         self.perplexity.set_series(drawn)
         if perplexity is None:
             self.perplexity.hide()
+
+    def _show_held_out(self, found: TrainingCurves, *, alone: bool) -> None:
+        """The perplexity per token, or the losses of an objective that predicts no tokens."""
+        perplexity = found.held_out.get("perplexity")
+        losses = found.held_out if perplexity is None else {}
+        self.held_out.set_series(_curves({_("perplexity"): perplexity} if perplexity else {}))
+        self.held_out_loss.set_series(_curves(losses))
+        self.held_out.setVisible(alone and not losses)
+        self.held_out_loss.setVisible(alone and bool(losses))
 
     def _show_steps(self, found: TrainingCurves) -> None:
         for chart, name, values in (

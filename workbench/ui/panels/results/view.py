@@ -63,6 +63,7 @@ PARTS = {
     "files": N_("Files"),
 }
 WHOLE_WIDTH = ("errors", "quality")  # parts that a list of runs would leave too little room
+UNSCORED = ("scores", "errors")  # parts that a run without a task does not have
 ERRORS = tuple(PARTS).index("errors")
 
 
@@ -248,7 +249,7 @@ class ResultsView(WatchingView):
         if self.state.view != "runs":
             part = self._body.widget(VIEWS.index(self.state.view))
             cast(BoardView | LabelErrorsView, part).take_focus()
-        elif self.state.part == "errors" and self.state.run is not None:
+        elif self.state.shown_part == "errors" and self.state.run is not None:
             page = self._pages.widget(ERRORS)
             cast(ErrorsView, page).table.setFocus()
         else:
@@ -280,7 +281,7 @@ class ResultsView(WatchingView):
             message = _("Gold labels that models trained on the other documents do not agree with")
             self._header.set_hint(message)
         on_runs, on_board = state.view == "runs", state.view == "board"
-        whole = state.part in WHOLE_WIDTH and state.run is not None
+        whole = state.part in WHOLE_WIDTH and state.run is not None and state.scored
         self._left.setVisible(bool(state.runs) and not whole)
         self._train_again.setVisible(whole and on_runs)
         self._train_again.setEnabled(state.can_train_again)
@@ -299,7 +300,11 @@ class ResultsView(WatchingView):
         self._baseline.setEnabled(not state.project.read_only)
         self._compare.setEnabled(bool(state.others()))
         if state.run is not None:
-            part = tuple(PARTS).index(state.part)
+            part = tuple(PARTS).index(state.shown_part)
+            for number, name in enumerate(PARTS):
+                self._tabs.setTabVisible(number, state.scored or name not in UNSCORED)
+            quality = _(PARTS["quality"]) if state.scored else _("Curves")
+            self._tabs.setTabText(tuple(PARTS).index("quality"), quality)
             self._tabs.setCurrentIndex(part)
             self._pages.setCurrentIndex(part)
             self._render_run()

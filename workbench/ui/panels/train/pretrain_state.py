@@ -255,7 +255,7 @@ class PretrainState(TextState):
         spec, source = self.spec(), operations.source_json(self.project, self.text_source)
         self.with_text(
             lambda written: operations.start(
-                self.queue, settings, operations.prepare(spec, written, name, source)
+                self.queue, settings, operations.prepare(spec, written, name, source), self.project
             ),
             self._started,
         )
