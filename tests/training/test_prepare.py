@@ -8,7 +8,7 @@ from tests import tiny_elmo
 from workbench.base.errors import SpecError
 from workbench.text.segmenters import stored
 from workbench.training import loop
-from workbench.training.prepare import labels_of, segmenter_of
+from workbench.training.prepare import labels_of
 from workbench.training.spec import TrainSpec
 
 
@@ -39,6 +39,6 @@ def test_words_are_those_of_the_model_unless_a_segmenter_is_chosen(tmp_path):
     stored.write("characters", elmo)
     spec = TrainSpec("tag", "s", str(elmo))
 
-    assert segmenter_of(spec) == "characters"
-    assert segmenter_of(replace(spec, options={"segmenter": "icu"})) == "icu"
-    assert segmenter_of(replace(spec, model=str(tmp_path / "nowhere"))) == "rules"
+    assert spec.segmenter == "characters"
+    assert replace(spec, options={"segmenter": "icu"}).segmenter == "icu"
+    assert replace(spec, model=str(tmp_path / "nowhere")).segmenter == "rules"

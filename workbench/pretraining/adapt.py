@@ -34,6 +34,7 @@ from workbench.training.events import (
     Tick,
 )
 from workbench.training.loop import train
+from workbench.training.plan import Plan
 from workbench.training.results import Adaptation, TrainResult
 from workbench.training.spec import TrainSpec
 
@@ -58,6 +59,7 @@ def run(
         folder,
         params.get("splits"),
         texts=params["texts"],
+        plan=Plan.from_json(params.get("plan")),
         precision_trials=params.get("precision_trials"),
     )
     command = None
@@ -78,13 +80,14 @@ def adapt_and_train(
     splits: Mapping[str, Sequence[int]] | None = None,
     *,
     texts: Mapping[str, Any],
+    plan: Plan | None = None,
     precision_trials: Mapping[str, float] | None = None,
 ) -> Generator[Event, str | None, TrainResult]:
     """Adapt `spec.model` to the texts, into `folder/adapted`; then as `training.loop.train`."""
     others = {name: value for name, value in spec.options.items() if name not in SETTINGS}
     out = folder / FOLDER
     adapted = replace(spec, model=str(out), options=others, allow_pickle=True)  # our own file
-    work = train(adapted, data, folder, splits, precision_trials=precision_trials)
+    work = train(adapted, data, folder, splits, plan=plan, precision_trials=precision_trials)
     pretrained = yield from _adapt(pretrain_spec(spec, texts), out, precision_trials)
     result = yield from work
     first, last = (pretrained.curve[at] if pretrained.curve else {} for at in (0, -1))

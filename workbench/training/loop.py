@@ -42,6 +42,7 @@ from workbench.training.events import (
 )
 from workbench.training.inference import DevPredictions, Inference
 from workbench.training.methods.base import Method
+from workbench.training.plan import Plan, input_length
 from workbench.training.results import Scoring, TrainResult
 from workbench.training.spec import TrainSpec
 
@@ -56,32 +57,35 @@ def train(
     folder: Path | str,
     splits: Mapping[str, Sequence[int]] | None = None,
     *,
+    plan: Plan | None = None,
     precision_trials: Mapping[str, float] | None = None,
 ) -> Generator[Event, str | None, TrainResult]:
     """Fine-tune `spec.model` on the documents of `data`; save the best model in `folder/model`.
 
     splits: document ids (Document.id) of train, dev and test; without it every submitted document
-    by its own split, test only with `spec.with_test`. Yields a Step per update, Evaluated, Saved,
-    Log, and a Tick at least once per second if possible. `send("stop")` keeps the best checkpoint
-    and ends; `close()` writes nothing more. `precision_trials` are measurements of earlier runs
-    (PrecisionTrial).
+    by its own split, test only with `spec.with_test`. plan: the settings as resolved before the
+    start; without it they are resolved for the documents and the loaded model. Yields a Step per
+    update, Evaluated, Saved, Log, and a Tick at least once per second if possible. `send("stop")`
+    keeps the best checkpoint and ends; `close()` writes nothing more. `precision_trials` are
+    measurements of earlier runs (PrecisionTrial).
 
     Writes `folder/predictions.jsonl` for dev (and test). Raises SpecError or ModelError before the
     first step if data, settings and model are incompatible; torch.OutOfMemoryError is propagated.
     """
-    return _Training(spec, data, Path(folder), splits, precision_trials).go()
+    return _Training(spec, data, Path(folder), splits, plan, precision_trials).go()
 
 
 def run(
     params: Mapping[str, Any], folder: Path
 ) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
-    """Job target. params: spec (TrainSpec as JSON), data (path of a snapshot), splits (ids),
+    """Job target. params: spec (TrainSpec as JSON), data (path of a snapshot), splits (ids), plan,
     precision_trials. Yields events as JSON objects.
     """
     spec = TrainSpec.from_json(params["spec"])
     trials = params.get("precision_trials")
     data = read(Path(params["data"]))
-    work = train(spec, data, folder, params.get("splits"), precision_trials=trials)
+    plan = Plan.from_json(params.get("plan"))
+    work = train(spec, data, folder, params.get("splits"), plan=plan, precision_trials=trials)
     command = None
     try:
         while True:
@@ -103,9 +107,10 @@ class _Training:
         data: Dataset,
         folder: Path,
         splits: Mapping[str, Sequence[int]] | None,
+        planned: Plan | None,
         trials: Mapping[str, float] | None,
     ):
-        self.spec, self.folder, self.trials = spec, folder, trials
+        self.spec, self.folder, self.planned, self.trials = spec, folder, planned, trials
         self.labels = prepare.labels_of(spec, data)
         self.records = prepare.records_of(spec, data, splits)
         self.task = networks.task_of(spec.task)
@@ -149,7 +154,8 @@ class _Training:
             encoder = self.model.encoder
             encoder.narrow(self.train_set.prepared.inputs)
             documents, items = len(self.records["train"]), len(self.train_set.lengths)
-            self.plan = prepare.plan_for(encoder, self.spec, documents, items, len(self.labels))
+            labels = len(self.labels)
+            self.plan = prepare.plan_for(encoder, self.spec, documents, items, labels, self.planned)
             for line in prepare.messages(self.plan, self.spec, self.train_set.prepared, encoder):
                 yield from self.emit(Log(line))
             yield from self.learn()
@@ -208,7 +214,7 @@ class _Training:
     def encode(self, split: str) -> Generator[Event, str | None, list[Features]]:
         """Features of a split in chunks of documents."""
         records, golds, found = self.records[split], self.golds[split], []
-        length = min(self.spec.option("max_length") or 512, self.model.encoder.max_length)
+        length = input_length(self.spec.option("max_length"), self.model.encoder.max_length)
         for start in range(0, len(records), CHUNK):
             part = slice(start, start + CHUNK)
             documents = [record.document for record in records[part]]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from workbench.base import learning_rates
+from workbench.base.records import from_plain
 from workbench.tasks.spec import TaskInfo
 from workbench.training.methods import spec as methods
 from workbench.training.spec import TrainSpec
@@ -33,6 +36,11 @@ class Plan:
     @property
     def steps(self) -> int:
         return self.epochs * self.steps_per_epoch
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any] | None) -> Plan | None:
+        """Parse `to_plain`; None for a run of an earlier version, which has none."""
+        return from_plain(cls, raw) if raw else None
 
     def with_items(self, items: int, accumulation: int) -> Plan:
         """For the number of model inputs that were made; it is the planned one unless the texts,

@@ -15,7 +15,6 @@ import torch
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
 from workbench.models import device as devices
-from workbench.models import spec as models
 from workbench.models.base import Encoder
 from workbench.runtime.inputs import Prepared
 from workbench.runtime.preparers.words import WordPreparer
@@ -49,7 +48,7 @@ def labels_of(spec: TrainSpec, data: Dataset) -> tuple[str, ...]:
 def records_of(
     spec: TrainSpec, data: Dataset, splits: Mapping[str, Sequence[int]] | None
 ) -> dict[str, list[Record]]:
-    records = with_words(data.records, segmenter_of(spec))
+    records = with_words(data.records, spec.segmenter)
     usable = [record for record in records if tasks.usable(spec.info, record, spec.layer)]
     if splits is None:
         wanted = ("train", "dev", "test") if spec.with_test else ("train", "dev")
@@ -66,14 +65,6 @@ def records_of(
     found = {split: found.get(split, []) for split in ("train", "dev", "test")}
     found["train"] = limited(found["train"], spec.option("train_limit"), spec.seed)
     return found
-
-
-def segmenter_of(spec: TrainSpec) -> str:
-    """The one that was chosen, else that of the pretrained model. Raises ModelError."""
-    chosen = str(spec.option(segmenters.OPTION))
-    if chosen != segmenters.DEFAULT:
-        return chosen
-    return models.segmenter(spec.model, spec.all_options)
 
 
 def with_words(records: Sequence[Record], segmenter: str) -> Sequence[Record]:
@@ -133,8 +124,17 @@ def bundles(batches: Iterator[np.ndarray], size: int) -> Iterator[list[np.ndarra
         yield bundle
 
 
-def plan_for(encoder: Encoder, spec: TrainSpec, documents: int, items: int, labels: int) -> Plan:
-    """The settings of a run with a loaded encoder, see `plan`."""
+def plan_for(
+    encoder: Encoder,
+    spec: TrainSpec,
+    documents: int,
+    items: int,
+    labels: int,
+    planned: Plan | None = None,
+) -> Plan:
+    """What was planned before the start; without that the settings for a loaded encoder."""
+    if planned is not None:
+        return planned.with_items(items, spec.option("accumulation"))
     return plan(
         spec,
         documents=documents,
@@ -150,13 +150,13 @@ def messages(chosen: Plan, spec: TrainSpec, prepared: Prepared, encoder: Encoder
     """What is said before the first step."""
     yield planned(chosen)
     if prepared.words or isinstance(encoder.preparer, WordPreparer):
-        hint = segmenters.hint(prepared.documents, segmenter_of(spec))
+        hint = segmenters.hint(prepared.documents, spec.segmenter)
         yield from [hint] if hint else []
 
 
 def tokens(prepared: Prepared, spec: TrainSpec) -> dict[str, Any] | None:
     """See `token_style`; None with a segmenter, as raw texts then have the same words."""
-    is_default = segmenter_of(spec) == segmenters.DEFAULT
+    is_default = spec.segmenter == segmenters.DEFAULT
     return token_style(prepared.documents) if prepared.words and is_default else None
 
 

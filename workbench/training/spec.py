@@ -213,6 +213,16 @@ class TrainSpec:
         return {name: self.options[name] for name in names if name in self.options}
 
     @property
+    def segmenter(self) -> str:
+        """The one that was chosen, else that of the pretrained model. Raises ModelError."""
+        from workbench.models.spec import cards
+
+        chosen = str(self.option(segmenters.OPTION))
+        if chosen != segmenters.DEFAULT:
+            return chosen
+        return cards.segmenter(self.model, self.all_options)
+
+    @property
     def method(self) -> str:
         return str(self.options.get("method", methods.DEFAULT))
 

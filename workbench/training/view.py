@@ -18,13 +18,14 @@ from workbench.tasks.base import IGNORED, Features
 from workbench.text.dataset import read
 from workbench.training import batches, prepare
 from workbench.training.events import Log
+from workbench.training.plan import Plan, input_length
 from workbench.training.spec import TrainSpec
 
 
 def show_batch(
     params: Mapping[str, Any], folder: Path
 ) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
-    """Job target. params: spec, data, splits, as for a training, and batches, 1 by default.
+    """Job target. params: spec, data, splits, plan, as for a training, and batches, 1 by default.
 
     Returns {"task", "rows"}: for each input "document" (key), "texts", "units" ({"input",
     "target"}, None without a loss) and "notes" (targets of the whole input, by name). With several
@@ -42,12 +43,13 @@ def show_batch(
     card = models.read_folder(spec.model, allow_pickle=spec.allow_pickle)
     loading = LoadOptions(seed=spec.seed, allow_pickle=spec.allow_pickle)
     encoder = networks.build(card, setting, loading).encoder
-    length = min(spec.option("max_length") or 512, encoder.max_length)
+    length = input_length(spec.option("max_length"), encoder.max_length)
     documents = [record.document for record in records["train"]]
     prepared = info.prepare(encoder.preparer, documents, length)
     options = {**spec.all_options, **task.resolve(golds, labels, spec.all_options)}
     features = Features(prepared, task.targets(prepared, golds, labels, options))
-    made = prepare.plan_for(encoder, spec, len(documents), len(features.lengths), len(labels))
+    planned, items = Plan.from_json(params.get("plan")), len(features.lengths)
+    made = prepare.plan_for(encoder, spec, len(documents), items, len(labels), planned)
     often = task.sampling_weights(features.targets, options)
     rng = np.random.default_rng(spec.seed)
     count = int(params.get("batches", 1))

@@ -56,9 +56,9 @@ def test_twice_the_epochs_are_those_of_the_plan_and_end_at_the_limit(project, tr
         "epochs": 7, "batch_size": 8, "learning_rate": 1e-4, "max_length": 64,
         "steps_per_epoch": 2, "evaluate_every": 2, "best_by": "macro_f1",
     }  # fmt: skip
-    ran = replace(trained, result={**trained.result, "plan": plan})
+    ran = replace(trained, spec={**trained.spec, "resolved": plan})
     assert rerun.more_epochs(ran) == 14
-    ran = replace(trained, result={**trained.result, "plan": {**plan, "epochs": 800}})
+    ran = replace(trained, spec={**trained.spec, "resolved": {**plan, "epochs": 800}})
     assert rerun.more_epochs(ran) == 1000
 
     prepared = rerun.prepare(project, trained, longer=True)

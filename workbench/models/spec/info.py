@@ -174,6 +174,17 @@ class FamilyInfo(ABC):
         are missing or damaged.
         """
 
+    def trained_preparer(self, path: Path, settings: Mapping[str, Any]) -> Preparer:
+        """As `preparer`, of a training with these settings: it divides texts into the same inputs.
+
+        Other than `preparer` for an architecture whose vocabulary the training makes.
+        """
+        return self.preparer(path)
+
+    def trained_width(self, model: ModelInfo, settings: Mapping[str, Any]) -> int:
+        """The width of a training with these settings, 0 if it is not known."""
+        return model.width
+
     def near_miss(self, path: Path) -> str:
         """Why a path that is almost a model of this family is none, where no family matches it.
 

@@ -24,7 +24,7 @@ from workbench.metrics.rising import rise
 from workbench.operations.runs import missing, predict, rerun
 from workbench.operations.runs.baselines import Offer
 from workbench.operations.runs.kinds import contract as kinds
-from workbench.operations.runs.run_results import trained
+from workbench.operations.runs.run_results import planned, trained
 from workbench.operations.runs.training_curves import training_curves
 from workbench.storage.runs import runs
 from workbench.tasks import spec as tasks
@@ -126,8 +126,8 @@ def advice(project: Project, run: Run) -> Advice:
 
 def _rising(project: Project, run: Run, main: str) -> Rising | None:
     """Of the score that selected the checkpoint, unless that is an error."""
-    curves, result = training_curves(project, run.id), trained(run)
-    by = result.plan.best_by if result.plan is not None else main
+    curves, result, plan = training_curves(project, run.id), trained(run), planned(run)
+    by = plan.best_by if plan is not None else main
     by = main if tasks.is_error(by) else by
     _steps, values = curves.scores.get(by, ((), ())) if curves is not None else ((), ())
     found = rise(values, result.used.get("dev", 0))

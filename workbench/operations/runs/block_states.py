@@ -75,8 +75,8 @@ def _with_inserted(found: list[MarkedBlock], trainable: int) -> list[MarkedBlock
 def of_run(run: Run) -> tuple[MarkedBlock, ...]:
     """The blocks of a training that has been started. Raises ModelError if its model is missing."""
     spec = TrainSpec.from_json(run.spec)
-    planned = run_results.trained(run).plan
-    epochs = planned.epochs if planned is not None else int(spec.option("epochs") or 1)
+    plan = run_results.planned(run)
+    epochs = plan.epochs if plan is not None else int(spec.option("epochs") or 1)
     return marked(spec, read_folder(spec.model, allow_pickle=spec.allow_pickle), epochs)
 
 

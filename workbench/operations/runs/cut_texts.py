@@ -11,6 +11,7 @@ from workbench.models import spec as models
 from workbench.storage.documents import documents
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id
+from workbench.training.plan import input_length
 
 if TYPE_CHECKING:
     from workbench.project.project import Project
@@ -47,7 +48,7 @@ def count_cut(
     model has no readable tokenizer, Cancelled through `watch`.
     """
     preparer = models.preparer(model)
-    length = min(max_length or 512, model_length or 512)
+    length = input_length(max_length, model_length)
     room = (
         length - preparer.added - 3
     )  # a pair has one special token more than a text, and some models put one before each

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.operations.evaluation import scoring
 from workbench.operations.runs import predict, results, train
 from workbench.operations.runs.kinds import contract as kinds
-from workbench.operations.runs.run_results import trained
+from workbench.operations.runs.run_results import planned
 from workbench.storage.runs import runs
 from workbench.tasks import spec as tasks
 
@@ -48,7 +48,7 @@ def prepare(project: Project, run: Run, *, longer: bool = False) -> Any:
 
 def more_epochs(run: Run) -> int:
     """Twice the epochs of a training, at most as many as can be set."""
-    plan = trained(run).plan
+    plan = planned(run)
     epochs: int = plan.epochs if plan is not None else train.spec_of(run).option("epochs") or 1
     most = next(item.high for item in train.options(run.spec["task"]) if item.name == "epochs")
     return min(2 * epochs, int(most or 2 * epochs))

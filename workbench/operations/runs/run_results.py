@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.metrics import evaluation
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.prompting.results import PromptResult
+from workbench.training.plan import Plan
 from workbench.training.results import TrainResult
 
 if TYPE_CHECKING:
@@ -17,6 +18,13 @@ if TYPE_CHECKING:
 def trained(run: Run) -> TrainResult:
     """Every field has its default if the run failed or has not ended."""
     return TrainResult.from_json(run.result)
+
+
+def planned(run: Run) -> Plan | None:
+    """What the automatic settings of a training became before its start; of a run of an earlier
+    version what it reported at its end, None if it has not ended.
+    """
+    return Plan.from_json(run.spec.get("resolved")) or trained(run).plan
 
 
 def prompted(run: Run) -> PromptResult:

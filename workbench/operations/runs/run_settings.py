@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import N_, _
-from workbench.operations.runs.run_results import trained
+from workbench.operations.runs.run_results import planned, trained
 from workbench.training.spec import all_options
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ _TITLES = {
 _FINGERPRINTS = ("data", "base_model")
 # what `spec` holds beside settings, or under another name in the rows
 _NOT_SETTINGS = frozenset(
-    "name model model_name model_info plan options licence fingerprint task layer seed family "
-    "split dropped cut with_test allow_pickle".split()
+    "name model model_name model_info plan resolved options licence fingerprint task layer seed "
+    "family split dropped cut with_test allow_pickle".split()
 )
 _VERSION = "version."
 
@@ -89,8 +89,7 @@ def _settings(run: Run) -> Iterator[tuple[str, object]]:
 
 def _plan(run: Run) -> dict[str, object]:
     """What automatic settings became, for those of the run's own settings."""
-    result = trained(run)
-    if result.plan is None:
+    if (plan := planned(run)) is None:
         return {}
-    chosen = vars(result.plan)
-    return {name: chosen[name] for name in result.options if name in chosen}
+    chosen = vars(plan)
+    return {name: chosen[name] for name in trained(run).options if name in chosen}

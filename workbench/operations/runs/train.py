@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.base import paths
-from workbench.base.errors import SpecError, WorkbenchError
+from workbench.base import learning_rates, paths
+from workbench.base.errors import ModelError, SpecError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.options import Option
+from workbench.base.records import to_plain
 from workbench.base.registry import registry
 from workbench.jobs.spec import JobSpec
 from workbench.models.spec import card
@@ -29,6 +30,7 @@ from workbench.operations.runs.training_data import (
     TextCheck,
     check_texts,
     choose_layer,
+    count_inputs,
     fitting_by_task,
     fitting_layers,
     only_task,
@@ -70,18 +72,24 @@ def options(task: str, method: str | None = None, family: str = "") -> tuple[Opt
     return _options(task, method, family)
 
 
-def settings_plan(spec: TrainSpec, model: ModelInfo, data: Plan) -> SettingsPlan:
+def settings_plan(
+    spec: TrainSpec, model: ModelInfo, data: Plan, items: int | None = None
+) -> SettingsPlan:
     """Every automatic setting resolved from the card of the model and the training data.
 
-    Windows of long texts are not known before the run, so that tags of long texts need more steps.
+    items: inputs of the model (`training_data.count_inputs`). Without them, as before the choices
+    are final, each document counts as one: tags of long texts will need more steps.
     """
+    family = registry().info("family", model.family) if model.family else None
+    width = family.trained_width(model, spec.all_options) if family is not None else model.width
     return resolve(
         spec,
         documents=max(1, data.used["train"]),
+        items=items,
         labels=len(data.layer.names) if data.layer else 2,
-        width=model.width or 384,
+        width=width or learning_rates.USUAL_WIDTH,
         learning_rate=model.learning_rate,
-        model_length=model.max_length or 512,
+        model_length=model.max_length,
     )
 
 
@@ -92,13 +100,15 @@ def settings_plan(spec: TrainSpec, model: ModelInfo, data: Plan) -> SettingsPlan
 class Prepared:
     """A prepared training with its frozen data;
 
-    `begin` creates its run. `splits`: document ids of train, dev (and test). `texts`: for an
-    adaptation of the model, None without one.
+    `begin` creates its run. `settings`: what automatic settings became, None if the inputs could
+    not be counted; the worker then says why. `splits`: document ids of train, dev (and test).
+    `texts`: for an adaptation of the model, None without one.
     """
 
     spec: TrainSpec
     layer: Layer
     plan: Plan
+    settings: SettingsPlan | None
     data: Snapshot
     splits: Mapping[str, list[int]]
     texts: adaptation.Texts | None = None
@@ -121,7 +131,20 @@ def prepare(project: Project, spec: TrainSpec) -> Prepared:
         del splits["test"]
     adapts = adaptation.check(spec, folder) is not None
     texts = adaptation.write_texts(project) if adapts else None
-    return Prepared(replace(spec, layer=layer.name), layer, made, data, splits, texts)
+    spec = replace(spec, layer=layer.name)
+    settings = _resolved(project, spec, folder, made, splits["train"])
+    return Prepared(spec, layer, made, settings, data, splits, texts)
+
+
+def _resolved(
+    project: Project, spec: TrainSpec, model: ModelInfo, data: Plan, ids: Sequence[int]
+) -> SettingsPlan | None:
+    try:
+        return settings_plan(
+            spec, model, data, count_inputs(project, with_models(spec), model, ids)
+        )
+    except ModelError:  # no readable tokenizer, or no segmenter: the run itself reports it
+        return None
 
 
 def check_settings(project: Project, spec: TrainSpec, model: ModelInfo) -> None:
@@ -180,6 +203,7 @@ def begin(
         "spec": here.to_json(),
         "data": str(prepared.data.path),
         "splits": dict(prepared.splits),
+        "plan": to_plain(prepared.settings),
         "precision_trials": precision.known(),
         "run": about,
     }
@@ -215,6 +239,7 @@ def show_batch(queue: Queue, prepared: Prepared, folder: Path, *, batches: int =
         "batches": batches,
         "data": str(prepared.data.path),
         "splits": dict(prepared.splits),
+        "plan": to_plain(prepared.settings),
     }
     title = _("First batch of task “{task}”").format(task=_(prepared.spec.info.title))
     return queue.add(JobSpec(SHOW, params, str(folder), title=title, short=True))
@@ -262,14 +287,15 @@ def _with_splits(project: Project, task: str, layer: Layer) -> Tally:
 
 
 def _add_run(project: Project, spec: TrainSpec, prepared: Prepared, parent_id: int | None) -> Run:
-    plan = plan_json(prepared.plan)
+    plan, resolved = plan_json(prepared.plan), to_plain(prepared.settings)
+    licence = card(spec.model).licence
     with project.write(_("New run")):
         return run_folders.add_run(
             project,
             spec.name,
             INFO.id,
             layer_id=prepared.layer.id,
-            spec={**spec.to_json(), "plan": plan, "licence": card(spec.model).licence},
+            spec={**spec.to_json(), "plan": plan, "resolved": resolved, "licence": licence},
             data_fingerprint=prepared.data.fingerprint,
             parent_id=parent_id,
         )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _, ngettext
+from workbench.base.registry import registry
 from workbench.models import spec as models
 from workbench.operations.documents import splits
 from workbench.operations.evaluation import scoring
@@ -24,11 +25,14 @@ from workbench.tasks import spec as tasks
 from workbench.text.labels import Layer
 from workbench.text.rows import row_id
 from workbench.text.segmenters import base as segmenters
+from workbench.training.plan import input_length
 
 if TYPE_CHECKING:
+    from workbench.models.spec import ModelInfo
     from workbench.project.project import Project
     from workbench.text.dataset import Record
     from workbench.text.document import Document
+    from workbench.training.spec import TrainSpec
 
 
 @dataclass(frozen=True)
@@ -310,6 +314,40 @@ class Tally:
 
 # ---------------------------------------------------------------- tokenization
 
+PAGE = 500  # documents tokenized at a time
+
+
+def count_inputs(project: Project, spec: TrainSpec, model: ModelInfo, ids: Sequence[int]) -> int:
+    """Inputs of the model that training documents make: one each, or the windows of their texts.
+
+    Only texts that may need several windows are tokenized. Run it in a thread: reads the documents
+    of tasks with windows. Raises ModelError if the model has no readable tokenizer.
+    """
+    if not spec.info.windows:
+        return len(ids)
+    family = registry().info("family", model.family)
+    preparer = family.trained_preparer(Path(model.path), spec.all_options)
+    length = input_length(spec.option("max_length"), model.max_length)
+    reads_words = isinstance(preparer, WordPreparer)  # of which a part may read fewer subwords
+    room = 0 if reads_words else length - preparer.added - 3  # see `cut_texts.count_cut`
+    count = 0
+    for start in range(0, len(ids), PAGE):
+        page = ids[start : start + PAGE]
+        found = [
+            record.document
+            for record in documents.records(project.db, layers=(spec.layer,), ids=page)
+        ]
+        long = [document for document in found if not _is_short(document, room)]
+        prepared = spec.info.prepare(preparer, segmenters.segmented(long, spec.segmenter), length)
+        count += len(found) - len(long) + len(prepared.inputs)
+    return count
+
+
+def _is_short(document: Document, room: int) -> bool:
+    """Whether it is one input for sure: an ASCII character is at most one subword."""
+    text = document.text
+    return not document.questions and text.isascii() and len(text) <= room
+
 
 @dataclass(frozen=True)
 class TextCheck:
@@ -347,7 +385,7 @@ def check_texts(
     Run it in a thread: takes up to a second. `settings`: of the run, for models whose parts are
     among them.
     """
-    length = min(max_length or 512, model_length or 512)
+    length = input_length(max_length, model_length)
     sample = _sample(project, layer)
     found = [texts for document in sample for texts in document.inputs]
     preparer = models.preparer(model)

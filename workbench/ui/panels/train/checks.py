@@ -101,9 +101,9 @@ def time_text(project: Project, task: str, model: str, steps: int, batch: int) -
         same = kinds.info(run.kind).fine_tunes and (
             (run.spec.get("task"), run.spec.get("model_name")) == (task, model)
         )
-        done = run_results.trained(run)
+        done, plan = run_results.trained(run), run_results.planned(run)
         if same and done.steps and done.steps >= LEAST_STEPS and done.seconds:
-            texts = done.plan.batch_size if done.plan else batch
+            texts = plan.batch_size if plan else batch
             seconds = done.seconds / (done.steps * texts) * steps * batch
             minutes = max(1, round(seconds / 60))
             message = (

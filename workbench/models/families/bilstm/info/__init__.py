@@ -119,6 +119,29 @@ class BilstmInfo(FamilyInfo):
             )
         return self.stacked(path, config) if config.parts else StackedWords(())
 
+    def trained_preparer(self, path: Path, settings: Mapping[str, Any]) -> Preparer:
+        """Of a bare architecture, that of the models in its embeddings: words and characters are
+        read from the texts, and limit no input.
+        """
+        from workbench.runtime.preparers.stacked import StackedWords, model_part
+
+        if self.is_trained(path):
+            return self.preparer(path)
+        given = parse_parts(str(settings.get("embeddings") or DEFAULT_PARTS))
+        models = [cards.card(part.model, allow_pickle=True) for part in given if part.kind == MODEL]
+        found = StackedWords(
+            [model_part(cards.preparer(model.path), model.max_length) for model in models]
+        )
+        found.segmenter = self.segmenter(path, settings)
+        return found
+
+    def trained_width(self, model: ModelInfo, settings: Mapping[str, Any]) -> int:
+        path = Path(model.path)
+        if self.is_trained(path):
+            return model.width
+        sizes = {"lstm_width": settings.get("lstm_width")}
+        return self.config(path, []).changed(sizes).width
+
     def stacked(self, path: Path, config: Config) -> StackedWords:
         """The preparer of a saved folder. Raises ModelError."""
         from workbench.runtime.preparers.stacked import (
