@@ -61,6 +61,23 @@ def add_tasks(context: Any) -> Any:
     return context
 
 
+def hold(context: Any, name: str) -> list[Any]:
+    """Hold back the tasks of a context that call a function of this name, from now on.
+
+    Returns the list to which they are added, as functions that let them run.
+    """
+    at_once, held = context.runner.run, []
+
+    def run(work, done):
+        if getattr(getattr(work, "func", None), "__name__", "") == name:
+            held.append(lambda: Runner().run(work, done))
+        else:
+            at_once(work, done)
+
+    context.runner.run = run
+    return held
+
+
 def _follow(context, what, on_event):
     if what is None:
         return context.queue.changed.connect(on_event)

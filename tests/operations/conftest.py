@@ -8,7 +8,9 @@ import pytest
 
 from workbench.base import paths
 from workbench.base.events import Signal
+from workbench.base.watch import QUIET
 from workbench.jobs.events import Finished, Queued, Started
+from workbench.jobs.queue import result_of
 from workbench.storage.documents import documents
 from workbench.storage.labels import labels
 from workbench.text.dataset import Record
@@ -31,7 +33,8 @@ class HeldJob:
     def __init__(self, queue, spec):
         self.queue, self.spec, self.status = queue, spec, "waiting"
         self.asked = self.ending = ""
-        self.message = self.hint = ""
+        self.message = self.hint = self.details = ""
+        self.result = {}
         self.events = []
         self.changed = Signal("job")
 
@@ -48,7 +51,7 @@ class HeldJob:
         self.tell(Started(1, "2026-01-01T00:00:00"))
 
     def end(self, status="done", result=None, message="", hint=""):
-        self.status = status
+        self.status, self.result, self.message, self.hint = status, result or {}, message, hint
         self.tell(Finished(status, result or {}, message, hint))
 
     def stop(self):
@@ -62,9 +65,22 @@ class HeldJob:
 
 
 class HeldQueue:
+    """Jobs wait for the test; an operation that waits for a job has it ended by `worker(job)`."""
+
     def __init__(self):
         self.jobs = ()
         self.changed = Signal("queue")
+        self.worker = None
+
+    def run(self, spec, watch=QUIET):
+        watch.at(0.0)
+        job = self.add(spec)
+        assert self.worker is not None, f"nothing answers {spec.title!r}"
+        self.worker(job)
+        watch.at(1.0)
+        if spec.forget and job.status == "done":
+            job.forget()
+        return result_of(job)
 
     def add(self, spec):
         job = HeldJob(self, spec)
@@ -258,3 +274,13 @@ def answer_job():
         job.end("done", {"documents": len(asked), "cpu_seconds": 0.5})
 
     return end
+
+
+@pytest.fixture
+def answers(queue, answer_job):
+    """answers("praise"): from now on, that label is predicted for every document."""
+
+    def set(label, sure=0.9):
+        queue.worker = lambda job: answer_job(job, label, sure)
+
+    return set

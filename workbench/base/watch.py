@@ -30,8 +30,9 @@ class Watch:
     `report(share)` is called on the thread of the operation, at most ten times per second. `cancel`
     may be called from any thread; the operation then raises `Cancelled` at its next `at`, and the
     transaction around it is rolled back. `on_event(payload)` is called on the main thread with each
-    object that a job of the operation reports. `behind` is the name of the job that this job waits
-    for, "" for none; `report` is called when it changes.
+    object that a job of the operation reports; `progress` are their fields, the latest of each.
+    `behind` is the name of the job that this job waits for, "" for none. `report` is also called
+    when these change.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class Watch:
         clock: Callable[[], float] = time.monotonic,
     ):
         self.share, self.behind = 0.0, ""
+        self.progress: Mapping[str, Any] = {}
         self._cancelled = False
         self._report, self._on_event, self._clock = report, on_event, clock
         self._last = -EVERY
@@ -63,9 +65,12 @@ class Watch:
             self._report(self.share)
 
     def event(self, payload: Mapping[str, Any]) -> None:
-        """Forward an object that a job of the operation has reported."""
+        """Take an object that a job of the operation has reported."""
+        self.progress = {**self.progress, **payload}
         if self._on_event is not None:
             self._on_event(payload)
+        if self._report is not None:
+            self._report(self.share)
 
     def wait_behind(self, name: str) -> None:
         """The job of the operation waits for another one, or no longer if `name` is ""."""
@@ -115,8 +120,14 @@ class _Quiet(Watch):
     def at(self, share: float) -> None:
         pass
 
+    def event(self, payload: Mapping[str, Any]) -> None:
+        pass
+
     def wait_behind(self, name: str) -> None:
         pass
+
+    def part(self, start: float, end: float) -> Watch:
+        return self
 
 
 QUIET = _Quiet()

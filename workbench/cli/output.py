@@ -136,8 +136,12 @@ class Progress:
             note(shown.rstrip())
 
     def heard(self, payload: Mapping[str, Any], job: Job) -> None:
-        """Show job progress from `part` (fraction), or `done` of `total` (message or parameter)."""
-        total = payload.get("total") or job.spec.params.get("total")
+        """As `on_event`; the total may be a parameter of the job."""
+        self.on_event({"total": job.spec.params.get("total"), **payload})
+
+    def on_event(self, payload: Mapping[str, Any]) -> None:
+        """Show what a job reports: `part` (fraction), or `done` of `total`."""
+        total = payload.get("total")
         if payload.get("part") is not None:
             self.show(float(payload["part"]), str(payload.get("text", "")))
         elif total and payload.get("done") is not None:

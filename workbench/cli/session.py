@@ -13,10 +13,11 @@ import click
 from workbench.base.errors import Cancelled, JobFailed, ProjectLocked, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.terms import term
+from workbench.base.watch import QUIET, Watch
+from workbench.cli.output import Progress
 from workbench.operations.application import session as operations
 
 if TYPE_CHECKING:
-    from workbench.base.watch import Watch
     from workbench.jobs.queue import Job
     from workbench.project.project import Project
 
@@ -45,6 +46,27 @@ def reading(file: Path) -> Iterator[Project]:
 
 class Session(operations.Session):
     """The session of a command: Ctrl+C cancels the job that it waits for."""
+
+    def __init__(self, file: Path | None, *, read_only: bool = False):
+        super().__init__(file, read_only=read_only)
+        self.queue.while_waiting = self._cancelling
+
+    @contextmanager
+    def progress(self, title: str, *, quiet: bool = False) -> Iterator[Watch]:
+        """The watch of an operation, whose progress is shown on standard error."""
+        line = Progress(title, quiet=quiet)
+        try:
+            yield Watch(on_event=line.on_event)
+        finally:
+            line.end()
+
+    @contextmanager
+    def _cancelling(self, watch: Watch) -> Iterator[None]:
+        if watch is QUIET:  # KeyboardInterrupt cancels the job
+            yield
+            return
+        with interrupts(lambda _count: None, post=self.mailbox, at_once=watch.cancel):
+            yield
 
     @contextmanager
     def waiting(self, job: Job, watch: Watch | None) -> Iterator[None]:

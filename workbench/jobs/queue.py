@@ -219,7 +219,7 @@ class Queue:
             job.cancel()
             self.wait(job, PATIENCE)
             raise
-        return waited.result()
+        return result_of(job)
 
     def _run_for_task(self, spec: JobSpec, watch: Watch) -> dict[str, Any]:
         started: list[_Waited] = []
@@ -252,7 +252,7 @@ class Queue:
             raise failures[0]
         if not started:
             raise Cancelled()
-        return started[0].result()
+        return result_of(started[0].job)
 
     def run_first(self, job: Job) -> None:
         """Run a waiting job before the others; see `Job.run_first`."""
@@ -410,6 +410,8 @@ class Queue:
             event.details,
         )
         self._tell(job, event)
+        if job.spec.forget and job.status == "done":
+            self.forget(job)
         if job._temporary:
             scratch.remove(job.folder)
         self._start_waiting()
@@ -451,17 +453,20 @@ class _Waited:
             self._drop()
             self._ended.set()
 
-    def result(self) -> dict[str, Any]:
-        """Raises Cancelled or JobFailed unless the job is done, or was stopped with a result."""
-        job = self.job
-        if job.status == "cancelled":
-            raise Cancelled()
-        if job.status == "done" or (job.status == "stopped" and job.spec.stoppable):
-            return dict(job.result)
-        ended = _("{title} ended without a result ({status}).").format(
-            title=job.spec.title or _("The job"), status=term(job.status)
-        )
-        raise JobFailed(job.message or ended, hint=job.hint, details=job.details)
+
+def result_of(job: Job) -> dict[str, Any]:
+    """The result of a job that has ended.
+
+    Raises Cancelled or JobFailed unless it is done, or was stopped with a result.
+    """
+    if job.status == "cancelled":
+        raise Cancelled()
+    if job.status == "done" or (job.status == "stopped" and job.spec.stoppable):
+        return dict(job.result)
+    message = _("{title} ended without a result ({status}).").format(
+        title=job.spec.title or _("The job"), status=term(job.status)
+    )
+    raise JobFailed(job.message or message, hint=job.hint, details=job.details)
 
 
 def _share(payload: Mapping[str, Any], before: float) -> float:

@@ -39,7 +39,7 @@ class JobSpec:
     log shows what it was running; 0 for no limit. A `short` job need not wait for a long one on the
     CPU (`jobs.turns`); `threads` is then set by the queue. Nobody waits for a `background` job: on
     the CPU no other job waits for it, it gives way to all of them, and closing ends it without
-    asking.
+    asking. `forget`: one of many small jobs, which is not listed any more once it is done.
     """
 
     target: str
@@ -55,6 +55,7 @@ class JobSpec:
     silent: float = 0.0
     short: bool = False
     background: bool = False
+    forget: bool = False
     threads: int = 0  # maximum number of compute threads; 0: one per physical core
 
     def to_json(self) -> dict[str, object]:

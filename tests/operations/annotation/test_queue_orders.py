@@ -1,12 +1,14 @@
 """Orders of the queue: computed from predictions or vectors, kept, without finished documents."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.inline import InlineQueue
 from workbench.base.errors import Cancelled, SpecError
+from workbench.base.watch import Watch
 from workbench.operations.annotation import annotate, queue_list, queue_orders
 from workbench.operations.annotation.queue_orders import Wanted
-from workbench.operations.application.background import here
 from workbench.operations.inspecting import inspect
 from workbench.storage.documents import documents
 from workbench.storage.runs import runs
@@ -17,19 +19,11 @@ def order(project):
     """order(wanted) → the order, its jobs run in this process."""
 
     def compute(wanted):
-        mail, ended = [], []
-        jobs = InlineQueue(dispatch=mail.append)
-        computation = queue_orders.Computation(
-            project, jobs, wanted, lambda *result: ended.append(result)
-        )
-        computation.start()
-        while mail:
-            mail.pop(0)()
-        jobs.close()
-        assert not computation.folder.exists()
-        ((found, error),) = ended
-        assert error is None
-        return found
+        jobs = InlineQueue()
+        try:
+            return queue_orders.compute(project, jobs, wanted)
+        finally:
+            jobs.close()
 
     return compute
 
@@ -79,21 +73,22 @@ def test_documents_that_are_labelled_since_are_not_listed(project, topics, uncer
 
 def test_missing_predictions_are_computed_first(project, queue, trained, topics, answer_job):
     layer, ids = topics
-    ended = []
-    wanted = Wanted("entropy", layer, (trained,))
-    computation = queue_orders.Computation(
-        project, queue, wanted, lambda *result: ended.append(result)
-    )
+    known, targets = [], []
 
-    computation.start()
-    answer_job(computation.job, "praise")
-    job = computation.job
+    def worker(job):
+        targets.append(job.spec.target)
+        if job.spec.target != queue_orders.TARGET:
+            return answer_job(job, "praise")
+        known.extend(runs.payloads(project.db, trained.id, ids[-4:]))
+        return job.end("cancelled")
 
-    assert runs.payloads(project.db, trained.id, ids[-4:]).keys() == set(ids[-4:])
-    assert job.spec.target == queue_orders.TARGET and not ended
-    job.start()
-    job.end("cancelled")
-    assert isinstance(ended[0][1], Cancelled) and not computation.folder.exists()
+    queue.worker = worker
+    with pytest.raises(Cancelled):
+        queue_orders.compute(project, queue, Wanted("entropy", layer, (trained,)))
+
+    assert set(known) == set(ids[-4:]) and targets[-1] == queue_orders.TARGET
+    assert queue_orders.kept(project, layer.id) is None
+    assert not Path(queue.jobs[-1].spec.folder).exists()
 
 
 def test_control_documents_are_marked(project, topics, uncertain, order):
@@ -124,9 +119,7 @@ def test_diversity_reads_vectors_of_a_model(project, topics, tiny_model, order):
 )
 def test_what_a_strategy_lacks_is_said(project, queue, topics, strategy, message):
     with pytest.raises(SpecError, match=message):
-        queue_orders.Computation(
-            project, queue, Wanted(strategy, topics[0]), lambda *_result: None
-        ).start()
+        queue_orders.compute(project, queue, Wanted(strategy, topics[0]))
 
 
 def test_a_damaged_order_is_none_and_documents_added_later_come_last(project, topics, order):
@@ -142,45 +135,21 @@ def test_a_damaged_order_is_none_and_documents_added_later_come_last(project, to
     queue_orders.forget(project, layer.id)
 
 
-@pytest.fixture
-def delayed(project, queue, trained, topics):
-    """(computation, step, ended): as in the window, work is done later, one part by each step()."""
-    layer, _ids = topics
-    waiting, ended = [], []
-    queue.jobs = ()  # without the one that has trained the run
+@pytest.mark.parametrize("when", ["before", "meanwhile"])
+def test_an_order_that_is_cancelled_starts_no_further_job(
+    project, queue, trained, topics, answer_job, when
+):
+    queue.jobs, watch = (), Watch()  # without the job that has trained the run
 
-    def step():
-        here(*waiting.pop(0))
+    def worker(job):
+        answer_job(job, "praise")
+        watch.cancel()
 
-    computation = queue_orders.Computation(
-        project,
-        queue,
-        Wanted("entropy", layer, (trained,)),
-        lambda *result: ended.append(result),
-        lambda work, done: waiting.append((work, done)),
-    )
-    computation.start()
-    return computation, step, ended
+    queue.worker = worker
+    if when == "before":
+        watch.cancel()
+    with pytest.raises(Cancelled):
+        queue_orders.compute(project, queue, Wanted("entropy", topics[0], (trained,)), watch=watch)
 
-
-def test_predictions_that_a_window_computes_in_the_background_can_be_cancelled(queue, delayed):
-    computation, step, ended = delayed
-    while not queue.jobs:
-        step()
-
-    computation.cancel()
-
-    (job,) = queue.jobs
-    assert computation.job is job and job.asked == "cancel"
-    job.end("cancelled")
-    step()  # reads what the job has left
-    assert isinstance(ended[0][1], Cancelled) and not computation.folder.exists()
-
-
-def test_no_job_begins_after_work_in_the_background_that_was_cancelled(queue, delayed):
-    computation, step, ended = delayed
-
-    computation.cancel()
-    step()
-
-    assert queue.jobs == () and isinstance(ended[0][1], Cancelled)
+    assert len(queue.jobs) == (when == "meanwhile")
+    assert all(job.spec.target != queue_orders.TARGET for job in queue.jobs)

@@ -23,12 +23,12 @@ def test_a_split_without_predictions_has_no_report(project, trained):
     assert quality.evaluate(quality.evidence(project, trained, "train")).intervals is None
 
 
-def test_files_and_other_splits_come_from_the_project(project, queue, trained, answer_job):
+def test_files_and_other_splits_come_from_the_project(project, queue, trained, answers):
     given = quality.evidence(project, trained, "dev")
     assert given.files == ("",) * 4 and quality.other_splits(project, trained, "dev") == ()
 
-    job = results.start_evaluation(project, queue, trained, "test", lambda *_: None)
-    answer_job(job, "praise")
+    answers("praise")
+    results.evaluate(project, queue, trained, "test")
     with project.edit("Name the file"):
         project.db.writer.execute("update source set ref = 'a.csv' where kind = 'import'")
     run = results.run(project, trained.id)

@@ -333,16 +333,15 @@ def test_a_run_of_a_version_without_backends_asks_a_model_on_this_computer(proje
 
 
 def test_a_prompt_suggests_for_documents_that_nobody_has_labelled(project, queue, asked):
-    received = []
+    def worker(job):
+        answer_all(job, "complaint")
+        job.end("done", {"n": 4})
 
-    suggest.suggest(project, queue, asked, lambda outcome, error: received.append((outcome, error)))
-    job = queue.jobs[-1]
-    job.start()
-    answer_all(job, "complaint")
-    job.end("done", {"n": 4})
+    queue.worker = worker
 
-    outcome, error = received[0]
-    assert error is None and outcome.documents == 4 and outcome.suggestions == 4
+    outcome = suggest.suggest(project, queue, asked)
+
+    assert outcome.documents == 4 and outcome.suggestions == 4
 
 
 def test_answers_once_given_are_kept(project, queue, asked):
@@ -350,15 +349,17 @@ def test_answers_once_given_are_kept(project, queue, asked):
         waiting_document.document
         for waiting_document in suggest.waiting_documents(project, results.layer_of(project, asked))
     ]
-    received = []
-    predict.ensure(project, queue, asked, waiting, lambda answers, error: received.append(answers))
-    answer_all(queue.jobs[-1], "praise")
-    queue.jobs[-1].end("done", {"n": 4})
 
+    def worker(job):
+        answer_all(job, "praise")
+        job.end("done", {"n": 4})
+
+    queue.worker = worker
+    first = predict.predictions(project, queue, asked, waiting)
     before = len(queue.jobs)
-    predict.ensure(project, queue, asked, waiting, lambda answers, error: received.append(answers))
+    second = predict.predictions(project, queue, asked, waiting)
 
-    assert len(queue.jobs) == before and received[0].keys() == received[1].keys()
+    assert len(queue.jobs) == before and first.keys() == second.keys()
 
 
 def test_a_cancelled_prompt_leaves_no_run_and_a_failed_one_says_why(project, queue, topics):

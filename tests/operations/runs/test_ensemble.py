@@ -36,13 +36,7 @@ def second(project, trained):
 
 
 def make(project, queue, *members):
-    """The ensemble; raises what its creation ended with."""
-    found = []
-    ensemble.create(project, queue, members, lambda *result: found.append(result))
-    run, error = found[0]
-    if error is not None:
-        raise error
-    return run
+    return ensemble.create(project, queue, members)
 
 
 def test_an_ensemble_is_a_run_with_scores_and_predictions_on_dev(project, queue, trained, second):
@@ -65,14 +59,12 @@ def test_missing_predictions_are_asked_of_each_member(
     run = make(project, queue, trained, second)
     monkeypatch.setattr(run_folders, "existing_model", lambda _project, _run: project.path.parent)
     pending = [r.document for r in documents.records(project.db) if not r.states][:2]
-    found = []
+    sure = iter((0.9, 0.7))
+    queue.worker = lambda job: answer_job(job, "praise", next(sure))
 
-    predict.ensure(project, queue, run, pending, lambda *result: found.append(result))
-    for sure in (0.9, 0.7):
-        answer_job(queue.jobs[-1], "praise", sure)
+    answers = predict.predictions(project, queue, run, pending)
 
-    answers, error = found[0]
-    assert error is None and len(answers) == 2
+    assert len(answers) == 2
     assert all(
         answer.classes.as_dict()["praise"] == pytest.approx(0.8) for answer in answers.values()
     )

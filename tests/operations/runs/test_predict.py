@@ -51,22 +51,16 @@ def test_a_file_that_is_missing_empty_or_no_text_says_so(tmp_path):
 
 
 def test_answers_are_saved_as_csv_or_json_lines_and_the_project_stays(
-    project, queue, trained, tmp_path, answer_job
+    project, queue, trained, tmp_path, answers
 ):
+    answers("praise")
     source = tmp_path / "texts.txt"
     source.write_text("tram late\nthanks\n")
-    collected = []
 
-    for out in (tmp_path / "out.csv", tmp_path / "out.jsonl"):
-        job = predict_files.apply_to_files(
-            project,
-            queue,
-            trained,
-            source,
-            out,
-            lambda value, error: collected.append((value, error)),
-        )
-        answer_job(job, "praise")
+    collected = [
+        predict_files.apply_to_files(project, queue, trained, source, tmp_path / name)
+        for name in ("out.csv", "out.jsonl")
+    ]
 
     rows = list(csv.DictReader((tmp_path / "out.csv").read_text().splitlines()))
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
@@ -78,7 +72,7 @@ def test_answers_are_saved_as_csv_or_json_lines_and_the_project_stays(
     assert (
         lines[1]["text"] == "thanks"
         and lines[1]["label"] == "praise"
-        and collected[0][0].documents == 2
+        and collected[0].documents == 2
     )
     from workbench.operations.documents import corpus
 

@@ -32,14 +32,10 @@ def card(tmp_path):
 
 
 @pytest.fixture
-def run(project, queue, trained, card, answer_job):
+def run(project, queue, trained, card, answers):
     """The model as a run on the layer of `trained`; it says praise of every document."""
-    layer, found = published.layer_named(project, card, "topic"), []
-    published.create(project, queue, card, layer, lambda *result: found.append(result))
-    answer_job(queue.jobs[-1], "praise")
-    made, error = found[0]
-    assert error is None
-    return made
+    answers("praise")
+    return published.create(project, queue, card, published.layer_named(project, card, "topic"))
 
 
 def test_a_published_model_is_a_run_with_scores_and_predictions_on_dev(project, run):
@@ -55,19 +51,14 @@ def test_a_published_model_is_a_run_with_scores_and_predictions_on_dev(project, 
     assert board.made_from(run) == "sentiment" and board.weight_bytes(project, run) > 0
 
 
-def test_it_predicts_with_the_model_in_its_place_and_suggests(
-    project, queue, run, card, answer_job
-):
+def test_it_predicts_with_the_model_in_its_place_and_suggests(project, queue, run, card):
     pending = [r.document for r in documents.records(project.db) if not r.states]
-    found = []
 
-    suggest.suggest(project, queue, run, lambda *result: found.append(result))
+    outcome = suggest.suggest(project, queue, run)
+
     job = queue.jobs[-1]
     assert job.spec.params["model"] == card.path and not job.spec.params["allow_pickle"]
-    answer_job(job, "praise")
-
-    (outcome, error) = found[0]
-    assert error is None and outcome.suggestions == outcome.documents == len(pending) > 0
+    assert outcome.suggestions == outcome.documents == len(pending) > 0
 
 
 def test_a_missing_model_is_named_and_it_is_exported_as_a_model(project, run, card, tmp_path):
@@ -94,30 +85,26 @@ def test_only_layers_of_its_kind_fit(project, add_layer, card):
 
 def test_without_labels_it_is_added_without_scores(project, queue, add_layer, card):
     add_layer("topic")
-    found = []
 
-    layer = published.layer_named(project, card)
-    published.create(project, queue, card, layer, lambda *result: found.append(result), name="x")
+    made = published.create(project, queue, card, published.layer_named(project, card), name="x")
 
-    made, error = found[0]
-    assert error is None and (made.name, made.scores) == ("x", {}) and not queue.jobs
+    assert (made.name, made.scores) == ("x", {}) and not queue.jobs
 
 
 def test_a_layer_of_pairs_makes_a_classifier_read_two_texts(project, queue, card):
     with project.edit("add layers"):
         labels.add_layer(project.db, "topic", "class")
         labels.add_layer(project.db, "relation", "class", texts=2)
-    found = []
     assert [layer.name for layer in published.layers(project, card)] == ["topic", "relation"]
     assert published.layer_named(project, card).name == "topic"
 
     layer = published.layer_named(project, card, "relation")
     assert published.reads_pairs_for(card, layer)
-    published.create(project, queue, card, layer, lambda *result: found.append(result))
 
-    (made, error) = found[0]
+    made = published.create(project, queue, card, layer)
+
     folder = train.model_folder(project, made)
-    assert error is None and made.spec["task"] == spec.card(folder).task == "pairs"
+    assert made.spec["task"] == spec.card(folder).task == "pairs"
     assert folders_of_models.description(folder)["task"] == "pairs"  # what a worker loads
     assert spec.card(card.path).task == "classify" and not settings.load().model_tasks
 
@@ -129,7 +116,7 @@ def test_each_run_reads_the_model_for_its_own_layer(project, queue, card):
     found = []
     for name in ("relation", "topic"):
         layer = published.layer_named(project, card, name)
-        published.create(project, queue, card, layer, lambda run, _error: found.append(run))
+        found.append(published.create(project, queue, card, layer))
 
     pairs, single = (train.model_folder(project, run) for run in found)
     assert (spec.card(pairs).task, spec.card(single).task) == ("pairs", "classify")
@@ -155,8 +142,7 @@ def test_a_choice_of_pairs_by_earlier_versions_holds_until_a_run_reads_single_te
     again = spec.card(card.path)
     assert again.task == "pairs"
 
-    topic, found = published.layer_named(project, again, "topic"), []
-    published.create(project, queue, again, topic, lambda *result: found.append(result))
+    made = published.create(project, queue, again, published.layer_named(project, again, "topic"))
 
-    folder = train.model_folder(project, found[0][0])
+    folder = train.model_folder(project, made)
     assert spec.card(folder).task == "classify" and spec.card(card.path).task == "pairs"

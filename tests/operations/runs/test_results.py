@@ -4,7 +4,8 @@ from time import process_time
 
 import pytest
 
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import Cancelled, JobFailed, WorkbenchError
+from workbench.base.watch import Watch
 from workbench.operations.annotation import annotate, suggestion_edits
 from workbench.operations.runs import results, run_folders, run_results
 from workbench.operations.schema import labels
@@ -136,52 +137,41 @@ def test_a_book_with_thousands_of_errors_is_a_row_as_soon_as_any():
 
 
 def test_an_evaluation_asks_only_for_missing_answers_and_keeps_them(
-    project, queue, trained, answer_job
+    project, queue, trained, answers
 ):
-    collected = []
-    job = results.start_evaluation(
-        project, queue, trained, "dev", lambda value, error: collected.append((value, error))
-    )
-    assert job is None and collected[0][0].n == 4 and collected[0][0].scores["accuracy"] == 0.75
+    dev = results.evaluate(project, queue, trained, "dev")
+    assert dev.n == 4 and dev.scores["accuracy"] == 0.75
 
-    job = results.start_evaluation(
-        project, queue, trained, "train", lambda value, error: collected.append((value, error))
-    )
-    answer_job(job, "praise")
+    answers("praise")
+    train = results.evaluate(project, queue, trained, "train")
 
-    assert (
-        collected[1][0].scores["accuracy"] == 0.5
-        and collected[1][0].fingerprint != collected[0][0].fingerprint
-    )
-    assert results.start_evaluation(project, queue, trained, "train", lambda *_: None) is None
+    assert train.scores["accuracy"] == 0.5 and train.fingerprint != dev.fingerprint
+    queue.worker = None
+    assert results.evaluate(project, queue, trained, "train") == train
     cost = run_results.outcome(results.run(project, trained.id)).predicting
     assert (cost.documents, cost.cpu_seconds, cost.per_thousand) == (8, 0.5, 62.5)
 
 
-def test_each_look_at_the_test_score_is_counted(project, queue, trained, answer_job):
+def test_each_look_at_the_test_score_is_counted(project, queue, trained, answers):
+    answers("praise")
     for _look in range(2):
-        job = results.start_evaluation(project, queue, trained, "test", lambda *_: None)
-        if job:
-            answer_job(job, "praise")
+        results.evaluate(project, queue, trained, "test")
 
     assert results.run(project, trained.id).seen_test == 2
 
 
 def test_the_first_test_score_is_stored_per_label_and_stays_when_gold_changes(
-    project, queue, trained, topics, answer_job
+    project, queue, trained, topics, answers
 ):
     layer, ids = topics
-    first = results.start_evaluation(project, queue, trained, "test", lambda *_: None)
-    answer_job(first, "praise")
+    answers("praise")
+    results.evaluate(project, queue, trained, "test")
     annotate.set_class(project, ids[12], layer.label("praise").id)  # a complaint until now
 
-    collected = []
-    results.start_evaluation(
-        project, queue, trained, "test", lambda value, _e: collected.append(value)
-    )
+    today = results.evaluate(project, queue, trained, "test")
 
     run = results.run(project, trained.id)
-    then, today = results.original(run, "test"), collected[0]
+    then = results.original(run, "test")
     support = {row.label: row.support for row in then.per_label}
     assert support == {"complaint": 2, "praise": 2} and then.scores["accuracy"] == 0.5
     assert {row.label: row.support for row in today.per_label} == {"complaint": 1, "praise": 3}
@@ -199,42 +189,41 @@ def test_a_run_of_an_earlier_version_has_nothing_but_scores(project, trained):
 
 
 def test_a_prediction_that_fails_reaches_the_asker(project, queue, trained):
-    collected = []
-    job = results.start_evaluation(
-        project, queue, trained, "test", lambda value, error: collected.append((value, error))
-    )
+    queue.worker = lambda job: job.end("crashed", message="The worker died.")
 
-    job.end("crashed", message="The worker died.")
+    with pytest.raises(JobFailed, match="died"):
+        results.evaluate(project, queue, trained, "test")
 
-    assert (
-        collected[0][0] is None
-        and "died" in str(collected[0][1])
-        and results.run(project, trained.id).seen_test == 0
-    )
+    assert results.run(project, trained.id).seen_test == 0
+
+
+def test_a_cancelled_evaluation_predicts_nothing(project, queue, trained, answers):
+    answers("praise")
+    watch = Watch()
+    watch.cancel()
+
+    with pytest.raises(Cancelled):
+        results.evaluate(project, queue, trained, "test", watch=watch)
+
+    assert queue.jobs[1:] == () and results.run(project, trained.id).seen_test == 0
 
 
 def test_missing_weights_are_named(project, queue, trained):
     run_folders.remove(project, trained.id)
-    collected = []
 
-    results.start_evaluation(
-        project, queue, trained, "test", lambda value, error: collected.append(error)
-    )
+    with pytest.raises(WorkbenchError, match="weights of run 'first' are missing"):
+        results.evaluate(project, queue, trained, "test")
 
-    assert "weights of run 'first' are missing" in str(collected[0]) and queue.jobs[1:] == ()
+    assert queue.jobs[1:] == ()
 
 
 def test_an_empty_split_says_so(project, queue, trained, topics):
     from workbench.operations.documents import corpus
 
     corpus.set_split(project, topics[1], "train")
-    collected = []
 
-    results.start_evaluation(
-        project, queue, trained, "test", lambda value, error: collected.append(error)
-    )
-
-    assert "test split" in str(collected[0])
+    with pytest.raises(WorkbenchError, match="test split"):
+        results.evaluate(project, queue, trained, "test")
 
 
 def test_a_deleted_run_frees_its_space(project, trained):

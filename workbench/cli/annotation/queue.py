@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.base.errors import JobFailed
 from workbench.base.i18n import _, ngettext
 from workbench.base.registry import registry
 from workbench.cli.documents.where import matching, where_option
-from workbench.cli.output import Progress, as_json, emit, plain, say, table
-from workbench.cli.session import Session, interrupts, layer_option, project_argument, session
+from workbench.cli.output import as_json, emit, plain, say, table
+from workbench.cli.session import Session, layer_option, project_argument, session
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.queue_list import Listed
@@ -116,33 +115,10 @@ def _wanted(
 
 def _computed(opened: Session, wanted: Wanted) -> Order:
     """Compute and keep an order; Ctrl+C cancels."""
-    from workbench.jobs.events import Output
     from workbench.operations.annotation import queue_orders
 
-    ended: list[tuple[Order | None, Exception | None]] = []
-    computation = queue_orders.Computation(
-        opened.project, opened.queue, wanted, lambda *result: ended.append(result)
-    )
-    progress = Progress(_("Ordering"))
-
-    def heard(job: Any, event: object) -> None:
-        if isinstance(event, Output):
-            progress.heard(event.payload, job)
-
-    drop = opened.queue.changed.connect(heard)
-    try:
-        with interrupts(lambda _count: computation.cancel(), post=opened.mailbox):
-            computation.start()
-            opened.mailbox.wait(lambda: bool(ended))
-    finally:
-        drop()
-        progress.end()
-    order, error = ended[0]
-    if error is not None:
-        raise error
-    if order is None:
-        raise JobFailed(_("The order was not computed."))
-    return order
+    with opened.progress(_("Ordering")) as watch:
+        return queue_orders.compute(opened.project, opened.queue, wanted, watch=watch)
 
 
 def _show(layer: str, order: Order | None, listed: Listed, *, as_json: bool) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from workbench.base.i18n import _
-from workbench.cli.output import Progress, as_json, emit
+from workbench.cli.output import as_json, emit
 from workbench.cli.runs.evaluate import scores_json, show_scores
 from workbench.cli.session import project_argument, session
 
@@ -29,12 +29,8 @@ def ensemble(file: Path, names: tuple[str, ...], name: str, as_json: bool) -> No
 
     with session(file) as opened:
         members = [results.run_named(opened.project, name) for name in names]
-        progress = Progress(_("Predicting"))
-        run = opened.ask(
-            lambda then: ensemble.create(opened.project, opened.queue, members, then, name=name),
-            heard=progress.heard,
-        )
-        progress.end()
+        with opened.progress(_("Predicting")) as watch:
+            run = ensemble.create(opened.project, opened.queue, members, name=name, watch=watch)
         single = {member.name: member.scores.get("dev", {}) for member in members}
     scored = results.original(run, "dev")
     report = {

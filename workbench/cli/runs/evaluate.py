@@ -13,7 +13,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.records import to_plain
 from workbench.base.terms import term
 from workbench.cli.documents.where import checked
-from workbench.cli.output import Progress, as_json, emit, note, say, table
+from workbench.cli.output import as_json, emit, note, say, table
 from workbench.cli.runs import decoding
 from workbench.cli.runs.train_overlap_warning import warn_of_training_texts
 from workbench.cli.session import project_argument, reading, session, writing_if_free
@@ -153,13 +153,8 @@ def _scored(opened: Session, run: Run, split: str) -> Evaluation:
     """The scores of a run, after it has predicted the documents that it has not seen yet."""
     from workbench.operations.runs import results
 
-    progress = Progress(_("Scoring"))
-    found: Evaluation = opened.ask(
-        lambda then: results.start_evaluation(opened.project, opened.queue, run, split, then),
-        heard=progress.heard,
-    )
-    progress.end()
-    return found
+    with opened.progress(_("Scoring")) as watch:
+        return results.evaluate(opened.project, opened.queue, run, split, watch=watch)
 
 
 def _show_quality(found: dict[str, Any]) -> None:

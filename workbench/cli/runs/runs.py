@@ -11,7 +11,7 @@ import click
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
-from workbench.cli.output import Progress, as_json, emit, say, table
+from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.runs.evaluate import scores_json, show_scores
 from workbench.cli.session import project_argument, reading, session
 
@@ -73,14 +73,10 @@ def add(file: Path, model: str, layer: str, name: str, as_json: bool) -> None:
     with session(file) as opened:
         card = installed.trained(model)
         chosen = published.layer_named(opened.project, card, layer)
-        progress = Progress(_("Predicting"))
-        run = opened.ask(
-            lambda then: published.create(
-                opened.project, opened.queue, card, chosen, then, name=name
-            ),
-            heard=progress.heard,
-        )
-        progress.end()
+        with opened.progress(_("Predicting")) as watch:
+            run = published.create(
+                opened.project, opened.queue, card, chosen, name=name, watch=watch
+            )
     if as_json:
         emit(_described(run))
         return

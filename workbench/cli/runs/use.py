@@ -9,7 +9,7 @@ import click
 
 from workbench.base.i18n import _
 from workbench.cli.documents.where import checked, matching, where_option
-from workbench.cli.output import Progress, as_json, as_json_lines, emit, note, say
+from workbench.cli.output import as_json, as_json_lines, emit, note, say
 from workbench.cli.runs.evaluate import SPLITS
 from workbench.cli.session import PROJECT, project_argument, reading, session
 
@@ -122,15 +122,10 @@ def _answers(
     from workbench.operations.runs import predict_files
 
     folder, allow_pickle = model
-    progress = Progress(_("Predicting"), quiet=len(asked) < 100)
-    rows = opened.ask(
-        lambda then: predict_files.ask(
-            opened.queue, folder, asked, then, device=device, allow_pickle=allow_pickle
-        ),
-        heard=progress.heard,
-    )
-    progress.end()
-    return [answer for _document, answer in rows]
+    with opened.progress(_("Predicting"), quiet=len(asked) < 100) as watch:
+        return predict_files.predict(
+            opened.queue, folder, asked, device=device, allow_pickle=allow_pickle, watch=watch
+        )
 
 
 def _models(run_or_model: str, file: Path | None) -> list[tuple[Path, bool]]:
@@ -199,14 +194,10 @@ def suggest(file: Path, run: str, split: str | None, where: str, as_json: bool) 
     with session(file) as opened:
         chosen = results.run_named(opened.project, run)
         ids = matching(opened.project, where)
-        progress = Progress(_("Suggesting"))
-        found = opened.ask(
-            lambda then: operations.suggest(
-                opened.project, opened.queue, chosen, then, split=split, ids=ids
-            ),
-            heard=progress.heard,
-        )
-        progress.end()
+        with opened.progress(_("Suggesting")) as watch:
+            found = operations.suggest(
+                opened.project, opened.queue, chosen, split=split, ids=ids, watch=watch
+            )
     if found.note:
         note(_("Note: {message}").format(message=found.note))
     report = {"run": found.run, "documents": found.documents, "suggestions": found.suggestions}

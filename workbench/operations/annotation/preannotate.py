@@ -6,13 +6,13 @@ the document, so that nothing enters the history before the user decides.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.base.errors import Cancelled
 from workbench.base.events import Signal
-from workbench.base.latest import Latest
 from workbench.operations.annotation import queue_orders, suggest
 from workbench.operations.runs import predict, train
 from workbench.storage.documents import documents
@@ -22,8 +22,7 @@ from workbench.storage.runs import runs
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
-    from workbench.jobs.queue import Job, Queue
-    from workbench.operations.application.background import Background
+    from workbench.jobs.queue import Queue
     from workbench.project.project import Project
     from workbench.storage.queries.listing import Filter
     from workbench.storage.runs.runs import Run
@@ -35,6 +34,7 @@ BATCH = 60  # documents that a job predicts, so that one starts for every 40 doc
 CHUNK = 500  # documents of the queue whose states are read at a time
 FAR = 20  # chunks after which the search for unfinished documents ends
 NEWEST = 0  # in place of the id of a run: the newest one of the layer
+READING, PREDICTING = "preannotation: read", "preannotation: predict"  # keys of tasks
 IDLE, WAITING, RUNNING, FAILED = "idle", "waiting", "running", "failed"
 
 
@@ -125,6 +125,21 @@ def _unfinished(layer: Layer, ids: Sequence[int]) -> Filter:
     return replace(queue_orders.unfinished(layer), ids=ids)
 
 
+class Tasks(Protocol):
+    """Runs operations in threads, as the context of a panel does."""
+
+    def task(
+        self,
+        key: Hashable,
+        work: Callable[..., Any],
+        done: Callable[[Any], None],
+        *,
+        failed: Callable[[Exception], None] | None = None,
+    ) -> None: ...
+
+    def drop(self, key: Hashable) -> None: ...
+
+
 class Preannotation:
     """Keeps the next documents of the queue predicted by `runs`; lives on the main thread.
 
@@ -135,8 +150,8 @@ class Preannotation:
     emitted with each change. One job at a time.
     """
 
-    def __init__(self, project: Project, queue: Queue, background: Background):
-        self.project, self._queue, self._background = project, queue, background
+    def __init__(self, project: Project, queue: Queue, tasks: Tasks):
+        self.project, self._queue, self._tasks = project, queue, tasks
         self.runs: tuple[Run, ...] = ()
         self.status, self.message = IDLE, ""
         self.ready = 0
@@ -146,8 +161,6 @@ class Preannotation:
         self._counted: dict[int, dict[int, int]] = {}  # run → document → number
         self.changed = Signal("preannotation.changed")
         self._place: Place | None = None
-        self._job: Job | None = None
-        self._predicting = Latest()
         self._reading = self._again = self._closed = False
         self._listening: Callable[[], None] | None = None
 
@@ -158,7 +171,7 @@ class Preannotation:
         self.ready, self.wanted = 0, None
         self.fresh, self.counts, self._counted = frozenset(self.counts), {}, {}
         if self._listening is None and runs:
-            self._listening = self._queue.changed.connect(self._heard)
+            self._listening = self._queue.changed.connect(self._on_job_event)
         self.changed.emit()
         self._look()
 
@@ -180,10 +193,7 @@ class Preannotation:
         self._cancel()
 
     def _cancel(self) -> None:
-        self._predicting.drop()
-        if self._job is not None and not self._job.over:
-            self._job.cancel()
-        self._job = None
+        self._tasks.drop(PREDICTING)
 
     # ------------------------------------------------------------ what is missing
 
@@ -197,22 +207,28 @@ class Preannotation:
         self._reading, self._again = True, False
         place, chosen = self._place, self.runs
         known = {run.id: frozenset(self._counted.get(run.id, ())) for run in chosen}
-        self._background(
+        self._tasks.task(
+            READING,
             lambda: [(run, _read(self.project, run, place, known[run.id])) for run in chosen],
-            lambda found, error: self._seen(chosen, found, error),
+            lambda found: self._seen(chosen, found),
+            failed=lambda error: self._not_read(chosen, error),
         )
 
-    def _seen(
-        self, chosen: tuple[Run, ...], found: list[tuple[Run, Read]], error: Exception | None
-    ) -> None:
+    def _is_outdated(self, chosen: tuple[Run, ...]) -> bool:
+        """Whether something else is to be read than has been; then it is."""
         self._reading = False
         if self._closed:
-            return
-        if self._again or chosen is not self.runs:
+            return True
+        if outdated := self._again or chosen is not self.runs:
             self._look()
-            return
-        if error is not None:
+        return outdated
+
+    def _not_read(self, chosen: tuple[Run, ...], error: Exception) -> None:
+        if not self._is_outdated(chosen):
             self._fail(error)
+
+    def _seen(self, chosen: tuple[Run, ...], found: list[tuple[Run, Read]]) -> None:
+        if self._is_outdated(chosen):
             return
         self._count(found)
         known = [_ready(read) for _run, read in found]
@@ -245,32 +261,12 @@ class Preannotation:
             return
         self.status = RUNNING
         missing = [document for document in read.documents if document.id in read.missing]
-        ticket = self._predicting.begin()
-        predict.ensure(
-            self.project,
-            self._queue,
-            run,
-            missing,
-            lambda _answers, error: self._predicted(ticket, error),
-            background=self._background,
-            begun=lambda job: self._started(ticket, job),
-        )
+        work = partial(
+            predict.predictions, self.project, self._queue, run, missing, forget=True
+        )  # the list of jobs would grow with every few documents
+        self._tasks.task(PREDICTING, work, self._predicted, failed=self._fail)
 
-    def _started(self, ticket: object, job: Job) -> None:
-        if self._predicting.is_newest(ticket):
-            self._job = job
-        else:  # other runs were chosen, while its documents were written
-            job.cancel()
-
-    def _predicted(self, ticket: object, error: Exception | None) -> None:
-        if not self._predicting.ends(ticket):
-            return
-        job, self._job = self._job, None
-        if job is not None and job.over and error is None:
-            job.forget()  # the list of jobs would grow with every few documents
-        if error is not None:
-            self._fail(error)
-            return
+    def _predicted(self, _answers: object) -> None:
         self.status = IDLE
         self._look()
 
@@ -280,7 +276,7 @@ class Preannotation:
             self.message = ""
         self.changed.emit()
 
-    def _heard(self, _job: Any, _event: Any) -> None:
+    def _on_job_event(self, _job: Any, _event: Any) -> None:
         """A job has ended or begun: the device may be free now."""
         if self.status == WAITING and not any(_is_needed(self._queue, run) for run in self.runs):
             self._look()

@@ -9,19 +9,19 @@ from __future__ import annotations
 import json
 import os
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import scratch
-from workbench.base.errors import Cancelled, SpecError, WorkbenchError
+from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.base.manifest import Contribution
 from workbench.base.registry import registry
+from workbench.base.watch import QUIET, Watch
 from workbench.jobs.spec import JobSpec
 from workbench.operations.annotation.queue_strategies import KIND, title
-from workbench.operations.application.background import Background, here
 from workbench.operations.inspecting import corpus_index
 from workbench.operations.runs import predict, results
 from workbench.storage.documents import documents
@@ -36,8 +36,7 @@ from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.base.settings import Settings
-    from workbench.jobs.events import Finished
-    from workbench.jobs.queue import Job, Queue
+    from workbench.jobs.queue import Queue
     from workbench.operations.inspecting.inspect import Choice
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
@@ -167,150 +166,82 @@ def check(project: Project, wanted: Wanted) -> None:
 # ---------------------------------------------------------------- computing
 
 
-class Computation:
-    """An order that is being computed: missing predictions, vectors, then the order itself.
+def compute(project: Project, queue: Queue, wanted: Wanted, *, watch: Watch = QUIET) -> Order:
+    """Compute an order and keep it: missing predictions, vectors, then the order itself.
 
-    `job` is the present job. Ends with `then(Order, None)` or `then(None, error)`, Cancelled after
-    `cancel`.
+    Raises SpecError if the strategy lacks something, Cancelled or JobFailed.
     """
+    check(project, wanted)
+    folder = scratch.make("order")
+    try:
+        return _Computation(project, queue, wanted, folder, watch).order()
+    finally:
+        scratch.remove(folder)
 
-    def __init__(
-        self,
-        project: Project,
-        queue: Queue,
-        wanted: Wanted,
-        then: Callable[[Order | None, Exception | None], None],
-        background: Background = here,
-    ):
+
+class _Computation:
+    """An order that is computed; `folder` is for the files of its job."""
+
+    def __init__(self, project: Project, queue: Queue, wanted: Wanted, folder: Path, watch: Watch):
         self._project, self._queue, self._wanted = project, queue, wanted
-        self._then, self._background = then, background
-        self.job: Job | None = None
-        self._cancelled = False
-        self.folder = scratch.make("order")
-        self._ids: Sequence[int] = ()
-        self._index = ""
+        self._folder, self._watch = folder, watch
+        self._needs = needs(wanted.strategy)
+        self._ids: Sequence[int] = listing.ids(project.db, unfinished(wanted.layer))
 
-    def start(self) -> None:
-        """Raises SpecError if the strategy lacks something."""
-        try:
-            check(self._project, self._wanted)
-        except SpecError:
-            scratch.remove(self.folder)
-            raise
-        self._background(self._candidates, self._next(self._predict))
-
-    def cancel(self) -> None:
-        """Cancel the present job, or what follows after work in the background."""
-        self._cancelled = True
-        if self.job is not None and not self.job.over:
-            self.job.cancel()
-
-    def _begun(self, job: Job) -> None:
-        self.job = job
-        if self._cancelled:
-            job.cancel()
-
-    def _next(self, step: Callable[[Any], None]) -> Callable[[Any, Exception | None], None]:
-        """A `done` that continues with a step, or ends with the error."""
-
-        def done(result: Any, error: Exception | None) -> None:
-            if error is not None or self._cancelled:
-                self._end(None, error or Cancelled())
-                return
-            try:
-                step(result)
-            except (WorkbenchError, OSError) as fault:
-                self._end(None, fault)
-
-        return done
-
-    def _end(self, order: Order | None, error: Exception | None) -> None:
-        scratch.remove(self.folder)
-        self._then(order, error)
-
-    # ------------------------------------------------------------ predictions
-
-    def _candidates(self) -> list[tuple[Run, list[int]]]:
-        """The documents to order; returns those that a run has not predicted, in parts."""
-        project, layer = self._project, self._wanted.layer
-        self._ids = listing.ids(project.db, unfinished(layer))
-        if DECISIONS not in needs(self._wanted.strategy):
-            return []
-        hashes = dict(documents.text_hashes(project.db))
-        parts = []
-        for run in self._runs:
-            known = runs.predicted(project.db, run.id)
-            missing = [id for id in self._ids if known.get(id) != hashes.get(id)]
-            starts = range(0, len(missing), PREDICTED)
-            parts += [(run, missing[start : start + PREDICTED]) for start in starts]
-        return parts
+    def order(self) -> Order:
+        if DECISIONS in self._needs:
+            for run in self._runs:
+                self._predict(run)
+        index = self._index()
+        params = self._params(index)
+        message = _("Order {layer}: {order}").format(
+            layer=self._wanted.layer.name, order=title(self._wanted.strategy)
+        )
+        spec = JobSpec(
+            TARGET, params, str(self._folder / "job"), title=message, short=True,
+            project=str(self._project.path),
+        )  # fmt: skip
+        self._queue.run(spec, self._watch)
+        self._watch.at(1.0)
+        return self._keep(Path(params["output"]), index)
 
     @property
     def _runs(self) -> tuple[Run, ...]:
-        return self._wanted.runs[: 1 + (SECOND in needs(self._wanted.strategy))]
+        return self._wanted.runs[: 1 + (SECOND in self._needs)]
 
-    def _predict(self, parts: list[tuple[Run, list[int]]]) -> None:
-        """Predict the first part, then the others; then continue."""
-        if not parts:
-            self._vectors()
-            return
-        (run, ids), *rest = parts
+    def _predict(self, run: Run) -> None:
+        """Predict the documents that the run has not predicted, in parts."""
+        hashes = dict(documents.text_hashes(self._project.db))
+        known = runs.predicted(self._project.db, run.id)
+        missing = [id for id in self._ids if known.get(id) != hashes.get(id)]
+        for start in range(0, len(missing), PREDICTED):
+            ids = missing[start : start + PREDICTED]
+            records = documents.records(self._project.db, layers=(), ids=ids)
+            texts = [record.document for record in records if record.document.text.strip()]
+            predict.predictions(self._project, self._queue, run, texts, watch=self._watch)
 
-        def read() -> list[Any]:
-            found = documents.records(self._project.db, layers=(), ids=ids)
-            return [record.document for record in found if record.document.text.strip()]
+    def _index(self) -> str:
+        """The file that describes the vectors of the documents; "" if none are needed."""
+        model = self._wanted.model
+        if VECTORS not in self._needs or model is None:
+            return ""
+        need = corpus_index.of_documents(self._project, model)
+        if not need.ready:
+            prepared = corpus_index.prepare(self._project, need)
+            need = corpus_index.compute(self._queue, prepared, watch=self._watch)
+        return str(need.files.about)
 
-        def ask(found: list[Any]) -> None:
-            predict.ensure(
-                self._project,
-                self._queue,
-                run,
-                found,
-                self._next(lambda _answers: self._predict(rest)),
-                background=self._background,
-                begun=self._begun,
-            )
-
-        self._background(read, self._next(ask))
-
-    # ------------------------------------------------------------ vectors
-
-    def _vectors(self) -> None:
-        wanted = self._wanted
-        if VECTORS not in needs(wanted.strategy) or wanted.model is None:
-            self._write(None)
-            return
-        model = wanted.model
-
-        def prepare() -> Any:
-            found = corpus_index.of_documents(self._project, model)
-            return found if found.ready else corpus_index.prepare(self._project, found)
-
-        def begin(found: Any) -> None:
-            if isinstance(found, corpus_index.Need):
-                self._write(found)
-            else:
-                self.job = corpus_index.start(self._queue, found, self._next(self._write))
-
-        self._background(prepare, self._next(begin))
-
-    def _write(self, index: corpus_index.Need | None) -> None:
-        self._index = str(index.files.about) if index is not None else ""
-        self._background(self._params, self._next(self._order))
-
-    # ------------------------------------------------------------ the order
-
-    def _params(self) -> dict[str, Any]:
+    def _params(self, index: str) -> dict[str, Any]:
         """The files of the job; it never opens the project."""
         import numpy as np
 
         project, layer = self._project, self._wanted.layer
-        paths = {name: str(self.folder / f"{name}.npy") for name in ("ids", "known")}
+        paths = {name: str(self._folder / f"{name}.npy") for name in ("ids", "known")}
         np.save(paths["ids"], np.array(self._ids, np.int64))
         done = Filter(queue_layers=(row_id(layer),), queued="submitted", texts=layer.texts)
         np.save(paths["known"], np.array(listing.ids(project.db, done), np.int64))
         predictions = []
-        if DECISIONS in needs(self._wanted.strategy):
+        if DECISIONS in self._needs:
             predictions = [str(self._payloads(run)) for run in self._runs]
         return {
             **paths,
@@ -319,13 +250,13 @@ class Computation:
             "share": self._wanted.share,
             "labels": list(layer.names),
             "predictions": predictions,
-            "index": self._index,
-            "output": str(self.folder / "order.npz"),
+            "index": index,
+            "output": str(self._folder / "order.npz"),
         }
 
     def _payloads(self, run: Run) -> Path:
         """The stored predictions of a run, a line for each document."""
-        path = self.folder / f"{run.id}.jsonl"
+        path = self._folder / f"{run.id}.jsonl"
         with open(path, "w", encoding="utf-8", newline="\n") as file:
             for start in range(0, len(self._ids), PREDICTED):
                 page = self._ids[start : start + PREDICTED]
@@ -333,33 +264,13 @@ class Computation:
                 file.writelines(f"{known.get(id, '{}')}\n" for id in page)
         return path
 
-    def _order(self, params: dict[str, Any]) -> None:
-        message = _("Order {layer}: {order}").format(
-            layer=self._wanted.layer.name, order=title(self._wanted.strategy)
-        )
-        spec = JobSpec(
-            TARGET, params, str(self.folder / "job"), title=message, short=True,
-            project=str(self._project.path),
-        )  # fmt: skip
-
-        def ended(event: Finished) -> None:
-            def keep() -> Order:
-                predict.check_ending(event)
-                if self._cancelled:
-                    raise Cancelled()
-                return self._keep(Path(params["output"]))
-
-            self._background(keep, self._end)
-
-        self.job = predict.follow(self._queue, spec, ended)
-
-    def _keep(self, output: Path) -> Order:
+    def _keep(self, output: Path, index: str) -> Order:
         import numpy as np
 
         wanted = self._wanted
-        source = wanted.model.title if self._index and wanted.model else ""
+        source = wanted.model.title if index and wanted.model else ""
         ran: tuple[int, ...] = ()
-        if DECISIONS in needs(wanted.strategy):
+        if DECISIONS in self._needs:
             source = ", ".join(run.name for run in self._runs)
             ran = tuple(run.id for run in self._runs)
         with np.load(output, allow_pickle=False) as found:

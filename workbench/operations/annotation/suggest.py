@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
+from workbench.base.watch import QUIET, Watch
 from workbench.operations.annotation import questions, suggestion_edits
 from workbench.operations.annotation.annotate import NewSuggestion
-from workbench.operations.application.background import Background, here
 from workbench.operations.runs import predict, results, run_folders
 from workbench.operations.runs.kinds import contract as kinds
-from workbench.operations.runs.predict import Then
 from workbench.storage.documents import documents
 from workbench.tasks import spec as tasks
 from workbench.text.rows import row_id
 from workbench.text.scale import Scale
 
 if TYPE_CHECKING:
-    from workbench.jobs.queue import Job, Queue
+    from workbench.jobs.queue import Queue
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
     from workbench.text.dataset import Record
@@ -94,71 +93,32 @@ def suggest(
     project: Project,
     queue: Queue,
     run: Run,
-    then: Then,
     *,
     split: str | None = None,
     ids: Sequence[int] | None = None,
-    background: Background = here,
-) -> Job | None:
-    """Add predictions of the run to unlabelled documents as suggestions; `then(Suggested, None)` or
-    `then(None, error)`.
+    watch: Watch = QUIET,
+) -> Suggested:
+    """Add predictions of the run to unlabelled documents as suggestions.
 
     Open suggestions of this run are replaced; rejected ones and those equal to gold are omitted.
-    `background` runs bulk reads and writes off the main thread; the job is then not known at once.
-
     Raises WorkbenchError if the project is open read-only.
     """
     if project.read_only:
         raise WorkbenchError(_("The project is open read-only."), hint=project.read_only_reason)
     layer = results.layer_of(project, run)
-    started: list[Job | None] = []
-
-    def found(records: Any, error: Exception | None) -> None:
-        if error is not None:
-            return then(None, error)
-        asked = [record.document for record in records]
-
-        def keep(answers: Mapping[int, Prediction] | None, error: Exception | None) -> None:
-            return _answered(project, run, layer, records, answers, error, then, background)
-
-        started.append(predict.ensure(project, queue, run, asked, keep, background=background))
-
-    background(lambda: waiting_documents(project, layer, split=split, ids=ids), found)
-    return started[0] if started else None
-
-
-def _answered(
-    project: Project,
-    run: Run,
-    layer: Layer,
-    records: Sequence[Record],
-    answers: Mapping[int, Prediction] | None,
-    error: Exception | None,
-    then: Then,
-    background: Background,
-) -> None:
-    if answers is None:
-        return then(None, error)
-
-    def write() -> Suggested:
-        rows = [
-            row
-            for record in records
-            for row in rows_of(project, run, layer, record, answers[row_id(record.document)])
-        ]
-        title = _("Suggest with {run}").format(run=run.name)
-        count = suggestion_edits.add_suggestions(project, run.id, rows, title=title)
-        tagger = kinds.info(run.kind).fine_tunes and tasks.info(results.task_of(run)).windows
-        note = (
-            predict.token_note(
-                run_folders.model(project, run.id), [record.document for record in records]
-            )
-            if tagger
-            else ""
-        )
-        return Suggested(run.name, len(records), count, note)
-
-    background(write, then)
+    records = waiting_documents(project, layer, split=split, ids=ids)
+    unlabelled = [record.document for record in records]
+    answers = predict.predictions(project, queue, run, unlabelled, watch=watch)
+    rows = [
+        row
+        for record in records
+        for row in rows_of(project, run, layer, record, answers[row_id(record.document)])
+    ]
+    title = _("Suggest with {run}").format(run=run.name)
+    count = suggestion_edits.add_suggestions(project, run.id, rows, title=title)
+    tagger = kinds.info(run.kind).fine_tunes and tasks.info(results.task_of(run)).windows
+    note = predict.token_note(run_folders.model(project, run.id), unlabelled) if tagger else ""
+    return Suggested(run.name, len(records), count, note)
 
 
 def rows_of(

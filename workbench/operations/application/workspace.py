@@ -14,6 +14,7 @@ from workbench.base import scratch
 from workbench.base.errors import Cancelled, ImportFailed, JobFailed, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.terms import term
+from workbench.base.watch import Watch
 from workbench.inspection import spec as inspectors
 from workbench.operations.application.session import Session
 from workbench.storage.documents import documents
@@ -288,11 +289,7 @@ class Workspace:
         from workbench.operations.runs import results
 
         chosen = self._run(run)
-        found: Evaluation = self._session.ask(
-            lambda then: results.start_evaluation(self.project, self.queue, chosen, split, then),
-            heard=self._heard,
-        )
-        return found
+        return results.evaluate(self.project, self.queue, chosen, split, watch=self._watch())
 
     def predict(
         self, run: Run | str, texts: Sequence[str | tuple[str, str]], *, device: str = "auto"
@@ -314,13 +311,9 @@ class Workspace:
         from workbench.operations.runs import predict, predict_files, train
 
         folder, pickled = train.model_folder(self.project, run), predict.allows_pickle(run)
-        rows = self._session.ask(
-            lambda then: predict_files.ask(
-                self.queue, folder, asked, then, device=device, allow_pickle=pickled
-            ),
-            heard=self._heard,
+        return predict_files.predict(
+            self.queue, folder, asked, device=device, allow_pickle=pickled, watch=self._watch()
         )
-        return [answer for _document, answer in rows]
 
     def suggest(self, run: Run | str, query: str = "") -> Suggested:
         """Suggest labels for unlabelled documents, all or those that match a query.
@@ -332,11 +325,7 @@ class Workspace:
 
         chosen = self._run(run)
         ids = queries.matching(self.project, query) if query else None
-        found: Suggested = self._session.ask(
-            lambda then: suggest.suggest(self.project, self.queue, chosen, then, ids=ids),
-            heard=self._heard,
-        )
-        return found
+        return suggest.suggest(self.project, self.queue, chosen, ids=ids, watch=self._watch())
 
     def embed(
         self,
@@ -424,6 +413,9 @@ class Workspace:
         if name in {run.name for run in self.runs}:
             return inspect.named_run(self.project, name)
         return inspect.of_folder(name)
+
+    def _watch(self) -> Watch:
+        return Watch(on_event=self._tell)
 
     def _heard(self, payload: Mapping[str, Any], _job: Job) -> None:
         if self._tell is not None:

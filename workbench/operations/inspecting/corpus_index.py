@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base import extras, paths, scratch
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
+from workbench.base.watch import QUIET, Watch
 from workbench.inspection.corpus.spec import (
     DOCUMENTS,
     MOST_DOCUMENTS,
@@ -246,48 +247,68 @@ def discard(prepared: Prepared) -> None:
     scratch.remove(prepared.folder)
 
 
-def start(
+def compute(
     queue: Queue,
     prepared: Prepared,
-    then: Then,
     *,
     device: str = "auto",
     background: bool = False,
-) -> Job | None:
-    """Compute the index in a worker; calls `then(need, None)` with a need that is ready, or
-    `then(None, error)`. None without a use of the word: there is nothing to compute. background:
-    on the CPU, trainings and predictions do not wait for it.
+    watch: Watch = QUIET,
+) -> Need:
+    """Compute the index in a worker; returns the need, which is ready then, unless there is no use
+    of the word. background: on the CPU, trainings and predictions do not wait for it.
+
+    Raises Cancelled or JobFailed.
     """
-    wanted, folder = prepared.need, prepared.folder
-    if not prepared.rows:
+    need, folder = prepared.need, prepared.folder
+    try:
+        if not prepared.rows:
+            return need
+        queue.run(_spec(prepared, device, background), watch)
+        trim(need.files.root)
+        return replace(need, ready=True)
+    finally:
         scratch.remove(folder)
-        then(wanted, None)
-        return None
+
+
+def _spec(prepared: Prepared, device: str, background: bool) -> JobSpec:
+    need, folder = prepared.need, prepared.folder
     wanted_device = train.wanted_device(device)
     params = {
-        "model": wanted.model.folder,
-        "allow_pickle": wanted.model.allow_pickle,
+        "model": need.model.folder,
+        "allow_pickle": need.model.allow_pickle,
         "device": wanted_device,
-        "root": str(wanted.files.root),
-        "key": wanted.files.key,
-        "kind": wanted.kind,
+        "root": str(need.files.root),
+        "key": need.files.key,
+        "kind": need.kind,
         "input": str(folder / INPUT),
         "places": str(folder / "places.json"),
         "count": prepared.rows,
         "total": prepared.total,
-        "layer": wanted.layer,
+        "layer": need.layer,
     }
-    if wanted.projection is not None:
-        params["projection"] = asdict(wanted.projection)
-    spec = JobSpec(
+    if need.projection is not None:
+        params["projection"] = asdict(need.projection)
+    return JobSpec(
         TARGET,
         params,
         str(folder),
         device=train.queue_device(wanted_device),
-        title=_title(wanted),
+        title=_title(need),
         short=True,
         background=background,
     )
+
+
+def start(
+    queue: Queue, prepared: Prepared, then: Then, *, device: str = "auto", background: bool = False
+) -> Job | None:
+    """As `compute`, for a caller that is called back: `then(need, None)` or `then(None, error)`."""
+    need, folder = prepared.need, prepared.folder
+    if not prepared.rows:
+        scratch.remove(folder)
+        then(need, None)
+        return None
 
     def ended(event: Finished) -> None:
         scratch.remove(folder)
@@ -296,10 +317,10 @@ def start(
         except Exception as error:
             then(None, error)
         else:
-            trim(wanted.files.root)
-            then(replace(wanted, ready=True), None)
+            trim(need.files.root)
+            then(replace(need, ready=True), None)
 
-    return predict.follow(queue, spec, ended)
+    return predict.follow(queue, _spec(prepared, device, background), ended)
 
 
 def _title(wanted: Need) -> str:

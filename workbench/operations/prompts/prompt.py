@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import paths, scratch
-from workbench.base.errors import JobFailed, SpecError, WorkbenchError
+from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.jobs.events import Finished
@@ -47,7 +47,7 @@ from workbench.text.labels import Layer
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
-    from workbench.jobs.queue import Job, Queue
+    from workbench.jobs.queue import Queue
     from workbench.metrics.evaluation import Evaluation
     from workbench.project.project import Project
     from workbench.prompting.budget import Asked
@@ -355,39 +355,31 @@ def spec_of(this: Run) -> PromptSpec:
     return PromptSpec.from_json(this.spec)
 
 
-class Question:
-    """The prompt of a run for more documents, as `predict.Question`.
+def answers(
+    project: Project,
+    queue: Queue,
+    this: Run,
+    documents: Sequence[Document],
+    *,
+    watch: Watch = QUIET,
+) -> list[Prediction]:
+    """The answers of a run to its prompt for more documents, in order.
 
-    Created and read on any thread, started on the main thread.
+    Raises Cancelled or JobFailed.
     """
-
-    def __init__(self, project: Project, this: Run, asked: Sequence[Document]):
-        spec = spec_of(this)
-        with Fillers(project) as fillers:
-            lines, _dropped, _cut = _lines(fillers.filler(spec), asked)
-        self._calibration = spec.calibration
-        self.folder = scratch.make("prompt")
-        about = {"project": project.uid, "id": this.id, "purpose": "predict"}
-        job = _job(self.folder, spec, lines, about, _("Ask with {name}").format(name=this.name))
-        self.spec = replace(job, project=str(project.path), short=True)
-
-    def start(self, queue: Queue, ended: Callable[[Finished], None]) -> Job:
-        return predict.follow(queue, self.spec, ended)
-
-    def answers(self, event: Finished) -> list[Prediction]:
-        """Predictions in the order of the documents; deletes the files. Raises Cancelled or
-        JobFailed.
-        """
-        try:
-            predict.check_ending(event)
-            answers = _answers(self.folder / "scores.jsonl", self._calibration)
-            return [found for _id, _hash, found in answers.predictions]
-        except (OSError, ValueError, KeyError) as error:
-            raise JobFailed(
-                _("The predictions of the worker cannot be read: {error!r}.").format(error=error)
-            ) from error
-        finally:
-            scratch.remove(self.folder)
+    spec = spec_of(this)
+    with Fillers(project) as fillers:
+        lines, _dropped, _cut = _lines(fillers.filler(spec), documents)
+    folder = scratch.make("prompt")
+    about = {"project": project.uid, "id": this.id, "purpose": "predict"}
+    try:
+        job = _job(folder, spec, lines, about, _("Ask with {name}").format(name=this.name))
+        queue.run(replace(job, project=str(project.path), short=True), watch)
+        with predict.reading_answers():
+            read = _answers(folder / "scores.jsonl", spec.calibration)
+            return [answer for _id, _hash, answer in read.predictions]
+    finally:
+        scratch.remove(folder)
 
 
 # ---------------------------------------------------------------- templates kept in the project

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
-from workbench.operations.application.background import Background, here
+from workbench.base.watch import QUIET, Watch
 from workbench.operations.evaluation import scoring
 from workbench.operations.runs import missing, predict, results, run_folders, run_results
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.kinds.ensemble.info import INFO
-from workbench.operations.runs.predict import Begun, Then
 from workbench.storage.runs import runs
 from workbench.storage.schema.values import now
 from workbench.tasks import spec as tasks
@@ -25,7 +24,7 @@ from workbench.text.rows import row_id
 from workbench.training.results import TrainResult
 
 if TYPE_CHECKING:
-    from workbench.jobs.queue import Job, Queue
+    from workbench.jobs.queue import Queue
     from workbench.operations.evaluation.scoring import Scored
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
@@ -58,74 +57,31 @@ def create(
     project: Project,
     queue: Queue,
     members: Sequence[Run],
-    then: Then,
     *,
     name: str = "",
-    background: Background = here,
-) -> Job | None:
-    """Add the ensemble as a run, evaluated on dev: `then(Run, None)` or `then(None, error)`.
+    watch: Watch = QUIET,
+) -> Run:
+    """Add the ensemble as a run, evaluated on dev; jobs compute missing predictions of its members.
 
-    Returns the job that computes missing predictions of the first member, if one is known already.
     Raises WorkbenchError if the runs cannot be averaged.
     """
     if project.read_only:
         raise WorkbenchError(_("The project is open read-only."), hint=project.read_only_reason)
     if reason := unfit(members):
         raise WorkbenchError(reason, hint=_("Choose finished runs of one layer and task."))
-    started: list[Job | None] = []
-
-    def read(found: Any, error: Exception | None) -> None:
-        if error is not None:
-            return then(None, error)
-
-        def keep(answers: Mapping[int, Prediction] | None, error: Exception | None) -> None:
-            if answers is None:
-                return then(None, error)
-            given = answers
-            background(lambda: _add(project, members, name, found, given), then)
-
-        asked = [item.document for item in found]
-        started.append(_ask(project, queue, members, asked, keep, background))
-
-    background(lambda: results.scored(project, members[0], "dev"), read)
-    return started[0] if started else None
+    found = results.scored(project, members[0], "dev")
+    documents = [scored.document for scored in found]
+    return _add(project, members, name, found, _means(project, queue, members, documents, watch))
 
 
-def ensure(
-    project: Project,
-    queue: Queue,
-    run: Run,
-    found: Sequence[Document],
-    then: Then,
-    *,
-    background: Background = here,
-    begun: Begun | None = None,
-) -> Job | None:
-    """As `predict.ensure`, for an ensemble: each member predicts what it has not predicted yet."""
-    started: list[Job | None] = []
+def answers(
+    project: Project, queue: Queue, run: Run, documents: Sequence[Document], *, watch: Watch = QUIET
+) -> list[Prediction]:
+    """The mean predictions of the members, in order; each predicts what it has not predicted yet.
 
-    def prepared(result: Any, error: Exception | None) -> None:
-        if error is not None:
-            return then(None, error)
-        have, missing, members = result
-        if not missing:
-            return then(have, None)
-
-        def keep(answers: Mapping[int, Prediction] | None, error: Exception | None) -> None:
-            if answers is None:
-                return then(None, error)
-            given = [answers[row_id(item)] for item in missing]
-            background(lambda: {**have, **predict.kept(project, run, missing, given)}, then)
-
-        started.append(_ask(project, queue, members, missing, keep, background, begun))
-
-    def read() -> tuple[dict[int, Prediction], list[Document], tuple[Run, ...]]:
-        have = predict.stored(project, run, found)
-        missing = [document for document in found if document.id not in have]
-        return have, missing, members_of(project, run) if missing else ()
-
-    background(read, prepared)
-    return started[0] if started else None
+    Raises WorkbenchError if members were deleted.
+    """
+    return _means(project, queue, members_of(project, run), documents, watch)
 
 
 def is_one(run: Run) -> bool:
@@ -205,36 +161,20 @@ def mean(answers: Sequence[Prediction]) -> Prediction:
     return averaging.mean(answers)
 
 
-def _ask(
+def _means(
     project: Project,
     queue: Queue,
     members: Sequence[Run],
-    found: Sequence[Document],
-    then: Then,
-    background: Background,
-    begun: Begun | None = None,
-) -> Job | None:
-    """The mean predictions by document id, from one member after another."""
-    tables: list[Mapping[int, Prediction]] = []
-    started: list[Job | None] = []
-
-    def answered(answers: Mapping[int, Prediction] | None, error: Exception | None) -> None:
-        if answers is None:
-            return then(None, error)
-        tables.append(answers)
-        if len(tables) < len(members):
-            return ask(members[len(tables)])
-        ids = [row_id(document) for document in found]
-        background(lambda: {id: mean([table[id] for table in tables]) for id in ids}, then)
-
-    def ask(member: Run) -> None:
-        job = predict.ensure(
-            project, queue, member, found, answered, background=background, begun=begun
-        )
-        started.append(job)
-
-    ask(members[0])
-    return started[0] if started else None
+    documents: Sequence[Document],
+    watch: Watch,
+) -> list[Prediction]:
+    """The mean predictions of one member after another, in the order of the documents."""
+    tables = []
+    for number, member in enumerate(members):
+        part = watch.part(number / len(members), (number + 1) / len(members))
+        tables.append(predict.predictions(project, queue, member, documents, watch=part))
+    ids = [row_id(document) for document in documents]
+    return [mean([table[id] for table in tables]) for id in ids]
 
 
 def _add(
@@ -242,10 +182,9 @@ def _add(
     members: Sequence[Run],
     name: str,
     found: Sequence[Scored],
-    answers: Mapping[int, Prediction],
+    given: Sequence[Prediction],
 ) -> Run:
     task, first = results.task_of(members[0]), members[0]
-    given = [answers[row_id(scored.document)] for scored in found]
     scored = scoring.evaluate(task, "dev", found, given)
     result = TrainResult({"dev": replace(scored, at=now())}, used={"dev": len(found)})
     same = {run.data_fingerprint for run in members}

@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from workbench.base import scratch
 from workbench.base.costs import PredictionCost
 from workbench.base.errors import Cancelled, JobFailed, ModelError
 from workbench.base.i18n import _
 from workbench.base.records import from_plain, to_plain
+from workbench.base.watch import QUIET, Watch
 from workbench.jobs.events import Finished
 from workbench.jobs.spec import JobSpec
 from workbench.models.spec import DESCRIPTION, published
-from workbench.operations.application.background import Background, here
 from workbench.operations.runs import train
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.run_results import outcome
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from workbench.text.fields import Prediction
 
 Then = Callable[[Any, "Exception | None"], None]
-Begun = Callable[["Job"], None]
 
 
 # ---------------------------------------------------------------- documents of a project
@@ -52,79 +52,42 @@ def stored(project: Project, run: Run, found: Sequence[Document]) -> dict[int, P
     }
 
 
-def ensure(
+def predictions(
     project: Project,
     queue: Queue,
     run: Run,
-    found: Sequence[Document],
-    then: Then,
+    documents: Sequence[Document],
     *,
-    background: Background = here,
-    begun: Begun | None = None,
-) -> Job | None:
-    """Call `then(predictions by document id, None)` once all exist, or `then(None, error)`.
+    forget: bool = False,
+    watch: Watch = QUIET,
+) -> dict[int, Prediction]:
+    """The predictions of a run by document id; a job computes those that are missing.
 
-    Returns the job that computes missing predictions; None if none are missing, or not yet known
-    (with a `background` on another thread): `begun(job)` is called with each job when it is added.
-    New ones are stored unless the project is read-only.
+    New ones are stored unless the project is read-only. `forget` as in JobSpec. Raises Cancelled,
+    JobFailed, or ModelError if the run has no model.
     """
-    kind = kinds.of(run)
-    return kind.predict(project, queue, run, found, then, background=background, begun=begun)
-
-
-def by_job(
-    project: Project,
-    queue: Queue,
-    run: Run,
-    found: Sequence[Document],
-    request: Callable[[Project, Run, Sequence[Document]], PredictionRequest],
-    then: Then,
-    *,
-    background: Background = here,
-    begun: Begun | None = None,
-) -> Job | None:
-    """As `ensure`, for a run whose documents one job predicts, `request`."""
-    started: list[Job] = []
-
-    def prepared(result: Any, error: Exception | None) -> None:
-        if error is not None:
-            return then(None, error)
-        have, missing, asked = result
-        if not missing:
-            return then(have, None)
-
-        def finish(event: Finished) -> None:
-            def keep() -> dict[int, Prediction]:
-                cost = _cost(event)
-                return {**have, **kept(project, run, missing, asked.answers(event), cost=cost)}
-
-            return background(keep, then)
-
-        started.append(asked.start(queue, finish))
-        if begun is not None:
-            begun(started[0])
-
-    background(lambda: _missing(project, run, found, request), prepared)
-    return started[0] if started else None
-
-
-def _missing(
-    project: Project,
-    run: Run,
-    found: Sequence[Document],
-    request: Callable[[Project, Run, Sequence[Document]], PredictionRequest],
-) -> tuple[dict[int, Prediction], list[Document], PredictionRequest | None]:
-    """Stored predictions, documents without one, and the prepared job for these documents."""
-    have = stored(project, run, found)
-    missing = [item for item in found if item.id not in have]
-    return have, missing, request(project, run, missing) if missing else None
+    have = stored(project, run, documents)
+    missing = [document for document in documents if document.id not in have]
+    if not missing:
+        return have
+    computed, cost = kinds.of(run).predict(project, queue, run, missing, forget=forget, watch=watch)
+    return {**have, **kept(project, run, missing, computed, cost=cost)}
 
 
 def of_model(
-    project: Project, run: Run, model: Path, documents: Sequence[Document], *, target: str
-) -> Question:
-    """The job that predicts documents with the model of a run."""
-    return Question(
+    project: Project,
+    queue: Queue,
+    run: Run,
+    model: Path,
+    documents: Sequence[Document],
+    *,
+    target: str,
+    forget: bool = False,
+    watch: Watch = QUIET,
+) -> tuple[list[Prediction], PredictionCost | None]:
+    """The predictions of the model of a run for documents, in order, and what they cost."""
+    return answers(
+        queue,
         model,
         documents,
         target=target,
@@ -133,6 +96,8 @@ def of_model(
         device=device_of(run),
         project=project.path,
         allow_pickle=allows_pickle(run),
+        forget=forget,
+        watch=watch,
     )
 
 
@@ -159,9 +124,8 @@ def kept(
     return {row_id(item): answer for item, answer in zip(missing, answers, strict=True)}
 
 
-def _cost(event: Finished) -> PredictionCost | None:
+def _cost(raw: Mapping[str, Any]) -> PredictionCost | None:
     """What the predictions of a job cost; None if its worker did not measure it."""
-    raw = event.result or {}
     if (found := raw.get("predicting")) is None and "cpu_seconds" in raw:
         found = {name: raw.get(name, 0) for name in ("documents", "cpu_seconds")}
     return from_plain(PredictionCost, found) if found else None
@@ -186,77 +150,68 @@ def device_of(run: Run) -> str:
 # ---------------------------------------------------------------- the job
 
 
-class PredictionRequest(Protocol):
-    """A job that predicts documents, of a trained model or of a prompt."""
+def answers(
+    queue: Queue,
+    model: Path,
+    documents: Sequence[Document],
+    *,
+    title: str,
+    target: str = kinds.PREDICTOR,
+    about: Mapping[str, Any] | None = None,
+    device: str = "auto",
+    project: Path | None = None,
+    allow_pickle: bool = False,
+    forget: bool = False,
+    watch: Watch = QUIET,
+) -> tuple[list[Prediction], PredictionCost | None]:
+    """The predictions of a model folder for documents, in order, and what they cost.
 
-    def start(self, queue: Queue, ended: Callable[[Finished], None]) -> Job: ...
-
-    def answers(self, event: Finished) -> list[Prediction]: ...
-
-
-class Question:
-    """Documents written to a file for a worker.
-
-    Created on any thread, `start`ed on the main thread, `answers` read on any.
+    Raises Cancelled or JobFailed.
     """
-
-    def __init__(
-        self,
-        model: Path,
-        asked: Sequence[Document],
-        *,
-        title: str,
-        target: str = kinds.PREDICTOR,
-        about: Mapping[str, Any] | None = None,
-        device: str = "auto",
-        project: Path | None = None,
-        allow_pickle: bool = False,
-    ):
-        self.asked = asked
-        self.folder = scratch.make("predict")
-        self.output = self.folder / "answers.jsonl"
-        given = self.folder / "asked.jsonl"
-        dataset.write(
-            given,
-            (),
-            (dataset.Record(numbered(item, number)) for number, item in enumerate(asked)),
-            ids=True,
-        )
+    folder = scratch.make("predict")
+    inputs, output = folder / "asked.jsonl", folder / "answers.jsonl"
+    records = (dataset.Record(numbered(item, number)) for number, item in enumerate(documents))
+    try:
+        dataset.write(inputs, (), records, ids=True)
         device = train.wanted_device(device)
         params = {
             "model": str(model),
-            "input": str(given),
-            "output": str(self.output),
+            "input": str(inputs),
+            "output": str(output),
             "device": device,
             "allow_pickle": allow_pickle,
             "run": dict(about or {}),
+            "total": len(documents),
         }
-        self.spec = JobSpec(
-            target,
-            {**params, "total": len(asked)},
-            str(self.folder),
-            device=train.queue_device(device),
-            title=title,
-            project=str(project or ""),
-            short=True,
+        result = queue.run(
+            JobSpec(
+                target,
+                params,
+                str(folder),
+                device=train.queue_device(device),
+                title=title,
+                project=str(project or ""),
+                short=True,
+                forget=forget,
+            ),
+            watch,
         )
+        with reading_answers():
+            by_number = dict(read_answers(output))
+            return [by_number[number] for number in range(len(documents))], _cost(result)
+    finally:
+        scratch.remove(folder)
 
-    def start(self, queue: Queue, ended: Callable[[Finished], None]) -> Job:
-        """Calls `ended(event)` on the main thread when the worker has ended."""
-        return follow(queue, self.spec, ended)
 
-    def answers(self, event: Finished) -> list[Prediction]:
-        """Predictions in input order; deletes the files. Raises Cancelled or JobFailed."""
-        try:
-            check_ending(event)
-            found = dict(read_answers(self.output))
-            return [found[number] for number in range(len(self.asked))]
-        except (OSError, ValueError, KeyError) as error:
-            raise JobFailed(
-                _("The predictions of the worker cannot be read: {error!r}.").format(error=error)
-            ) from error
-        finally:
-            scratch.remove(self.folder)
+@contextmanager
+def reading_answers() -> Iterator[None]:
+    """Raises JobFailed if what a worker wrote cannot be read."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError) as error:
+        raise JobFailed(
+            _("The predictions of the worker cannot be read: {error!r}.").format(error=error)
+        ) from error
 
 
 def follow(queue: Queue, spec: JobSpec, ended: Callable[[Finished], None]) -> Job:

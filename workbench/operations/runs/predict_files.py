@@ -8,14 +8,14 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from workbench.base import links, paths
 from workbench.base.errors import ExportFailed, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.records import json_text
+from workbench.base.watch import QUIET, Watch
 from workbench.models import spec as specs
-from workbench.operations.application.background import Background, here
 from workbench.operations.models.export_files import UnicodeFile
 from workbench.operations.runs import train
 from workbench.storage.connections.header import is_project
@@ -26,12 +26,11 @@ from workbench.text.questions import texts_of
 from workbench.text.typed import ASKED, typed_questions
 
 if TYPE_CHECKING:
-    from workbench.jobs.events import Finished
-    from workbench.jobs.queue import Job, Queue
+    from workbench.jobs.queue import Queue
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
     from workbench.text.fields import Prediction
-from workbench.operations.runs.predict import Question, Then, device_of, task_of
+from workbench.operations.runs.predict import answers, device_of, task_of
 
 PLAIN = (".txt", ".text", "")  # suffixes of files with one text per line
 
@@ -73,36 +72,28 @@ def _typed(number: int, given: str | tuple[str, str], form: int) -> Document:
     return Document(str(number), tuple(zip((TEXT, TEXT_B), pair, strict=False)))
 
 
-def ask(
+def predict(
     queue: Queue,
     model: Path,
-    asked: Sequence[Document],
-    then: Then,
+    documents: Sequence[Document],
     *,
     device: str = "auto",
     allow_pickle: bool = False,
-    background: Background = here,
-) -> Job | None:
-    """Predict documents outside a project with a model folder.
-
-    Calls `then([(document, prediction), …] in order, None)` or `then(None, error)`.
-    """
-    if not asked:
-        then([], None)
-        return None
-    question = Question(
+    watch: Watch = QUIET,
+) -> list[Prediction]:
+    """The predictions of a model folder for documents outside a project, in order."""
+    if not documents:
+        return []
+    found, _cost = answers(
+        queue,
         model,
-        asked,
+        documents,
         title=_("Predict with {name}").format(name=model.name),
         device=device,
         allow_pickle=allow_pickle,
+        watch=watch,
     )
-    return question.start(
-        queue,
-        lambda event: background(
-            lambda: list(zip(asked, question.answers(event), strict=True)), then
-        ),
-    )
+    return found
 
 
 def read_inputs(source: Path) -> tuple[tuple[Document, ...], tuple[Skipped, ...]]:
@@ -276,56 +267,26 @@ def _write_table(rows: Iterable[tuple[Document, Prediction]], file: TextIO) -> N
 
 
 def apply_to_files(
-    project: Project,
-    queue: Queue,
-    run: Run,
-    source: Path,
-    out: Path,
-    then: Then,
-    *,
-    background: Background = here,
-) -> Job | None:
+    project: Project, queue: Queue, run: Run, source: Path, out: Path, *, watch: Watch = QUIET
+) -> Applied:
     """Predict a file or a folder of files with a run and save the predictions; the project is not
     changed.
-
-    Calls `then(Applied, None)` or `then(None, error)`. Returns the job if it is already known.
     """
-    started: list[Job | None] = []
-
-    def read(result: Any, error: Exception | None) -> None:
-        if error is not None:
-            return then(None, error)
-        asked, skipped = result
-        if not asked:
-            return background(lambda: _saved((), out, skipped), then)
-        question = Question(
+    model = train.model_folder(project, run)
+    documents, skipped = read_inputs(source)
+    predictions: list[Prediction] = []
+    if documents:
+        predictions, _cost = answers(
+            queue,
             model,
-            asked,
+            documents,
             title=_("Predict with {name}").format(name=run.name),
             device=device_of(run),
             project=project.path,
+            watch=watch,
         )
-
-        def finish(event: Finished) -> None:
-            return background(
-                lambda: _saved(
-                    list(zip(asked, question.answers(event), strict=True)), out, skipped
-                ),
-                then,
-            )
-
-        started.append(question.start(queue, finish))
-
-    model = train.model_folder(project, run)
-    background(lambda: read_inputs(source), read)
-    return started[0] if started else None
-
-
-def _saved(
-    rows: Sequence[tuple[Document, Prediction]], out: Path, skipped: tuple[Skipped, ...]
-) -> Applied:
-    save_answers(rows, out)
-    return Applied(out, len(rows), skipped)
+    save_answers(list(zip(documents, predictions, strict=True)), out)
+    return Applied(out, len(documents), skipped)
 
 
 @dataclass(frozen=True)

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.base import settings
 from workbench.base.errors import ModelError, WorkbenchError
 from workbench.base.i18n import _
-from workbench.operations.application.background import Background, here
+from workbench.base.watch import QUIET, Watch
 from workbench.operations.evaluation import scoring
 from workbench.operations.runs import predict, published_views, run_folders, run_results
 from workbench.operations.runs.kinds.published.info import INFO
-from workbench.operations.runs.predict import Then
 from workbench.storage.labels import labels
 from workbench.storage.runs import runs
 from workbench.storage.schema.values import now
@@ -30,7 +28,7 @@ from workbench.training.results import TrainResult
 OTHER = "other_task"  # in the spec of a run that reads the model for a task not its own
 
 if TYPE_CHECKING:
-    from workbench.jobs.queue import Job, Queue
+    from workbench.jobs.queue import Queue
     from workbench.models.spec import ModelInfo
     from workbench.operations.evaluation.scoring import Scored
     from workbench.project.project import Project
@@ -97,45 +95,32 @@ def create(
     queue: Queue,
     card: ModelInfo,
     layer: Layer,
-    then: Then,
     *,
     name: str = "",
-    background: Background = here,
-) -> Job | None:
-    """Add the model as a run, evaluated on dev: `then(Run, None)` or `then(None, error)`.
+    watch: Watch = QUIET,
+) -> Run:
+    """Add the model as a run, evaluated on dev: a job predicts its documents.
 
-    Returns the job that predicts the documents of dev, if one is known already. Raises
-    WorkbenchError if the project cannot be changed.
+    Raises WorkbenchError if the project cannot be changed.
     """
     if project.read_only:
         raise WorkbenchError(_("The project is open read-only."), hint=project.read_only_reason)
-    wanted, path = _task_for(card, layer), Path(card.path)
-    if is_other := wanted != card.task:
-        card, path = replace(card, task=wanted), published_views.folder(path, wanted)
-    info = tasks.info(wanted)
-    add = partial(_add, project, card, layer, name, is_other=is_other)
-    started: list[Job] = []
-
-    def read(found: Any, error: Exception | None) -> None:
-        if error is not None:
-            return then(None, error)
-        if not found:
-            return background(lambda: add((), ()), then)
-        asked = predict.Question(
+    task, path = _task_for(card, layer), Path(card.path)
+    if is_other := task != card.task:
+        card, path = replace(card, task=task), published_views.folder(path, task)
+    scored = scoring.scored_documents(project, tasks.info(task), layer, "dev")
+    answers: Sequence[Prediction] = ()
+    if scored:
+        answers, _cost = predict.answers(
+            queue,
             path,
-            [item.document for item in found],
+            [item.document for item in scored],
             title=_("Predict with {name}").format(name=card.name),
             project=project.path,
             allow_pickle=card.pickled,
+            watch=watch,
         )
-
-        def keep(event: Any) -> None:
-            background(lambda: add(found, asked.answers(event)), then)
-
-        started.append(asked.start(queue, keep))
-
-    background(lambda: scoring.scored_documents(project, info, layer, "dev"), read)
-    return started[0] if started else None
+    return _add(project, card, layer, name, scored, answers, is_other=is_other)
 
 
 def _scored(card: ModelInfo, found: Sequence[Scored], given: Sequence[Prediction]) -> TrainResult:

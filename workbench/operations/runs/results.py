@@ -15,12 +15,10 @@ from workbench.base.terms import term
 from workbench.base.watch import QUIET, Watch
 from workbench.metrics import evaluation
 from workbench.metrics.evaluation import ConfusionMatrix, Evaluation
-from workbench.operations.application.background import Background, here
 from workbench.operations.evaluation import scoring
 from workbench.operations.evaluation.scoring import Scored
 from workbench.operations.runs import missing, predict, run_folders, run_results
 from workbench.operations.runs.kinds import contract as kinds
-from workbench.operations.runs.predict import Then
 from workbench.storage.labels import labels
 from workbench.storage.runs import runs
 from workbench.storage.schema.values import now
@@ -30,7 +28,7 @@ from workbench.text.labels import Layer
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
-    from workbench.jobs.queue import Job, Queue
+    from workbench.jobs.queue import Queue
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
     from workbench.text.fields import Prediction
@@ -122,20 +120,14 @@ def task_of(run: Run) -> str:
 # ---------------------------------------------------------------- scores
 
 
-def evaluate(
-    project: Project, run: Run, split: str, answers: Mapping[int, Prediction]
-) -> Evaluation:
-    """Score predictions (by document id) against the current gold of a split; documents without a
-    prediction are not counted.
-    """
-    found = [item for item in scored(project, run, split) if item.document.id in answers]
-    return scoring.evaluate(task_of(run), split, found, _of(answers, found))
-
-
 def evaluate_stored(project: Project, run: Run, split: str) -> Evaluation:
-    """Score the stored predictions of a split."""
-    found = [item.document for item in scored(project, run, split)]
-    return evaluate(project, run, split, predict.stored(project, run, found))
+    """Score the stored predictions of a split against its current gold; documents without one are
+    not counted.
+    """
+    found = scored(project, run, split)
+    answers = predict.stored(project, run, [item.document for item in found])
+    have = [item for item in found if item.document.id in answers]
+    return scoring.evaluate(task_of(run), split, have, _of(answers, have))
 
 
 def scored(
@@ -157,39 +149,21 @@ def _of(answers: Mapping[int, Prediction], found: Sequence[Scored]) -> list[Pred
     return [answers[row_id(item.document)] for item in found]
 
 
-def start_evaluation(
-    project: Project,
-    queue: Queue,
-    run: Run,
-    split: str,
-    then: Then,
-    *,
-    background: Background = here,
-) -> Job | None:
-    """Evaluate a run on a split, computing missing predictions first: `then(Evaluation, None)` or
-    `then(None, error)`.
+def evaluate(
+    project: Project, queue: Queue, run: Run, split: str, *, watch: Watch = QUIET
+) -> Evaluation:
+    """Score a run on the current gold of a split; a job computes missing predictions first.
 
     An evaluation on test counts as a view of the test score and requires a project open for
     writing.
-    Returns the job if it is already known.
     """
-    started: list[Job | None] = []
-
-    def read(found: Any, error: Exception | None) -> None:
-        if error is not None:
-            return then(None, error)
-
-        def keep(answers: Mapping[int, Prediction] | None, error: Exception | None) -> None:
-            return _answered(project, run, split, found, answers, error, then, background)
-
-        started.append(
-            predict.ensure(
-                project, queue, run, [item.document for item in found], keep, background=background
-            )
-        )
-
-    background(lambda: _something_to_score(project, run, split), read)
-    return started[0] if started else None
+    found = _something_to_score(project, run, split)
+    documents = [item.document for item in found]
+    answers = predict.predictions(project, queue, run, documents, watch=watch)
+    evaluation = scoring.evaluate(task_of(run), split, found, _of(answers, found))
+    if split == "test":
+        record_test_view(project, run.id, evaluation)
+    return evaluation
 
 
 def _something_to_score(project: Project, run: Run, split: str) -> tuple[Scored, ...]:
@@ -202,28 +176,6 @@ def _something_to_score(project: Project, run: Run, split: str) -> tuple[Scored,
             )
         )
     return found
-
-
-def _answered(
-    project: Project,
-    run: Run,
-    split: str,
-    found: Sequence[Scored],
-    answers: Mapping[int, Prediction] | None,
-    error: Exception | None,
-    then: Then,
-    background: Background,
-) -> None:
-    if answers is None:
-        return then(None, error)
-
-    def score() -> Evaluation:
-        scored = scoring.evaluate(task_of(run), split, found, _of(answers, found))
-        if split == "test":
-            record_test_view(project, run.id, scored)
-        return scored
-
-    background(score, then)
 
 
 def original(run: Run, split: str) -> Evaluation | None:

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.tasks import add_tasks
 from workbench.base.errors import WorkbenchError
 from workbench.base.settings import Settings
 from workbench.base.watch import QUIET
@@ -90,7 +91,7 @@ def context(filled):
     made.long = lambda title, act, done: done(act(QUIET))
     made.dispatch = lambda act: act()
     made.fail = lambda error: made.message.append(str(error))
-    return made
+    return add_tasks(made)
 
 
 @pytest.fixture

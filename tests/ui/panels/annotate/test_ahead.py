@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import tasks
 from tests.operations.conftest import HeldQueue
 from tests.ui.panels.annotate.test_state import add_run, key_of, layer_id
 from workbench.operations.annotation import annotate, preannotate, provenance
@@ -29,7 +30,7 @@ def ahead(context, run):
     """A state with the run chosen, whose job waits for `answer`."""
     from workbench.ui.panels.annotate.acts import AnnotateActs
 
-    context.queue = HeldQueue()
+    context.queue, context.predicting = HeldQueue(), tasks.hold(context, "predictions")
     state = AnnotateActs(context)
     state.choose_ahead("mood", run)
     yield state
@@ -37,8 +38,12 @@ def ahead(context, run):
 
 
 def answer(state):
-    """End the waiting job: everything is good, with 0.8."""
-    job = state.context.queue.jobs[-1]
+    """Let the prediction run: everything is good, with 0.8."""
+    state.context.queue.worker = _predict_good
+    state.context.predicting.pop(0)()
+
+
+def _predict_good(job):
     asked = Path(job.spec.params["input"]).read_text().splitlines()[1:]
     given = Prediction((ClassScores(("bad", "good"), (0.2, 0.8)),)).to_json()
     lines = [
@@ -98,7 +103,8 @@ def test_the_choice_is_kept_for_the_project_and_can_be_taken_back(ahead, context
 
 
 def test_what_went_wrong_is_told(ahead):
-    ahead.context.queue.jobs[-1].end("failed", message="No space left.")
+    ahead.context.queue.worker = lambda job: job.end("failed", message="No space left.")
+    ahead.context.predicting.pop(0)()
 
     assert ahead.ahead_line == "Pre-annotation stopped" and ahead.ahead_tip == "No space left."
 

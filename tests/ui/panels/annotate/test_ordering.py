@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests import tasks
 from tests.inline import InlineQueue
 from tests.ui.panels.annotate.test_queue import keys
 from tests.ui.panels.annotate.test_state import key_of, label_id, layer_id
@@ -15,9 +16,9 @@ from workbench.ui.panels.annotate.ordering import FILES
 
 @pytest.fixture
 def mail(context):
-    calls = []
-    context.queue = InlineQueue(dispatch=calls.append)
-    yield calls
+    """Orders that are being computed; called, they end."""
+    context.queue = InlineQueue()
+    yield tasks.hold(context, "compute")
     context.queue.close()
 
 

@@ -13,6 +13,7 @@ import pytest
 from tests import tiny_models
 from tests.held import Held
 from tests.starters import SHIPPED
+from tests.tasks import add_tasks
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.settings import Settings, load
@@ -91,9 +92,10 @@ class Context(SimpleNamespace):
 
 @pytest.fixture
 def context():
-    return Context(
+    made = Context(
         settings=Settings(), project=None, queue=StillQueue(), faults=[], notes=[], went=[]
     )
+    return add_tasks(made)
 
 
 @pytest.fixture
@@ -228,15 +230,14 @@ def test_a_card_leads_on_to_train_and_inspect(state, context):
 def test_a_published_model_is_added_as_a_run_on_a_layer_that_fits(state, context, monkeypatch):
     context.project, card = SimpleNamespace(read_only=False), state.cards[0]
     context.queue, context.attempt = None, lambda act, *args, **named: act(*args, **named)
-    made, layer = [], SimpleNamespace(name="tone")
+    made, layer = [], SimpleNamespace(id=1, name="tone")
     monkeypatch.setattr(published, "layers", lambda project, item: (layer,) if item == card else ())
 
-    def create(project, queue, item, on, then, *, background):
+    def create(project, queue, item, on):
         made.append((item, on))
-        background(lambda: SimpleNamespace(name="sentiment"), then)
+        return SimpleNamespace(name="sentiment")
 
     monkeypatch.setattr(published, "create", create)
-    context.run = lambda work, done, failed: done(work())
     output = []
     context.note = output.append
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests import tasks
 from tests.held import Held
 from tests.ui.panels.results.test_state import state  # noqa: F401 (a fixture)
 from workbench.base.errors import WorkbenchError
@@ -71,13 +72,11 @@ def test_intervals_that_cannot_be_computed_any_more_are_not_kept(page, monkeypat
 
 
 def test_a_test_score_is_read_again_if_labels_changed_while_it_was_computed(page, monkeypatch):
-    run, asked = page.shown_run, []
+    run, old = page.shown_run, Evaluation("test", fingerprint="before the change")
     monkeypatch.setattr(type(page), "can_show_test", True)
-    monkeypatch.setattr(results, "start_evaluation", lambda *given, **_named: asked.append(given))
-    page.show_test()
-    old = Evaluation("test", fingerprint="before the change")
+    monkeypatch.setattr(results, "evaluate", lambda *_of: old)
 
-    asked[0][4](old, None)
+    page.show_test()
 
     assert run.id not in page.tests and page.busy == ""
 
@@ -145,30 +144,24 @@ def test_a_comparison_on_one_split_is_not_shown_under_another(page):
     assert page.comparing.found is None and len(held) == 2
 
 
-@pytest.fixture
-def scoring(page, monkeypatch):
-    """(run, split, then) of the evaluations that are started."""
-    started = []
-
-    def start(_project, _queue, run, split, then, *, background):
-        started.append((run.id, split, then))
-
-    monkeypatch.setattr(results, "start_evaluation", start)
-    return started
-
-
-def test_runs_are_scored_on_the_split_that_was_shown_when_they_were_asked_for(page, scoring):
-    comparing = page.comparing
+def test_runs_are_scored_on_the_split_that_was_shown_when_they_were_asked_for(page, monkeypatch):
+    scored, comparing = [], page.comparing
+    monkeypatch.setattr(
+        results, "evaluate", lambda _project, _queue, run, split: scored.append((run.id, split))
+    )
     comparing.show((1, 2))
     comparing.update(problem="Predictions are missing.")
+    held = Held(page.context)
     comparing.score_all()
+    (first,) = range(len(held))
 
     comparing.show((1, 2), "test")
     assert comparing.busy.startswith("Scoring")
-    scoring[0][2](None, None)
-    scoring[1][2](None, None)
+    held.end()
+    held.answer(first)
+    held.rest()
 
-    assert [(run, split) for run, split, _then in scoring] == [(1, "dev"), (2, "dev")]
+    assert scored == [(1, "dev"), (2, "dev")]
     assert comparing.busy == ""
 
 
@@ -176,7 +169,7 @@ def test_runs_that_cannot_be_scored_leave_no_message_that_they_are(page, monkeyp
     def refuse(*_given, **_named):
         raise WorkbenchError("no weights")
 
-    monkeypatch.setattr(results, "start_evaluation", refuse)
+    monkeypatch.setattr(results, "evaluate", refuse)
     page.comparing.show((1, 2))
     page.comparing.update(problem="Predictions are missing.")
     page.comparing.score_all()
@@ -203,8 +196,12 @@ def test_a_board_is_not_shown_under_another_split(page):
     assert page.board.busy == ""
 
 
-def test_a_board_stays_busy_until_all_its_runs_are_scored_on_its_split(page, scoring):
-    board = page.board
+def test_a_board_stays_busy_until_all_its_runs_are_scored_on_its_split(page, monkeypatch):
+    board, scored = page.board, []
+    monkeypatch.setattr(
+        results, "evaluate", lambda _project, _queue, run, split: scored.append(split)
+    )
+    scoring = tasks.hold(page.context, "<lambda>")
     board.watch(True)
     first, second = (SimpleNamespace(run=run, problem="not scored") for run in page.runs[:2])
     board.score_here(first, second)
@@ -213,9 +210,9 @@ def test_a_board_stays_busy_until_all_its_runs_are_scored_on_its_split(page, sco
     assert board.busy.startswith("Scoring ") and not board.can_score(second)
     board.show_split("test")
     for _run in range(2):
-        scoring[-1][2](None, None)
+        scoring.pop(0)()
 
-    assert [split for _run, split, _then in scoring] == ["dev", "dev"]
+    assert scored == ["dev", "dev"]
     assert board.busy == "" and board.chosen == ()
 
 

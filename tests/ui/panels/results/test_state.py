@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.tasks import add_tasks
 from workbench.base import paths
 from workbench.base.events import Signal
 from workbench.base.watch import QUIET
@@ -37,6 +38,7 @@ class Context:
         self.project, self.queue, self.gone, self.notes, self.faults = project, None, [], [], []
         self.steps = []
         self.opened = Signal()
+        add_tasks(self)
 
     def run(self, work, done, failed=None):
         try:

@@ -251,13 +251,12 @@ def test_several_unscored_runs_are_scored_one_after_the_other_and_selected(
     with project.write():
         project.db.writer.execute("delete from prediction where document_id = 2")
 
-    def score(_project, _queue, run, _split, done, *, background):
+    def score(_project, _queue, run, _split):
         scored.append(run.id)
         with project.write():
             runs.save_predictions(project.db, run.id, kept[run.id])
-        done(None, None)
 
-    monkeypatch.setattr(results, "start_evaluation", score)
+    monkeypatch.setattr(results, "evaluate", score)
     view = board_of(panel, qtbot)
     qtbot.waitUntil(lambda: len(view.state.board.others) == 2, timeout=30_000)
     view.table.selectAll()

@@ -11,20 +11,21 @@ from typing import TYPE_CHECKING, Any, Protocol
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.base.registry import registry
+from workbench.base.watch import QUIET, Watch
 from workbench.training.results import TrainResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from workbench.base.costs import PredictionCost
     from workbench.jobs.events import Finished
     from workbench.jobs.queue import Job, Queue
-    from workbench.operations.application.background import Background
-    from workbench.operations.runs.predict import Begun, PredictionRequest, Then
     from workbench.project.project import Project
     from workbench.prompting.results import PromptResult
     from workbench.storage.runs.runs import Run
     from workbench.text.document import Document
+    from workbench.text.fields import Prediction
 
 REGISTERED = "run_kind"  # in the manifests
 PREDICTOR = "workbench.tasks.predictor:run"
@@ -105,27 +106,26 @@ class RunKind(Protocol):
         queue: Queue,
         run: Run,
         documents: Sequence[Document],
-        then: Then,
         *,
-        background: Background,
-        begun: Begun | None = None,
-    ) -> Job | None:
-        """See `predict.ensure`."""
+        forget: bool = False,
+        watch: Watch = QUIET,
+    ) -> tuple[list[Prediction], PredictionCost | None]:
+        """Compute predictions for documents that have none, in order, and what they cost.
+
+        Called by `predict.predictions`. Raises Cancelled, JobFailed or WorkbenchError.
+        """
         from workbench.operations.runs import predict
 
-        request = self.request
-        return predict.by_job(
-            project, queue, run, documents, request, then, background=background, begun=begun
+        return predict.of_model(
+            project,
+            queue,
+            run,
+            self.model(project, run),
+            documents,
+            target=self.predictor,
+            forget=forget,
+            watch=watch,
         )
-
-    def request(
-        self, project: Project, run: Run, documents: Sequence[Document]
-    ) -> PredictionRequest:
-        """The job that predicts documents. Raises WorkbenchError if it cannot be started."""
-        from workbench.operations.runs import predict
-
-        model = self.model(project, run)
-        return predict.of_model(project, run, model, documents, target=self.predictor)
 
     def command(self, project: Project, run: Run) -> str:
         """The command line that repeats a run. Raises WorkbenchError if there is none."""

@@ -122,7 +122,7 @@ class AheadState(OrderState):
         chosen = {} if self.project.read_only else self.ahead_chosen
         runs = preannotate.resolved(self.project, chosen) if chosen else ()
         if self.ahead is None and runs:
-            self.ahead = Preannotation(self.project, self.context.queue, self._in_background)
+            self.ahead = Preannotation(self.project, self.context.queue, self.context)
             self.ahead.changed.connect(self._ahead_changed)
         if self.ahead is not None and [run.id for run in self.ahead.runs] != [r.id for r in runs]:
             self.ahead.use(runs)

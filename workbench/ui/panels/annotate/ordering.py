@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import Cancelled, WorkbenchError
@@ -16,13 +17,14 @@ from workbench.ui import formats
 from workbench.ui.panels.annotate.queue import DONE, QueueState
 
 if TYPE_CHECKING:
-    from workbench.operations.annotation.queue_orders import Computation, Order
+    from workbench.operations.annotation.queue_orders import Order
     from workbench.operations.application.background import Done
     from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext
 
 
 FILES = "file"  # the order without a strategy
+ORDERING = "order of the queue"  # key of the task
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,6 @@ class OrderState(QueueState):
     def __init__(self, context: PanelContext) -> None:
         self.queue_order: Order | None = None
         self.computing = False
-        self._computation: Computation | None = None
         super().__init__(context)
 
     # ------------------------------------------------------------ the queue
@@ -156,48 +157,39 @@ class OrderState(QueueState):
             strategy, layer, tuple(known[id] for id in runs), models.get(model), share
         )
 
-        def ended(order: Order | None, error: Exception | None) -> None:
-            if self._computation is computation:
-                self._ordered(order, error)
-
-        computation = queue_orders.Computation(
-            self.project, self.context.queue, wanted, ended, self._in_background
-        )
-        self._computation = computation
-        self.update(computing=True)
         try:
-            computation.start()
+            queue_orders.check(self.project, wanted)
         except WorkbenchError as error:
-            self._ordered(None, error)
+            self.context.fail(error)
             return False
+        work = partial(queue_orders.compute, self.project, self.context.queue, wanted)
+        self.update(computing=True)
+        self.context.task(ORDERING, work, self._ordered, failed=self._not_ordered)
         return True
 
     def _stop_computing(self) -> None:
         """Another order is chosen instead of the one that is computed."""
-        if self._computation is not None:
-            before, self._computation = self._computation, None  # its end is not shown
-            before.cancel()
-            self.update(computing=False)
+        self.context.drop(ORDERING)
+        self.update(computing=False)
 
     def _in_background(self, work: Callable[[], Any], done: Done) -> None:
         self.context.run(work, lambda found: done(found, None), lambda error: done(None, error))
 
-    def _ordered(self, order: Order | None, error: Exception | None) -> None:
-        self._computation = None
+    def _not_ordered(self, error: Exception) -> None:
         self.update(computing=False)
-        if error is not None:
-            if not isinstance(error, Cancelled):
-                self.context.fail(error)
-            return
-        if order is not None:
-            message = ngettext(
-                "{order}: {n:,} document to label.", "{order}: {n:,} documents to label.",
-                len(order.ids),
-            )  # fmt: skip
-            self.context.note(message.format(order=order.title, n=len(order.ids)))
-            for layer in self.layers:  # one order at a time
-                if layer.id != order.layer_id:
-                    queue_orders.forget(self.project, row_id(layer))
+        if not isinstance(error, Cancelled):
+            self.context.fail(error)
+
+    def _ordered(self, order: Order) -> None:
+        self.update(computing=False)
+        message = ngettext(
+            "{order}: {n:,} document to label.", "{order}: {n:,} documents to label.",
+            len(order.ids),
+        )  # fmt: skip
+        self.context.note(message.format(order=order.title, n=len(order.ids)))
+        for layer in self.layers:  # one order at a time
+            if layer.id != order.layer_id:
+                queue_orders.forget(self.project, row_id(layer))
         self._take_order(order)
 
     def _take_order(self, order: Order | None) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.base.registry import registry
@@ -29,7 +29,6 @@ from workbench.ui.panels.models.tokenizers_state import TokenizersState
 from workbench.ui.panels.models.word_map_state import WordMapState
 
 if TYPE_CHECKING:
-    from workbench.operations.application.background import Done
     from workbench.storage.runs.runs import Run
     from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext
@@ -152,18 +151,12 @@ class ModelsState(State):
             return
         context.note(_("Predicting the dev documents with {name}…").format(name=card.name))
 
-        def added(run: Run | None, error: Exception | None) -> None:
-            if run is None:
-                context.fail(error or WorkbenchError(_("Cancelled.")))
-                return
+        def added(run: Run) -> None:
             message = _("Added {name} as a run on {layer}; see Results.")
             context.note(message.format(name=run.name, layer=layer.name))
 
-        def background(work: Callable[[], Any], done: Done) -> None:
-            context.run(work, lambda found: done(found, None), lambda error: done(None, error))
-
-        create = published.create
-        context.attempt(create, project, context.queue, card, layer, added, background=background)
+        work = partial(published.create, project, context.queue, card, layer)
+        context.task(("add run", card.path, layer.id), work, added, failed=context.fail)
 
     def word_map(self, card: ModelInfo) -> WordMapState:
         """The state of the dialog that shows its words in two dimensions."""

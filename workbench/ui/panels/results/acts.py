@@ -16,6 +16,8 @@ from workbench.operations.runs.rerun import Difference, differences
 from workbench.ui.panels.results.details import again_text
 
 if TYPE_CHECKING:
+    from workbench.metrics.evaluation import Evaluation
+    from workbench.operations.annotation.suggest import Suggested
     from workbench.ui.panels.results.state import ResultsState
 
 
@@ -24,30 +26,21 @@ def suggest(state: ResultsState, ids: tuple[int, ...] | None) -> None:
     run, context = state.shown_run, state.context
     state.update(busy=_("Predicting…"))
 
-    def suggested(found: Any, error: Exception | None) -> None:
+    def suggested(outcome: Suggested) -> None:
         state.update(busy="")
-        if error is not None:
-            context.fail(error)
-        elif not found.documents:
+        if not outcome.documents:
             message = _(
                 "There is nothing left to label: all documents of this layer have been started."
             )
             context.note(message)
-        elif not found.suggestions:
-            context.note(suggestions.describe(found))
+        elif not outcome.suggestions:
+            context.note(suggestions.describe(outcome))
         else:
             look = partial(context.go, "annotate", run=run.id, suggestions=True)
-            context.note(suggestions.describe(found), look, action=_("Show suggestions"))
+            context.note(suggestions.describe(outcome), look, action=_("Show suggestions"))
 
-    state.attempt(
-        suggestions.suggest,
-        state.project,
-        context.queue,
-        run,
-        suggested,
-        ids=ids,
-        background=state.background,
-    )
+    work = partial(suggestions.suggest, state.project, context.queue, run, ids=ids)
+    context.task("suggest", work, suggested, failed=state.not_done)
 
 
 def show_test(state: ResultsState) -> None:
@@ -55,29 +48,18 @@ def show_test(state: ResultsState) -> None:
     run = state.shown_run
     state.update(busy=_("Scoring on test…"))
 
-    def scored(found: Any, error: Exception | None) -> None:
-        state.update(busy="")
-        if error is not None:
-            state.context.fail(error)
-            return
-        state.update(tests={**state.tests, run.id: found})
+    def scored(evaluation: Evaluation) -> None:
+        state.update(busy="", tests={**state.tests, run.id: evaluation})
         if state.run is None or state.run.id != run.id:
             return
         state.show_by_label("test", "today")
-        if state.details is not None and state.details.test_set != found.fingerprint:
+        if state.details is not None and state.details.test_set != evaluation.fingerprint:
             state.reload()  # documents or labels have changed while it was scored
         else:
             state.measure("test")
 
-    state.attempt(
-        results.start_evaluation,
-        state.project,
-        state.context.queue,
-        run,
-        "test",
-        scored,
-        background=state.background,
-    )
+    work = partial(results.evaluate, state.project, state.context.queue, run, "test")
+    state.context.task("test score", work, scored, failed=state.not_done)
 
 
 def add_baselines(state: ResultsState, chosen: Sequence[Offer]) -> None:

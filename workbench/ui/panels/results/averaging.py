@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _
 from workbench.operations.runs import ensemble
@@ -48,16 +49,13 @@ class Averaging:
         state, members = self._state, self._members
         state.update(busy=_("Averaging the runs…"))
 
-        def added(run: Any, error: Exception | None) -> None:
+        def added(run: Run) -> None:
             state.update(busy="")
-            if error is not None:
-                state.context.fail(error)
-                return
             state.refresh()
             state.choose((run.id,))
             names = ", ".join(member.name for member in members)
             message = _("{name} averages the class probabilities of {members}.")
             state.context.note(message.format(name=run.name, members=names))
 
-        project, queue = state.project, state.context.queue
-        state.attempt(ensemble.create, project, queue, members, added, background=state.background)
+        work = partial(ensemble.create, state.project, state.context.queue, members)
+        state.context.task("average", work, added, failed=state.not_done)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
@@ -249,36 +249,29 @@ class BoardState(State):
         """
         if not self.can_score(entry):
             return
-        waiting, split, page = [other for other in others if other.problem], self.split, self.page
+        waiting, split = [other for other in others if other.problem], self.split
 
-        def scored(_found: Any, error: Exception | None) -> None:
-            if error is None and waiting:
-                ask(waiting.pop(0))
-                return
-            self._scoring = ""
-            if error is not None:
-                self.context.fail(error)
-            self.load()
-
-        def ask(entry: Entry) -> None:
+        def score(entry: Entry) -> None:
             self._scoring = _("Scoring {run}…").format(run=entry.run.name)
             self.update(busy=self._scoring)
             if split == self.split:
                 self._scored = (*self._scored, entry.run.id)
-            started = page.attempt(
-                results.start_evaluation,
-                self.project,
-                self.context.queue,
-                entry.run,
-                split,
-                scored,
-                background=page.background,
-            )
-            if not started:
-                self._scoring = ""
-                self.load()
+            work = partial(results.evaluate, self.project, self.context.queue, entry.run, split)
+            self.context.task((self, "score"), work, scored, failed=failed)
 
-        ask(entry)
+        def scored(_evaluation: object) -> None:
+            if waiting:
+                score(waiting.pop(0))
+                return
+            self._scoring = ""
+            self.load()
+
+        def failed(error: Exception) -> None:
+            self._scoring = ""
+            self.context.fail(error)
+            self.load()
+
+        score(entry)
 
     def average(self) -> AverageState:
         """The board of all layers with runs."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
@@ -158,33 +159,23 @@ class Comparing(State):
         if self.project.read_only or self.busy:
             return
 
-        def then(_found: Any, error: Exception | None) -> None:
-            if error is None and waiting:
-                ask(waiting.pop(0))
-                return
-            ended()
-            if error is None:
-                self.load()
-            else:
-                self.context.fail(error)
-
         def ended() -> None:
             self._scoring = ""
             self.update(busy=_("Comparing…") if self.share is not None else "")
 
-        def ask(run: Run) -> None:
+        def score_next(_evaluation: object = None) -> None:
+            if not waiting:
+                ended()
+                self.load()
+                return
+            run = waiting.pop(0)
             self._scoring = _("Scoring {run}…").format(run=run.name)
             self.update(busy=self._scoring)
-            started = page.attempt(
-                results.start_evaluation,
-                self.project,
-                self.context.queue,
-                run,
-                split,
-                then,
-                background=page.background,
-            )
-            if not started:
-                ended()
+            work = partial(results.evaluate, self.project, page.context.queue, run, split)
+            page.context.task((self, "score"), work, score_next, failed=failed)
 
-        then(None, None)
+        def failed(error: Exception) -> None:
+            ended()
+            self.context.fail(error)
+
+        score_next()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCompleter, QFileDialog, QLineEdit, QPlainTextEdit, QWidget
@@ -23,10 +24,12 @@ from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.jobs.queue import Job
+    from workbench.base.watch import Watch
     from workbench.storage.runs.runs import Run
     from workbench.ui.panels.results.listing import Organising
     from workbench.ui.panels.results.state import ResultsState
+
+APPLYING = "apply to files"  # key of the task
 
 
 class DeleteRuns(Dialog):
@@ -108,7 +111,6 @@ class ApplyToFiles(Dialog):
             parent, _("Apply “{run}” to files").format(run=state.shown_run.name), hint, width=600
         )
         self._state = state
-        self._job: Job | None = None
         self._source, self._out = QLineEdit(), QLineEdit()
         self._source_field = Field(
             _("File or folder"),
@@ -153,25 +155,33 @@ class ApplyToFiles(Dialog):
             self._out_field.set_error(_("This file exists. Use Choose… to confirm replacing it."))
             return
         state = self._state
-        try:
-            job = self._job = predict_files.apply_to_files(
-                state.project, state.context.queue, state.shown_run, source, out, self._done
-            )
-        except (WorkbenchError, OSError) as error:
-            self.fault(str(error))
-            return
-        if job is not None and not job.over:
-            self._start.setEnabled(False)
-            self._meter.show()
-            job.changed.connect(lambda _event: self._meter.set(job.fraction))
+        work = partial(
+            predict_files.apply_to_files,
+            state.project,
+            state.context.queue,
+            state.shown_run,
+            source,
+            out,
+        )
+        self._start.setEnabled(False)
+        self._meter.set(None)
+        self._meter.show()
+        state.context.task(APPLYING, work, self._done, failed=self._failed, progress=self._show)
 
-    def _done(self, applied: Any, error: Exception | None) -> None:
-        self._job = None
+    def _show(self, watch: Watch) -> None:
+        self._meter.set(watch.share)
+
+    def _failed(self, error: Exception) -> None:
         self._meter.hide()
         self._start.setEnabled(True)
-        if error is not None:
+        if isinstance(error, WorkbenchError | OSError):
             self.fault(str(error))
-            return
+        else:
+            self._state.context.fail(error)
+
+    def _done(self, applied: predict_files.Applied) -> None:
+        self._meter.hide()
+        self._start.setEnabled(True)
         self._replaceable = applied.out
         answered = ngettext(
             "Predictions for {n} text saved as {out}.",
@@ -190,8 +200,7 @@ class ApplyToFiles(Dialog):
         self._message.set(message, "warn" if applied.skipped else "good")
 
     def reject(self) -> None:
-        if self._job is not None:
-            self._job.cancel()
+        self._state.context.drop(APPLYING)
         super().reject()
 
     def _choose_file(self) -> None:

@@ -42,7 +42,6 @@ from workbench.ui.panels.results.listing import Organising
 
 if TYPE_CHECKING:
     from workbench.metrics.evaluation import ConfusionMatrix, Evaluation
-    from workbench.operations.application.background import Done
     from workbench.operations.runs.baselines import Offer
     from workbench.operations.runs.results import ErrorRow
     from workbench.project.changes import Changes
@@ -527,9 +526,10 @@ class ResultsState(State):
         """Turn a run whose worker died into a stopped run."""
         self.context.attempt(run_recorder.keep_checkpoint, self.project, self.shown_run.id)
 
-    def background(self, work: Callable[[], Any], done: Done) -> None:
-        """Run off the main thread, as many documents are read and written."""
-        self.context.run(work, lambda result: done(result, None), lambda error: done(None, error))
+    def not_done(self, error: Exception) -> None:
+        """The running operation on the selected run has failed, or was cancelled."""
+        self.update(busy="")
+        self.context.fail(error)
 
     def attempt(self, act: Callable[..., Any], *args: Any, **named: Any) -> bool:
         """Returns whether it was done; the error is shown."""

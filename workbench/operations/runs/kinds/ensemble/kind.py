@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
+from workbench.base.watch import QUIET, Watch
 from workbench.operations.runs import ensemble
 from workbench.operations.runs.kinds.contract import RunKind
 from workbench.operations.runs.kinds.ensemble.info import INFO
@@ -15,12 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from workbench.jobs.queue import Job, Queue
-    from workbench.operations.application.background import Background
-    from workbench.operations.runs.predict import Begun, Then
+    from workbench.jobs.queue import Queue
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
     from workbench.text.document import Document
+    from workbench.text.fields import Prediction
 
 
 class Ensemble(RunKind):
@@ -50,14 +50,11 @@ class Ensemble(RunKind):
         queue: Queue,
         run: Run,
         documents: Sequence[Document],
-        then: Then,
         *,
-        background: Background,
-        begun: Begun | None = None,
-    ) -> Job | None:
-        return ensemble.ensure(
-            project, queue, run, documents, then, background=background, begun=begun
-        )
+        forget: bool = False,
+        watch: Watch = QUIET,
+    ) -> tuple[list[Prediction], None]:
+        return ensemble.answers(project, queue, run, documents, watch=watch), None
 
     def made_from(self, run: Run) -> str:
         return with_settings(run)

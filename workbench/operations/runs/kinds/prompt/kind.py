@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
+from workbench.base.watch import QUIET, Watch
 from workbench.operations.prompts import prompt
 from workbench.operations.runs.kinds.contract import RunKind, model_name
 from workbench.operations.runs.kinds.prompt.info import INFO
@@ -14,9 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from workbench.jobs.events import Finished
+    from workbench.jobs.queue import Queue
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
     from workbench.text.document import Document
+    from workbench.text.fields import Prediction
 
 
 class Prompt(RunKind):
@@ -28,8 +31,17 @@ class Prompt(RunKind):
     def weights(self, project: Project, run: Run) -> Path | None:
         return elsewhere(run)
 
-    def request(self, project: Project, run: Run, documents: Sequence[Document]) -> prompt.Question:
-        return prompt.Question(project, run, documents)
+    def predict(
+        self,
+        project: Project,
+        queue: Queue,
+        run: Run,
+        documents: Sequence[Document],
+        *,
+        forget: bool = False,
+        watch: Watch = QUIET,
+    ) -> tuple[list[Prediction], None]:
+        return prompt.answers(project, queue, run, documents, watch=watch), None
 
     def made_from(self, run: Run) -> str:
         shots = int(run.spec.get("shots") or 0)
