@@ -29,8 +29,8 @@ def left_out(paths: Sequence[Path]) -> dict[Path, str]:
     if len(paths) < 2:
         return {}
     names = {str(path) for path in paths}
-    found = {path: reason for path in paths if (reason := _reason(path, names))}
-    return found if len(found) < len(set(paths)) else {}
+    reasons = {path: reason for path in paths if (reason := _reason(path, names))}
+    return reasons if len(reasons) < len(set(paths)) else {}
 
 
 def is_whole(path: Path, paths: Sequence[Path]) -> bool:
@@ -78,8 +78,8 @@ def _reason_by_content(path: Path) -> str:
     if path.suffix.lower() in _MARKUP:
         with open(path, "rb") as file:
             head = file.read(_HEAD).decode("utf-8", "replace")
-        found = foreign.recognize(head, name)
-        if found is not None and found.is_companion:
+        foreign_format = foreign.recognize(head, name)
+        if foreign_format is not None and foreign_format.is_companion:
             message = _("{file} was left out. {reason}")
-            return message.format(file=name, reason=found.what.format(name=name))
+            return message.format(file=name, reason=foreign_format.what.format(name=name))
     return ""

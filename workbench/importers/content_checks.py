@@ -97,7 +97,7 @@ class ContentChecks:
 
     def _prefixes(self) -> Iterator[str]:
         """Labels that are parts of tags."""
-        found: dict[str, list[str]] = {}
+        suspicious_labels: dict[str, list[str]] = {}
         for layer, label in self._labels:
             if label in _HYPHENS:
                 suspicious = not self._has_punctuation(layer)
@@ -105,8 +105,8 @@ class ContentChecks:
                 alone = len(label) > 1 or layer in self._spans  # B may be the name of a class
                 suspicious = alone and _PREFIX.fullmatch(label) is not None
             if suspicious:
-                found.setdefault(layer, []).append(label)
-        for layer, labels in found.items():
+                suspicious_labels.setdefault(layer, []).append(label)
+        for layer, labels in suspicious_labels.items():
             template = ngettext(
                 "Layer {layer}: the label {labels} is a hyphen or a tag prefix without a name. "
                 "Check the columns and the tag scheme.",
@@ -145,15 +145,15 @@ class ContentChecks:
             if n < _LEAST or n * 2 <= counted:
                 continue
             text = self._examples[number]
-            shown = text[: _SHOWN - 1] + "…" if len(text) > _SHOWN else text
+            excerpt = text[: _SHOWN - 1] + "…" if len(text) > _SHOWN else text
             yield ngettext(
                 "{n:,} of {all:,} document has the text {text}. Check which column holds the text.",
                 "{n:,} of {all:,} documents have the same text ({text}). Check which column holds "
                 "the text.",
                 counted,
-            ).format(n=n, all=counted, text=repr(shown))
+            ).format(n=n, all=counted, text=repr(excerpt))
 
 
 def _listed(labels: list[str]) -> str:
-    shown = ", ".join(repr(label) for label in labels[:_LISTED])
-    return f"{shown}, …" if len(labels) > _LISTED else shown
+    listed = ", ".join(repr(label) for label in labels[:_LISTED])
+    return f"{listed}, …" if len(labels) > _LISTED else listed

@@ -84,8 +84,8 @@ def _faults(record: Record, kinds: Mapping[str, str]) -> Iterator[str]:
             yield from _elsewhere(layer, name, kinds)
 
 
-def _is_text(given: Any) -> bool:
-    return isinstance(given, tuple) and len(given) == 2 and all(isinstance(x, str) for x in given)
+def _is_text(value: Any) -> bool:
+    return isinstance(value, tuple) and len(value) == 2 and all(isinstance(x, str) for x in value)
 
 
 def _elsewhere(layer: str, name: str, kinds: Mapping[str, str]) -> Iterator[str]:

@@ -45,8 +45,8 @@ def importer(format: str) -> Importer:
             _("There is no import format {format!r}.").format(format=format),
             hint=_("Known: {names}.").format(names=", ".join(formats())),
         )
-    found: Importer = registry.registry().get("importer", format)()
-    return found
+    instance: Importer = registry.registry().get("importer", format)()
+    return instance
 
 
 def settings_of(format: str) -> tuple[Option, ...]:
@@ -82,36 +82,36 @@ def read(format: str, source: Source, options: Options) -> Iterator[Item]:
 
 def items(format: str, source: Source, options: Options) -> Iterator[Item]:
     """As `read`, for a part of a file, which may hold no record."""
-    found = _items(format, importer(format).read(source, completed(format, options)))
-    return contract.checked(format, found) if registry.needed_plugin(format) else found
+    checked_items = _items(format, importer(format).read(source, completed(format, options)))
+    return contract.checked(format, checked_items) if registry.needed_plugin(format) else checked_items
 
 
 def first_rows(format: str, source: Source, options: Options, limit: int) -> Table:
     """The preview of an importer. Raises ImportFailed if it is not a table."""
-    found: object = importer(format).preview(source, options, limit)
-    if not isinstance(found, Table):
+    table: object = importer(format).preview(source, options, limit)
+    if not isinstance(table, Table):
         message = _("`preview` of the importer {format} returned {kind}, expected a Table.")
-        message = message.format(format=format, kind=type(found).__name__)
+        message = message.format(format=format, kind=type(table).__name__)
         raise ImportFailed(message, hint=registry.contract_hint(format))
-    return found
+    return table
 
 
-def _items(format: str, found: object) -> Iterator[Item]:
-    if not isinstance(found, Iterable):
-        raise _no_items(format, "read", found)
-    for item in found:
+def _items(format: str, items: object) -> Iterator[Item]:
+    if not isinstance(items, Iterable):
+        raise _no_items(format, "read", items)
+    for item in items:
         if not isinstance(item, Item):
             raise _no_items(format, "yield", item)
         yield item
 
 
-def _no_items(format: str, act: str, given: object) -> ImportFailed:
+def _no_items(format: str, act: str, returned: object) -> ImportFailed:
     message = _("The importer {format} returned {given}, expected an iterator of items.")
     if act == "yield":
         message = _(
             "The importer {format} yielded {given}, expected Row, Skipped, Remark, Layer or Hint."
         )
-    kind = "None" if given is None else type(given).__name__
+    kind = "None" if returned is None else type(returned).__name__
     return ImportFailed(
         message.format(format=format, given=kind), hint=registry.contract_hint(format)
     )
@@ -125,10 +125,10 @@ def detect(source: Source) -> Detected:
     head = source.head()
     if detected := _of_plugins(head, source.name):
         return detected
-    if found := foreign.recognize(head, source.name):
-        if not found.as_text:
-            raise found.error(source.name)
-        return Detected(TEXT_FORMAT, _("nothing else fits"), str(found.error(source.name)))
+    if foreign_format := foreign.recognize(head, source.name):
+        if not foreign_format.as_text:
+            raise foreign_format.error(source.name)
+        return Detected(TEXT_FORMAT, _("nothing else fits"), str(foreign_format.error(source.name)))
     guesses = [(format, _sniff(format, head, source.name)) for format in formats()]
     format, guess = max(guesses, key=lambda pair: pair[1].confidence)
     return Detected(format, guess.why)
@@ -173,7 +173,7 @@ def _sniff(format: str, head: str, name: str) -> Guess:
 
 def chosen(source: Source, format: str) -> str:
     """A warning if the format the user chose differs from the detected one, else ""."""
-    found = foreign.recognize(source.head(), source.name)
-    if found is None or (found.as_text and format in _TEXT_FORMATS):
+    foreign_format = foreign.recognize(source.head(), source.name)
+    if foreign_format is None or (foreign_format.as_text and format in _TEXT_FORMATS):
         return ""
-    return str(found.error(source.name))
+    return str(foreign_format.error(source.name))

@@ -98,8 +98,8 @@ def guess(path: Path, *, limit: int | None = None) -> Encoding:
             _("{name} is empty.").format(name=path.name),
             hint=_("Check that it was saved completely."),
         )
-    if found := signatures.recognize(path, head):
-        raise ImportFailed(found[0].format(name=path.name), hint=found[1])
+    if refusal := signatures.recognize(path, head):
+        raise ImportFailed(refusal[0].format(name=path.name), hint=refusal[1])
     for mark, codec in _BOMS:
         if head.startswith(mark):
             return Encoding(

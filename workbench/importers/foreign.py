@@ -49,8 +49,8 @@ def recognize(head: str, name: str) -> Foreign | None:
         return None
     if jsonl.opens(start):
         return _json(head)
-    if start.startswith("<") and (found := foreign_xml.recognize(start)):
-        return Foreign(_(found.what), _(found.hint), found.as_text, found.is_companion)
+    if start.startswith("<") and (markup := foreign_xml.recognize(start)):
+        return Foreign(_(markup.what), _(markup.hint), markup.as_text, markup.is_companion)
     for test, what, hint, as_text in _TEXTS:
         if test(start, ending):
             return Foreign(_(what), _(hint), as_text, ending == _CONF)

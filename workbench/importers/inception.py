@@ -28,7 +28,7 @@ def points_of_units(text: str) -> list[int] | None:
     """The code point at each UTF-16 unit and at the end; None if both counts are equal."""
     if max(text, default="") <= "\uffff":
         return None
-    found = []
+    code_points = []
     for point, character in enumerate(text):
-        found += [point] * (2 if character > "\uffff" else 1)
-    return [*found, len(text)]
+        code_points += [point] * (2 if character > "\uffff" else 1)
+    return [*code_points, len(text)]

@@ -137,12 +137,12 @@ class Offsets:
         if not markup and all(map(usual.holds, known)):
             return usual
         tries = _countings(text, fixed=fixed, markup=markup) if self._failed < _MOST_TRIES else ()
-        for found in tries:
-            if (mark or MARK not in found.ways) and all(map(found.holds, known)):
-                if found.ways and not any(map(found.holds_to_the_edges, known)):
+        for counting in tries:
+            if (mark or MARK not in counting.ways) and all(map(counting.holds, known)):
+                if counting.ways and not any(map(counting.holds_to_the_edges, known)):
                     continue  # a place beside the words, by the length of the white space
-                self._counts[found.ways, found.form] += 1
-                return found
+                self._counts[counting.ways, counting.form] += 1
+                return counting
         self._failed += not self._counts
         wrong = next((quote for quote in known if not usual.holds(quote)), known[0])
         raise Fault(
@@ -205,7 +205,7 @@ def points(text: str, *ways: str) -> dict[int, int]:
     width = _WIDTHS.get(next((way for way in ways if way in _WIDTHS), ""), _one)
     lf, crlf, escaped = (way in ways for way in (LF, CRLF, ESCAPED))
     position = width("\ufeff") if MARK in ways else 0
-    found = {position: 0}
+    code_points = {position: 0}
     for n, character in enumerate(text):
         if escaped and character in "&<>":
             position += len(html.escape(character))
@@ -214,8 +214,8 @@ def points(text: str, *ways: str) -> dict[int, int]:
         else:
             extra = crlf and character == "\n" and text[n - 1 : n] != "\r"
             position += width(character) + extra
-        found.setdefault(position, n + 1)
-    return found
+        code_points.setdefault(position, n + 1)
+    return code_points
 
 
 def _one(_character: str) -> int:
@@ -248,8 +248,8 @@ def _ways(text: str) -> Sequence[tuple[str, ...]]:
     lines = ["", *([LF] if "\r\n" in text else []), *([CRLF] if _BARE.search(text) else [])]
     units = ["", *([UTF16] if largest > "\uffff" else []), *([BYTES] if largest > "\x7f" else [])]
     escapes = ["", *([ESCAPED] if any(sign in text for sign in "&<>") else [])]
-    found = [tuple(filter(None, ways)) for ways in product(lines, units, escapes, ("", MARK))]
-    return sorted(filter(None, found), key=lambda ways: (len(ways), MARK in ways))
+    combinations = [tuple(filter(None, ways)) for ways in product(lines, units, escapes, ("", MARK))]
+    return sorted(filter(None, combinations), key=lambda ways: (len(ways), MARK in ways))
 
 
 def _forms(text: str, *, fixed: bool, markup: bool) -> Iterator[tuple[str, str]]:
@@ -319,11 +319,11 @@ def _edges(text: str) -> tuple[bool, bool]:
 
 
 @lru_cache(maxsize=1 << 12)
-def _same(found: str, covered: str) -> bool:
+def _same(place_text: str, covered: str) -> bool:
     """Whether a place covers what the file says, apart from white space, case and escapes."""
-    if found == covered:
+    if place_text == covered:
         return True
-    if not found.strip():
+    if not place_text.strip():
         return False
-    words = found.casefold().split()
+    words = place_text.casefold().split()
     return any(words == form.casefold().split() for form in (covered, html.unescape(covered)))

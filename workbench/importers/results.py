@@ -30,8 +30,8 @@ class StagingResult:
     faults: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        found: dict[str, Any] = to_plain(self)
-        return found
+        plain: dict[str, Any] = to_plain(self)
+        return plain
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any] | None) -> StagingResult:

@@ -54,7 +54,7 @@ def to_tokens(offsets: Offsets, spans: Iterable[Span]) -> tuple[tuple[TokenSpan,
     """
     flat, left_out = flatten(spans)
     ends, starts = [pair[1] for pair in offsets], [pair[0] for pair in offsets]
-    found: list[TokenSpan] = []
+    token_spans: list[TokenSpan] = []
     shifted = lost = 0
     used_until = 0
     for span in flat:
@@ -63,16 +63,16 @@ def to_tokens(offsets: Offsets, spans: Iterable[Span]) -> tuple[tuple[TokenSpan,
             lost += 1
             continue
         shifted += offsets[first][0] != span.start or offsets[last - 1][1] != span.end
-        found.append(TokenSpan(first, last, span.label))
+        token_spans.append(TokenSpan(first, last, span.label))
         used_until = last
-    return tuple(found), Audit(left_out, shifted, lost)
+    return tuple(token_spans), Audit(left_out, shifted, lost)
 
 
 @deprecation.renamed(borders="offsets")
 def tags(offsets: Offsets, spans: Iterable[Span], scheme: str = "IOB2") -> tuple[list[str], Audit]:
     """A tag for each token."""
-    found, audit = to_tokens(offsets, spans)
-    return schemes.tags(found, len(offsets), scheme), audit
+    token_spans, audit = to_tokens(offsets, spans)
+    return schemes.tags(token_spans, len(offsets), scheme), audit
 
 
 def token_style(documents: Iterable[Document]) -> dict[str, Any] | None:
@@ -83,15 +83,15 @@ def token_style(documents: Iterable[Document]) -> dict[str, Any] | None:
 
     A tagger learns a tag for each token; for raw text it predicts tags of text.segment's words.
     """
-    given = alike = tokens = total = 0
+    tokenized = alike = tokens = total = 0
     for item in documents:
         total += 1
         if offsets := {
             (start, end) for start, end in item.tokens.get(TEXT, ()) if item.text[start:end].strip()
         }:
-            given, tokens, alike = (
-                given + 1,
+            tokenized, tokens, alike = (
+                tokenized + 1,
                 tokens + len(offsets),
                 alike + len(offsets & set(words(item.text))),
             )
-    return {"documents": given, "of": total, "alike": alike / tokens} if given else None
+    return {"documents": tokenized, "of": total, "alike": alike / tokens} if tokenized else None

@@ -175,21 +175,21 @@ def _labels_to_json(record: Record) -> dict[str, Any]:
     if marks := {name: sorted(labels) for name, labels in sorted(record.marks.items()) if labels}:
         raw["marks"] = marks
     if spans := {
-        name: [span_to_json(span) for span in sorted(found, key=_order)]
-        for name, found in sorted(record.spans.items())
-        if found
+        name: [span_to_json(span) for span in sorted(entries, key=_order)]
+        for name, entries in sorted(record.spans.items())
+        if entries
     }:
         raw["spans"] = spans
     if relations := {
-        name: [_relation_to_json(relation) for relation in sorted(found, key=_relation_order)]
-        for name, found in sorted(record.relations.items())
-        if found
+        name: [_relation_to_json(relation) for relation in sorted(entries, key=_relation_order)]
+        for name, entries in sorted(record.relations.items())
+        if entries
     }:
         raw["relations"] = relations
     if questions := {
-        name: list(map(asked.to_json, found))
-        for name, found in sorted(record.questions.items())
-        if found
+        name: list(map(asked.to_json, entries))
+        for name, entries in sorted(record.questions.items())
+        if entries
     }:
         raw["questions"] = questions
     return raw

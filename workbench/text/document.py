@@ -64,11 +64,11 @@ class Document:
         """
         if not self.choices:
             return (tuple(content for _name, content in self.texts),)
-        asked = self.question
+        question = self.question
         return tuple(
             (
                 self.text,
-                asked.replace(BLANK, choice) if BLANK in asked else f"{asked} {choice}".strip(),
+                question.replace(BLANK, choice) if BLANK in question else f"{question} {choice}".strip(),
             )
             for choice in self.choices
         )
@@ -106,9 +106,9 @@ def choice_names(count: int) -> tuple[str, ...]:
 
 def with_choices(key: str, text: str, choices: Iterable[str], question: str = "") -> Document:
     """A document without splits or metadata."""
-    asked = ((QUESTION, question),) if question else ()
+    question_text = ((QUESTION, question),) if question else ()
     named = ((f"{CHOICE}{number}", choice) for number, choice in enumerate(choices, 1))
-    return Document(key, ((TEXT, text), *asked, *named))
+    return Document(key, ((TEXT, text), *question_text, *named))
 
 
 def asked(key: str, text: str, questions: Iterable[str]) -> Document:

@@ -94,8 +94,8 @@ class _Text:
     def _fix(self, original: str, unknown: str) -> None:
         parts, starts, ends, done = [], [], [], 0
         for match in _FIX.finditer(original):
-            found = match[0]
-            new = unknown if found == "<unk>" else _FIXES.get(found) or html.unescape(found)
+            matched = match[0]
+            new = unknown if matched == "<unk>" else _FIXES.get(matched) or html.unescape(matched)
             start, end = match.span()
             parts += [original[done:start], new]
             starts += [*range(done, start), *[start] * len(new)]
@@ -111,7 +111,7 @@ class _Text:
 
     def inside(self, offsets: Sequence[Span]) -> list[Span]:
         """The stretches of words that are given by their original characters."""
-        found, at, count = [], 0, len(self.text)
+        stretches, at, count = [], 0, len(self.text)
         for start, end in sorted(offsets):
             while at < count and self.ends[at] <= start:
                 at += 1
@@ -119,8 +119,8 @@ class _Text:
             while at < count and self.starts[at] < end:
                 at += 1
             if first < at:
-                found.append((first, at))
-        return found
+                stretches.append((first, at))
+        return stretches
 
 
 # ---------------------------------------------------------------- rules
@@ -137,34 +137,34 @@ _CHUNK = regex.compile(rf"[^\s{regex.escape(_SPECIAL)}]+|[{regex.escape(_SPECIAL
 
 def split(text: str) -> list[Span]:
     """The words of a text and its line breaks, as spaCy would split it."""
-    found: list[Span] = []
+    tokens: list[Span] = []
     done = 0
     for match in _KEPT.finditer(text):
-        found += _shifted(text[done : match.start()], done)
-        found.append(match.span())
+        tokens += _shifted(text[done : match.start()], done)
+        tokens.append(match.span())
         done = match.end()
-    return [*found, *_shifted(text[done:], done)]
+    return [*tokens, *_shifted(text[done:], done)]
 
 
 @renamed(borders="offsets")
 def units(text: str, offsets: Sequence[Span], rules: Rules) -> list[Unit]:
     """The units of a text in order, without those before it; `offsets` are those of its words."""
     changed = _Text(text, rules.unknown)
-    given = changed.inside(offsets)
-    found: list[Unit] = []
+    stretches = changed.inside(offsets)
+    result: list[Unit] = []
     for start, end, marks, may_have_case in _stretches(changed.text, rules):
-        found += [(mark, None) for mark in marks]
+        result += [(mark, None) for mark in marks]
         part = changed.text[start:end]
         if may_have_case and (mark := _case_mark(part, rules)):
-            found.append((mark, None))
+            result.append((mark, None))
         if marks:  # a repetition is one unit
             content = part[0] if marks[0] == rules.repeated else part.split()[0]
-            found.append((content.lower(), changed.span(start, end)))
+            result.append((content.lower(), changed.span(start, end)))
             continue
-        for low, high in _near(given, start, end):
+        for low, high in _near(stretches, start, end):
             low, high = max(low, start), min(high, end)
-            found.append((changed.text[low:high].lower(), changed.span(low, high)))
-    return found
+            result.append((changed.text[low:high].lower(), changed.span(low, high)))
+    return result
 
 
 def _near(offsets: Sequence[Span], start: int, end: int) -> Iterator[Span]:

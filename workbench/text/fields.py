@@ -160,8 +160,8 @@ class WordTag:
     others: tuple[tuple[str, float], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        found = {"start": self.start, "end": self.end, "label": self.label, "score": self.score}
-        return {**found, "others": list(map(list, self.others))} if self.others else found
+        plain = {"start": self.start, "end": self.end, "label": self.label, "score": self.score}
+        return {**plain, "others": list(map(list, self.others))} if self.others else plain
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Self:
@@ -280,10 +280,10 @@ class Prediction:
 
     def required(self, kind: type[F]) -> F:
         """Raises LookupError if the prediction has no field of this kind."""
-        found = self.get(kind)
-        if found is None:
+        field = self.get(kind)
+        if field is None:
             raise LookupError(f"the prediction has no {kind.__name__}")
-        return found
+        return field
 
     @property
     def classes(self) -> ClassScores | None:
@@ -296,23 +296,23 @@ class Prediction:
     @property
     def labels(self) -> tuple[str, ...] | None:
         """Labels of the document as a whole; None if the task gives none."""
-        found = self.get(DocumentLabels)
-        return found.chosen if found else None
+        document_labels = self.get(DocumentLabels)
+        return document_labels.chosen if document_labels else None
 
     @property
     def number(self) -> float | None:
-        found = self.get(Number)
-        return found.value if found else None
+        field = self.get(Number)
+        return field.value if field else None
 
     @property
     def words(self) -> tuple[WordTag, ...]:
-        found = self.get(WordTags)
-        return found.words if found else ()
+        field = self.get(WordTags)
+        return field.words if field else ()
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        found = self.get(SpanScores)
-        return found.spans if found else ()
+        field = self.get(SpanScores)
+        return field.spans if field else ()
 
     def to_json(self) -> dict[str, Any]:
         """The object that is stored and that `glossbench predict` prints.

@@ -41,23 +41,23 @@ class Found:
 
 def find(
     text: str,
-    wanted: str,
+    query: str,
     *,
     match_case: bool = False,
     whole_words: bool = False,
     most: int = MOST,
     pause: Callable[[], None] = lambda: None,
 ) -> Found:
-    """All matches of `wanted`, composed or decomposed; a space also matches a line break or tab.
+    """All matches of `query`, composed or decomposed; a space also matches a line break or tab.
 
     A million characters take about 0.1 s; `pause` is called every few milliseconds.
     """
-    spaced = " " in wanted
+    spaced = " " in query
 
     def prepared(part: str) -> str:
         return folded(part, match_case=match_case, spaced=spaced)
 
-    forms = {unicodedata.normalize(form, wanted) for form in ("NFC", "NFD")} | {wanted}
+    forms = {unicodedata.normalize(form, query) for form in ("NFC", "NFD")} | {query}
     forms = {prepared(form) for form in forms} - {""}
     longest = max((len(form) for form in forms), default=0)
     starts, ends, after = array("q"), array("q"), 0
@@ -118,20 +118,20 @@ def marks(text: str, query: str) -> tuple[tuple[int, int], ...]:
     words = [word.replace('"', "") for word in query.split()]
     words = [word for word in words if any(char.isalnum() or char > "\uffff" for char in word)]
     if not words:
-        found = find(text, query.strip())
-        return tuple(zip(found.starts, found.ends, strict=True))
+        matches = find(text, query.strip())
+        return tuple(zip(matches.starts, matches.ends, strict=True))
     plain, places = _without_marks(text)
     open_end = not query[-1].isspace()
     spans: list[tuple[int, int]] = []
     for number, word in enumerate(words):
-        wanted = _without_marks(word)[0]
+        plain_word = _without_marks(word)[0]
         begins = open_end and number == len(words) - 1
-        at = plain.find(wanted) if wanted else -1
+        at = plain.find(plain_word) if plain_word else -1
         while at >= 0:
-            span = places[at], places[at + len(wanted)]
+            span = places[at], places[at + len(plain_word)]
             if _is_word(text, *span, begins=begins):
                 spans.append(span)
-            at = plain.find(wanted, at + len(wanted))
+            at = plain.find(plain_word, at + len(plain_word))
     return tuple(_apart(sorted(spans)))
 
 
@@ -157,8 +157,8 @@ def _without_marks(text: str) -> tuple[str, Sequence[int]]:
 def _plain(char: str) -> str:
     """The letters of a code point in lower case, without diacritics."""
     parts = unicodedata.normalize("NFD", char)
-    kept = (part for part in parts if unicodedata.category(part) not in ("Mn", "Cf"))
-    return "".join(part.lower() for part in kept)
+    letters = (part for part in parts if unicodedata.category(part) not in ("Mn", "Cf"))
+    return "".join(part.lower() for part in letters)
 
 
 def _is_word(text: str, start: int, end: int, *, begins: bool) -> bool:
@@ -169,8 +169,8 @@ def _is_word(text: str, start: int, end: int, *, begins: bool) -> bool:
 
 def _apart(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """The matches that begin after the end of the previous one."""
-    kept: list[tuple[int, int]] = []
+    separate: list[tuple[int, int]] = []
     for span in spans:
-        if not kept or span[0] >= kept[-1][1]:
-            kept.append(span)
-    return kept
+        if not separate or span[0] >= separate[-1][1]:
+            separate.append(span)
+    return separate

@@ -51,8 +51,8 @@ class GroupList:
                 return word
             return cased(self.written[group][place], word)
 
-        found: str = self.pattern.sub(replaced, text)
-        return found
+        result: str = self.pattern.sub(replaced, text)
+        return result
 
     def _place(self, word: str, word_follows: bool) -> int:
         """The place of the word in its group."""
@@ -100,10 +100,10 @@ def read(name: str) -> GroupList:
         ) from error
     sizes = {name: len(words) for name, words in written.items()}
     if len(sizes) < 2 or len(set(sizes.values())) > 1 or not all(sizes.values()):
-        found = ", ".join(f"{name} {size}" for name, size in sizes.items())
+        listed = ", ".join(f"{name} {size}" for name, size in sizes.items())
         raise SpecError(
             _("{path} needs two groups or more with equally many words; found: {found}.").format(
-                path=path, found=found or "–"
+                path=path, found=listed or "–"
             )
         )
     lower = {name: tuple(word.casefold() for word in words) for name, words in written.items()}

@@ -283,11 +283,11 @@ def keys_without_spans(
     labels). `used`: keys that are taken.
     """
     digits = iter([digit for digit in SPAN_KEYS if digit not in used])
-    found = {}
+    keys = {}
     for label in labels:
         chosen = label.key and label.key not in automatic
-        found[label.id] = label.key if chosen else next(digits, label.key)
-    return {id: key for id, key in found.items() if id is not None and key}
+        keys[label.id] = label.key if chosen else next(digits, label.key)
+    return {id: key for id, key in keys.items() if id is not None and key}
 
 
 def free_key(kind: str, used: Container[str]) -> str:

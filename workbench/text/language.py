@@ -76,26 +76,26 @@ _SCRIPT_OF = {
 
 def language_of(texts: Iterable[str]) -> tuple[str, str]:
     """(script, language) of most letters, a key of `NAMES`; "" for what is not recognized."""
-    found, letters, words = Counter[str](), 0, Counter[str]()
+    scripts, letters, words = Counter[str](), 0, Counter[str]()
     for text in texts:
         for match in _PATTERN.finditer(text):
-            found[match.lastgroup or ""] += match.end() - match.start()
+            scripts[match.lastgroup or ""] += match.end() - match.start()
         words.update(regex.findall(r"[\p{L}\p{M}]+", text.casefold()))
         letters += len(text)
         if letters > MOST_LETTERS:
             break
-    if not found:
+    if not scripts:
         return "", ""
-    if found[KANA] and found[KANA] >= LEAST_KANA * (found[KANA] + found[HAN]):
-        found[KANA] += found.pop(HAN, 0)
-    script = found.most_common(1)[0][0]
+    if scripts[KANA] and scripts[KANA] >= LEAST_KANA * (scripts[KANA] + scripts[HAN]):
+        scripts[KANA] += scripts.pop(HAN, 0)
+    script = scripts.most_common(1)[0][0]
     return script, _ONLY.get(script) or _by_words(words, _FREQUENT.get(script, {}))
 
 
 def _by_words(words: Counter[str], known: Mapping[str, frozenset[str]]) -> str:
     total = sum(words.values())
     shares = Counter(
-        {name: sum(words[word] for word in given) / total for name, given in known.items()}
+        {name: sum(words[word] for word in frequent) / total for name, frequent in known.items()}
     )
     ranked = list(islice(shares.most_common(), 2))
     if not ranked or ranked[0][1] < LEAST_SHARE:

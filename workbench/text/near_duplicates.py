@@ -62,8 +62,8 @@ def tokens(text: str) -> list[str]:
     folded = text.casefold()
     if folded.isascii():
         return _ASCII.findall(folded)
-    found = (folded[start:end] for start, end in words(folded))
-    return [word for word in found if word[0].isalnum() or word[0] == "_"]
+    tokens_ = (folded[start:end] for start, end in words(folded))
+    return [word for word in tokens_ if word[0].isalnum() or word[0] == "_"]
 
 
 def jaccard(item: np.ndarray, other: np.ndarray) -> float:
@@ -147,8 +147,8 @@ class NearDuplicates:
             for text in texts:
                 if len(hashes) > before:
                     hashes.append(self._hash(_END))
-                found = tokens(text)
-                hashes.extend(map(self._hash, found or [text.strip()]))
+                text_tokens = tokens(text)
+                hashes.extend(map(self._hash, text_tokens or [text.strip()]))
             short = self.size - (len(hashes) - before)
             hashes.extend([self._hash(_END)] * short)
             counts[number] = len(hashes) - before
@@ -160,17 +160,17 @@ class NearDuplicates:
         inside = np.ones(len(rolled), dtype=bool)
         for offset in range(1, self.size):  # a shingle does not reach into the next document
             inside[ends[:-1] - offset] = False
-        kept = counts - (self.size - 1)
-        return _mixed(rolled[inside]), kept.cumsum() - kept
+        shingle_counts = counts - (self.size - 1)
+        return _mixed(rolled[inside]), shingle_counts.cumsum() - shingle_counts
 
     def _hash(self, word: str) -> int:
-        found = self._known.get(word)
-        if found is None:
+        hash_ = self._known.get(word)
+        if hash_ is None:
             if len(self._known) >= MOST_WORDS:
                 self._known.clear()
             raw = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-            found = self._known[word] = int.from_bytes(raw, "little")
-        return found
+            hash_ = self._known[word] = int.from_bytes(raw, "little")
+        return hash_
 
     # ------------------------------------------------------------ asking
 
@@ -206,13 +206,13 @@ class NearDuplicates:
         return jaccard(first, second) if few >= self.threshold * many else 0.0
 
     def _set(self, number: int) -> np.ndarray:
-        found = self._near.get(number)
-        if found is None:
-            found = np.unique(self._all[self._limits[number] : self._limits[number + 1]])
+        shingles = self._near.get(number)
+        if shingles is None:
+            shingles = np.unique(self._all[self._limits[number] : self._limits[number + 1]])
             if len(self._near) >= NEAR:
                 self._near.popitem(last=False)
-            self._near[number] = found
-        return found
+            self._near[number] = shingles
+        return shingles
 
 
 def _mixed(values: np.ndarray) -> np.ndarray:
@@ -220,10 +220,10 @@ def _mixed(values: np.ndarray) -> np.ndarray:
 
     Source: Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators".
     """
-    found = values + _MIX[0]
-    found = (found ^ (found >> np.uint64(30))) * _MIX[1]
-    found = (found ^ (found >> np.uint64(27))) * _MIX[2]
-    return found ^ (found >> np.uint64(31))
+    mixed = values + _MIX[0]
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * _MIX[1]
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * _MIX[2]
+    return mixed ^ (mixed >> np.uint64(31))
 
 
 def _candidates(keys: np.ndarray, watch: Watch) -> Iterator[tuple[int, int]]:
@@ -239,11 +239,11 @@ def _candidates(keys: np.ndarray, watch: Watch) -> Iterator[tuple[int, int]]:
     buckets = list(zip(starts.tolist(), ends.tolist(), strict=True))
     for part in watch.over(buckets, 1000):
         for start, end in part:
-            found = order[start:end].tolist()
-            if len(found) <= ALL_PAIRS:
-                yield from combinations(found, 2)
+            numbers = order[start:end].tolist()
+            if len(numbers) <= ALL_PAIRS:
+                yield from combinations(numbers, 2)
                 continue
-            for number, item in enumerate(found[:ALL_PAIRS]):
-                for other in found[number + 1 :]:
+            for number, item in enumerate(numbers[:ALL_PAIRS]):
+                for other in numbers[number + 1 :]:
                     yield item, other
-            yield from zip(found[ALL_PAIRS:], found[ALL_PAIRS + 1 :], strict=False)
+            yield from zip(numbers[ALL_PAIRS:], numbers[ALL_PAIRS + 1 :], strict=False)

@@ -56,8 +56,8 @@ class Grams:
 
 
 def words_of(text: str) -> list[str]:
-    found: list[str] = _WORDS.findall(text.casefold())
-    return found
+    words: list[str] = _WORDS.findall(text.casefold())
+    return words
 
 
 def _hashes(words: Sequence[str], size: int) -> Iterator[int]:

@@ -115,8 +115,8 @@ class PatternSearch:
         spans = (
             Span(hit.start, hit.end, "", self._labels[hit.pattern], id=hit.pattern) for hit in hits
         )
-        kept, _left_out = flatten(spans)  # the label takes the place of the field
-        return sorted(Hit(span.start, span.end, span.id or 0) for span in kept)
+        separate, _left_out = flatten(spans)  # the label takes the place of the field
+        return sorted(Hit(span.start, span.end, span.id or 0) for span in separate)
 
 
 class _Words:
@@ -140,11 +140,11 @@ class _Words:
     def find(self, text: str) -> Iterator[Hit]:
         part = self._folded(text)
         try:
-            found = self._automaton.find_matches_as_indexes(part, overlapping=True)
+            matches = self._automaton.find_matches_as_indexes(part, overlapping=True)
         except UnicodeEncodeError:  # lone surrogates
             part = _SURROGATE.sub("\ufffd", part)
-            found = self._automaton.find_matches_as_indexes(part, overlapping=True)
-        for word, start, end in found:
+            matches = self._automaton.find_matches_as_indexes(part, overlapping=True)
+        for word, start, end in matches:
             for number in self._numbers[word]:
                 yield Hit(start, end, number)
 

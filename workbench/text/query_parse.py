@@ -70,7 +70,7 @@ class _Parser:
 
     def conditions(self, depth: int) -> list[Node]:
         """Conditions up to the end or, inside parentheses, to the closing one."""
-        found: list[Node] = []
+        nodes: list[Node] = []
         while True:
             self._skip()
             if self.at >= len(self.text):
@@ -81,23 +81,23 @@ class _Parser:
                         self.at,
                         hint=_('To search for a parenthesis, put it in quotes: "(".'),
                     )
-                return _joined(found, self.text)
+                return _joined(nodes, self.text)
             if depth and self.text[self.at] == ")":
                 self.at += 1
-                return _joined(found, self.text)
+                return _joined(nodes, self.text)
             if self._word("OR"):
-                found[-1:] = [self._either(found, depth)]
+                nodes[-1:] = [self._either(nodes, depth)]
             else:
-                found.append(self._condition(depth))
+                nodes.append(self._condition(depth))
 
-    def _either(self, found: list[Node], depth: int) -> Node:
+    def _either(self, nodes_before: list[Node], depth: int) -> Node:
         at = self.at - 2
         self._skip()
         ends = self.at >= len(self.text) or (depth and self.text[self.at] == ")")
-        if not found or ends:
+        if not nodes_before or ends:
             hint = _('Write OR between two conditions; to search for the word, write "OR".')
             raise QueryError(_("A condition is missing beside OR."), at, at + 2, hint=hint)
-        before, other = found[-1], self._condition(depth)
+        before, other = nodes_before[-1], self._condition(depth)
         nodes = (*before.nodes, other) if isinstance(before, Or) else (before, other)
         return Or(nodes, before.at, other.end)
 
@@ -162,9 +162,9 @@ class _Parser:
             hint = _example(key)
             raise QueryError(message.format(key=match[0]), start, self.at, hint=hint)
         operator = "=" if operator == ":" else operator
-        given = Term(key, name, operator, tuple(values), tuple(patterns), start, self.at)
-        _check(given, KEYS[key])
-        return given
+        term = Term(key, name, operator, tuple(values), tuple(patterns), start, self.at)
+        _check(term, KEYS[key])
+        return term
 
     def _values(self, depth: int) -> tuple[list[str], list[bool]]:
         values, patterns = [], []
@@ -215,18 +215,18 @@ class _Parser:
 
 def _joined(nodes: list[Node], text: str) -> list[Node]:
     """Bare words that follow one another as one node, with the space typed after the last."""
-    found: list[Node] = []
+    joined: list[Node] = []
     for node in nodes:
         if not isinstance(node, Words) or node.exact:
-            found.append(node)
+            joined.append(node)
             continue
-        last = found[-1] if found else None
+        last = joined[-1] if joined else None
         start = last.at if isinstance(last, Words) and not last.exact else node.at
         if start != node.at:
-            found.pop()
+            joined.pop()
         after = node.text[node.end - node.at :]
-        found.append(Words(text[start : node.end] + after, False, start, node.end))
-    return found
+        joined.append(Words(text[start : node.end] + after, False, start, node.end))
+    return joined
 
 
 def _unescaped(text: str) -> str:
@@ -259,27 +259,27 @@ def _check_name(key: Key, written: str, name: str, match: re.Match[str]) -> None
         raise QueryError(message, match.start(), match.end(), hint=_example(written))
 
 
-def _check(given: Term, key: Key) -> None:
+def _check(term: Term, key: Key) -> None:
     """Raises QueryError for an operator or a value that the key does not have."""
 
     def refuse(message: str) -> QueryError:
-        return QueryError(message, given.at, given.end, hint=_example(given.key))
+        return QueryError(message, term.at, term.end, hint=_example(term.key))
 
-    if given.operator in COMPARISONS and key.kind not in ORDERED:
+    if term.operator in COMPARISONS and key.kind not in ORDERED:
         template = _("{key} cannot be compared by {operator}.")
-        raise refuse(template.format(key=given.key, operator=given.operator))
+        raise refuse(template.format(key=term.key, operator=term.operator))
     checks: Mapping[str, tuple[Callable[[str], object], str]] = {
-        NUMBER: (_limits(interval, given.operator), _("{key} needs a number, not {value!r}.")),
+        NUMBER: (_limits(interval, term.operator), _("{key} needs a number, not {value!r}.")),
         DATE: (
-            _limits(days, given.operator),
+            _limits(days, term.operator),
             _("{key} needs a date such as 2026-01-31, not {value!r}."),
         ),
         CHOICE: (key.choices.__contains__, _("{key} cannot be {value!r}.")),
     }
     valid, template = checks.get(key.kind, (bool, ""))
-    for value in given.values:
+    for value in term.values:
         if not valid(value):
-            raise refuse(template.format(key=given.key, value=value))
+            raise refuse(template.format(key=term.key, value=value))
 
 
 def _limits(read: Callable[[str], object], operator: str) -> Callable[[str], bool]:

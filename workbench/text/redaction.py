@@ -29,16 +29,16 @@ class Redactor:
         """The data without the texts; the same object if it has none."""
         if not self._may_have(data):
             return data
-        kept, at, last = bytearray(), 0, 0
+        redacted, at, last = bytearray(), 0, 0
         while at <= len(data) - SHORTEST:
             forms = self._forms.get(data[at : at + SHORTEST], ())
             length = max((_common(form, data, at) for form in forms), default=0)
             if length:
-                kept += data[last:at] + MARK
+                redacted += data[last:at] + MARK
                 at = last = at + length
             else:
                 at += 1
-        return bytes(kept + data[last:]) if last else data
+        return bytes(redacted + data[last:]) if last else data
 
     def words(self, text: str) -> str:
         """As above, for a string."""

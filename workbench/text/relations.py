@@ -42,8 +42,8 @@ def layer_of_ends(spans: Mapping[str, Iterable[Span]], relation: Relation) -> st
     spans: layer → spans of a document.
     """
     ends = {relation.from_span.place, relation.to_span.place}
-    for name, found in spans.items():
-        if ends <= {span.place for span in found}:
+    for name, layer_spans in spans.items():
+        if ends <= {span.place for span in layer_spans}:
             return name
     raise KeyError(relation.label)
 
@@ -90,7 +90,7 @@ def with_rules(
     pairs: Mapping[str, Iterable[Pair]],
 ) -> dict[str, Any]:
     """The options of the layer with these rules, without empty entries."""
-    kept = {
+    other_options = {
         name: value
         for name, value in layer.options.items()
         if name not in (SPANS, UNDIRECTED, PAIRS)
@@ -101,7 +101,7 @@ def with_rules(
         UNDIRECTED: sorted(undirected),
         PAIRS: {label: some for label, some in listed.items() if some},
     }
-    return {**kept, **{name: value for name, value in rules.items() if value}}
+    return {**other_options, **{name: value for name, value in rules.items() if value}}
 
 
 def renamed_label(layer: Layer, of: str, old: str, new: str | None) -> dict[str, Any]:

@@ -27,11 +27,11 @@ class Remark:
 
 def to_json(remarks: Iterable[Remark]) -> list[list[object]]:
     """[kind, text], of a span [kind, text, layer, [field, start, end, label, parts]]."""
-    found: list[list[object]] = []
+    rows: list[list[object]] = []
     for remark in remarks:
         span = [remark.layer, list(remark.place)] if remark.place is not None else []
-        found.append([remark.kind, remark.text, *span])
-    return found
+        rows.append([remark.kind, remark.text, *span])
+    return rows
 
 
 def from_json(raw: Iterable[Any]) -> tuple[Remark, ...]:

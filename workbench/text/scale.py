@@ -29,8 +29,8 @@ class Scale:
             for name, value in numbers.items()
             if isinstance(value, (int, float)) and not isinstance(value, bool)
         }
-        found = cls(**valid)
-        return cls() if found.problem else found
+        scale = cls(**valid)
+        return cls() if scale.problem else scale
 
     @classmethod
     def covering(cls, low: float, high: float, decimals: int) -> Self:

@@ -77,10 +77,10 @@ def _parts(tag: str, *, suffix: bool) -> tuple[str, str] | None:
 
 def detect(sentences: Iterable[Sequence[str]]) -> str:
     """The scheme of a tag column, see `Detector.scheme`."""
-    found = Detector()
+    detector = Detector()
     for tags in sentences:
-        found.feed(tags)
-    return found.scheme
+        detector.feed(tags)
+    return detector.scheme
 
 
 def are_tags(tags: Collection[str]) -> bool:
@@ -126,10 +126,10 @@ class Detector:
 
     def counts(self) -> Counter[str]:
         """How often there is each tag."""
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for (_before, tag), n in self._pairs.items():
-            found[tag] += n
-        return found
+            counts[tag] += n
+        return counts
 
     def _prefixed(self, mark: str) -> str:
         """The scheme of tags with prefixes that are written as `mark` says."""
@@ -191,7 +191,7 @@ def spans(tags: Sequence[str], scheme: str = "IOB2") -> tuple[TokenSpan, ...]:
     if is_every(scheme):
         none = _not_labels(scheme)
         return tuple(TokenSpan(n, n + 1, tag) for n, tag in enumerate(tags) if tag not in none)
-    found: list[TokenSpan] = []
+    token_spans: list[TokenSpan] = []
     first, label = 0, None
     for n, tag in enumerate(tags):
         prefix, name = read_tag(tag, scheme)
@@ -199,30 +199,30 @@ def spans(tags: Sequence[str], scheme: str = "IOB2") -> tuple[TokenSpan, ...]:
         if name == "":
             name = UNTYPED if begins or label is None else label
         if label is not None and (name != label or begins):
-            found.append(TokenSpan(first, n, label))
+            token_spans.append(TokenSpan(first, n, label))
             label = None
         if name is None:
             continue
         if label is None:
             first, label = n, name
         if prefix in _END or prefix in _SINGLE:
-            found.append(TokenSpan(first, n + 1, label))
+            token_spans.append(TokenSpan(first, n + 1, label))
             label = None
     if label is not None:
-        found.append(TokenSpan(first, len(tags), label))
-    return tuple(found)
+        token_spans.append(TokenSpan(first, len(tags), label))
+    return tuple(token_spans)
 
 
-def tags(found: Iterable[TokenSpan], length: int, scheme: str = "IOB2") -> list[str]:
+def tags(token_spans: Iterable[TokenSpan], length: int, scheme: str = "IOB2") -> list[str]:
     """The tags of `length` tokens. If spans share a token, the first one gets it.
 
     Writes IOB2, IOBES and EVERY; in the last, "_" is a token without a tag.
     """
     if is_every(scheme):
-        names = {span.first: span.label for span in reversed([*found])}
+        names = {span.first: span.label for span in reversed([*token_spans])}
         return [names.get(n, "_") for n in range(length)]
     row = ["O"] * length
-    for token_span in found:
+    for token_span in token_spans:
         if any(tag != "O" for tag in row[token_span.first : token_span.last]):
             continue
         for n in range(token_span.first, token_span.last):

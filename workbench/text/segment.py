@@ -53,11 +53,11 @@ def tokens_of(document: Document, field: str = TEXT) -> list[tuple[int, int]]:
     return tokens_in(document.content(field), document.tokens.get(field))
 
 
-def tokens_in(text: str, given: Iterable[tuple[int, int]] | None) -> list[tuple[int, int]]:
+def tokens_in(text: str, tokens: Iterable[tuple[int, int]] | None) -> list[tuple[int, int]]:
     """The given tokens of a text in order, without white space and empty ones, else its words."""
-    if not given:
+    if not tokens:
         return list(words(text))
-    return [(start, end) for start, end in sorted(given) if text[start:end].strip()]
+    return [(start, end) for start, end in sorted(tokens) if text[start:end].strip()]
 
 
 def covered(tokens: Sequence[tuple[int, int]], start: int, end: int) -> list[tuple[int, int]]:

@@ -71,7 +71,7 @@ def paragraphs(text: str) -> tuple[Range, ...]:
 
 def sentences(text: str) -> tuple[Range, ...]:
     """The sentences of each paragraph, in order; none crosses the end of a paragraph."""
-    return tuple(found for start, end in paragraphs(text) for found in _within(text, start, end))
+    return tuple(sentence for start, end in paragraphs(text) for sentence in _within(text, start, end))
 
 
 def _within(text: str, start: int, end: int) -> Iterator[Range]:
@@ -123,8 +123,8 @@ SPLITTERS: Mapping[str, Callable[[str], tuple[Range, ...]]] = {
 
 def units_of(document: Document, unit: str, field: str = TEXT) -> tuple[Range, ...]:
     """The paragraphs or sentences of a text of a document; no token is divided between two."""
-    found = SPLITTERS[unit](document.content(field))
-    return joined_over(found, document.tokens.get(field, ()))
+    ranges = SPLITTERS[unit](document.content(field))
+    return joined_over(ranges, document.tokens.get(field, ()))
 
 
 def joined_over(units: Sequence[Range], whole: Iterable[Range]) -> tuple[Range, ...]:

@@ -24,8 +24,8 @@ _BY_SIZE = (OFF, GRAPHEME, WORD, SENTENCE)
 
 def snap_of(layer: Layer) -> str:
     """One of SNAPS. Letters of scripts without spaces are words of their own."""
-    found = layer.options.get(OPTION)
-    return found if isinstance(found, str) and found in SNAPS else WORD
+    snap = layer.options.get(OPTION)
+    return snap if isinstance(snap, str) and snap in SNAPS else WORD
 
 
 def finest(layers: Iterable[Layer]) -> str:
@@ -35,5 +35,5 @@ def finest(layers: Iterable[Layer]) -> str:
 
 def with_snap(layer: Layer, snap: str) -> dict[str, object]:
     """The options of the layer with another one; the default is not stored."""
-    kept = {name: value for name, value in layer.options.items() if name != OPTION}
-    return kept if snap == WORD else {**kept, OPTION: snap}
+    options = {name: value for name, value in layer.options.items() if name != OPTION}
+    return options if snap == WORD else {**options, OPTION: snap}

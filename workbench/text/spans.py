@@ -70,26 +70,26 @@ def flatten(spans: Iterable[Span]) -> tuple[tuple[Span, ...], int]:
 
     Of overlapping spans the longest is kept, the earliest on a tie. Zero-length spans are left out.
     """
-    given = list(spans)
-    kept: dict[
+    all_spans = list(spans)
+    rows: dict[
         str, list[Span]
     ] = {}  # by text, sorted and without overlaps, so only the neighbours can conflict
-    for span in sorted(given, key=lambda s: (s.start - s.end, s.start, s.label)):
-        row = kept.setdefault(span.field, [])
+    for span in sorted(all_spans, key=lambda s: (s.start - s.end, s.start, s.label)):
+        row = rows.setdefault(span.field, [])
         place = bisect_left(row, span.start, key=lambda other: other.start)
         near = row[max(0, place - 1) : place + 1]
         if span.start < span.end and not any(overlap(span, other) for other in near):
             row.insert(place, span)
-    flat = tuple(span for field in sorted(kept) for span in kept[field])
-    return flat, len(given) - len(flat)
+    flat = tuple(span for field in sorted(rows) for span in rows[field])
+    return flat, len(all_spans) - len(flat)
 
 
 def joined(ranges: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     """The ranges in order, without overlaps; those that touch are joined."""
-    found: list[tuple[int, int]] = []
+    merged: list[tuple[int, int]] = []
     for start, end in sorted(ranges):
-        if found and start <= found[-1][1]:
-            found[-1] = found[-1][0], max(end, found[-1][1])
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
         else:
-            found.append((start, end))
-    return tuple(found)
+            merged.append((start, end))
+    return tuple(merged)

@@ -73,14 +73,14 @@ def divide(
 
 def _whole(shares: Mapping[str, float], total: int) -> dict[str, int]:
     """`total` documents by shares that sum to 1: the largest remainders are rounded up."""
-    found = {split: int(shares[split] * total + 1e-9) for split in SPLITS}
-    order = sorted(SPLITS, key=lambda split: found[split] - shares[split] * total)
-    for split in order[: total - sum(found.values())]:
-        found[split] += 1
+    counts = {split: int(shares[split] * total + 1e-9) for split in SPLITS}
+    order = sorted(SPLITS, key=lambda split: counts[split] - shares[split] * total)
+    for split in order[: total - sum(counts.values())]:
+        counts[split] += 1
     for split in HELD_OUT:
-        if shares[split] > 0 and not found[split] and found["train"] > 1:
-            found["train"], found[split] = found["train"] - 1, 1
-    return found
+        if shares[split] > 0 and not counts[split] and counts["train"] > 1:
+            counts["train"], counts[split] = counts["train"] - 1, 1
+    return counts
 
 
 # ---------------------------------------------------------------- automatic
@@ -99,15 +99,15 @@ def assign(
     """
     items = sorted(items, key=lambda item: item.id)
     own = {item.id: item.split for item in items if item.split}
-    found = _joined(items, own, homes or {})
-    rest = [item for item in items if not item.split and item.id not in found]
+    splits = _joined(items, own, homes or {})
+    rest = [item for item in items if not item.split and item.id not in splits]
     first = not any(item.split in HELD_OUT for item in items)
-    found.update(
+    splits.update(
         _first_split(rest, seed, alone=len(rest) == len(items))
         if first
         else dict.fromkeys((item.id for item in rest), "train")
     )
-    placed = {item.id: item.split or found[item.id] for item in items}
+    placed = {item.id: item.split or splits[item.id] for item in items}
     if "dev" not in placed.values():
         train = [item for item in items if placed[item.id] == "train"]
         tied = {item.group for item in items if item.group and placed[item.id] == "test"} | set(
@@ -116,8 +116,8 @@ def assign(
         free = [item for item in train if item.group not in tied]
         sizes = {"dev": min(len(free), _share("dev", len(train), at_least=len(train) > 1))}
         for unit in _cut(free, sizes, seed)["dev"]:
-            found.update(dict.fromkeys(unit.ids, "dev"))
-    return found
+            splits.update(dict.fromkeys(unit.ids, "dev"))
+    return splits
 
 
 def _first_split(items: Sequence[Item], seed: int, *, alone: bool) -> dict[int, str]:
@@ -126,11 +126,11 @@ def _first_split(items: Sequence[Item], seed: int, *, alone: bool) -> dict[int, 
     sizes = {"test": _share("test", total, at_least=alone and total > 4)}
     if alone:
         sizes = {"dev": _share("dev", total, at_least=total > 1), **sizes}
-    found: dict[int, str] = {}
+    splits: dict[int, str] = {}
     for split, units in _cut(items, sizes, seed).items():
         for unit in units:
-            found.update(dict.fromkeys(unit.ids, split))
-    return found
+            splits.update(dict.fromkeys(unit.ids, split))
+    return splits
 
 
 def _share(split: str, total: int, *, at_least: bool) -> int:
@@ -184,7 +184,7 @@ def _deal(
     Groups are placed first, so that single documents can balance the sizes.
     """
     rng = random.Random(seed)
-    found: dict[str, list[_Unit]] = {split: [] for split in sizes}
+    units_by_split: dict[str, list[_Unit]] = {split: [] for split in sizes}
     gaps, done = dict(sizes), 0
     for some in (
         [unit for unit in units if len(unit.ids) > 1],
@@ -192,10 +192,10 @@ def _deal(
     ):
         part = watch.part(done / (len(units) or 1), (done + len(some)) / (len(units) or 1))
         for split, those in _spread(some, gaps, rng, part).items():
-            found[split] += those
+            units_by_split[split] += those
             gaps[split] -= sum(len(unit.ids) for unit in those)
         done += len(some)
-    return found
+    return units_by_split
 
 
 def _spread(
@@ -207,20 +207,20 @@ def _spread(
     """
     total = sum(sizes.values())
     largest = max(sizes, key=lambda split: sizes[split])
-    found: dict[str, list[_Unit]] = {split: [] for split in sizes}
-    have, seen = dict.fromkeys(sizes, 0), 0
+    units_by_split: dict[str, list[_Unit]] = {split: [] for split in sizes}
+    have, total_so_far = dict.fromkeys(sizes, 0), 0
     for place, unit in enumerate(_in_order(units, rng)):
         if place % EVERY == 0:
             watch.at(place / len(units))
         size = len(unit.ids)
-        seen += size
-        behind = {split: sizes[split] * seen - have[split] * total for split in sizes}
+        total_so_far += size
+        behind = {split: sizes[split] * total_so_far - have[split] * total for split in sizes}
         # A group that is too large for a small split goes to the largest one.
         fitting = [item for item in sizes if item == largest or 2 * behind[item] >= size * total]
         chosen = max(fitting, key=lambda split: behind[split])
-        found[chosen].append(unit)
+        units_by_split[chosen].append(unit)
         have[chosen] += size
-    return found
+    return units_by_split
 
 
 def _in_order(units: Sequence[_Unit], rng: random.Random) -> Iterable[_Unit]:

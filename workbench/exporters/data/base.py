@@ -103,17 +103,17 @@ def links_lost(
     layers: Sequence[Layer], *, relations: bool = True, chains: bool = True, parts: bool = True
 ) -> tuple[str, ...]:
     """Sentences on relations, chains and parts of spans, which the format cannot hold."""
-    found = []
+    losses = []
     names = ", ".join(layer.name for layer in layers if layer.traits.between_spans)
     if relations and names:
-        found.append(_("Relations between spans are not written: {names}.").format(names=names))
+        losses.append(_("Relations between spans are not written: {names}.").format(names=names))
     names = ", ".join(layer.name for layer in layers if layer.traits.in_chains)
     if chains and names:
-        found.append(_("Spans of chains lose their chain: {names}.").format(names=names))
+        losses.append(_("Spans of chains lose their chain: {names}.").format(names=names))
     if parts and any(layer.traits.in_text for layer in layers):
         message = _("A span in several parts is written from its first to its last character.")
-        found.append(message)
-    return tuple(found)
+        losses.append(message)
+    return tuple(losses)
 
 
 def tags_lost(layers: Sequence[Layer]) -> tuple[str, ...]:
@@ -142,15 +142,15 @@ def only_spans(layers: Sequence[Layer], *, notes: bool = False) -> tuple[str, ..
 
     notes: whether it holds the notes and flags of spans.
     """
-    found = [_("Splits, groups, states and metadata are not written.")]
-    found.append(
+    losses = [_("Splits, groups, states and metadata are not written.")]
+    losses.append(
         _("Notes and flags of documents are not written.")
         if notes
         else _("Notes and flags are not written.")
     )
     if names := ", ".join(layer.name for layer in layers if layer.traits.on_document):
-        found.append(_("Classes of documents are not written: {names}.").format(names=names))
-    return (*found, *second_texts_lost(layers), *values_lost(layers))
+        losses.append(_("Classes of documents are not written: {names}.").format(names=names))
+    return (*losses, *second_texts_lost(layers), *values_lost(layers))
 
 
 def labelled(record: Record, layer: str) -> bool:

@@ -41,19 +41,19 @@ class BratExporter:
         self._flags: dict[str, None] = {}  # of spans, which are attributes
 
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
-        found = [_(COMMON), _(LOOKS), _("Tokens are not written.")]
-        found += only_spans(layers, notes=True)
+        losses = [_(COMMON), _(LOOKS), _("Tokens are not written.")]
+        losses += only_spans(layers, notes=True)
         if len(several := [layer.name for layer in layers if layer.traits.in_text]) > 1:
             message = _("Spans of all layers are written together; their layer is lost: {names}.")
-            found.append(message.format(names=", ".join(several)))
+            losses.append(message.format(names=", ".join(several)))
         if names := ", ".join(layer.name for layer in layers if layer.traits.in_chains):
             message = _("Chains of a single span are written as a span without a chain: {names}.")
-            found.append(message.format(names=names))
+            losses.append(message.format(names=names))
         types = _types(layers).items()
         if changed := ", ".join(f"{name} → {type}" for name, type in types if name != type):
             message = _("Labels are named as brat names types: {names}.")
-            found.append(message.format(names=changed))
-        return tuple(found)
+            losses.append(message.format(names=changed))
+        return tuple(losses)
 
     def shared(self, plan: Plan) -> Iterator[File]:
         attributes = (f"{name}\tArg:<ENTITY>" for name in self._flags)
@@ -79,13 +79,13 @@ def _type(label: str) -> str:
 
 def _types(layers: Iterable[Layer]) -> dict[str, str]:
     """Label → its type; two labels have different ones."""
-    found: dict[str, str] = {}
+    types: dict[str, str] = {}
     for label in dict.fromkeys(name for layer in _written(layers) for name in layer.names):
         name, again = _type(label), 2
-        while name in found.values():
+        while name in types.values():
             name, again = f"{_type(label)}_{again}", again + 1
-        found[label] = name
-    return found
+        types[label] = name
+    return types
 
 
 def _lines(record: Record, plan: Plan) -> Iterator[str]:
@@ -117,8 +117,8 @@ def _lines(record: Record, plan: Plan) -> Iterator[str]:
 
 def _parts(span: Span, text: str) -> list[tuple[int, int]]:
     """The ranges of a span without line breaks."""
-    found = (_IN_LINES.finditer(text, start, end) for start, end in span.ranges)
-    return [match.span() for matches in found for match in matches]
+    matches = (_IN_LINES.finditer(text, start, end) for start, end in span.ranges)
+    return [match.span() for matches in matches for match in matches]
 
 
 def _relations(record: Record, plan: Plan, ids: Ids, types: Mapping[str, str]) -> Iterator[str]:

@@ -32,27 +32,27 @@ DOCSTART = "-DOCSTART-"
 
 class ConllExporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
-        found = [
+        losses = [
             _(COMMON),
             _(LOOKS),
             _("Keys, splits, states, metadata and classes are not written."),
         ]
-        found.append(
+        losses.append(
             _(
                 "Columns cannot hold overlapping spans: of overlapping spans the longest "
                 "is kept. Offsets within a word are moved to its boundary."
             )
         )
-        found.append(_("The text is exported as tokens; spaces between them are lost."))
+        losses.append(_("The text is exported as tokens; spaces between them are lost."))
         spans = [layer for layer in layers if layer.traits.in_text]
         if len(spans) > 1:
             others = ", ".join(span.name for span in spans[1:])
-            found.append(
+            losses.append(
                 _("One layer is written, {layer}; left out: {others}.").format(
                     layer=spans[0].name, others=others
                 )
             )
-        return (*found, *second_texts_lost(layers), *values_lost(layers), *links_lost(layers))
+        return (*losses, *second_texts_lost(layers), *values_lost(layers), *links_lost(layers))
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
         """Writes the first span layer of the plan, and the second as an additional column if it
@@ -61,8 +61,8 @@ class ConllExporter:
         chosen = chosen_layers(plan)
         group, count, audit = None, 0, Audit()
         for record in records:
-            lines, found = block(record, chosen, plan)
-            audit += found
+            lines, document_audit = block(record, chosen, plan)
+            audit += document_audit
             if not lines:
                 plan.count(no_tokens)
                 continue
@@ -83,12 +83,12 @@ def chosen_layers(plan: Plan) -> tuple[Layer, ...]:
     spans = plan.span_layers()
     predicted = [span for span in spans if span.options.get("predicted")][:1]
     gold = [span for span in spans if not span.options.get("predicted")]
-    wanted = (
+    chosen = (
         [layer for layer in gold if predicted and layer.name == predicted[0].options.get("of")]
         or [layer for layer in gold if layer.labels]
         or gold
     )
-    return tuple(wanted[:1] + predicted)
+    return tuple(chosen[:1] + predicted)
 
 
 def block(record: Record, layers: Sequence[Layer], plan: Plan) -> tuple[list[str], Audit]:
@@ -101,10 +101,10 @@ def block(record: Record, layers: Sequence[Layer], plan: Plan) -> tuple[list[str
     ]
     columns, audit = [], Audit()
     for layer in layers:
-        given = [span for span in record.spans.get(layer.name, ()) if span.field == TEXT]
-        column, found = tags(offsets, given, EVERY if layer.traits.editor == TOKENS else "IOB2")
+        spans = [span for span in record.spans.get(layer.name, ()) if span.field == TEXT]
+        column, layer_audit = tags(offsets, spans, EVERY if layer.traits.editor == TOKENS else "IOB2")
         columns.append(column)
-        audit += found
+        audit += layer_audit
     if layers and not labelled(record, layers[0].name):
         plan.count(_not_labelled)
     plan.count(_second_texts, len(record.document.texts) - 1)

@@ -38,14 +38,14 @@ class Conll2012Exporter:
         others = [
             layer.name for layer in layers if layer.traits.has_labels and layer not in chains[:1]
         ]
-        found = [_(COMMON), _(LOOKS)]
-        found.append(_("The text is exported as tokens; spaces between them are lost."))
-        found.append(_("Splits, groups, states and metadata are not written."))
+        losses = [_(COMMON), _(LOOKS)]
+        losses.append(_("The text is exported as tokens; spaces between them are lost."))
+        losses.append(_("Splits, groups, states and metadata are not written."))
         if others:
             message = _("Only chains of one layer are written; left out: {others}.")
-            found.append(message.format(others=", ".join(others)))
+            losses.append(message.format(others=", ".join(others)))
         return (
-            *found,
+            *losses,
             *second_texts_lost(layers),
             *values_lost(layers),
             *links_lost(chains[:1], chains=False),
@@ -87,7 +87,7 @@ def _lines(
 
 def _brackets(spans: Iterable[Span], tokens: Sequence[tuple[int, int]], plan: Plan) -> list[str]:
     """The last column. Longer spans open first and close last."""
-    found: list[list[str]] = [[] for _token in tokens]
+    cells: list[list[str]] = [[] for _token in tokens]
     placed = []
     for span in spans:
         place = token_range(tokens, span.start, span.end) if span.field == TEXT else None
@@ -96,11 +96,11 @@ def _brackets(spans: Iterable[Span], tokens: Sequence[tuple[int, int]], plan: Pl
         else:
             placed.append((*place, span.chain - 1))
     for start, end, chain in sorted(placed, key=lambda item: (item[0], -item[1])):
-        found[start].append(f"({chain})" if end - start == 1 else f"({chain}")
+        cells[start].append(f"({chain})" if end - start == 1 else f"({chain}")
     for start, end, chain in sorted(placed, key=lambda item: (item[1], -item[0])):
         if end - start > 1:
-            found[end - 1].append(f"{chain})")
-    return ["|".join(pieces) or "-" for pieces in found]
+            cells[end - 1].append(f"{chain})")
+    return ["|".join(pieces) or "-" for pieces in cells]
 
 
 def _not_labelled(n: int) -> str:

@@ -34,14 +34,14 @@ _UPOS = frozenset(
 
 class ConlluExporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
-        found = [_(COMMON), _(LOOKS)]
-        found.append(
+        losses = [_(COMMON), _(LOOKS)]
+        losses.append(
             _(
                 "Splits, states, metadata and classes are not written; lemmas, features "
                 "and dependencies are empty."
             )
         )
-        found.append(
+        losses.append(
             _(
                 "Texts that were imported without tokens are split into words; line breaks and "
                 "tabs between them become spaces."
@@ -50,11 +50,11 @@ class ConlluExporter:
         tags, spans = _chosen([layer for layer in layers if layer.traits.in_text])
         if tags is not None:
             message = _("The labels of layer {layer} are written as UPOS.")
-            found.append(message.format(layer=tags.name))
+            losses.append(message.format(layer=tags.name))
         if spans is not None:
             message = _("The labels of layer {layer} are written as tags in MISC.")
-            found.append(message.format(layer=spans.name))
-        return (*found, *second_texts_lost(layers), *values_lost(layers), *links_lost(layers))
+            losses.append(message.format(layer=spans.name))
+        return (*losses, *second_texts_lost(layers), *values_lost(layers), *links_lost(layers))
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
         upos, spans = _chosen(plan.span_layers())
@@ -66,7 +66,7 @@ class ConlluExporter:
                 plan.count(no_tokens)
                 continue
             tagged, more = _aligned(record, upos, offsets)
-            found, others = _aligned(record, spans, offsets)
+            token_spans, others = _aligned(record, spans, offsets)
             audit += more
             audit += others
             if document.group is not None and document.group != group:
@@ -77,7 +77,7 @@ class ConlluExporter:
             out.write(f"# sent_id = {' '.join(document.key.split())}\n")
             if "\n" not in document.text and "\r" not in document.text:
                 out.write(f"# text = {document.text}\n")
-            out.writelines(_lines(document.text, offsets, tagged, found))
+            out.writelines(_lines(document.text, offsets, tagged, token_spans))
             out.write("\n")
             count += 1
         tell(plan, audit)
@@ -105,19 +105,19 @@ def _words(document: Document) -> list[tuple[int, int]]:
 def _aligned(
     record: Record, layer: Layer | None, offsets: Sequence[tuple[int, int]]
 ) -> tuple[Sequence[TokenSpan], Audit]:
-    given = record.spans.get(layer.name, ()) if layer else ()
-    return to_tokens(offsets, [span for span in given if span.field == TEXT])
+    layer_spans = record.spans.get(layer.name, ()) if layer else ()
+    return to_tokens(offsets, [span for span in layer_spans if span.field == TEXT])
 
 
 def _lines(
     text: str,
     offsets: Sequence[tuple[int, int]],
     tagged: Iterable[TokenSpan],
-    found: Sequence[TokenSpan],
+    token_spans: Sequence[TokenSpan],
 ) -> Iterator[str]:
-    """One line per word. tagged: their tags as UPOS; found: spans of the column MISC."""
+    """One line per word. tagged: their tags as UPOS; token_spans: spans of the column MISC."""
     names = {n: span.label for span in tagged for n in range(span.first, span.last)}
-    misc = bio(found, len(offsets)) if found else []
+    misc = bio(token_spans, len(offsets)) if token_spans else []
     for n, (start, end) in enumerate(offsets):
         following = offsets[n + 1][0] if n + 1 < len(offsets) else end + 1
         extra = [f"Tag={misc[n]}"] if misc and misc[n] != "O" else []

@@ -43,7 +43,7 @@ _FIELDS = (
 
 class DoccanoExporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
-        found = [_(COMMON), _(LOOKS), _(ALL_STATES), _("Tokens are not written.")]
+        losses = [_(COMMON), _(LOOKS), _(ALL_STATES), _("Tokens are not written.")]
         merged = (
             (SPANS, _("The span layers {names} are merged.")),
             (MARKS, _("The class layers {names} are merged.")),
@@ -55,22 +55,22 @@ class DoccanoExporter:
                 if layer.traits.record == part and layer.labels and not layer.traits.in_choices
             ]
             if len(names) > 1:
-                found.append(message.format(names=", ".join(names)))
+                losses.append(message.format(names=", ".join(names)))
         if numbered := [layer.name for layer in layers if not layer.traits.has_labels]:
             template = _(
                 "Values of number and text layers are written as separate fields: {names}."
             )
-            found.append(template.format(names=", ".join(numbered)))
+            losses.append(template.format(names=", ".join(numbered)))
         if any(layer.texts > 1 for layer in layers):
-            found.append(
+            losses.append(
                 _(
                     "doccano does not support pairs: the second text is written as "
                     "text_b, which only Glossbench reads."
                 )
             )
         if any(layer.traits.in_choices for layer in layers):
-            found.append(_("doccano does not support choices: they are written as fields."))
-        return (*found, *choices_lost(layers), *links_lost(layers, relations=False))
+            losses.append(_("doccano does not support choices: they are written as fields."))
+        return (*losses, *choices_lost(layers), *links_lost(layers, relations=False))
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
         spans = [span_layer.name for span_layer in plan.span_layers() if span_layer.labels]
@@ -97,16 +97,16 @@ def _record(
     raw: dict[str, Any] = {"id": document.key, "text": document.text}
     raw.update(dict(document.texts[1:]))
     if any(labelled(record, layer) for layer in spans):
-        found = [span for layer in spans for span in record.spans.get(layer, ())]
-        shown = [span for span in sorted(found, key=_order) if span.field == TEXT]
+        all_spans = [span for layer in spans for span in record.spans.get(layer, ())]
+        written_spans = [span for span in sorted(all_spans, key=_order) if span.field == TEXT]
         if any(layer.traits.between_spans and layer.labels for layer in plan.layers):
-            numbers = {span.place: number for number, span in enumerate(shown)}
+            numbers = {span.place: number for number, span in enumerate(written_spans)}
             related = [relation for some in record.relations.values() for relation in some]
-            raw["entities"] = [_entity(span, numbers[span.place]) for span in shown]
+            raw["entities"] = [_entity(span, numbers[span.place]) for span in written_spans]
             raw["relations"] = _relations(related, numbers)
         else:
-            raw[names[0]] = [[span.start, span.end, span.label] for span in shown]
-        plan.count(in_second_texts, sum(span.field != TEXT for span in found))
+            raw[names[0]] = [[span.start, span.end, span.label] for span in written_spans]
+        plan.count(in_second_texts, sum(span.field != TEXT for span in all_spans))
     if any(labelled(record, layer) for layer in classes):
         raw[names[1]] = [label for layer in classes for label in record.marks.get(layer, ())]
     for layer in plan.layers:
@@ -125,13 +125,13 @@ def _relations(
     relations: Iterable[Relation], numbers: Mapping[Place, int]
 ) -> list[dict[str, object]]:
     """Relations between entities by their ids; those of second texts have none."""
-    found: list[dict[str, object]] = []
+    entries: list[dict[str, object]] = []
     for relation in relations:
         ends = numbers.get(relation.from_span.place), numbers.get(relation.to_span.place)
         if None not in ends:
             more = {"from_id": ends[0], "to_id": ends[1], "type": relation.label}
-            found.append({"id": len(found), **more})
-    return found
+            entries.append({"id": len(entries), **more})
+    return entries
 
 
 def _order(span: Span) -> tuple[int, int, str]:

@@ -34,12 +34,12 @@ OWN = "glossbench_states"  # of an annotation: states of layers; Label Studio ig
 
 class LabelStudioExporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
-        found = [_(COMMON), _(LOOKS), _(STATES), _("Tokens are not written.")]
+        losses = [_(COMMON), _(LOOKS), _(STATES), _("Tokens are not written.")]
         if any(layer.texts != 1 for layer in layers):
             message = _("Second texts are written as data of the task; their spans are omitted.")
-            found.append(message)
+            losses.append(message)
         return (
-            *found,
+            *losses,
             *values_lost(layers),
             *tags_lost(layers),
             *links_lost(layers, relations=False),
@@ -61,9 +61,9 @@ def _task(record: Record, plan: Plan) -> dict[str, Any]:
     more = {"split": document.split, "group": document.group}
     data = dict(document.texts) | {name: value for name, value in more.items() if value}
     task: dict[str, Any] = {"id": document.key, "data": data, "annotations": []}
-    shown = [layer for layer in plan.layers if layer.traits.has_labels]
+    label_layers = [layer for layer in plan.layers if layer.traits.has_labels]
     annotation: dict[str, Any] = {"result": [], "was_cancelled": True}
-    if any(labelled(record, layer.name) for layer in shown) or record.relations:
+    if any(labelled(record, layer.name) for layer in label_layers) or record.relations:
         annotation = {"result": list(_results(record, plan)), "was_cancelled": False}
     if not annotation["was_cancelled"] or "discarded" in record.states.values():
         names = {layer.name for layer in plan.layers}

@@ -28,7 +28,7 @@ _ANSWERS = {"submitted": "accept", "discarded": "ignore"}
 
 class ProdigyExporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
-        found = [_(COMMON), _(LOOKS), _("Drafts are written without an answer.")]
+        losses = [_(COMMON), _(LOOKS), _("Drafts are written without an answer.")]
         for part in (SPANS, MARKS):
             items = [layer for layer in layers if layer.traits.record == part and layer.texts == 1]
             if len(
@@ -36,16 +36,16 @@ class ProdigyExporter:
                     layer.name for layer in items if layer != main_layer(items) and layer.labels
                 ]
             ):
-                found.append(
+                losses.append(
                     _("Only one layer of each kind is written; left out: {others}.").format(
                         others=", ".join(others)
                     )
                 )
         if any(layer.texts != 1 for layer in layers):
-            found.append(
+            losses.append(
                 _("Prodigy does not support pairs and choices: such documents are omitted.")
             )
-        return (*found, *values_lost(layers), *links_lost(layers))
+        return (*losses, *values_lost(layers), *links_lost(layers))
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
         spans, classes = main_layer(plan.span_layers()), main_layer(plan.class_layers(1))
@@ -97,8 +97,8 @@ def _token(number: int, pair: tuple[int, int], text: str) -> dict[str, object]:
 
 def _span(span: Span, offsets: Sequence[tuple[int, int]]) -> dict[str, object]:
     raw: dict[str, Any] = {"start": span.start, "end": span.end, "label": span.label}
-    if found := token_range(offsets, span.start, span.end):
-        raw |= {"token_start": found[0], "token_end": found[1] - 1}
+    if tokens := token_range(offsets, span.start, span.end):
+        raw |= {"token_start": tokens[0], "token_end": tokens[1] - 1}
     return raw
 
 

@@ -14,20 +14,20 @@ from workbench.text.questions import ID, Question
 
 
 def _lost(layers: Sequence[Layer]) -> tuple[str, ...]:
-    found = [_(COMMON), _(LOOKS), _(ALL_STATES)]
+    losses = [_(COMMON), _(LOOKS), _(ALL_STATES)]
     asking = [layer.name for layer in layers if layer.traits.asks]
     if not asking:
-        found.append(_("The project has no layer with questions: nothing will be written."))
+        losses.append(_("The project has no layer with questions: nothing will be written."))
     elif len(asking) > 1:
-        found.append(_("The questions of {names} are merged.").format(names=", ".join(asking)))
+        losses.append(_("The questions of {names} are merged.").format(names=", ".join(asking)))
     others = [layer.name for layer in layers if not layer.traits.asks]
     if others:
-        found.append(
+        losses.append(
             _("Only questions and answers are written, without {names}.").format(
                 names=", ".join(others)
             )
         )
-    return tuple(found)
+    return tuple(losses)
 
 
 class SquadExporter:
@@ -99,7 +99,7 @@ def _asked(records: Iterable[Record], plan: Plan) -> Iterator[tuple[Record, list
 
 def _paragraph(record: Record, questions: Sequence[Question]) -> dict[str, Any]:
     text = record.document.text
-    asked = []
+    entries = []
     for number, question in enumerate(questions, 1):
         more = {name: value for name, value in question.attrs.items() if name != ID}
         raw = {
@@ -107,8 +107,8 @@ def _paragraph(record: Record, questions: Sequence[Question]) -> dict[str, Any]:
             "question": question.text,
             "answers": _answers(text, question),
         }
-        asked.append({**raw, **({"is_impossible": True} if question.is_null else {}), **more})
-    return {"context": text, "qas": asked}
+        entries.append({**raw, **({"is_impossible": True} if question.is_null else {}), **more})
+    return {"context": text, "qas": entries}
 
 
 def _answers(text: str, question: Question) -> list[dict[str, Any]]:

@@ -111,18 +111,18 @@ def _column(layer: Layer) -> str:
 
 def _escaped(row: list[str], names: Sequence[str]) -> list[str]:
     """The row with its formulas escaped, and a cell that says in which columns they are."""
-    found = [name for name, cell in zip(names, row, strict=True) if is_formula(cell)]
+    escaped_columns = [name for name, cell in zip(names, row, strict=True) if is_formula(cell)]
     cells = [escape(cell) if is_formula(cell) else cell for cell in row]
-    return [*cells, json.dumps(found, ensure_ascii=False) if found else ""]
+    return [*cells, json.dumps(escaped_columns, ensure_ascii=False) if escaped_columns else ""]
 
 
 def _cell(record: Record, layer: Layer) -> str:
     state = record.states.get(layer.name)
     if layer.traits.in_text:
-        found = record.spans.get(layer.name, ())
-        if not found and state not in ("submitted", "draft"):
+        spans = record.spans.get(layer.name, ())
+        if not spans and state not in ("submitted", "draft"):
             return ""
-        return json.dumps(list(map(span_to_json, found)), ensure_ascii=False)
+        return json.dumps(list(map(span_to_json, spans)), ensure_ascii=False)
     if layer.name in record.numbers:
         return shortest(record.numbers[layer.name])
     if layer.name in record.written:

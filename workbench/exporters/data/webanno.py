@@ -36,7 +36,7 @@ _NOT_IN_NAMES = re.compile(r"\W+", re.ASCII)
 
 class WebannoExporter:
     def lost(self, layers: Sequence[Layer]) -> tuple[str, ...]:
-        found = [
+        losses = [
             _(COMMON),
             _(LOOKS),
             *only_spans(layers),
@@ -44,7 +44,7 @@ class WebannoExporter:
         ]
         names = type_names(layers)
         if named := ", ".join(f"{name} → {type}" for name, type in names.items() if name != type):
-            found.append(
+            losses.append(
                 _("Layers are named as INCEpTION names them: {named}.").format(named=named)
             )
         if names:
@@ -52,9 +52,9 @@ class WebannoExporter:
                 "INCEpTION imports the files into a project that has layers with these names and "
                 "the feature value: {names}."
             )
-            found.append(message.format(names=", ".join(names.values())))
-        found.append(_("Boundaries of spans between words are moved to the words."))
-        return tuple(found)
+            losses.append(message.format(names=", ".join(names.values())))
+        losses.append(_("Boundaries of spans between words are moved to the words."))
+        return tuple(losses)
 
     def shared(self, plan: Plan) -> Iterator[File]:
         return iter(())
@@ -94,7 +94,7 @@ class WebannoExporter:
 
 def type_names(layers: Iterable[Layer]) -> dict[str, str]:
     """Layer → its unique name in INCEpTION, which keeps ASCII letters, digits and underscores."""
-    found: dict[str, str] = {}
+    names_by_layer: dict[str, str] = {}
     for layer in layers:
         if not (layer.traits.in_text or layer.traits.between_spans):
             continue
@@ -103,10 +103,10 @@ def type_names(layers: Iterable[Layer]) -> dict[str, str]:
         if not short[:1].isalpha():
             short = f"Layer{short}"
         name, again = short, 2
-        while name in found.values():
+        while name in names_by_layer.values():
             name, again = f"{short}{again}", again + 1
-        found[layer.name] = name
-    return found
+        names_by_layer[layer.name] = name
+    return names_by_layer
 
 
 # ---------------------------------------------------------------- columns
@@ -143,12 +143,12 @@ class _Spans(_Column):
         for span in sorted(record.spans.get(layer.name, ()), key=lambda s: (s.start, -s.end)):
             if span.field != TEXT:
                 plan.count(in_second_texts)
-            elif not (found := text.of(span)):
+            elif not (covered := text.of(span)):
                 plan.count(_without_word)
             elif _mention(span) not in self.placed:
-                plan.count(_moved, (found[0][1], found[-1][2]) != (span.start, span.end))
-                self.placed[_mention(span)] = _Placed(span, found)
-                for piece in found:
+                plan.count(_moved, (covered[0][1], covered[-1][2]) != (span.start, span.end))
+                self.placed[_mention(span)] = _Placed(span, covered)
+                for piece in covered:
                     self._at.setdefault(piece, []).append(_mention(span))
         self.by_place = {mention[0]: mention for mention in reversed(self.placed)}
         if layer.traits.in_chains:
@@ -165,8 +165,8 @@ class _Spans(_Column):
         if self.layer.traits.in_chains:
             return
         shared = {item for mentions in self._at.values() if len(mentions) > 1 for item in mentions}
-        for mention, found in self.placed.items():
-            if mention in shared or len(found.pieces) > 1:
+        for mention, entry in self.placed.items():
+            if mention in shared or len(entry.pieces) > 1:
                 self.numbers[mention] = next(numbers)
 
     def cells(self, piece: Piece) -> Sequence[str]:
@@ -192,14 +192,14 @@ def _links(mentions: Iterable[Mention]) -> tuple[dict[Mention, str], dict[Mentio
     """
     chains: dict[object, int] = {}
     sizes: dict[int, int] = {}
-    found, numbers = {}, {}
+    cells, numbers = {}, {}
     for place, number in mentions:
         chain = numbers[place, number] = chains.setdefault(
             place if number is None else number, len(chains) + 1
         )
         sizes[chain] = sizes.get(chain, 0) + 1
-        found[place, number] = f"*->{chain}-{sizes[chain]}"
-    return found, numbers
+        cells[place, number] = f"*->{chain}-{sizes[chain]}"
+    return cells, numbers
 
 
 class _Relations(_Column):
@@ -229,8 +229,8 @@ class _Relations(_Column):
             self._at.setdefault(target, []).append((escaped(relation.label), source))
 
     def cells(self, piece: Piece) -> Sequence[str]:
-        found = self._at.get(piece, ())
-        return tuple("|".join(values) for values in zip(*found, strict=True)) or (NONE, NONE)
+        rows = self._at.get(piece, ())
+        return tuple("|".join(values) for values in zip(*rows, strict=True)) or (NONE, NONE)
 
 
 def _without_word(n: int) -> str:

@@ -57,8 +57,8 @@ class Pieces:
         """
         if span.start == span.end:
             first = bisect_left(self._ends, span.start)
-            found = first < len(self.tokens) and self._starts[first] <= span.start
-            last = first + found
+            is_inside = first < len(self.tokens) and self._starts[first] <= span.start
+            last = first + is_inside
         else:
             first = bisect_right(self._ends, span.start)
             last = bisect_left(self._starts, span.end)
@@ -81,9 +81,9 @@ class Pieces:
         for first, last in zip(self._firsts, [*self._firsts[1:], len(self.tokens)], strict=True):
             is_last = last == len(self.tokens)
             end = len(text) if is_last else self._starts[last]
-            shown = text[begun:end] if is_last else text[begun:end].rstrip("\n")
+            sentence_text = text[begun:end] if is_last else text[begun:end].rstrip("\n")
             pieces = [piece for at in range(first, last) for piece in self._all(at)]
-            yield Sentence([f"#Text={_plain(line)}" for line in shown.split("\n")], pieces)
+            yield Sentence([f"#Text={_plain(line)}" for line in sentence_text.split("\n")], pieces)
             begun = end
 
     def id(self, piece: Piece) -> str:
@@ -115,11 +115,11 @@ def _plain(text: str) -> str:
 
 def _apart(tokens: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Without tokens that overlap an earlier one."""
-    found: list[tuple[int, int]] = []
+    separate: list[tuple[int, int]] = []
     for start, end in tokens:
-        if not found or found[-1][1] <= start:
-            found.append((start, end))
-    return found
+        if not separate or separate[-1][1] <= start:
+            separate.append((start, end))
+    return separate
 
 
 def _units(text: str) -> list[int] | None:

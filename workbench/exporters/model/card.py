@@ -90,12 +90,12 @@ def _header(facts: Mapping[str, Any], task: tasks.TaskInfo, library: str) -> Mod
 def _results(facts: Mapping[str, Any], task: tasks.TaskInfo) -> list[EvalResult]:
     """One for each score of each split; none if model hubs know no score of the task."""
     hub = {score.name: score.hub for score in task.scores}
-    given = [
+    values = [
         (split, name, value)
         for split, scores in (facts.get("scores") or {}).items()
         for name, value in scores.items()
     ]
-    if not any(hub.get(name) for _split, name, _value in given):
+    if not any(hub.get(name) for _split, name, _value in values):
         return []
     return [
         EvalResult(
@@ -107,7 +107,7 @@ def _results(facts: Mapping[str, Any], task: tasks.TaskInfo) -> list[EvalResult]
             metric_name=name,
             metric_value=round(float(value), 6),
         )
-        for split, name, value in given
+        for split, name, value in values
     ]
 
 

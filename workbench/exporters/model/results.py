@@ -72,10 +72,10 @@ class Verification:
         )
 
     def to_json(self) -> dict[str, Any]:
-        found: dict[str, Any] = to_plain(self)
+        plain: dict[str, Any] = to_plain(self)
         if self.speed is None:
-            del found["speed"]
-        return found
+            del plain["speed"]
+        return plain
 
 
 @dataclass(frozen=True)

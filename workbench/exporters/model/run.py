@@ -142,8 +142,8 @@ def texts_of(path: str) -> tuple[Document, ...]:
         return ()
     from workbench.tasks.answers import read_documents
 
-    found = (item for item in read_documents(Path(path)) if item.text.strip())
-    return tuple(item for item, _number in zip(found, range(MOST_TEXTS), strict=False))
+    documents = (item for item in read_documents(Path(path)) if item.text.strip())
+    return tuple(item for item, _number in zip(documents, range(MOST_TEXTS), strict=False))
 
 
 # ---------------------------------------------------------------- the target folder
@@ -157,10 +157,10 @@ def check_target(out: Path) -> None:
             _("{path} is a file, not a folder.").format(path=nearest),
             hint=_("Choose a folder that is empty or does not exist yet."),
         )
-    if out.is_dir() and (found := sorted(path.name for path in out.iterdir())):
+    if out.is_dir() and (entries := sorted(path.name for path in out.iterdir())):
         raise ExportFailed(
             _("The folder {out} is not empty (it contains {found!r}).").format(
-                out=out, found=found[0]
+                out=out, found=entries[0]
             ),
             hint=_("Choose an empty or a new folder."),
         )
@@ -225,5 +225,5 @@ def _put(draft: Path, formats: Sequence[str], out: Path) -> None:
 
 
 def _files(out: Path) -> tuple[ExportedFile, ...]:
-    found = sorted(path for path in out.rglob("*") if path.is_file())
-    return tuple(ExportedFile(str(path), path.stat().st_size) for path in found)
+    paths = sorted(path for path in out.rglob("*") if path.is_file())
+    return tuple(ExportedFile(str(path), path.stat().st_size) for path in paths)

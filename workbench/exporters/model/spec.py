@@ -72,8 +72,8 @@ def infos() -> tuple[ExporterInfo, ...]:
 def exporter_info(id: str) -> ExporterInfo:
     """Raises SpecError for an unknown id."""
     missing = _("There is no export format {unknown!r}.").format(unknown=id)
-    found: ExporterInfo = registry().info(KIND, id, missing=missing)
-    return found
+    info: ExporterInfo = registry().info(KIND, id, missing=missing)
+    return info
 
 
 def default_formats() -> tuple[str, ...]:
@@ -81,9 +81,9 @@ def default_formats() -> tuple[str, ...]:
     return tuple(entry.id for entry in registry().all(KIND) if entry.options.get("default"))
 
 
-def parse_formats(given: str | Sequence[str]) -> tuple[str, ...]:
+def parse_formats(formats: str | Sequence[str]) -> tuple[str, ...]:
     """ "hf,onnx" → ("hf", "onnx"). Raises SpecError naming unknown formats."""
-    parts = given.split(",") if isinstance(given, str) else given
+    parts = formats.split(",") if isinstance(formats, str) else formats
     names = [part.strip() for part in parts if part.strip()]
     known = registry().ids(KIND)
     if unknown := [name for name in names if name not in known]:

@@ -46,7 +46,7 @@ def _answers(
     gaps = [_difference(original[item], other[item]) for item in items for other in (singly, mixed)]
     part = prepared.only(number)
     answers = [
-        exported.decode([found[item] for item in items], part)[0] for found in (singly, mixed)
+        exported.decode([logits[item] for item in items], part)[0] for logits in (singly, mixed)
     ]
     return max(gaps, default=0.0), answers
 
@@ -147,21 +147,21 @@ def _reference(
         try:
             yield {"kind": "reference", "done": next(work)}
         except StopIteration as end:
-            found: Logits = end.value
-            return found
+            logits: Logits = end.value
+            return logits
 
 
 def _mixed(exported: OnnxPredictor, inputs: Sequence[EncodedInput]) -> Logits:
     """Logits from batches that hold long and short texts together."""
     order = list(range(len(inputs)))
     random.Random(0).shuffle(order)
-    found: Logits = [{}] * len(inputs)
+    logits: Logits = [{}] * len(inputs)
     for start in range(0, len(order), BATCH):
         chosen = order[start : start + BATCH]
         answers = exported.run([inputs[item] for item in chosen])
         for item, answer in zip(chosen, answers, strict=True):
-            found[item] = answer
-    return found
+            logits[item] = answer
+    return logits
 
 
 def measured_speed(
@@ -274,8 +274,8 @@ def asking(predictor: Predictor, model: Any, folder: Path) -> Ask:
     def ask(document: Document) -> Logits:
         every: tuple[tuple[str, ...], ...]
         if predictor.task.info.asks:
-            asked = document.questions or ("",)
-            every = tuple((question, document.text) for question in asked)
+            questions = document.questions or ("",)
+            every = tuple((question, document.text) for question in questions)
         elif document.choices:
             every = document.inputs
         else:
@@ -322,8 +322,8 @@ def every_window(loaded: Predictor) -> Ask:
             try:
                 next(work)
             except StopIteration as end:
-                found: Logits = end.value
-                return found
+                logits: Logits = end.value
+                return logits
 
     return ask
 

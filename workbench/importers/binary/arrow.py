@@ -100,10 +100,10 @@ class ArrowTable:
 def _features(metadata: Mapping[bytes, bytes]) -> object:
     """The features in the metadata of a schema; None without them."""
     try:
-        found = json.loads(metadata.get(_METADATA, b"{}"))
+        metadata_json = json.loads(metadata.get(_METADATA, b"{}"))
     except (ValueError, RecursionError):
         return None
-    info = found.get("info") if isinstance(found, dict) else None
+    info = metadata_json.get("info") if isinstance(metadata_json, dict) else None
     return info.get("features") if isinstance(info, dict) else None
 
 

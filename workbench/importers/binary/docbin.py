@@ -133,7 +133,7 @@ class DocBinImporter:
                 record = docs.record(number, options)
             except Fault:
                 continue
-            spans = [span for found in record.spans.values() for span in found]
+            spans = [span for layer_spans in record.spans.values() for span in layer_spans]
             text = record.document.text
             labels = ", ".join(f"{text[span.start : span.end]} ({span.label})" for span in spans)
             classes = ", ".join(record.marks.get(options.class_layer, ()))
@@ -239,8 +239,8 @@ class _Docs:
         spans: dict[str, tuple[Span, ...]] = {}
         if (entities := self._entities(number, tokens)) is not None:
             spans[options.span_layer] = entities
-        for name, found in self._groups(number, tokens).items():
-            spans[name] = unique_spans([*spans.get(name, ()), *found])
+        for name, group_spans in self._groups(number, tokens).items():
+            spans[name] = unique_spans([*spans.get(name, ()), *group_spans])
         marks = self._classes(number)
         layers = {options.class_layer: marks} if marks is not None else {}
         document = Document("", ((TEXT, text),), tokens={TEXT: tokens})
@@ -278,16 +278,16 @@ class _Docs:
         inside, types = self._column(number, _IOB), self._column(number, _TYPE)
         if not any(inside) or not types:
             return None
-        found, first = list[Span](), -1
+        spans, first = list[Span](), -1
         for n, (iob, type) in enumerate(zip(inside, types, strict=True)):
             if iob == _INSIDE and first >= 0 and types[first] == type:
                 continue
             if first >= 0:
-                found.append(self._span(tokens, first, n, types[first]))
+                spans.append(self._span(tokens, first, n, types[first]))
             first = n if iob in (_BEGIN, _INSIDE) and type else -1
         if first >= 0:
-            found.append(self._span(tokens, first, len(tokens), types[first]))
-        return tuple(found)
+            spans.append(self._span(tokens, first, len(tokens), types[first]))
+        return tuple(spans)
 
     def _span(self, tokens: Sequence[tuple[int, int]], first: int, end: int, label: int) -> Span:
         return Span(tokens[first][0], tokens[end - 1][1], label_name(self._string(label)))
@@ -297,7 +297,7 @@ class _Docs:
     ) -> dict[str, tuple[Span, ...]]:
         """Name of a group → its spans."""
         raw = self.groups[number] if number < len(self.groups) else b""
-        found: dict[str, tuple[Span, ...]] = {}
+        spans_by_group: dict[str, tuple[Span, ...]] = {}
         try:
             groups = messagepack.read(raw) if raw else {}
             named = groups.items() if isinstance(groups, Mapping) else [(g, ()) for g in groups]
@@ -305,11 +305,11 @@ class _Docs:
                 group = messagepack.read(content)
                 spans = tuple(self._of_group(item, tokens) for item in group["spans"])
                 for name in names or (group["name"],):
-                    found[str(name)] = spans
+                    spans_by_group[str(name)] = spans
         except (ValueError, TypeError, KeyError, struct.error) as error:
             message = _("the groups of spans cannot be read: {error}")
             raise Fault(message.format(error=error)) from None
-        return found
+        return spans_by_group
 
     def _of_group(self, item: bytes, tokens: Sequence[tuple[int, int]]) -> Span:
         """A span of a group: numbers of 8 bytes, the last of them its label, and its place."""
@@ -333,10 +333,10 @@ class _Docs:
 
 def _unpacked(content: bytes) -> bytes:
     unpack = zlib.decompressobj()
-    found = unpack.decompress(content, _MOST_BYTES)
+    data = unpack.decompress(content, _MOST_BYTES)
     if unpack.unconsumed_tail or not unpack.eof:
         raise ValueError(_("its content is incomplete, or larger than 2 GB"))
-    return found
+    return data
 
 
 def _id(text: str) -> int:

@@ -107,10 +107,10 @@ def entry_of(folder: Path) -> Path | None:
         return None
     try:
         with open(card, encoding="utf-8", errors="replace") as file:
-            found = is_card(file.read(1 << 20))
+            has_card = is_card(file.read(1 << 20))
     except OSError:
         return None
-    return card if found and _by_name(folder) else None
+    return card if has_card and _by_name(folder) else None
 
 
 # ---------------------------------------------------------------- the files
@@ -147,34 +147,34 @@ def _checked(source: Source, config: str) -> tuple[list[_Part], list[str]]:
     """Raises ImportFailed if there are no files, or one of them is missing."""
     folder = source.path.parent
     if source.name == DICT:
-        found = [
+        parts = [
             part
             for split in _strings(_json(source.path).get("splits"))
             if PurePosixPath(split).name == split
             for part in _saved(folder / split, folder, split)
         ]
     elif source.name in (STATE, INFO):
-        found = _saved(folder, folder, "")
+        parts = _saved(folder, folder, "")
     else:
-        found = _on_hub(source, config)
-    links = [part.name for part in found if leads_out(part.path, folder)]
-    if links and len(links) == len(found):
+        parts = _on_hub(source, config)
+    links = [part.name for part in parts if leads_out(part.path, folder)]
+    if links and len(links) == len(parts):
         raise ImportFailed(
             not_followed(folder, links),
             hint=_("Copy the files into the folder, or choose them by their names."),
         )
-    found = [part for part in found if part.name not in links]
-    if not found:
+    parts = [part for part in parts if part.name not in links]
+    if not parts:
         raise ImportFailed(
             _("{path}: the data set has no data files.").format(path=folder / source.name),
             hint=_("Download the whole folder, or choose the files with the data."),
         )
-    if missing := next((part for part in found if not part.path.is_file()), None):
+    if missing := next((part for part in parts if not part.path.is_file()), None):
         raise ImportFailed(
             _("The file {file} of {name} is missing.").format(file=missing.name, name=source.name),
             hint=_("Download or copy the whole folder."),
         )
-    return found, links
+    return parts, links
 
 
 def _saved(folder: Path, root: Path, split: str) -> list[_Part]:
@@ -251,20 +251,20 @@ def _matching(folder: Path, pattern: str) -> list[Path]:
     path = PurePosixPath(pattern)
     if path.is_absolute() or ".." in path.parts or ":" in pattern or not path.parts:
         return []
-    return sorted(found for found in folder.glob(pattern) if found.is_file())
+    return sorted(path for path in folder.glob(pattern) if path.is_file())
 
 
 def _by_name(folder: Path, config: str = "") -> list[_Part]:
     """Files with the name of a split, in the folder or two levels below it; else all."""
     top = folder / config if config and (folder / config).is_dir() else folder
-    found = [
+    data_files = [
         path
         for pattern in ("*", "*/*", "*/*/*")
         for path in sorted(top.glob(pattern))
         if path.suffix.lower() in _ENDINGS and path.is_file() and path.name not in (INFO, STATE)
     ]
-    best = next((end for end in _ENDINGS if any(_ends(path, end) for path in found)), "")
-    paths = [path for path in found if _ends(path, best)]
+    best = next((end for end in _ENDINGS if any(_ends(path, end) for path in data_files)), "")
+    paths = [path for path in data_files if _ends(path, best)]
     parts = [
         _Part(path, name, _split_in(name))
         for path in paths
@@ -280,30 +280,30 @@ def _ends(path: Path, ending: str) -> bool:
 def _split_in(name: str) -> str:
     """The split that the name of a file, or of its folder, mentions; "" for none."""
     for part in reversed(PurePosixPath(name).parts):
-        if found := _SPLIT.search(part.lower()):
-            return found[1]
+        if match := _SPLIT.search(part.lower()):
+            return match[1]
     return ""
 
 
 def _json(path: Path) -> dict[str, Any]:
     """Raises ImportFailed for a file that cannot be read or is no object."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise _damaged(f"{path.parent.name}/{path.name}", error) from error
-    if not isinstance(found, dict):
-        raise _damaged(f"{path.parent.name}/{path.name}", show(found))
-    return found
+    if not isinstance(content, dict):
+        raise _damaged(f"{path.parent.name}/{path.name}", show(content))
+    return content
 
 
 def _yaml(text: str, name: str) -> dict[str, Any]:
     import yaml
 
     try:
-        found = yaml.safe_load(text)
+        content = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise _damaged(name, " ".join(str(error).split())) from error
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def _damaged(name: str, error: object) -> ImportFailed:

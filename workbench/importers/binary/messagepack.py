@@ -90,8 +90,8 @@ class _Reader:
         return key
 
     def _take(self, size: int) -> bytes:
-        found = self._content[self.at : self.at + size]
-        if len(found) != size:
+        chunk = self._content[self.at : self.at + size]
+        if len(chunk) != size:
             raise ValueError(_("it ends at byte {at}").format(at=len(self._content)))
         self.at += size
-        return found
+        return chunk

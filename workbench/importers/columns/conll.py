@@ -179,10 +179,10 @@ class _Form:
         tagged = conll_columns.tag_columns(rows)
         layer_names = names if has_names and (header or len(tagged) > 1) else ()
         words = str(conll_columns.text_column(rows, names) + 1)
-        given = tuple((role, _numbered(column, names)) for role, column in options.mapping)
-        mapping = given or guessed_mapping(rows, words, tagged or [width - 1], options, layer_names)
-        found = roles.with_text(roles.parse(mapping), (("text", words),), source.name)
-        text, tags = _places(found, width, source.name)
+        user_mapping = tuple((role, _numbered(column, names)) for role, column in options.mapping)
+        mapping = user_mapping or guessed_mapping(rows, words, tagged or [width - 1], options, layer_names)
+        column_roles = roles.with_text(roles.parse(mapping), (("text", words),), source.name)
+        text, tags = _places(column_roles, width, source.name)
         main = options.span_layer
         tags.sort(key=lambda tag: tag[0] != main)  # the layer that other formats export comes first
         used = {*source.used_columns, text, *tagged, *(column for _layer, column in tags)}
@@ -205,12 +205,12 @@ class _Form:
 
     def tag_layers(self) -> tuple[str, ...]:
         """The layers all of whose columns hold a tag for every token."""
-        found: dict[str, bool] = {}
+        fully_tagged: dict[str, bool] = {}
         for layer, column in self.tags:
             is_tag = schemes.is_every(self.schemes[str(column + 1)])
-            found[layer] = found.get(layer, True) and is_tag
+            fully_tagged[layer] = fully_tagged.get(layer, True) and is_tag
         counts = Counter(layer for layer, _column in self.tags)
-        return tuple(layer for layer, is_tag in found.items() if is_tag and counts[layer] == 1)
+        return tuple(layer for layer, is_tag in fully_tagged.items() if is_tag and counts[layer] == 1)
 
     def unmapped_tags(self) -> list[int]:
         mapped = {column for _layer, column in self.tags}
@@ -287,19 +287,19 @@ def _numbered(column: str, names: Sequence[str]) -> str:
 
 
 def _places(
-    found: tuple[roles.Role, ...], width: int, name: str
+    column_roles: tuple[roles.Role, ...], width: int, name: str
 ) -> tuple[int, list[tuple[str, int]]]:
     """The column of the token and (layer, column) pairs. Raises ImportFailed."""
-    if other := [role.text for role in found if role.kind != "text" and not role.in_text]:
+    if other := [role.text for role in column_roles if role.kind != "text" and not role.in_text]:
         raise ImportFailed(
             _("{file}: a column of tokens cannot be {names}.").format(
                 file=name, names=", ".join(other)
             ),
             hint=_("Use text and tag:LAYER."),
         )
-    text = next(_number(role.column, width, name) for role in found if role.kind == "text")
+    text = next(_number(role.column, width, name) for role in column_roles if role.kind == "text")
     return text, [
-        (role.name, _number(role.column, width, name)) for role in found if role.kind != "text"
+        (role.name, _number(role.column, width, name)) for role in column_roles if role.kind != "text"
     ]
 
 
@@ -326,19 +326,19 @@ def _number(column: str, width: int, name: str) -> int:
 
 def _detect_schemes(source: Source, form: _Form) -> dict[str, str]:
     """Schemes by column name, for mapped columns and for those that look like tags."""
-    found = {
+    detectors = {
         column: schemes.Detector()
         for column in (*(column for _layer, column in form.tags), *form.unmapped_tags())
     }
     tokens = 0
     for block in blocks(source, form):
         if not block.fault:
-            for column, detector in found.items():
+            for column, detector in detectors.items():
                 detector.feed([row[column] for row in block.rows])
         tokens += len(block.rows)
         if source.scan is not None and tokens >= EXAMINED:
             break
-    return {str(column + 1): detector.scheme for column, detector in found.items()}
+    return {str(column + 1): detector.scheme for column, detector in detectors.items()}
 
 
 # ---------------------------------------------------------------- previews and remarks
@@ -561,14 +561,14 @@ def _record(block: Block, form: _Form) -> Record:
     tokens = [row[form.text] for row in block.rows]
     glued = [form.spacing is not None and form.spacing.glued(row) for row in block.rows]
     text, offsets = join(tokens, glued)
-    found: dict[str, tuple[Span, ...]] = {}
+    spans_by_layer: dict[str, tuple[Span, ...]] = {}
     for layer, column in form.tags:
         tags = [row[column] for row in block.rows]
         spans = schemes.spans(tags, form.schemes[str(column + 1)])
         add_spans(
-            found,
+            spans_by_layer,
             layer,
             (Span(offsets[span.first][0], offsets[span.last - 1][1], span.label) for span in spans),
         )
     document = Document(block.key, ((TEXT, text),), None, block.group, {}, {TEXT: offsets})
-    return Record(document, dict.fromkeys(found, "submitted"), {}, found)
+    return Record(document, dict.fromkeys(spans_by_layer, "submitted"), {}, spans_by_layer)

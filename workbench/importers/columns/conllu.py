@@ -95,13 +95,13 @@ class ConlluImporter:
         )
 
     def read(self, source: Source, options: Options) -> Iterator[Item]:
-        found = roles.with_text(
+        column_roles = roles.with_text(
             roles.parse(options.mapping or _guessed(source.head(), options)),
             (("text", "form"),),
             source.name,
         )
-        roles.check_columns(found, COLUMNS, source.name)
-        tags = [(role.name, COLUMNS.index(role.column)) for role in found if role.in_text]
+        roles.check_columns(column_roles, COLUMNS, source.name)
+        tags = [(role.name, COLUMNS.index(role.column)) for role in column_roles if role.in_text]
         written = _schemes(source, {column for _layer, column in tags})
         layers = Counter(layer for layer, _column in tags)
         for layer, column in tags:
@@ -118,12 +118,12 @@ class ConlluImporter:
                 yield Row(sentence.line, record)
             except Fault as fault:
                 yield Skipped(sentence.fault[0] if sentence.fault else sentence.line, str(fault))
-        kept = ", ".join(COLUMNS[n] for _layer, n in tags) or _("the words")
+        imported = ", ".join(COLUMNS[n] for _layer, n in tags) or _("the words")
         yield Remark(
             _(
                 "{name}: imported columns: {kept}. Lemmas, features and dependencies are not "
                 "imported."
-            ).format(name=source.name, kept=kept)
+            ).format(name=source.name, kept=imported)
         )
         if extra:
             yield Remark(
@@ -146,8 +146,8 @@ def _tag(row: list[str], column: int) -> str:
     """The tag in a column of a word: in MISC it is one of several entries."""
     if column != _MISC:
         return row[column]
-    found = [entry[4:] for entry in row[column].split("|") if entry.startswith("Tag=")]
-    return found[0] if found else "O"
+    tags = [entry[4:] for entry in row[column].split("|") if entry.startswith("Tag=")]
+    return tags[0] if tags else "O"
 
 
 def _cells(line: str) -> list[str]:
@@ -198,12 +198,12 @@ def _sentences(source: Source) -> Iterator[_Sentence]:
 
 def _checked(sentence: _Sentence) -> _Sentence:
     """With a fault where a line has another number of columns; extra columns in all are ignored."""
-    wanted = len(COLUMNS)
+    expected = len(COLUMNS)
     widths = {width for _number, width in sentence.widths}
-    if len(widths) == 1 and min(widths) > wanted:
-        sentence.rows = [row[:wanted] for row in sentence.rows]
+    if len(widths) == 1 and min(widths) > expected:
+        sentence.rows = [row[:expected] for row in sentence.rows]
         sentence.extra = True
-    elif wrong := [pair for pair in sentence.widths if pair[1] != wanted]:
+    elif wrong := [pair for pair in sentence.widths if pair[1] != expected]:
         number, width = wrong[0]
         if sentence.fault is None or number < sentence.fault[0]:
             message = ngettext(
@@ -225,7 +225,7 @@ def _number(row: list[str]) -> tuple[str, str | None, str | None]:
 
 def _words(rows: list[list[str]]) -> list[_Word]:
     """The words as they occur in the text. Empty nodes (8.1) are omitted."""
-    found: list[_Word] = []
+    words: list[_Word] = []
     n = 0
     while n < len(rows):
         row = rows[n]
@@ -235,19 +235,19 @@ def _words(rows: list[list[str]]) -> list[_Word]:
             continue
         glued = "SpaceAfter=No" in row[9].split("|")
         if last is None:
-            found.append(_Word(row[1], (row,), glued))
+            words.append(_Word(row[1], (row,), glued))
             continue
         parts = []
         while n < len(rows) and not _number(rows[n])[1] and int(_number(rows[n])[0]) <= int(last):
             parts += [] if _number(rows[n])[2] else [rows[n]]
             n += 1
         if parts and "".join(part[1] for part in parts) == row[1]:
-            found += [_Word(part[1], (part,), True) for part in parts[:-1]] + [
+            words += [_Word(part[1], (part,), True) for part in parts[:-1]] + [
                 _Word(parts[-1][1], (parts[-1],), glued)
             ]
         else:
-            found.append(_Word(row[1], tuple(parts) or (row,), glued))
-    return found
+            words.append(_Word(row[1], tuple(parts) or (row,), glued))
+    return words
 
 
 def _schemes(source: Source, columns: Collection[int]) -> dict[int, str]:
@@ -260,12 +260,12 @@ def _schemes(source: Source, columns: Collection[int]) -> dict[int, str]:
         for column in _FOR_EVERY_WORD
         if not any(schemes.split_tag(_tag(row, column)) for row in rows if len(row) > column)
     }
-    found = {column: schemes.Detector() for column in columns if column not in every}
-    for sentence in _sentences(source) if found else ():
+    detectors = {column: schemes.Detector() for column in columns if column not in every}
+    for sentence in _sentences(source) if detectors else ():
         words = [] if sentence.fault else _words(sentence.rows)
-        for column, detector in found.items():
+        for column, detector in detectors.items():
             detector.feed(_tags(words, column))
-    detected = {column: detector.scheme for column, detector in found.items()}
+    detected = {column: detector.scheme for column, detector in detectors.items()}
     return dict.fromkeys(columns, schemes.EVERY) | detected
 
 

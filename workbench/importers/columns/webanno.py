@@ -71,8 +71,8 @@ class WebannoImporter:
         try:
             for sentence in lines.sentences(source.lines(), _width(layers)):
                 for unit in sentence.units:
-                    found = [unit.cells[at] for layer in layers for _name, at in layer.features]
-                    rows.append(TableRow(unit.line, (unit.text, *map(_shown, found))))
+                    cells = [unit.cells[at] for layer in layers for _name, at in layer.features]
+                    rows.append(TableRow(unit.line, (unit.text, *map(_shown, cells))))
                 if len(rows) >= limit:
                     break
         except Fault:
@@ -88,11 +88,11 @@ class WebannoImporter:
             )
         layers = lines.declared(source.lines())
         try:
-            found = list(lines.sentences(source.lines(), _width(layers)))
-            if not found:
+            sentences = list(lines.sentences(source.lines(), _width(layers)))
+            if not sentences:
                 raise Fault(_("the file has no sentences"))
-            text = Text.of(found)
-            reading = Reading(text, found, layers)
+            text = Text.of(sentences)
+            reading = Reading(text, sentences, layers)
             if options.span_layer != SPANS:
                 reading.rename(options.span_layer)
             record = reading.record(inception.key(source.path))
@@ -137,11 +137,11 @@ class Reading:
     chains, tags: the layers of that kind. left: what was not imported → how often.
     """
 
-    def __init__(self, text: Text, found: Sequence[Sentence], layers: Sequence[Declared]) -> None:
+    def __init__(self, text: Text, sentences: Sequence[Sentence], layers: Sequence[Declared]) -> None:
         self.chains: list[str] = []
         self.left: Counter[str] = Counter()
         self._text, self._layers = text, layers
-        self._units = [unit for sentence in found for unit in sentence.units]
+        self._units = [unit for sentence in sentences for unit in sentence.units]
         self._spans: dict[str, list[Span]] = {}
         self._relations: dict[str, dict[Relation, None]] = {}
         self._ends: dict[str, dict[str, dict[int, Made]]] = {}  # type → token → number → spans
@@ -157,8 +157,8 @@ class Reading:
     def record(self, key: str) -> Record:
         """The document with all labels."""
         tokens = tuple(self._text.offsets(unit) for unit in self._units if unit.is_token)
-        spans = {name: unique_spans(found) for name, found in self._spans.items()}
-        relations = {name: tuple(found) for name, found in self._relations.items()}
+        spans = {name: unique_spans(items) for name, items in self._spans.items()}
+        relations = {name: tuple(items) for name, items in self._relations.items()}
         document = Document(key, ((TEXT, self._text.text),), tokens={TEXT: tokens})
         states = dict.fromkeys((*spans, *relations), "submitted")
         return Record(document, states, {}, spans, relations=relations)
@@ -180,7 +180,7 @@ class Reading:
         names = [layer for layer in self._spans if layer not in self.chains]
         if len(names) == 1 and name not in self._spans:
             self._spans = {
-                name if layer == names[0] else layer: found for layer, found in self._spans.items()
+                name if layer == names[0] else layer: spans for layer, spans in self._spans.items()
             }
             self._connected = {name if layer == names[0] else layer for layer in self._connected}
 
@@ -203,19 +203,19 @@ class Reading:
         units: dict[tuple[str, int], list[Unit]] = {}
         texts: dict[tuple[str, int], dict[str, str]] = {}  # annotation → feature → value
         for unit in self._units:
-            for number, found in _stacked(layer, unit):
+            for number, values in _stacked(layer, unit):
                 key = ("", number) if number else (unit.id, 0)
                 units.setdefault(key, []).append(unit)
-                texts.setdefault(key, {}).update(found)
+                texts.setdefault(key, {}).update(values)
             self.left[SLOTS] += _targets(layer, unit)
         used = _used(layer, list(texts.values()))
         ends = self._ends.setdefault(layer.type, {})
-        for key, found in texts.items():
-            made = self._made(layer, used, found, units[key])
-            for name, span in made:
+        for key, values in texts.items():
+            layer_spans = self._made(layer, used, values, units[key])
+            for name, span in layer_spans:
                 self._spans.setdefault(name, []).append(span)
             for unit in units[key]:
-                ends.setdefault(unit.id, {})[key[1]] = made
+                ends.setdefault(unit.id, {})[key[1]] = layer_spans
 
     def _made(
         self, layer: Declared, used: Sequence[str], texts: dict[str, str], units: Sequence[Unit]
@@ -238,8 +238,8 @@ class Reading:
         labels: dict[tuple[int, int], str] = {}
         for unit in self._units:
             cells = [values(unit.cells[at]) for at in layer.columns]
-            links = next((found for found in cells if any(map(_link, found))), ())
-            types = next((found for found in cells if found is not links), ())
+            links = next((column for column in cells if any(map(_link, column))), ())
+            types = next((column for column in cells if column is not links), ())
             for number, value in enumerate(links):
                 if not (match := _link(value)):
                     continue
@@ -251,8 +251,8 @@ class Reading:
             return
         name = self._layer_name(layer, "", ())
         self.chains.append(name)
-        for place, found in sorted(units.items()):
-            span = Span(*self._whole(found), labels[place] or MENTION, chain=place[0])
+        for place, column in sorted(units.items()):
+            span = Span(*self._whole(column), labels[place] or MENTION, chain=place[0])
             self._spans.setdefault(name, []).append(span)
 
     # ------------------------------------------------------------ relations
@@ -260,17 +260,17 @@ class Reading:
     def _relations_of(self, layer: Declared) -> None:
         """The line of a token has the relations that end there, and the token they begin at."""
         last = layer.columns.stop - 1
-        found = []
+        annotations = []
         for unit in self._units:
             stacked = _stacked(layer, unit, without=last)
             for number, end in enumerate(values(unit.cells[last])):
                 texts = stacked[number][1] if number < len(stacked) else {}
                 if pair := self._pair(layer, unit, end):
-                    found.append((texts, pair))
+                    annotations.append((texts, pair))
                 else:
                     self.left[RELATIONS] += 1
-        used = _used(layer, [texts for texts, _pair in found])
-        for texts, (first, second) in found:
+        used = _used(layer, [texts for texts, _pair in annotations])
+        for texts, (first, second) in annotations:
             for feature, text in (texts or {"": layer.short}).items():
                 name = self._layer_name(layer, feature or (used[0] if used else ""), used)
                 relation = Relation(text, first, second)
@@ -292,10 +292,10 @@ class Reading:
 
     def _at(self, type: str, token: str, number: int) -> Made:
         """The spans of an annotation; 0 is the only one at that token."""
-        found = self._ends.get(type, {}).get(token, {})
-        if number == 0 and len(found) == 1:
-            return next(iter(found.values()))
-        return found.get(number, [])
+        by_number = self._ends.get(type, {}).get(token, {})
+        if number == 0 and len(by_number) == 1:
+            return next(iter(by_number.values()))
+        return by_number.get(number, [])
 
 
 def _link(value: Value) -> re.Match[str] | None:
@@ -307,27 +307,27 @@ def _stacked(
 ) -> list[tuple[int, dict[str, str]]]:
     """(number, feature → value) of the annotations of a token, in the order of the cells."""
     names = {at: name for name, at in layer.features}
-    found: list[tuple[int, dict[str, str]]] = []
+    annotations: list[tuple[int, dict[str, str]]] = []
     for at in layer.columns:
         if at == without:
             continue
         for place, value in enumerate(values(unit.cells[at])):
-            if place == len(found):
-                found.append((value.number, {}))
+            if place == len(annotations):
+                annotations.append((value.number, {}))
             if at in names and value.text:
-                found[place][1][names[at]] = value.text
-    return found
+                annotations[place][1][names[at]] = value.text
+    return annotations
 
 
 def _targets(layer: Declared, unit: Unit) -> int:
     """The number of links of slots."""
-    found = (value for at in layer.slots for value in values(unit.cells[at]))
-    return sum(len(value.raw.split(";")) for value in found if value.raw != UNSET)
+    link_values = (value for at in layer.slots for value in values(unit.cells[at]))
+    return sum(len(value.raw.split(";")) for value in link_values if value.raw != UNSET)
 
 
-def _used(layer: Declared, found: Sequence[dict[str, str]]) -> list[str]:
+def _used(layer: Declared, annotations: Sequence[dict[str, str]]) -> list[str]:
     """The features that have a value anywhere, in the order of the header."""
-    names = {name for texts in found for name in texts}
+    names = {name for texts in annotations for name in texts}
     return [name for name, _at in layer.features if name in names]
 
 
@@ -342,21 +342,21 @@ class Text:
     """
 
     @classmethod
-    def of(cls, found: Sequence[Sentence]) -> Text:
+    def of(cls, sentences: Sequence[Sentence]) -> Text:
         """The text with the first counting in which each token covers its text. Raises Fault."""
         try:
-            return cls(found)
+            return cls(sentences)
         except Fault:
             for way in (POINTS, BYTES):
                 with suppress(Fault):
-                    return cls(found, way)
+                    return cls(sentences, way)
             raise
 
-    def __init__(self, found: Sequence[Sentence], way: str = UTF16) -> None:
+    def __init__(self, sentences: Sequence[Sentence], way: str = UTF16) -> None:
         self.way = way
         pieces: list[str] = []
         end = 0  # of the pieces, as offsets are counted
-        for sentence in found:
+        for sentence in sentences:
             text, start = _placed(sentence, way)
             if not 0 <= start - end <= LARGEST_GAP:
                 raise _wrong(sentence.units[0], "".join(pieces)[-20:])
@@ -366,7 +366,7 @@ class Text:
             pieces.append("\n")
         self.text = "".join(pieces)
         self._points = points(self.text, way)
-        for sentence in found:
+        for sentence in sentences:
             for unit in sentence.units:
                 start, end = self.offsets(unit)
                 if self.text[start:end] != unit.text:
@@ -389,9 +389,9 @@ def _placed(sentence: Sentence, way: str) -> tuple[str, int]:
     return text, first.start - length(text[:at], way)
 
 
-def _wrong(unit: Unit, found: str) -> Fault:
+def _wrong(unit: Unit, covered: str) -> Fault:
     return Fault(
         _("line {line}: the token {start}–{end} covers {found}, but the file says {said}").format(
-            line=unit.line, start=unit.start, end=unit.end, found=show(found), said=show(unit.text)
+            line=unit.line, start=unit.start, end=unit.end, found=show(covered), said=show(unit.text)
         )
     )

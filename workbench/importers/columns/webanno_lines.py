@@ -83,8 +83,8 @@ class Value:
 
 def plain(text: str) -> str:
     r"""The text without its escapes. WebAnno 3.2 wrote letters beyond ASCII as in Java: \u00FC."""
-    found = _ESCAPED.sub(lambda match: _character(match[1]), text)
-    return found if text.isascii() and found.isascii() else joined_surrogates(found)
+    unescaped = _ESCAPED.sub(lambda match: _character(match[1]), text)
+    return unescaped if text.isascii() and unescaped.isascii() else joined_surrogates(unescaped)
 
 
 def _character(escape: str) -> str:
@@ -95,25 +95,25 @@ def values(cell: str) -> tuple[Value, ...]:
     """The values of the stacked annotations of a cell; () for none."""
     if cell == NONE:
         return ()
-    found = []
+    stacked = []
     for piece in _STACKED.findall(cell):
         match = _NUMBERED.fullmatch(piece)
         raw, number = (match[1], int(match[2])) if match else (piece, 0)
-        found.append(Value("" if raw in (NONE, UNSET) else plain(raw), number, raw))
-    return tuple(found)
+        stacked.append(Value("" if raw in (NONE, UNSET) else plain(raw), number, raw))
+    return tuple(stacked)
 
 
 def declared(lines: Iterable[str]) -> tuple[Declared, ...]:
     """The layers of the header, in the order of their columns."""
-    found: list[Declared] = []
+    layers: list[Declared] = []
     column = 0
     for line in lines:
         if match := _LAYER.match(line.rstrip()):
-            found.append(_layer(match[1], match[2], column))
-            column = found[-1].columns.stop
-        elif found and not line.startswith("#") and line.strip():
+            layers.append(_layer(match[1], match[2], column))
+            column = layers[-1].columns.stop
+        elif layers and not line.startswith("#") and line.strip():
             break
-    return tuple(found)
+    return tuple(layers)
 
 
 def _layer(kind: str, rest: str, first: int) -> Declared:

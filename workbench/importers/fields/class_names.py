@@ -28,8 +28,8 @@ def decoders(features: object) -> dict[str, Decode]:
     columns = _of_yaml(features) if isinstance(features, list) else features
     if not isinstance(columns, Mapping):
         return {}
-    found = {str(name): _decoder(feature, str(name)) for name, feature in columns.items()}
-    return {name: decode for name, decode in found.items() if decode is not None}
+    by_column = {str(name): _decoder(feature, str(name)) for name, feature in columns.items()}
+    return {name: decode for name, decode in by_column.items() if decode is not None}
 
 
 def decoded(row: dict[str, Any], decoders: Mapping[str, Decode]) -> dict[str, Any] | Fault:
@@ -49,10 +49,10 @@ def beside(path: Path) -> dict[str, Decode]:
     try:
         if not info.is_file() or leads_out(info, path.parent):
             return {}
-        found = json.loads(info.read_text(encoding="utf-8"))
+        info_json = json.loads(info.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
-    return decoders(found.get("features")) if isinstance(found, dict) else {}
+    return decoders(info_json.get("features")) if isinstance(info_json, dict) else {}
 
 
 def _decoder(feature: object, column: str) -> Decode | None:
@@ -90,8 +90,8 @@ def _of_list(feature: object, column: str) -> Decode | None:
 def _lists_of(value: Mapping[str, Any], feature: object, column: str) -> dict[str, Any]:
     parts = feature if isinstance(feature, Mapping) else {}
     known = {name: _of_list(part, f"{column}.{name}") for name, part in parts.items()}
-    found: dict[str, Any] = _of_struct(value, {name: its for name, its in known.items() if its})
-    return found
+    decoded: dict[str, Any] = _of_struct(value, {name: its for name, its in known.items() if its})
+    return decoded
 
 
 def _of_struct(value: Any, decoders: Mapping[str, Decode]) -> Any:

@@ -41,18 +41,18 @@ def metadata(cells: Iterable[tuple[str, object]]) -> dict[str, Any]:
     """Metadata by name; a column `meta` with a JSON object, as our own export writes it, is
     unpacked.
     """
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, cell in cells:
         if cell in ("", None):
             continue
         if name == "meta" and isinstance(cell, str) and cell.startswith("{"):
             try:
-                found.update(json.loads(cell))
+                values.update(json.loads(cell))
                 continue
             except (ValueError, RecursionError):
                 pass  # then it is an ordinary text
-        found[name] = cell
-    return found
+        values[name] = cell
+    return values
 
 
 def of_single_text(record: Record, options: Options) -> Record:

@@ -97,13 +97,13 @@ def layers_of(
         and not schemes.is_every(schemes.detect(map(_words, fields[name])))
     ]
     main = next((name for name in spans if _MAIN.search(name)), spans[0] if spans else "")
-    found: dict[str, str] = {}
+    layers: dict[str, str] = {}
     for name in tags:
         short = _KIND.sub("", name).strip(" _-") or name
-        usual = not _KIND.sub("", name).strip(" _-") and tag_layer not in found.values()
+        usual = not _KIND.sub("", name).strip(" _-") and tag_layer not in layers.values()
         layer = span_layer if name == main else tag_layer if usual and name not in spans else short
-        found[name] = layer if layer not in found.values() else name
-    return found
+        layers[name] = layer if layer not in layers.values() else name
+    return layers
 
 
 def _are_lists(values: Sequence[object]) -> bool:
@@ -188,14 +188,14 @@ def joined(value: object, column: str) -> tuple[str, Offsets]:
 
 def place_tokens(words: Sequence[str], text: str) -> Offsets | None:
     """The offsets of tokens in their text; None if they do not occur in it in this order."""
-    found, position = [], 0
+    offsets, position = [], 0
     for word in words:
         start = text.find(word, position)
         if start < 0:
             return None
         position = start + len(word)
-        found.append((start, position))
-    return tuple(found)
+        offsets.append((start, position))
+    return tuple(offsets)
 
 
 class Tags:
@@ -341,8 +341,8 @@ def classes_of_vector(value: object, length: int, names: Sequence[str]) -> tuple
     """The classes whose element is 1: their names, or positions from 0. Raises Fault."""
     if not isinstance(value, list | tuple) or len(value) != length or not {*value} <= {0, 1}:
         message = _("the classes are {value}, expected a list of indicators (0 or 1) of length {n}")
-        shown = str(value)[:60] if isinstance(value, list | tuple) else show(value)
-        raise Fault(message.format(value=shown, n=length))
+        excerpt = str(value)[:60] if isinstance(value, list | tuple) else show(value)
+        raise Fault(message.format(value=excerpt, n=length))
     on = [position for position, item in enumerate(value) if item]
     return tuple(name_of(at, names) if names else str(at) for at in on)
 
@@ -368,9 +368,9 @@ def indicated_layers(
         elif column in indicators:
             classes.setdefault(layer, []).append(column)
     keys: list[str] = []
-    for layer, found in classes.items():
+    for layer, class_names in classes.items():
         labels = []
-        for name in dict.fromkeys(found):
+        for name in dict.fromkeys(class_names):
             keys.append(free_key(MULTI.id, keys))
             labels.append(Label(name, key=keys[-1]))
         yield Layer(layer, MULTI.id, tuple(labels), texts)
@@ -396,14 +396,14 @@ def replaced_remark(file: str, n: int) -> str:
 def indicator_columns(fields: Mapping[str, Sequence[object]]) -> list[str]:
     """At least two columns with nothing but 0 and 1, or no and yes; else none."""
     for no, yes in _TRUTHS:
-        found = [
+        indicators = [
             name
             for name, values in fields.items()
             if not _NUMBERED.match(name.strip()) and _holds_only(values, no, yes)
         ]
-        ones = any(_plain(value) in yes for name in found for value in fields[name])
-        if len(found) > 1 and ones:
-            return found
+        ones = any(_plain(value) in yes for name in indicators for value in fields[name])
+        if len(indicators) > 1 and ones:
+            return indicators
     return []
 
 

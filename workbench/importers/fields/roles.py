@@ -111,7 +111,7 @@ def parse(mapping: Iterable[tuple[str, str]], *, asks: bool = False) -> tuple[Ro
     Several columns may hold tags or spans of the same layer: nested levels, for example; and
     several indicators of its classes.
     """
-    found: dict[Role, None] = {}
+    parsed_roles: dict[Role, None] = {}
     taken: set[str] = set()
     for role, column in mapping:
         kind, _colon, name = role.partition(":")
@@ -131,16 +131,16 @@ def parse(mapping: Iterable[tuple[str, str]], *, asks: bool = False) -> tuple[Ro
         if parsed.text in taken and kind not in (*REPEATABLE, CHOICE):
             raise ImportFailed(_("The role {role!r} is given twice.").format(role=role))
         taken.add(parsed.text)
-        found[parsed] = None
+        parsed_roles[parsed] = None
     if not asks:
-        _check_choices(tuple(found))
-    return tuple(found)
+        _check_choices(tuple(parsed_roles))
+    return tuple(parsed_roles)
 
 
-def _check_choices(found: tuple[Role, ...]) -> None:
+def _check_choices(parsed_roles: tuple[Role, ...]) -> None:
     """Raises ImportFailed for a question or an answer without choices."""
-    kinds = {role.kind for role in found}
-    for item in found:
+    kinds = {role.kind for role in parsed_roles}
+    for item in parsed_roles:
         if item.kind in (QUESTION, ANSWER) and not kinds & {CHOICE, CHOICES}:
             raise ImportFailed(
                 _("The role {role!r} is for multiple choice, and no column has choices.").format(
@@ -159,11 +159,11 @@ def resolved(
     named: dict[str, list[str]] = {}
     for _role, column in written_in(columns):
         named.setdefault(column.partition(":")[2].strip(), []).append(column)
-    found = []
+    pairs = []
     for role, column in mapping:
         others = named.get(column, ()) if column not in columns else ()
-        found.append((role, others[0] if len(others) == 1 else column))
-    return tuple(found)
+        pairs.append((role, others[0] if len(others) == 1 else column))
+    return tuple(pairs)
 
 
 def chooses(mapping: Iterable[tuple[str, str]]) -> bool:
@@ -176,18 +176,18 @@ def written_in(columns: Iterable[str]) -> list[tuple[str, str]]:
     """(role, column) of the columns that are named like a role, as our own export names them:
     `label:topic`. Columns of choices belong to an `answer:LAYER`.
     """
-    found: dict[str, str] = {}
+    roles: dict[str, str] = {}
     numbered = []
     for column in columns:
         kind, _colon, name = column.strip().partition(":")
         if kind in NAMED and kind != "meta" and name.strip():
-            found.setdefault(f"{kind}:{name.strip()}", column)
+            roles.setdefault(f"{kind}:{name.strip()}", column)
         elif _NUMBERED.fullmatch(column):
             numbered.append((CHOICE, column))
     if not numbered:
-        found = {role: its for role, its in found.items() if not role.startswith(ANSWER)}
-    answers = any(role.startswith(ANSWER) for role in found)
-    return [*found.items(), *(numbered if answers else ())]
+        roles = {role: its for role, its in roles.items() if not role.startswith(ANSWER)}
+    answers = any(role.startswith(ANSWER) for role in roles)
+    return [*roles.items(), *(numbered if answers else ())]
 
 
 def asks(mapping: Iterable[tuple[str, str]]) -> bool:
@@ -253,13 +253,13 @@ def guess(
     """
     cells = {column: [row[n] for row in rows if n < len(row)] for n, column in enumerate(columns)}
     left = [column for column in columns if column != ESCAPED_COLUMN]
-    found: list[tuple[str, str]] = []
+    mapping: list[tuple[str, str]] = []
 
     def take(role: str, names: Sequence[str]) -> None:
         for name in names:
             for column in left:
                 if column.strip().lower() == name:
-                    found.append((role, column))
+                    mapping.append((role, column))
                     left.remove(column)
                     return
 
@@ -279,46 +279,46 @@ def guess(
     )
     words, tags = list_fields.tokens_and_tags({text: cells.get(text, ()), **lists}, text)
     words = words or ("" if text else list_fields.tokens_alone(lists))
-    found += [("text", text or words)] if text or words else []
-    found += [(TOKENS, words)] if words and text else []
+    mapping += [("text", text or words)] if text or words else []
+    mapping += [(TOKENS, words)] if words and text else []
     layers = list_fields.layers_of(lists, tags, span_layer=span_layer)
-    found += [(f"{TAG}:{layer}", column) for column, layer in layers.items()]
-    for _role, column in found:
+    mapping += [(f"{TAG}:{layer}", column) for column, layer in layers.items()]
+    for _role, column in mapping:
         left.remove(column)
-    if not found and (longest := _longest(left, rows, columns)):
-        found.append(("text", longest))
+    if not mapping and (longest := _longest(left, rows, columns)):
+        mapping.append(("text", longest))
         left.remove(longest)
     if any(role == CHOICE for role, _column in written):
         take(QUESTION, (QUESTION,))
     for role in ("text_b", "id", "split", "group"):
         take(role, _NAMES[role])
-    paired = any(role == "text_b" and any(map(filled, cells[its])) for role, its in found)
+    paired = any(role == "text_b" and any(map(filled, cells[its])) for role, its in mapping)
     take(f"label:{pair_layer if paired else class_layer}", _LABEL)
-    found = [_several(role, column, cells[column], columns) for role, column in found]
-    found += written
+    mapping = [_several(role, column, cells[column], columns) for role, column in mapping]
+    mapping += written
     known = {column for _role, column in written}
     in_text = [column for column in in_text if column not in known]
-    found += [(f"{SPANS}:{table_cells.span_layer(name, span_layer)}", name) for name in in_text]
-    found += _tagged(found, left, cells, span_layer)
-    if not any(role.partition(":")[0] in (*CLASSES, *IN_TEXT) for role, _column in found):
+    mapping += [(f"{SPANS}:{table_cells.span_layer(name, span_layer)}", name) for name in in_text]
+    mapping += _tagged(mapping, left, cells, span_layer)
+    if not any(role.partition(":")[0] in (*CLASSES, *IN_TEXT) for role, _column in mapping):
         layer = pair_layer if paired else class_layer
         indicators = list_fields.indicator_columns({column: cells[column] for column in left})
-        found += [(f"{LABELS}:{layer}", column) for column in indicators]
-    found += [(role, column) for role, column in scores(cells) if column in left]
-    used = {column for _role, column in found}
-    found += metadata(column for column in left if column not in used)
-    return tuple(found)
+        mapping += [(f"{LABELS}:{layer}", column) for column in indicators]
+    mapping += [(role, column) for role, column in scores(cells) if column in left]
+    used = {column for _role, column in mapping}
+    mapping += metadata(column for column in left if column not in used)
+    return tuple(mapping)
 
 
 def _lists_in(cells: Mapping[str, Sequence[str]]) -> dict[str, list[object]]:
     """The values of the columns all of whose cells hold lists."""
-    found: dict[str, list[object]] = {}
+    lists: dict[str, list[object]] = {}
     for column, its in cells.items():
         values = [table_cells.list_of(cell) for cell in its]
         some = [value for value, cell in zip(values, its, strict=True) if cell.strip()]
         if some and None not in some:
-            found[column] = list(values)
-    return found
+            lists[column] = list(values)
+    return lists
 
 
 def several(mapped: Iterable[Role]) -> list[tuple[str, str]]:
@@ -347,14 +347,14 @@ def _several(
 
 
 def _tagged(
-    found: Sequence[tuple[str, str]],
+    mapping: Sequence[tuple[str, str]],
     left: Sequence[str],
     cells: Mapping[str, Sequence[str]],
     layer: str,
 ) -> list[tuple[str, str]]:
     """(role, column) of columns with a tag for each word of the text."""
-    texts = next((cells[column] for role, column in found if role == "text"), ())
-    used = {column for _role, column in found}
+    texts = next((cells[column] for role, column in mapping if role == "text"), ())
+    used = {column for _role, column in mapping}
     return [
         (f"{TAG}:{layer}", column)
         for column in left
@@ -388,15 +388,15 @@ def metadata(columns: Iterable[str]) -> list[tuple[str, str]]:
 
     Names that differ in the spaces around them only, and blank ones, are numbered.
     """
-    found: dict[str, str] = {}
+    columns_by_name: dict[str, str] = {}
     for column in columns:
-        name = wanted = column.strip() or "column"
+        name = base_name = column.strip() or "column"
         number = 1
-        while name in found:
+        while name in columns_by_name:
             number += 1
-            name = f"{wanted} ({number})"
-        found[name] = column
-    return [(f"meta:{name}", column) for name, column in found.items()]
+            name = f"{base_name} ({number})"
+        columns_by_name[name] = column
+    return [(f"meta:{name}", column) for name, column in columns_by_name.items()]
 
 
 def _longest(

@@ -48,8 +48,8 @@ def value_of(cell: str) -> object:
     # Python joins strings without a comma between them, so that numpy's come first
     if _NUMPY.fullmatch(cell):
         cell = f"[{', '.join(match[0] for match in _ITEM.finditer(cell))}]"
-    found = _literal(cell)
-    return _literal(_MISSING.sub("None", cell)) if found is None else found
+    literal = _literal(cell)
+    return _literal(_MISSING.sub("None", cell)) if literal is None else literal
 
 
 def _literal(text: str) -> object:
@@ -130,11 +130,11 @@ def spans(cell: str, text: str = "", offsets: Offsets | None = None) -> tuple[Sp
         if isinstance(item, Mapping)
     ]
     counting = (offsets or Offsets()).counting(text, quotes, fixed=True)
-    found: dict[Span, None] = {}
+    unique: dict[Span, None] = {}
     for item in raw:
         for span in _spans(item, counting, cell):
-            found[span] = None
-    return tuple(found)
+            unique[span] = None
+    return tuple(unique)
 
 
 def _spans(item: object, counting: Counting, cell: str) -> Iterable[Span]:

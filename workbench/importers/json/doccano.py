@@ -103,18 +103,18 @@ class DoccanoImporter:
         if roles.asks(options.mapping):
             return SquadImporter().preview(source, options, limit)
         columns: dict[str, None] = {}
-        found = [
+        numbered = [
             (line, value)
             for line, value in islice(_values(source, options), limit)
             if isinstance(value, dict)
         ]
-        objects = [value for _line, value in found]
+        objects = [value for _line, value in numbered]
         _fields(objects, source.name)
         for value in objects:
             columns.update(dict.fromkeys(map(str, value)))
         rows = tuple(
             TableRow(line, tuple(_cell(value.get(column, "")) for column in columns))
-            for line, value in found
+            for line, value in numbered
         )
         return Table(
             tuple(columns),
@@ -194,8 +194,8 @@ def _read(source: Source) -> Iterator[tuple[int, object]]:
         if isinstance(pairs, list) and any(_as_object(pair) is not None for pair in pairs):
             for pair in filter(None, pairs):  # one list for all texts, with null for those without
                 yield line, _as_object(pair) or pair
-        elif (found := _as_object(value)) is not None:
-            yield line, found
+        elif (record := _as_object(value)) is not None:
+            yield line, record
         elif records := _records_in(value):
             yield from ((line, record) for record in records)
         else:
@@ -255,19 +255,19 @@ def _fields(sample: list[dict[str, Any]], file: str) -> list[str]:
 
     Raises ImportFailed if there are too many for records.
     """
-    found = list(dict.fromkeys(str(key) for value in sample for key in value))
-    if len(found) > roles.MOST_COLUMNS:
+    names = list(dict.fromkeys(str(key) for value in sample for key in value))
+    if len(names) > roles.MOST_COLUMNS:
         raise ImportFailed(
             _(
                 "The first records of {file} have too many different fields: {count:,} of at "
                 "most {most:,}."
-            ).format(file=file, count=len(found), most=roles.MOST_COLUMNS),
+            ).format(file=file, count=len(names), most=roles.MOST_COLUMNS),
             hint=_(
                 "Check whether the file is one object that contains all records by name. "
                 "A list of records is expected."
             ),
         )
-    return found
+    return names
 
 
 def _require_text(known: list[str], guessed: dict[str, str], file: str) -> None:
@@ -285,47 +285,47 @@ def _guess(sample: list[dict[str, Any]], options: Options) -> tuple[tuple[str, s
     """(role, field) pairs from the first records."""
     keys = dict.fromkeys(str(key) for value in sample for key in value)
     all_fields = {key: [value.get(key) for value in sample] for key in keys}
-    found: list[tuple[str, str]] = []
+    mapping: list[tuple[str, str]] = []
     text = next((key for key in _TEXT if key in keys and not _is_listed(all_fields[key])), None)
     text_b = next((key for key in _TEXT_B if key in keys), None)
     words, tags = list_fields.tokens_and_tags(all_fields, text or "")
     words = words or list_fields.tokens_alone(all_fields, text or "")
     text = text or words or _longest(sample)
-    found += [("text", text)] if text else []
-    found += [(roles.TOKENS, words)] if words and words != text else []
-    found += [("text_b", text_b)] if text_b else []
-    found += [(name, name) for name in ("id", "split", "group") if name in keys]
+    mapping += [("text", text)] if text else []
+    mapping += [(roles.TOKENS, words)] if words and words != text else []
+    mapping += [("text_b", text_b)] if text_b else []
+    mapping += [(name, name) for name in ("id", "split", "group") if name in keys]
     layers = list_fields.layers_of(
         all_fields, tags, span_layer=options.span_layer, tag_layer=options.tag_layer
     )
-    found += [(f"{roles.TAG}:{layer}", column) for column, layer in layers.items()]
+    mapping += [(f"{roles.TAG}:{layer}", column) for column, layer in layers.items()]
     classes = options.pair_layer if text_b else options.class_layer
-    used = {column for _role, column in found}
+    used = {column for _role, column in mapping}
     for key in _LABELS:
         if key in keys and key not in used and (kind := _kind(all_fields[key])):
             role = f"spans:{options.span_layer}" if kind == "spans" else f"label:{classes}"
             if kind == "classes" and list_fields.vector_length(all_fields[key]):
                 role = f"{roles.LABELS}:{classes}"
             # records with relations may have their spans in another field than those without
-            found += [(role, key)] if kind == "spans" or role not in dict(found) else []
-    if "cats" in keys and f"label:{classes}" not in dict(found):
-        found.append((f"label:{classes}", "cats"))
-    used = {column for _, column in found}
+            mapping += [(role, key)] if kind == "spans" or role not in dict(mapping) else []
+    if "cats" in keys and f"label:{classes}" not in dict(mapping):
+        mapping.append((f"label:{classes}", "cats"))
+    used = {column for _, column in mapping}
     fields = {key: values for key, values in all_fields.items() if key not in used}
-    found += _choice_roles(fields, found, options)
-    found += _span_roles(fields, found)
-    used = {column for _, column in found}
+    mapping += _choice_roles(fields, mapping, options)
+    mapping += _span_roles(fields, mapping)
+    used = {column for _, column in mapping}
     fields = {key: values for key, values in all_fields.items() if key not in used}
-    if not any(role.partition(":")[0] in (*roles.CLASSES, *roles.IN_TEXT) for role, _its in found):
+    if not any(role.partition(":")[0] in (*roles.CLASSES, *roles.IN_TEXT) for role, _its in mapping):
         indicators = list_fields.indicator_columns(fields)
-        found += [(f"{roles.LABELS}:{classes}", column) for column in indicators]
-    found += roles.scores(fields)
-    used = {column for _, column in found}
+        mapping += [(f"{roles.LABELS}:{classes}", column) for column in indicators]
+    mapping += roles.scores(fields)
+    used = {column for _, column in mapping}
     quiet = (*_QUIET, *_LABEL_STUDIO) if _is_label_studio(keys) else _QUIET
     quiet = (*quiet, *_ARGILLA) if _is_argilla(keys) else quiet
     left = [key for key in keys if key not in used and key not in quiet]
-    found += roles.metadata(key for key in left if key not in ("meta", "metadata", "cats"))
-    return tuple(found)
+    mapping += roles.metadata(key for key in left if key not in ("meta", "metadata", "cats"))
+    return tuple(mapping)
 
 
 def _is_listed(values: Sequence[object]) -> bool:
@@ -342,7 +342,7 @@ def _is_label_studio(keys: Iterable[str]) -> bool:
 
 
 def _choice_roles(
-    fields: Mapping[str, Sequence[object]], found: Sequence[tuple[str, str]], options: Options
+    fields: Mapping[str, Sequence[object]], mapping: Sequence[tuple[str, str]], options: Options
 ) -> list[tuple[str, str]]:
     """Roles of the fields that hold choices or regions of Label Studio: several groups of choices
     have a layer each.
@@ -350,7 +350,7 @@ def _choice_roles(
     groups = {name: kind for name, values in fields.items() if (kind := _group_of(values))}
     several = {kind: [*groups.values()].count(kind) > 1 for kind in groups.values()}
     usual = {"label": options.class_layer, "spans": options.span_layer}
-    taken = {role for role, _column in found}
+    taken = {role for role, _column in mapping}
     roles_ = []
     for name, kind in groups.items():
         layer = usual[kind]
@@ -370,10 +370,10 @@ def _group_of(values: Sequence[object]) -> str:
 
 
 def _span_roles(
-    fields: Mapping[str, Sequence[object]], found: Sequence[tuple[str, str]]
+    fields: Mapping[str, Sequence[object]], mapping: Sequence[tuple[str, str]]
 ) -> list[tuple[str, str]]:
     """Roles of the other fields that hold lists of spans, in a layer of their own each."""
-    used = {column for _role, column in found}
+    used = {column for _role, column in mapping}
     return [
         (f"spans:{name}", name)
         for name, values in fields.items()
@@ -415,9 +415,9 @@ class _Lists:
 
     def add(self, value: Mapping[str, Any]) -> None:
         for column in self.columns:
-            if isinstance(found := value.get(column), list):
-                self.some = self.some or bool(found)
-                self.empty += not found
+            if isinstance(items := value.get(column), list):
+                self.some = self.some or bool(items)
+                self.empty += not items
 
     def remarks(self, file: str) -> Iterator[Remark]:
         if self.some and self.empty:
@@ -671,8 +671,8 @@ def _labels(value: object, role: roles.Role, parts: _Parts, options: Options, fo
         parts.states[name] = "submitted"
     elif value or role.kind == roles.LABELS:
         name = role.name if role.kind in roles.CLASSES else options.class_layer
-        found = (list_fields.class_name(item, form.class_names) for item in value)
-        names = tuple(dict.fromkeys(found))
+        class_names = (list_fields.class_name(item, form.class_names) for item in value)
+        names = tuple(dict.fromkeys(class_names))
         parts.marks[name] = _together(parts.marks.get(name, ()), names, role)
         parts.states[name] = "submitted"
 
@@ -732,17 +732,17 @@ def with_relations(record: Record, value: object, options: Options) -> Record:
     if not isinstance(raw, list):
         raise Fault(_("the relations are {value}, expected a list").format(value=show(raw)))
     by_id = _by_id(value)
-    found = tuple(dict.fromkeys(_relation(item, by_id) for item in raw))
+    relations = tuple(dict.fromkeys(_relation(item, by_id) for item in raw))
     name = options.relation_layer
     return replace(
         record,
-        relations={**record.relations, name: found},
+        relations={**record.relations, name: relations},
         states={**record.states, name: "submitted"},
     )
 
 
 def _by_id(value: Mapping[str, Any]) -> dict[str, Span]:
-    found = {}
+    spans = {}
     for name in ("entities", "label", "labels"):
         raw = value.get(name)
         for item in raw if isinstance(raw, list) else ():
@@ -751,8 +751,8 @@ def _by_id(value: Mapping[str, Any]) -> dict[str, Span]:
                     item.get("start_offset", item.get("start")),
                     item.get("end_offset", item.get("end")),
                 )
-                found[str(item["id"])] = Span(start, end, label_name(item.get("label")))
-    return found
+                spans[str(item["id"])] = Span(start, end, label_name(item.get("label")))
+    return spans
 
 
 def _relation(item: object, by_id: Mapping[str, Span]) -> Relation:

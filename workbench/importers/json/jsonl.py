@@ -29,12 +29,12 @@ _LISTS = re.compile(r"\[\s*(?=[\[{])")
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    content = dict(pairs)
+    if len(content) != len(pairs):
         times = Counter(key for key, _value in pairs)
         twice = next(key for key, number in times.items() if number > 1)
         raise ValueError(_("the key {key!r} occurs twice").format(key=twice))
-    return found
+    return content
 
 
 def _constant(name: str) -> None:

@@ -171,12 +171,12 @@ def _chosen_field(options: Options, file: str) -> str:
 
 def _layers(controls: dict[str, dict[str, None]], options: Options) -> dict[tuple[str, str], str]:
     """The only control of its kind goes to the usual layer, several get one each."""
-    found = {}
+    layers = {}
     for kind, names in controls.items():
         usual = options.span_layer if kind == SPANS else options.class_layer
         for name in names:
-            found[kind, name] = usual if len(names) == 1 or not name else name
-    return found
+            layers[kind, name] = usual if len(names) == 1 or not name else name
+    return layers
 
 
 def _is_media(name: str, value: str) -> bool:
@@ -192,8 +192,8 @@ def _is_media(name: str, value: str) -> bool:
 
 
 def _annotations(task: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    found = task.get("annotations", task.get("completions"))
-    return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
+    entries = task.get("annotations", task.get("completions"))
+    return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
 
 
 def _chosen(task: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -205,8 +205,8 @@ def _chosen(task: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _results(annotation: Mapping[str, Any] | None) -> Iterator[Mapping[str, Any]]:
-    found = annotation.get("result") if annotation else None
-    for result in found if isinstance(found, list) else ():
+    results = annotation.get("result") if annotation else None
+    for result in results if isinstance(results, list) else ():
         if isinstance(result, dict):
             yield result
 
@@ -236,8 +236,8 @@ def _record(task: object, form: _Form, left: Counter[str]) -> Record:
     data = {**data, form.text: counting.text}
     marks, spans, regions = _labels(chosen, counting, form, left)
     _count(task, left)
-    found = _relations(chosen, regions, left)
-    relations = {form.relation_layer: found} if found else {}
+    related = _relations(chosen, regions, left)
+    relations = {form.relation_layer: related} if related else {}
     states = _states(task, chosen, marks, form) | dict.fromkeys(relations, "submitted")
     return Record(_document(task, data, form), states, marks, spans, relations=relations)
 
@@ -283,7 +283,7 @@ def _relations(
     annotation: Mapping[str, Any] | None, regions: Mapping[str, Region], left: Counter[str]
 ) -> tuple[Relation, ...]:
     """Relations between regions of one layer; without a label they are "related"."""
-    found: dict[Relation, None] = {}
+    relations: dict[Relation, None] = {}
     for result in _results(annotation):
         if result.get("type") != RELATION.id:
             continue
@@ -293,8 +293,8 @@ def _relations(
             left[RELATION.id] += 1
             continue
         for name in result.get("labels") or ("related",):
-            found[Relation(label_name(name), pair[1], other[1])] = None
-    return tuple(found)
+            relations[Relation(label_name(name), pair[1], other[1])] = None
+    return tuple(relations)
 
 
 def _labels(
@@ -322,7 +322,7 @@ def _labels(
             regions[str(result.get("id", ""))] = layer, Span(start, end, names[0])
     return (
         {layer: tuple(names) for layer, names in marks.items()},
-        {layer: unique_spans(found) for layer, found in spans.items()},
+        {layer: unique_spans(layer_spans) for layer, layer_spans in spans.items()},
         regions,
     )
 
@@ -389,13 +389,13 @@ def _document(task: Mapping[str, Any], data: Mapping[str, Any], form: _Form) -> 
     known = key is not None and not isinstance(key, (dict, list, bool))
     split = meta.get("split")
     try:
-        found = split_name(split)
+        known_split = split_name(split)
     except Fault:  # some other field of that name: it stays in the metadata
-        found = None
-    if found:
+        known_split = None
+    if known_split:
         del meta["split"]
     named = None if group in (None, "") else str(group)
-    return Document(str(key) if known else "", texts, found, named, meta)
+    return Document(str(key) if known else "", texts, known_split, named, meta)
 
 
 def _texts(

@@ -66,10 +66,10 @@ class MultipleChoiceImporter:
 
     def sniff(self, head: str, name: str) -> Guess:
         if jsonl.opens(head):
-            given = jsonl.first_object(head)
-            if isinstance(given.get("accept"), list) and given.get("answer") in _DECISIONS:
+            record = jsonl.first_object(head)
+            if isinstance(record.get("accept"), list) and record.get("answer") in _DECISIONS:
                 return Guess(0.0)  # Prodigy: classes to choose from, which are the same everywhere
-            first = next(iter(_flat(given)), {})
+            first = next(iter(_flat(record)), {})
             rows, fields = [first], list(first)
         else:
             delimiter, _even = guess_delimiter(head)
@@ -86,8 +86,8 @@ class MultipleChoiceImporter:
 
     def preview(self, source: Source, options: Options, limit: int) -> Table:
         rows = list(islice(_rows(source, options), limit))
-        found = [row for _line, row in rows if isinstance(row, dict)]
-        fields = _fields(found)
+        records = [row for _line, row in rows if isinstance(row, dict)]
+        fields = _fields(records)
         return Table(
             fields,
             tuple(
@@ -95,7 +95,7 @@ class MultipleChoiceImporter:
                 for line, row in rows
                 if isinstance(row, dict)
             ),
-            options.mapping or _guess(fields, found),
+            options.mapping or _guess(fields, records),
             _("a text or question with several choices"),
             "" if jsonl.opens(source.head()) else Form.of(source, options, ",").delimiter,
         )
@@ -191,12 +191,12 @@ def _cell(value: object) -> str:
 def _guess(fields: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, str], ...]:
     """(role, field) pairs; `text` may be given several times, they are joined by spaces."""
     left = {name.strip().lower(): name for name in fields}
-    found: list[tuple[str, str]] = []
+    mapping: list[tuple[str, str]] = []
 
     def take(role: str, names: Iterable[str]) -> bool:
         name = next((name for name in names if name in left), None)
         if name is not None:
-            found.append((role, left.pop(name)))
+            mapping.append((role, left.pop(name)))
         return name is not None
 
     columns = [name for name in left if _COLUMN.fullmatch(name)]
@@ -205,23 +205,23 @@ def _guess(fields: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> tuple[tu
     columns = numbered if len(numbered) > 1 else alone if {"a", "b", "c"} <= {*alone} else []
     listed = [name for name in _LISTS if name in left and _is_list(left[name], rows)]
     if columns:
-        found += [(roles.CHOICE, left.pop(name)) for name in columns]
+        mapping += [(roles.CHOICE, left.pop(name)) for name in columns]
     elif listed or not rows:
         take(roles.CHOICES, listed or _LISTS)
     sentences = [name for name in left if _SENTENCE.fullmatch(name)]
     sentences = sentences if len(sentences) > 1 else []
-    found += [("text", left.pop(name)) for name in sentences]
+    mapping += [("text", left.pop(name)) for name in sentences]
     has_text = bool(sentences) or take("text", _CONTEXT)
     take(roles.QUESTION if has_text else "text", _QUESTION)
     own = next((pair for pair in roles.written_in(fields) if pair[0].startswith("answer:")), None)
     if own is not None:
-        found.append((own[0], left.pop(own[1].strip().lower())))
+        mapping.append((own[0], left.pop(own[1].strip().lower())))
     else:
         take(f"answer:{LAYER}", _ANSWER)
     take("id", _KEY)
     take("split", ("split", "partition"))
     take("group", ("group",))
-    return (*found, *roles.metadata(left.values()))
+    return (*mapping, *roles.metadata(left.values()))
 
 
 def _is_list(field: str, rows: Sequence[Mapping[str, Any]]) -> bool:
@@ -297,8 +297,8 @@ class _Form:
         """(own name, text) of each choice."""
         if self.columns:
             cells = [(name, row.get(name)) for name in self.columns]
-            kept = [(name, cell) for name, cell in cells if isinstance(cell, str) and cell.strip()]
-            return [(_ending(name), cell) for name, cell in kept]
+            filled = [(name, cell) for name, cell in cells if isinstance(cell, str) and cell.strip()]
+            return [(_ending(name), cell) for name, cell in filled]
         return _listed(row.get(self.listed))
 
     def record(self, row: dict[str, Any] | Fault) -> Record:
@@ -313,14 +313,14 @@ class _Form:
         parts = [row.get(name) for name in self.texts]
         text = " ".join(part.strip() for part in parts if isinstance(part, str) and part.strip())
         question = row.get(self.question) if self.question else ""
-        asked = question.strip() if isinstance(question, str) else ""
+        question_text = question.strip() if isinstance(question, str) else ""
         texts = [choice for _own, choice in choices]
         plain = {name: row.get(column) for name, column in self.plain.items()}
         group = plain.get("group")
         meta = metadata((name, row.get(column)) for name, column in self.meta)
         key = "" if plain.get("id") is None else str(plain["id"])
         document = replace(
-            with_choices(key, text or asked, texts, asked if text else ""),
+            with_choices(key, text or question_text, texts, question_text if text else ""),
             split=split_name(plain.get("split")),
             group=None if group in (None, "") else str(group),
             meta=meta,

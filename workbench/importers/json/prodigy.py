@@ -75,13 +75,13 @@ class ProdigyImporter:
         first = jsonl.first_object(head)
         if not isinstance(first.get("text"), str):
             return Guess(0.0)
-        if seen := [
+        if prodigy_keys := [
             key for key in ("answer", "_task_hash", "_input_hash", "_view_id") if key in first
         ]:
             return Guess(
                 0.95,
                 _("JSON with {names}, as Prodigy writes it").format(
-                    names=", ".join(map(repr, seen))
+                    names=", ".join(map(repr, prodigy_keys))
                 ),
             )
         if any(_holds_objects(first.get(key)) for key in ("tokens", "spans")):
@@ -146,13 +146,13 @@ def _cell(value: object) -> str:
 def _shown_labels(value: Mapping[str, Any]) -> list[str]:
     """The labels of a task as a preview lists them; `read` reports what is wrong with them."""
     spans, accepted = value.get("spans"), value.get("accept")
-    found = [
+    span_labels = [
         _cell(span.get("label"))
         for span in (spans if isinstance(spans, list) else ())
         if isinstance(span, dict)
     ]
     chosen = [_cell(label) for label in (accepted if isinstance(accepted, list) else ())]
-    return [label for label in (*found, *(chosen or [_cell(value.get("label"))])) if label]
+    return [label for label in (*span_labels, *(chosen or [_cell(value.get("label"))])) if label]
 
 
 def _record(value: object, options: Options, offsets: Offsets) -> Record:
@@ -184,12 +184,12 @@ def _record(value: object, options: Options, offsets: Offsets) -> Record:
         )
     elif answer != "reject":
         states = dict.fromkeys(layers, "submitted")
-    kept = answer != "reject"
+    accepted = answer != "reject"
     return Record(
         _document(value, counting),
         states,
-        {options.class_layer: marks} if marks and kept else {},
-        {options.span_layer: spans} if spans and kept else {},
+        {options.class_layer: marks} if marks and accepted else {},
+        {options.span_layer: spans} if spans and accepted else {},
     )
 
 
@@ -226,7 +226,7 @@ def _tokens(raw: object, counting: Counting) -> tuple[tuple[int, int], ...]:
         return ()
     if not isinstance(raw, list):
         raise Fault(_("the tokens are {raw}, expected a list").format(raw=show(raw)))
-    found = []
+    offsets = []
     for item in raw:
         if not isinstance(item, dict):
             raise Fault(_("a token is {one}, expected an object").format(one=show(item)))
@@ -241,8 +241,8 @@ def _tokens(raw: object, counting: Counting) -> tuple[tuple[int, int], ...]:
                     start=start, end=end, length=len(counting.text)
                 )
             )
-        found.append((start, end))
-    return tuple(found)
+        offsets.append((start, end))
+    return tuple(offsets)
 
 
 def _spans(value: Mapping[str, Any], counting: Counting) -> tuple[Span, ...] | None:
@@ -252,14 +252,14 @@ def _spans(value: Mapping[str, Any], counting: Counting) -> tuple[Span, ...] | N
         return None if "answer" not in value or "tokens" not in value else ()
     if not isinstance(raw, list):
         raise Fault(_("the spans are {raw}, expected a list").format(raw=show(raw)))
-    found = []
+    spans = []
     for item in raw:
         if not isinstance(item, dict):
             raise Fault(_("a span is {one}, expected an object").format(one=show(item)))
         if item.get("answer") != "reject":
             start, end = counting.span(*span_offsets(item.get("start"), item.get("end")))
-            found.append(Span(start, end, label_name(item.get("label"))))
-    return unique_spans(found)
+            spans.append(Span(start, end, label_name(item.get("label"))))
+    return unique_spans(spans)
 
 
 def _classes(value: Mapping[str, Any]) -> tuple[str, ...]:

@@ -76,14 +76,14 @@ class SquadImporter:
     def preview(self, source: Source, options: Options, limit: int) -> Table:
         if _is_squad(source):
             return _squad_table(source, limit)
-        found = [(line, row) for line, row in islice(_rows(source, options), limit)]
-        rows = [row for _line, row in found if isinstance(row, dict)]
+        numbered = [(line, row) for line, row in islice(_rows(source, options), limit)]
+        rows = [row for _line, row in numbered if isinstance(row, dict)]
         fields = _fields(rows)
         return Table(
             fields,
             tuple(
                 TableRow(line, tuple(_cell(row.get(name, "")) for name in fields))
-                for line, row in found
+                for line, row in numbered
                 if isinstance(row, dict)
             ),
             options.mapping or _guess(fields),
@@ -138,10 +138,10 @@ def _paragraph(raw: object, key: str, group: str, place: str, placing: Placing) 
     """Raises Fault."""
     if not isinstance(raw, dict) or not isinstance(raw.get("context"), str):
         raise Fault(_("there is no context"))
-    context, asked = raw["context"], raw.get("qas", [])
-    if not isinstance(asked, list):
-        raise Fault(_("the questions are {value}, expected a list").format(value=show(asked)))
-    questions = [_question(context, item, place, placing) for item in asked]
+    context, raw_questions = raw["context"], raw.get("qas", [])
+    if not isinstance(raw_questions, list):
+        raise Fault(_("the questions are {value}, expected a list").format(value=show(raw_questions)))
+    questions = [_question(context, item, place, placing) for item in raw_questions]
     return _record(context, questions, LAYER, key, group=group)
 
 
@@ -211,18 +211,18 @@ def _contexts(source: Source, options: Options, placing: Placing) -> Iterator[It
             continue
         by_text.setdefault(context, _Context(line, row)).questions.append(question)
     yield Layer(named, ANSWER.id)
-    for context, found in by_text.items():
+    for context, entry in by_text.items():
         try:
             group, split = (
-                found.fields.get(columns.get(literal, "")) for literal in ("group", "split")
+                entry.fields.get(columns.get(literal, "")) for literal in ("group", "split")
             )
             record = _record(
-                context, found.questions, named, "", group=_plain(group), split=split_name(split)
+                context, entry.questions, named, "", group=_plain(group), split=split_name(split)
             )
             check(record)
-            yield Row(found.line, record)
+            yield Row(entry.line, record)
         except Fault as fault:
-            yield Skipped(found.line, str(fault))
+            yield Skipped(entry.line, str(fault))
 
 
 def _columns(options: Options, row: Mapping[str, Any], file: str) -> tuple[dict[str, str], str]:
@@ -250,8 +250,8 @@ def _row(
     for value, what in ((context, _("the text")), (text, _("the question"))):
         if not isinstance(value, str) or not value.strip():
             raise Fault(_("{what} is empty").format(what=what))
-    answers, given = _pairs(row.get(columns.get("answer", ""))), row.get(columns.get("start", ""))
-    if len(answers) == 1 and answers[0][1] is None and (start := _number(given)) is not None:
+    answers, start_value = _pairs(row.get(columns.get("answer", ""))), row.get(columns.get("start", ""))
+    if len(answers) == 1 and answers[0][1] is None and (start := _number(start_value)) is not None:
         answers = [(answers[0][0], start)]
     is_null = str(row.get(columns.get("null", ""), "")).strip().lower() in _TRUE
     listed = isinstance(row.get(columns.get("answer", "")), dict | list)
@@ -294,12 +294,12 @@ def _rows(source: Source, options: Options) -> Iterator[tuple[int, dict[str, Any
 def _guess(fields: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """(role, field) pairs from the names of the fields."""
     left = {str(name).strip().lower(): str(name) for name in fields}
-    found: list[tuple[str, str]] = []
+    mapping: list[tuple[str, str]] = []
 
     def take(role: str, names: Iterable[str]) -> None:
         name = next((name for name in names if name in left), None)
         if name is not None:
-            found.append((role, left.pop(name)))
+            mapping.append((role, left.pop(name)))
 
     take("text", _CONTEXT)
     take(roles.QUESTION, (roles.QUESTION, "query"))
@@ -307,7 +307,7 @@ def _guess(fields: Sequence[str]) -> tuple[tuple[str, str], ...]:
     take("id", _ID)
     take("group", _GROUP)
     take("split", ("split", "partition"))
-    return tuple(found)
+    return tuple(mapping)
 
 
 def _answers_in_text(row: Mapping[str, Any]) -> bool:
@@ -398,14 +398,14 @@ class Placing:
         place: str,
     ) -> Question:
         """`answers`: (text, start); `start` may be missing. `place`: of the question, in words."""
-        found: dict[tuple[int, int], None] = {}
+        placed: dict[tuple[int, int], None] = {}
         for text, start in self._converted(context, answers):
             offsets = self._place(context, text, start)
             if offsets is not None:
-                found[offsets] = None
+                placed[offsets] = None
             else:
                 self.missing.append(f"{self.file}, {place}: {show(text, 60)}")
-        return Question(question, tuple(found), is_null and not found, attrs)
+        return Question(question, tuple(placed), is_null and not placed, attrs)
 
     def _converted(
         self, context: str, answers: Sequence[tuple[object, object]]
@@ -431,20 +431,20 @@ class Placing:
         """Where the answer is, in code points; the occurrence nearest to a wrong start."""
         if not isinstance(text, str) or not text.strip():
             return None
-        given = int(cast(float, start)) if is_number(start) else None
-        if given is not None and given >= 0 and context.startswith(text, given):
-            return given, given + len(text)
-        wanted = text if text in context else text.strip()
-        places = list(_occurrences(context, wanted))
+        stated = int(cast(float, start)) if is_number(start) else None
+        if stated is not None and stated >= 0 and context.startswith(text, stated):
+            return stated, stated + len(text)
+        answer = text if text in context else text.strip()
+        places = list(_occurrences(context, answer))
         if not places:
             return None
-        if given is None:
+        if stated is None:
             self.repeated += len(places) > 1
             best = places[0]
         else:
             self.moved += 1
-            best = min(places, key=lambda at: abs(at - given))
-        return best, best + len(wanted)
+            best = min(places, key=lambda at: abs(at - stated))
+        return best, best + len(answer)
 
     def remarks(self) -> Iterator[Remark]:
         """What the user must know about the answers read so far."""

@@ -80,13 +80,13 @@ def _as_csv(options: Options) -> Options:
 def _reader(sheet: Source) -> Importer:
     """The importer of tables that fits the columns best; that of CSV for equal ones."""
     head = sheet.head()
-    found: tuple[Importer, ...] = (
+    importers: tuple[Importer, ...] = (
         TableImporter(),
         TokenTableImporter(),
         MultipleChoiceImporter(),
         SquadImporter(),
     )
-    return max(found, key=lambda importer: importer.sniff(head, "table.csv").confidence)
+    return max(importers, key=lambda importer: importer.sniff(head, "table.csv").confidence)
 
 
 class _Sheet(Converted):
@@ -276,12 +276,12 @@ def has_sound_sectors(path: Path) -> bool:
     if max(fats, minis, mores) > len(content) // size or directory > _MAX_SECTOR:
         return False
     places = list(struct.unpack_from(f"<{_HEADER_SECTORS}I", content, 76))
-    seen = set[int]()
+    visited = set[int]()
     while more < _MAX_SECTOR:
         listed = _sector(content, more, size)
-        if more in seen or not listed:
+        if more in visited or not listed:
             return False
-        seen.add(more)
+        visited.add(more)
         places += listed[:-1]
         more = listed[-1]
     listed_in = [_sector(content, place, size) for place in places if place < _MAX_SECTOR]

@@ -134,8 +134,8 @@ def _record(row: Mapping[str, str]) -> Record:
     question = BLANK.join(part.replace(BLANK, " ") for part in parts)
     document = with_choices(row["ID"], text, (row["A"], row["B"], NEITHER), question)
     meta: dict[str, object] = {"pronoun": pronoun, "offset": start}
-    if found := gender(pronoun):
-        meta[GENDER] = found
+    if pronoun_gender := gender(pronoun):
+        meta[GENDER] = pronoun_gender
     answer = {"A": "1", "B": "2"}.get(right[0] if right else "", "3")
     return Record(replace(document, meta=meta), {LAYER: "submitted"}, {LAYER: (answer,)})
 

@@ -333,10 +333,10 @@ def _record(row: list[str], places: list[tuple[roles.Role, int]], lists: _Lists)
                 continue
             marks[role.name] = (list_fields.class_name(cell.strip(), lists.class_names),)
         elif role.kind == roles.LABELS:
-            found = (
+            class_names = (
                 list_fields.class_name(name, lists.class_names) for name in table_cells.labels(cell)
             )
-            marks[role.name] = tuple(dict.fromkeys((*marks.get(role.name, ()), *found)))
+            marks[role.name] = tuple(dict.fromkeys((*marks.get(role.name, ()), *class_names)))
         elif role.kind == roles.ANSWER:
             marks[role.name] = table_cells.choice(cell, choices)
         else:
@@ -351,9 +351,9 @@ def _document(
 ) -> Document:
     """The document of a row: with choices, two texts, or tokens if it is tagged; no metadata."""
     text, tokens = _text_and_tokens(cells, lists, tagged=tagged)
-    key, asked = cells.get("id", "").strip(), cells.get(roles.QUESTION, "")
+    key, question = cells.get("id", "").strip(), cells.get(roles.QUESTION, "")
     if choices:
-        texts = with_choices(key, text, choices, asked).texts
+        texts = with_choices(key, text, choices, question).texts
     else:
         texts = texts_of(text, cells.get("text_b") or None)
     split, group = split_name(cells.get("split")), cells.get("group") or None

@@ -122,8 +122,8 @@ def guess_delimiter(head: str) -> tuple[str, float]:
     evenly. ("", 0) if there is none.
     """
     lift_limit()
-    if found := announced(head):
-        return found, 1.0
+    if declared := announced(head):
+        return declared, 1.0
     lines = head.lstrip("\ufeff").split("\n")
     lines = [line + "\n" for line in (lines[:-1] or lines)[:_SAMPLE]]
     best, choice = (0.0, 0), ""

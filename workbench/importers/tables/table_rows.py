@@ -23,8 +23,8 @@ _LONG = 1_000_000  # characters of a line that is examined before it is split in
 
 def announced(head: str) -> str:
     """The delimiter in a first line `sep=;`, as Excel writes it; "" without such a line."""
-    found = _ANNOUNCED.match(head)
-    return found[1] if found is not None else ""
+    match = _ANNOUNCED.match(head)
+    return match[1] if match is not None else ""
 
 
 def lift_limit() -> None:

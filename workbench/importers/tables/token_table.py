@@ -63,18 +63,18 @@ class _Columns:
         if not rows or len(rows[0]) < 2:
             return None
         first = [name.strip() for name in rows[0]]
-        given = {role: column for role, column in options.mapping if role in ("text", "id")}
+        mapped = {role: column for role, column in options.mapping if role in ("text", "id")}
         header = options.header
         if header is None:
-            header = not {*first}.isdisjoint(given.values()) or _has_header(rows)
+            header = not {*first}.isdisjoint(mapped.values()) or _has_header(rows)
         names = unique_names(first if header else [""] * len(first))
         rows = [row for row in rows[header:] if len(row) == len(names)]
-        word = _place(given["text"], names) if "text" in given else _word_column(rows, names)
+        word = _place(mapped["text"], names) if "text" in mapped else _word_column(rows, names)
         if word is None or any(len(row[word].split()) > _MOST_WORDS for row in rows):
             return None
-        sentence = _place(given["id"], names) if "id" in given else _sentences(rows, names, word)
+        sentence = _place(mapped["id"], names) if "id" in mapped else _sentences(rows, names, word)
         numbers = [row[sentence].strip() for row in rows if sentence is not None]
-        if "id" not in given and not all(not cell or _NUMBER.fullmatch(cell) for cell in numbers):
+        if "id" not in mapped and not all(not cell or _NUMBER.fullmatch(cell) for cell in numbers):
             return None  # texts
         if rows and all(list_of(row[word]) is not None for row in rows):
             return None  # a row has all tokens of a text
@@ -213,10 +213,10 @@ class TokenTableImporter:
     def sniff(self, head: str, name: str) -> Guess:
         if jsonl.opens(head):
             return Guess(0.0)
-        found = _Columns.of(head, Options())
-        if found is None:
+        columns = _Columns.of(head, Options())
+        if columns is None:
             return Guess(0.0)
-        if found.delimiter == "\t" and not found.quoted and found.sentence is None:
+        if columns.delimiter == "\t" and not columns.quoted and columns.sentence is None:
             return Guess(0.3, _("a table with one token per row"))  # CoNLL with a header
         return Guess(0.97, _("a table with one token per row"))
 

@@ -106,18 +106,18 @@ def marked(line: str, key: str) -> tuple[str, list[Span]]:
 
 
 def _crossing(line: str, text: str, key: str) -> Span:
-    found = _CROSSING.fullmatch(line)
-    if not found:
+    match = _CROSSING.fullmatch(line)
+    if not match:
         raise ImportFailed(
             _("{key}: {line!r} is not of the form “+ LABEL: words”.").format(key=key, line=line)
         )
     start = -1
-    for _turn in range(int(found[2] or 1)):
-        start = text.find(found[3], start + 1)
+    for _turn in range(int(match[2] or 1)):
+        start = text.find(match[3], start + 1)
         if start < 0:
             raise ImportFailed(
                 _("{key}: {found!r} does not occur in the text (or not as often).").format(
-                    key=key, found=found[3]
+                    key=key, found=match[3]
                 )
             )
-    return Span(start, start + len(found[3]), found[1])
+    return Span(start, start + len(match[3]), match[1])

@@ -205,19 +205,19 @@ class _Parts:
         layers = {options.span_layer: unique_spans(list(self.spans.values()))} if self.spans else {}
         if chained := self._chained():
             layers[options.chain_layer] = chained
-        found = self._relations()
-        relations = {options.relation_layer: found} if found else {}
+        linked = self._relations()
+        relations = {options.relation_layer: linked} if linked else {}
         states = dict.fromkeys((*layers, *relations), "submitted")
         remarks = self._remarks(options.span_layer)
         return Record(document, states, {}, layers, relations=relations, remarks=remarks)
 
     def _relations(self) -> tuple[Relation, ...]:
-        found: dict[Relation, None] = {}
+        relations: dict[Relation, None] = {}
         message = _("the relation {label} names {name}, which the file does not have")
         for number, label, *names in self.links:
             first, second = (self._named(number, message, name, label) for name in names)
-            found[Relation(label, first, second)] = None
-        return tuple(found)
+            relations[Relation(label, first, second)] = None
+        return tuple(relations)
 
     def _chained(self) -> tuple[Span, ...]:
         """Copies of the equivalent spans, with the numbers of their chains from 1."""

@@ -193,11 +193,11 @@ class _Reading:
         for line, row in block.rows:
             if (line, row) not in mentions:
                 linked += self._relation(row)
-        found = {options.span_layer: unique_spans(spans)} if labelled else {}
+        layers = {options.span_layer: unique_spans(spans)} if labelled else {}
         relations = {options.relation_layer: tuple(dict.fromkeys(linked))} if linked else {}
-        states = dict.fromkeys((*found, *relations), "submitted")
+        states = dict.fromkeys((*layers, *relations), "submitted")
         document = Document(block.key, ((TEXT, text),))
-        return Record(document, states, {}, found, relations=relations)
+        return Record(document, states, {}, layers, relations=relations)
 
     def _counting(
         self, text: str, quotes: list[Quote], mentions: list[tuple[int, list[str]]]

@@ -119,12 +119,12 @@ def _kinds(source: Source) -> tuple[bool, bool, bool]:
     """Whether the file has aspect terms, aspect categories, and opinions; a file without any is
     one whose sentences are not labelled.
     """
-    found = [False, False, False]
+    occurs = [False, False, False]
     for line in source.lines():
-        found = [seen or mark in line for seen, mark in zip(found, _MARKS, strict=True)]
-        if all(found[:2]) or found[2]:
+        occurs = [before or mark in line for before, mark in zip(occurs, _MARKS, strict=True)]
+        if all(occurs[:2]) or occurs[2]:
             break
-    terms, categories, opinions = found
+    terms, categories, opinions = occurs
     return terms, categories, opinions
 
 

@@ -55,10 +55,10 @@ class BiocImporter:
     def sniff(self, head: str, name: str) -> Guess:
         if jsonl.opens(head):
             of_annotations = all(f'"{key}"' in head for key in ("annotations", "offset"))
-            found = '"passages"' in head and ('"infons"' in head or of_annotations)
+            is_bioc = '"passages"' in head and ('"infons"' in head or of_annotations)
         else:
-            found = foreign_xml.is_bioc(head)
-        return Guess(0.99 if found else 0.0, _("passages with annotations, as of BioC"))
+            is_bioc = foreign_xml.is_bioc(head)
+        return Guess(0.99 if is_bioc else 0.0, _("passages with annotations, as of BioC"))
 
     def preview(self, source: Source, options: Options, limit: int) -> Table:
         rows = list[TableRow]()
@@ -68,7 +68,7 @@ class BiocImporter:
             except Fault:
                 continue
             text, key = record.document.text, record.document.key
-            spans = [span for found in record.spans.values() for span in found]
+            spans = [span for layer_spans in record.spans.values() for span in layer_spans]
             rows += [
                 TableRow(line, (key, text[span.start : span.end], span.label, f"{span.start}"))
                 for span in spans[:limit]
@@ -137,17 +137,17 @@ def _documents(source: Source) -> Iterator[tuple[int, Fields | Fault]]:
 
 def _of_xml(node: Node) -> dict[str, Any]:
     """An element with passages, sentences, annotations or relations as JSON has it."""
-    found: dict[str, Any] = {"id": node.text_of("id") or node.attrs.get("id", "")}
-    found["infons"] = {item.attrs.get("key", ""): item.text for item in node.all("infon")}
+    fields: dict[str, Any] = {"id": node.text_of("id") or node.attrs.get("id", "")}
+    fields["infons"] = {item.attrs.get("key", ""): item.text for item in node.all("infon")}
     if (offset := node.first("offset")) is not None:
-        found["offset"] = offset.text.strip()
+        fields["offset"] = offset.text.strip()
     if (text := node.first("text")) is not None:
-        found["text"] = text.text
+        fields["text"] = text.text
     for name in ("passage", "sentence", "annotation", "relation"):
-        found[f"{name}s"] = [_of_xml(child) for child in node.all(name)]
-    found["locations"] = [child.attrs for child in node.all("location")]
-    found["nodes"] = [child.attrs for child in node.all("node")]
-    return found
+        fields[f"{name}s"] = [_of_xml(child) for child in node.all(name)]
+    fields["locations"] = [child.attrs for child in node.all("location")]
+    fields["nodes"] = [child.attrs for child in node.all("node")]
+    return fields
 
 
 def _listed(fields: Any, name: str) -> list[Any]:
@@ -208,19 +208,19 @@ class _Reading:
         if isinstance(self.fields, Fault):
             raise self.fields
         annotations = [(item, None) for item in _listed(self.fields, "annotations")]
-        found: list[tuple[Any, _Unit | None]] = [*annotations]
+        in_units: list[tuple[Any, _Unit | None]] = [*annotations]
         for passage in _listed(self.fields, "passages"):
             unit = self._add(passage, "\n" if self._pieces else "")
-            found += [(item, unit) for item in _listed(passage, "annotations")]
+            in_units += [(item, unit) for item in _listed(passage, "annotations")]
             between = "\n" if self._pieces else ""
             for sentence in _listed(passage, "sentences") if unit is None else ():
                 part = self._add(sentence, between)
                 between = " "
-                found += [(item, part) for item in _listed(sentence, "annotations")]
+                in_units += [(item, part) for item in _listed(sentence, "annotations")]
             if unit is not None:
                 for sentence in _listed(passage, "sentences"):
-                    found += [(item, unit) for item in _listed(sentence, "annotations")]
-        spans = self._placed(found)
+                    in_units += [(item, unit) for item in _listed(sentence, "annotations")]
+        spans = self._placed(in_units)
         relations = tuple(
             dict.fromkeys(
                 relation
@@ -255,10 +255,10 @@ class _Reading:
         self._units.append(unit)
         return unit
 
-    def _placed(self, found: list[tuple[Any, _Unit | None]]) -> list[Span]:
+    def _placed(self, annotations: list[tuple[Any, _Unit | None]]) -> list[Span]:
         """The spans of annotations, each in its passage or sentence, or in that of its offset."""
         of_unit: dict[int, list[Any]] = {}
-        for item, unit in found:
+        for item, unit in annotations:
             places = _places(item)
             if not places or not self._units:
                 self.left["places"] += 1
@@ -338,11 +338,11 @@ def _same(text: str, places: list[tuple[int, int]], covered: object) -> bool:
 
 def _places(item: Any) -> list[tuple[int, int]]:
     """(offset, length) of the parts of an annotation. Raises Fault."""
-    found = [
+    ranges = [
         (_whole(at.get("offset"), "offset"), _whole(at.get("length"), "length"))
         for at in _listed(item, "locations")
     ]
-    return [place for place in found if place[1]]
+    return [place for place in ranges if place[1]]
 
 
 def _quote(item: Any, base: int) -> Quote | None:

@@ -138,12 +138,12 @@ class _Body:
     @classmethod
     def of(cls, node: Node) -> _Body:
         """The text of a document; that of all its bodies, or of a text without one."""
-        found = cls()
+        content = cls()
         texts = list(node.within("body")) or list(node.within("text"))
         for body in texts:
-            found._block(body, "")
-        found.text = "".join(found._parts)
-        return found
+            content._block(body, "")
+        content.text = "".join(content._parts)
+        return content
 
     def _block(self, node: Node, parent: str) -> None:
         self._break()

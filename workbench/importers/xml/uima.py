@@ -139,8 +139,8 @@ class Reading:
 
     def record(self, key: str) -> Record:
         """The document with all labels."""
-        spans = {name: unique_spans(found) for name, found in self._spans.items()}
-        relations = {name: tuple(found) for name, found in self._relations.items()}
+        spans = {name: unique_spans(items) for name, items in self._spans.items()}
+        relations = {name: tuple(items) for name, items in self._relations.items()}
         document = Document(key, ((TEXT, self.text),), tokens=self._tokens())
         states = dict.fromkeys((*spans, *relations), "submitted")
         return Record(document, states, {}, spans, relations=relations)
@@ -188,13 +188,13 @@ class Reading:
 
     def _tokens(self) -> dict[str, tuple[tuple[int, int], ...]]:
         """The tokens, if they do not overlap."""
-        found = sorted(
+        offsets = sorted(
             self._offsets(item)
             for item in self._cas.structures.values()
             if item.short == _TOKEN and item.sofa == self._cas.main and item.begin >= 0
         )
-        apart = all(first[1] <= second[0] for first, second in zip(found, found[1:], strict=False))
-        return {TEXT: tuple(found)} if found and apart else {}
+        apart = all(first[1] <= second[0] for first, second in zip(offsets, offsets[1:], strict=False))
+        return {TEXT: tuple(offsets)} if offsets and apart else {}
 
     # ------------------------------------------------------------ labels
 
@@ -206,11 +206,11 @@ class Reading:
             start, end = self._offsets(item)
             labels = {feature: item.values[feature] for feature in used if item.values.get(feature)}
             layers = {feature: name if len(used) == 1 else f"{name}.{feature}" for feature in used}
-            made = [(layers[feature], Span(start, end, text)) for feature, text in labels.items()]
-            if not made:
-                made = [(layers[used[0]] if used else name, Span(start, end, item.short))]
-            self._made[item.id] = made
-            for layer, span in made:
+            layer_spans = [(layers[feature], Span(start, end, text)) for feature, text in labels.items()]
+            if not layer_spans:
+                layer_spans = [(layers[used[0]] if used else name, Span(start, end, item.short))]
+            self._made[item.id] = layer_spans
+            for layer, span in layer_spans:
                 self._add(layer, span, item.id)
 
     def _add(self, layer: str, span: Span, id: int) -> None:
@@ -272,4 +272,4 @@ def _features(some: Sequence[Structure]) -> list[str]:
         for name, value in item.values.items():
             if value:
                 values.setdefault(name, []).append(value)
-    return [name for name, found in values.items() if not all(map(_NO_LABEL.match, found))]
+    return [name for name, texts in values.items() if not all(map(_NO_LABEL.match, texts))]

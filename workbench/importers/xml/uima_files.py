@@ -61,9 +61,9 @@ class Cas:
 def read(source: Source) -> Cas:
     """Raises Fault for a file that cannot be parsed or has no text."""
     text = source.text().lstrip("\ufeff")
-    found = _of_xmi(text) if text.lstrip().startswith("<") else _of_json(text)
+    parsed = _of_xmi(text) if text.lstrip().startswith("<") else _of_json(text)
     structures: dict[int, Structure] = {}
-    for item in found:
+    for item in parsed:
         structures[item.id] = item
     sofas = [item for item in structures.values() if item.type == SOFA]
     texts = {item.id: content for item in sofas if (content := item.values.get("sofaString"))}

@@ -77,9 +77,9 @@ class WsdImporter:
             )
         keys, more, without = _keys(source), 0, 0
         for sentence in _sentences(source):
-            found = [keys.get(id, ()) for id in sentence.instances.values()]
-            more += sum(len(senses) > 1 for senses in found)
-            without += sum(not senses for senses in found)
+            instance_senses = [keys.get(id, ()) for id in sentence.instances.values()]
+            more += sum(len(senses) > 1 for senses in instance_senses)
+            without += sum(not senses for senses in instance_senses)
             try:
                 record = _record(sentence, keys, options.span_layer)
                 check(record)

@@ -101,8 +101,8 @@ class _Builder:
         self._parser.Parse(b"", True)
 
     def take(self) -> list[Node]:
-        found, self._done = self._done, []
-        return found
+        nodes, self._done = self._done, []
+        return nodes
 
     def _start(self, name: str, attrs: dict[str, str]) -> None:
         if len(self._open) == _DEEPEST:

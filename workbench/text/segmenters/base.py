@@ -105,8 +105,8 @@ def load(id: str) -> Segmenter:
 
 @lru_cache(maxsize=8)
 def _made(id: str, _object: str) -> Segmenter:
-    made: Segmenter = registry().get(KIND, id)()
-    return made
+    segmenter: Segmenter = registry().get(KIND, id)()
+    return segmenter
 
 
 def segmented(documents: Iterable[Document], id: str) -> list[Document]:
@@ -159,9 +159,9 @@ class Advice:
 
 def advice(texts: Iterable[str]) -> Advice | None:
     """None for texts of which few are mostly in a script without spaces; a name in one is not."""
-    found = list(texts)
-    spaceless = [text for text in found if is_spaceless(text)]
-    if not spaceless or len(spaceless) < LEAST_SHARE * len(found):
+    all_texts = list(texts)
+    spaceless = [text for text in all_texts if is_spaceless(text)]
+    if not spaceless or len(spaceless) < LEAST_SHARE * len(all_texts):
         return None
     _script, language = language_of(spaceless)
     names = for_language(language) or tuple(other for other in titles() if other != DEFAULT)
@@ -181,28 +181,28 @@ def advice_for(documents: Iterable[Document]) -> Advice | None:
 
 def hint(documents: Iterable[Document], id: str) -> str:
     """What to know before the documents are read with a segmenter; "" if it is no default."""
-    found = advice_for(documents) if id == DEFAULT else None
-    return found.message if found is not None else ""
+    advice_ = advice_for(documents) if id == DEFAULT else None
+    return advice_.message if advice_ is not None else ""
 
 
 def _with_words(document: Document, segmenter: Segmenter, id: str) -> Document:
-    found = {
+    offsets = {
         name: _checked(segmenter.words(text), text, id)
         for name, text in document.texts
         if not document.tokens.get(name)
     }
-    return replace(document, tokens={**document.tokens, **found}) if found else document
+    return replace(document, tokens={**document.tokens, **offsets}) if offsets else document
 
 
 def _checked(words: Words, text: str, id: str) -> tuple[tuple[int, int], ...]:
     """Raises SpecError for words outside the text, empty, overlapping or not in order."""
     try:
-        last, found = 0, tuple((int(start), int(end)) for start, end in words)
+        last, offsets = 0, tuple((int(start), int(end)) for start, end in words)
     except (TypeError, ValueError) as error:
         message = _("The word segmenter {name} returned {words}, expected pairs (start, end).")
-        shown = repr(words)[:60]
-        raise SpecError(message.format(name=id, words=shown), hint=contract_hint(id)) from error
-    for start, end in found:
+        excerpt = repr(words)[:60]
+        raise SpecError(message.format(name=id, words=excerpt), hint=contract_hint(id)) from error
+    for start, end in offsets:
         if not last <= start < end <= len(text):
             raise SpecError(
                 _("The word segmenter {id} returned the word {start}–{end} of {text!r}.").format(
@@ -211,4 +211,4 @@ def _checked(words: Words, text: str, id: str) -> tuple[tuple[int, int], ...]:
                 hint=_("Words must be in order, within the text, and must not overlap."),
             )
         last = end
-    return found
+    return offsets

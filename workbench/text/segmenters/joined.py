@@ -9,9 +9,9 @@ from workbench.text.segmenters.base import Words
 
 def offsets(parts: Iterable[str]) -> Words:
     """Offsets of parts that are the text when joined; parts of white space are left out."""
-    found, at = [], 0
+    words, at = [], 0
     for part in parts:
         start, at = at, at + len(part)
         if part.strip():
-            found.append((start, at))
-    return found
+            words.append((start, at))
+    return words

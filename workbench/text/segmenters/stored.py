@@ -21,8 +21,8 @@ def read(path: Path) -> str:
     if not file.is_file():
         return DEFAULT
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))[OPTION]
-        if not isinstance(found, str) or not found:
+        id = json.loads(file.read_text(encoding="utf-8"))[OPTION]
+        if not isinstance(id, str) or not id:
             raise ValueError(_("it names no word segmenter"))
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelError(
@@ -32,7 +32,7 @@ def read(path: Path) -> str:
                 "published models do."
             ),
         ) from error
-    return found
+    return id
 
 
 def write(id: str, path: Path) -> None:

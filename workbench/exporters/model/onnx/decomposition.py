@@ -61,20 +61,20 @@ def without_tracing() -> Iterator[list[ExportedProgram]]:
 
     Yields the programs that were rewritten so far.
     """
-    tracing, found = ExportedProgram.run_decompositions, list[ExportedProgram]()
+    tracing, rewritten_programs = ExportedProgram.run_decompositions, list[ExportedProgram]()
 
     def run(
         program: ExportedProgram, decomp_table: dict[Any, Any] | None = None, **options: Any
     ) -> ExportedProgram:
         if decomp_table is not None and rewritten(program, decomp_table):
-            found.append(program)
+            rewritten_programs.append(program)
             return program
         traced: ExportedProgram = tracing(program, decomp_table, **options)
         return traced
 
     ExportedProgram.run_decompositions = run  # type: ignore[method-assign] # for a while
     try:
-        yield found
+        yield rewritten_programs
     finally:
         ExportedProgram.run_decompositions = tracing  # type: ignore[method-assign] # as before
 

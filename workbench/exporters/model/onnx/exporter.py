@@ -65,8 +65,8 @@ class Logits(nn.Module):
 
     def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         """Inputs (B, T, …) in the order of `names`; logits (B, …) in that of `outputs`."""
-        found = self.model(dict(zip(self.names, inputs, strict=True)))
-        return tuple(found[name] for name in self.outputs)
+        logits = self.model(dict(zip(self.names, inputs, strict=True)))
+        return tuple(logits[name] for name in self.outputs)
 
 
 def write(predictor: Predictor, tokenizer_folder: Path, folder: Path) -> None:
