@@ -228,7 +228,9 @@ def unique_spans(spans: list[Span]) -> tuple[Span, ...]:
     return tuple(spans) if len(spans) < 2 else tuple(dict.fromkeys(spans))
 
 
-def add_spans(spans_by_layer: dict[str, tuple[Span, ...]], layer: str, spans: Iterable[Span]) -> None:
+def add_spans(
+    spans_by_layer: dict[str, tuple[Span, ...]], layer: str, spans: Iterable[Span]
+) -> None:
     """Add the spans of another column to those of a layer, without duplicates."""
     spans_by_layer[layer] = unique_spans([*spans_by_layer.get(layer, ()), *spans])
 

@@ -83,7 +83,9 @@ def read(format: str, source: Source, options: Options) -> Iterator[Item]:
 def items(format: str, source: Source, options: Options) -> Iterator[Item]:
     """As `read`, for a part of a file, which may hold no record."""
     checked_items = _items(format, importer(format).read(source, completed(format, options)))
-    return contract.checked(format, checked_items) if registry.needed_plugin(format) else checked_items
+    return (
+        contract.checked(format, checked_items) if registry.needed_plugin(format) else checked_items
+    )
 
 
 def first_rows(format: str, source: Source, options: Options, limit: int) -> Table:

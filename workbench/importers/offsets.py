@@ -248,7 +248,9 @@ def _ways(text: str) -> Sequence[tuple[str, ...]]:
     lines = ["", *([LF] if "\r\n" in text else []), *([CRLF] if _BARE.search(text) else [])]
     units = ["", *([UTF16] if largest > "\uffff" else []), *([BYTES] if largest > "\x7f" else [])]
     escapes = ["", *([ESCAPED] if any(sign in text for sign in "&<>") else [])]
-    combinations = [tuple(filter(None, ways)) for ways in product(lines, units, escapes, ("", MARK))]
+    combinations = [
+        tuple(filter(None, ways)) for ways in product(lines, units, escapes, ("", MARK))
+    ]
     return sorted(filter(None, combinations), key=lambda ways: (len(ways), MARK in ways))
 
 

@@ -38,5 +38,5 @@ class Accuracy:
         """NaN without documents."""
         totals = weights.sum(axis=1, dtype=np.float64)
         with np.errstate(invalid="ignore"):
-            found = {"accuracy": weights @ self.right / totals}
-            return found | {name: weights @ each / totals for name, each in self.means.items()}
+            accuracy = {"accuracy": weights @ self.right / totals}
+            return accuracy | {name: weights @ each / totals for name, each in self.means.items()}

@@ -29,9 +29,15 @@ class AnswerStatistic:
     ) -> AnswerStatistic:
         """golds: the correct answers of every question of every document."""
         rows = []
-        for asked, answered in zip(golds, predicted, strict=True):
-            found = answers.scores(asked, answered)
-            rows.append((found[EXACT] * len(asked), found[F1] * len(asked), len(asked)))
+        for gold_answers, answered in zip(golds, predicted, strict=True):
+            scores = answers.scores(gold_answers, answered)
+            rows.append(
+                (
+                    scores[EXACT] * len(gold_answers),
+                    scores[F1] * len(gold_answers),
+                    len(gold_answers),
+                )
+            )
         return cls(np.array(rows, np.float64).reshape(-1, 3))
 
     def taken(self, rows: np.ndarray) -> AnswerStatistic:

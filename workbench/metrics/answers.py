@@ -49,8 +49,8 @@ def scores(golds: Sequence[Sequence[str]], predicted: Sequence[str]) -> dict[str
         raise ValueError(f"answers of {len(golds)} questions, but {len(predicted)} predictions")
     exact, shared = 0.0, 0.0
     for answers, text in zip(golds, predicted, strict=True):
-        given = [answer for answer in answers if normalised(answer)] or [""]
-        exact += max(exact_match(answer, text) for answer in given)
-        shared += max(f1(answer, text) for answer in given)
+        gold_answers = [answer for answer in answers if normalised(answer)] or [""]
+        exact += max(exact_match(answer, text) for answer in gold_answers)
+        shared += max(f1(answer, text) for answer in gold_answers)
     n = max(1, len(golds))
     return {"answer_exact_match": exact / n, "answer_f1": shared / n}

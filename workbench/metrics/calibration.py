@@ -63,15 +63,15 @@ class BinnedDecisions:
     @classmethod
     def of(
         cls,
-        found: Reliability,
+        reliability: Reliability,
         confidence: np.ndarray,
         correct: np.ndarray,
         documents: np.ndarray,
         n: int,
     ) -> BinnedDecisions:
-        """confidence float, correct bool, documents int (M,), as for `found`; n documents."""
-        bins = len(found.count)
-        cells = documents * bins + found.members
+        """confidence float, correct bool, documents int (M,), as for `reliability`; n documents."""
+        bins = len(reliability.count)
+        cells = documents * bins + reliability.members
         columns = (
             np.bincount(cells, values, n * bins).reshape(n, bins)
             for values in (None, correct.astype(np.float64), confidence)
@@ -98,7 +98,7 @@ class BinnedIntervals:
     correct: tuple[Measured, ...]
 
 
-def binned_intervals(found: BinnedDecisions) -> BinnedIntervals:
+def binned_intervals(decisions: BinnedDecisions) -> BinnedIntervals:
     """95% intervals by a bootstrap over documents; that of the error is pivotal.
 
     Resampling adds differences of chance to every bin, so that resampled errors are too high, and
@@ -106,8 +106,8 @@ def binned_intervals(found: BinnedDecisions) -> BinnedIntervals:
 
     Source of the pivotal interval: Kumar, Liang and Ma 2019, Verified Uncertainty Calibration.
     """
-    n = len(found.count)
-    exact, drawn = found(np.ones((1, n), np.float32)), resampled(found, n, seed=SEED)
+    n = len(decisions.count)
+    exact, drawn = decisions(np.ones((1, n), np.float32)), resampled(decisions, n, seed=SEED)
     low, high = pivotal(exact["error"][0], drawn["error"])
     lows, highs = bounds(drawn["correct"])
     bins = zip(exact["correct"][0], lows, highs, strict=True)
@@ -130,8 +130,8 @@ def log_probabilities(scores: ArrayLike) -> np.ndarray:
 
     Of any shape, which is kept.
     """
-    found: np.ndarray = np.log(np.maximum(np.asarray(scores, float), TINY))
-    return found
+    logs: np.ndarray = np.log(np.maximum(np.asarray(scores, float), TINY))
+    return logs
 
 
 def class_temperature(probabilities: ArrayLike, gold: ArrayLike) -> float:
@@ -168,8 +168,8 @@ def logit(probabilities: ArrayLike) -> np.ndarray:
     Of any shape, which is kept.
     """
     limited = np.clip(np.asarray(probabilities, float), TINY, 1 - TINY)
-    found: np.ndarray = np.log(limited) - np.log1p(-limited)
-    return found
+    log_odds: np.ndarray = np.log(limited) - np.log1p(-limited)
+    return log_odds
 
 
 def _least(loss: Callable[[float], float]) -> float:

@@ -73,10 +73,10 @@ def per_label(
 
     By default, for each label of either side, sorted.
     """
-    found = counts(gold, predicted)
+    by_label = counts(gold, predicted)
     return tuple(
-        label_score(label, *found.get(label, (0, 0, 0)))
-        for label in (found if labels is None else labels)
+        label_score(label, *by_label.get(label, (0, 0, 0)))
+        for label in (by_label if labels is None else labels)
     )
 
 

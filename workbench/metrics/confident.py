@@ -35,16 +35,16 @@ class Confident:
         return float(1 - np.trace(self.joint)) if self.joint.size else 0.0
 
 
-def confident(given: np.ndarray, probabilities: np.ndarray, *, common: bool = False) -> Confident:
+def confident(labels: np.ndarray, probabilities: np.ndarray, *, common: bool = False) -> Confident:
     """given int (N,): the labels; probabilities float (N, K), out-of-fold.
 
     common: all labels share one threshold, the mean probability of the given ones.
     """
     n, k = probabilities.shape
     rows = np.arange(n)
-    own = probabilities[rows, given]
-    counts = np.bincount(given, minlength=k)
-    sums = np.bincount(given, weights=own, minlength=k)
+    own = probabilities[rows, labels]
+    counts = np.bincount(labels, minlength=k)
+    sums = np.bincount(labels, weights=own, minlength=k)
     thresholds = np.where(counts > 0, sums / np.maximum(counts, 1), np.inf)
     if common:
         thresholds = np.full(k, own.mean() if n else np.inf)
@@ -53,20 +53,20 @@ def confident(given: np.ndarray, probabilities: np.ndarray, *, common: bool = Fa
     guess = np.where(above, probabilities, -1.0).argmax(axis=1)
     guess = np.where(above.any(axis=1), guess, -1)
     others = probabilities.copy()
-    others[rows, given] = -np.inf
+    others[rows, labels] = -np.inf
     margin = own - (others.max(axis=1) if k > 1 else 0.0)
-    suspect = (guess >= 0) & (guess != given)
-    joint = joint_of(given, guess, np.ones(n), k)
+    suspect = (guess >= 0) & (guess != labels)
+    joint = joint_of(labels, guess, np.ones(n), k)
     return Confident(thresholds, joint, guess, suspect, margin)
 
 
-def joint_of(given: np.ndarray, guess: np.ndarray, weights: np.ndarray, k: int) -> np.ndarray:
+def joint_of(labels: np.ndarray, guess: np.ndarray, weights: np.ndarray, k: int) -> np.ndarray:
     """(K, K): the joint of weighted items, scaled to the sum of each given label (equation 3)."""
     counted = np.zeros((k, k))
     known = guess >= 0
-    np.add.at(counted, (given[known], guess[known]), weights[known])
+    np.add.at(counted, (labels[known], guess[known]), weights[known])
     empty = counted.sum(axis=1) == 0
     counted[empty, empty] = 1  # a label without a confident item is taken as it is
-    sums = np.bincount(given, weights=weights, minlength=k)
+    sums = np.bincount(labels, weights=weights, minlength=k)
     scaled: np.ndarray = counted / counted.sum(axis=1, keepdims=True) * sums[:, None]
     return scaled / max(float(sums.sum()), 1e-12)

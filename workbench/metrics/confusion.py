@@ -90,4 +90,4 @@ def _fill(cells: Sequence[tuple[str, str, int]], labels: Sequence[str] | None) -
     for g, p, position in cells:
         matrix[number[g], number[p]] += 1
         where.setdefault((number[g], number[p]), {})[position] = None
-    return Confusion(names, matrix, {cell: tuple(found) for cell, found in where.items()})
+    return Confusion(names, matrix, {cell: tuple(positions) for cell, positions in where.items()})

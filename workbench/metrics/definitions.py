@@ -49,10 +49,10 @@ def _averages(name: str, precision: str, recall: str, f1: str, text: str) -> dic
 def _spans(
     name: str, precision: str, recall: str, f1: str, text: str, source: str = "nervaluate"
 ) -> dict[str, Definition]:
-    found = _averages(name, precision, recall, f1, text)
+    averages = _averages(name, precision, recall, f1, text)
     return {
         key: Definition(definition.title, definition.text, ZERO, source)
-        for key, definition in found.items()
+        for key, definition in averages.items()
     }
 
 

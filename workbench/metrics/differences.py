@@ -34,26 +34,28 @@ def compare(gold: Iterable[Span], predicted: Iterable[Span]) -> tuple[Difference
     ours, theirs = sorted(set(gold), key=_order), sorted(set(predicted), key=_order)
     meeting = _meeting(ours, theirs)
     left = set(ours), set(theirs)
-    found: list[Difference] = []
+    differences: list[Difference] = []
     for kind, fits in _RULES:
         candidates = [(g, p) for g, p in meeting if g in left[0] and p in left[1] and fits(g, p)]
         for g, p in sorted(
             candidates, key=lambda pair: (-_shared(*pair), _order(pair[0]), _order(pair[1]))
         ):
             if g in left[0] and p in left[1]:
-                found.append(Difference(kind, g, p))
+                differences.append(Difference(kind, g, p))
                 left[0].remove(g)
                 left[1].remove(p)
-    found += [Difference(MISSED, g, None) for g in ours if g in left[0]] + [
+    differences += [Difference(MISSED, g, None) for g in ours if g in left[0]] + [
         Difference(EXTRA, None, p) for p in theirs if p in left[1]
     ]
     # at least one side is set
-    return tuple(sorted(found, key=lambda item: _order(cast(Span, item.gold or item.predicted))))
+    return tuple(
+        sorted(differences, key=lambda item: _order(cast(Span, item.gold or item.predicted)))
+    )
 
 
 def _meeting(ours: Sequence[Span], theirs: Sequence[Span]) -> list[tuple[Span, Span]]:
     """Pairs with equal boundaries or a shared character; one pass over both sorted lists."""
-    found: list[tuple[Span, Span]] = []
+    pairs: list[tuple[Span, Span]] = []
     open_ours: list[Span] = []  # spans that may overlap the current position
     open_theirs: list[Span] = []
     for span, mine in sorted(
@@ -66,13 +68,13 @@ def _meeting(ours: Sequence[Span], theirs: Sequence[Span]) -> list[tuple[Span, S
             for item in across
             if item.field == span.field and (item.end > span.start or _same_offsets(item, span))
         ]
-        found += [
+        pairs += [
             (span, item) if mine else (item, span)
             for item in across
             if overlap(span, item) or _same_offsets(span, item)
         ]
         beside.append(span)
-    return found
+    return pairs
 
 
 def tally(differences: Iterable[Difference]) -> dict[str, int]:

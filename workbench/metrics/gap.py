@@ -41,15 +41,17 @@ class PronounCounts:
         cls, genders: Sequence[str], gold: Sequence[Names | None], predicted: Sequence[Names]
     ) -> PronounCounts:
         """gold: None for documents that do not ask which name a pronoun means."""
-        columns = np.array([[found is not None] * 3 for found in gold], dtype=np.float64).reshape(
+        columns = np.array([[names is not None] * 3 for names in gold], dtype=np.float64).reshape(
             -1, 3
         )
         columns[:, 1] *= [name == MASCULINE for name in genders]
         columns[:, 2] *= [name == FEMININE for name in genders]
-        pairs = [(true or frozenset(), found) for true, found in zip(gold, predicted, strict=True)]
-        right = np.array([len(true & found) for true, found in pairs], dtype=np.float64)
-        given = np.array([len(true) + len(found) for true, found in pairs], dtype=np.float64)
-        return cls(columns * right[:, None], columns * given[:, None], columns)
+        pairs = [(true or frozenset(), names) for true, names in zip(gold, predicted, strict=True)]
+        right = np.array([len(true & names) for true, names in pairs], dtype=np.float64)
+        answer_counts = np.array(
+            [len(true) + len(names) for true, names in pairs], dtype=np.float64
+        )
+        return cls(columns * right[:, None], columns * answer_counts[:, None], columns)
 
     def taken(self, rows: np.ndarray) -> PronounCounts:
         """The counts of the documents with these indices, int (M,)."""
@@ -57,10 +59,10 @@ class PronounCounts:
 
     def __call__(self, weights: np.ndarray) -> Arrays:
         """F1 = 2 · right / (gold + predicted) is not defined without a document of the gender."""
-        right, given, documents = (
+        right, answer_counts, documents = (
             weighted_sums(weights, counts) for counts in (self.right, self.given, self.documents)
         )
-        f1 = np.where(documents > 0, divided(2 * right, given), np.nan)
+        f1 = np.where(documents > 0, divided(2 * right, answer_counts), np.nan)
         bias = np.where(f1[:, 1] > 0, divided(f1[:, 2], f1[:, 1]), np.nan)
         return dict(zip(SCORES, (*f1.T, bias), strict=True))
 
@@ -101,8 +103,8 @@ class GapScores:
 def gap_scores(counts: PronounCounts) -> GapScores:
     """Scores of documents; those without a gender count for `overall` only."""
     n = len(counts.documents)
-    found = counts(np.ones((1, n), np.float32))
-    values = {name: float(row[0]) for name, row in found.items() if np.isfinite(row[0])}
+    score_rows = counts(np.ones((1, n), np.float32))
+    values = {name: float(row[0]) for name, row in score_rows.items() if np.isfinite(row[0])}
     return GapScores(
         values.get(F1),
         values.get(MASCULINE_F1),

@@ -43,14 +43,14 @@ class LabelCounts:
         right, predicted, gold = (
             weighted_sums(weights, counts) for counts in (self.right, self.predicted, self.gold)
         )
-        found = averages(right, predicted, gold)
+        scores = averages(right, predicted, gold)
         if self.exclusive:
-            found |= agreement(right, predicted, gold)
+            scores |= agreement(right, predicted, gold)
         else:
-            found |= self._per_document(weights)
+            scores |= self._per_document(weights)
         if self.scores is not None:
-            found |= self.ranked(weights)
-        return found
+            scores |= self.ranked(weights)
+        return scores
 
     def _per_document(self, weights: np.ndarray) -> dict[str, np.ndarray]:
         """Scores that are means over documents, for independent labels."""
@@ -116,13 +116,13 @@ def averages(right: np.ndarray, predicted: np.ndarray, gold: np.ndarray) -> dict
         "recall": divided(pooled[0], pooled[2]),
         "f1": divided(2 * pooled[0], pooled[1] + pooled[2]),
     }
-    found: dict[str, np.ndarray] = {}
+    scores: dict[str, np.ndarray] = {}
     for name, values in rows.items():
-        found[f"micro_{name}"] = micro[name]
-        found[f"macro_{name}"] = mean_of(values, occurs)
-        found[f"weighted_{name}"] = divided((values * gold).sum(-1), pooled[2])
-        found[f"{LABEL}{name}"] = values
-    return found
+        scores[f"micro_{name}"] = micro[name]
+        scores[f"macro_{name}"] = mean_of(values, occurs)
+        scores[f"weighted_{name}"] = divided((values * gold).sum(-1), pooled[2])
+        scores[f"{LABEL}{name}"] = values
+    return scores
 
 
 def agreement(right: np.ndarray, predicted: np.ndarray, gold: np.ndarray) -> dict[str, np.ndarray]:
@@ -176,8 +176,8 @@ def of_units(units: Sequence[Sequence[tuple[str, str]]], labels: Sequence[str]) 
 
 def _one_hot(side: Sequence[Collection[str]], labels: Sequence[str]) -> np.ndarray:
     number = {label: at for at, label in enumerate(labels)}
-    found = np.zeros((len(side), len(labels)))
+    matrix = np.zeros((len(side), len(labels)))
     for row, chosen in enumerate(side):
         for label in chosen:
-            found[row, number[label]] = 1.0
-    return found
+            matrix[row, number[label]] = 1.0
+    return matrix

@@ -22,17 +22,17 @@ def span_mistakes(
     ours = sorted(span for span in gold if _key(span) not in right)
     theirs = sorted(span for span in predicted if _key(span) not in right)
     tagged = _Tagged(gold, words)
-    left, found = set(range(len(theirs))), []
+    left, mistakes = set(range(len(theirs))), []
     for partner, other in _partners(ours, theirs):
         mine = ours[partner]
         if other is None:
-            found.append(tagged.mistake(MISSED, mine, None))
+            mistakes.append(tagged.mistake(MISSED, mine, None))
             continue
         left.discard(other)
         kind = BOUNDARY if mine.label == theirs[other].label else LABEL
-        found.append(tagged.mistake(kind, mine, theirs[other]))
-    found += [tagged.mistake(SPURIOUS, None, theirs[at]) for at in left]
-    return sorted(found, key=lambda item: (item.place or (0, 0), item.kind))
+        mistakes.append(tagged.mistake(kind, mine, theirs[other]))
+    mistakes += [tagged.mistake(SPURIOUS, None, theirs[at]) for at in left]
+    return sorted(mistakes, key=lambda item: (item.place or (0, 0), item.kind))
 
 
 def _key(span: Span) -> tuple[int, int, str]:

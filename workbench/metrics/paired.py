@@ -83,8 +83,8 @@ def bootstrap(
     for name, values in exact.items():
         if name.startswith(LABEL):
             for at, label in enumerate(_shared(first, second)):
-                found = _difference(values[0, at], drawn[name][:, at])
-                labels.setdefault(label, {})[name.removeprefix(LABEL)] = found
+                difference = _difference(values[0, at], drawn[name][:, at])
+                labels.setdefault(label, {})[name.removeprefix(LABEL)] = difference
         else:
             scores[name] = _difference(values[0], drawn[name])
     return Bootstrapped(count, scores, labels)
@@ -113,11 +113,11 @@ def randomisation(
     exact = _exchanged(pooled, own)
     exchange = lambda chunk: _exchanged(pooled, chunk)  # noqa: E731
     drawn = resampling.drawn(exchange, _exchanges(n, count, seed), count, watch)
-    found: dict[str, float | None] = {}
+    p_values: dict[str, float | None] = {}
     for name in scores:
         values = np.concatenate([part[name] for part in drawn])
-        found[name] = _share(np.abs(values), abs(float(exact[name][0])))
-    return found
+        p_values[name] = _share(np.abs(values), abs(float(exact[name][0])))
+    return p_values
 
 
 def _exchanges(n: int, rounds: int, seed: int) -> Iterator[np.ndarray]:
@@ -125,8 +125,8 @@ def _exchanges(n: int, rounds: int, seed: int) -> Iterator[np.ndarray]:
     draw = np.random.default_rng(seed)
     size = max(1, 2_000_000 // max(1, 2 * n))
     for start in range(0, rounds, size):
-        kept = draw.random((min(size, rounds - start), n)) < 0.5
-        yield np.concatenate([kept, ~kept], axis=1).astype(np.float32)
+        keeps = draw.random((min(size, rounds - start), n)) < 0.5
+        yield np.concatenate([keeps, ~keeps], axis=1).astype(np.float32)
 
 
 def _exchanged(pooled: Statistic, chosen: np.ndarray) -> Arrays:

@@ -13,9 +13,9 @@ def table(
 ) -> tuple[np.ndarray, np.ndarray]:
     """scores (N, L) float64, 0 for a label without a score, and gold (N, L) bool."""
     shape = len(scores), len(labels)
-    found = [[row.get(label, 0.0) for label in labels] for row in scores]
+    score_rows = [[row.get(label, 0.0) for label in labels] for row in scores]
     relevant = [[label in chosen for label in labels] for chosen in gold]
-    return np.array(found, np.float64).reshape(shape), np.array(relevant, bool).reshape(shape)
+    return np.array(score_rows, np.float64).reshape(shape), np.array(relevant, bool).reshape(shape)
 
 
 def average_precision(scores: np.ndarray, relevant: np.ndarray) -> float | None:
@@ -83,10 +83,10 @@ class Ranking:
         ties = upto - before - gained  # other documents with the same score count half
         below = negatives - (upto - right) + ties / 2
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = (precision * gained).sum(0) / positives
+            average_precision = (precision * gained).sum(0) / positives
             area = (below * gained).sum(0) / (positives * negatives)
         defined = positives * negatives > 0
-        return np.where(positives > 0, found, np.nan), np.where(defined, area, np.nan)
+        return np.where(positives > 0, average_precision, np.nan), np.where(defined, area, np.nan)
 
 
 @dataclass(frozen=True, eq=False)

@@ -82,8 +82,8 @@ def ranks(values: np.ndarray) -> np.ndarray:
     """
     _unique, group, count = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(count)
-    found: np.ndarray = (last - (count - 1) / 2)[group]
-    return found
+    mean_ranks: np.ndarray = (last - (count - 1) / 2)[group]
+    return mean_ranks
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,8 @@ def _correlations(weights: np.ndarray, left: np.ndarray, right: np.ndarray) -> n
     # equal numbers differ from their mean by rounding
     equal = (spreads[0] <= ROUNDING * sizes[0]) | (spreads[1] <= ROUNDING * sizes[1])
     spread = np.where(equal, 1.0, np.sqrt(spreads[0]) * np.sqrt(spreads[1]))
-    found = np.where(equal, 0.0, np.clip(products / spread, -1.0, 1.0))
-    return np.where(totals[:, 0] > 0, found, np.nan)
+    correlations = np.where(equal, 0.0, np.clip(products / spread, -1.0, 1.0))
+    return np.where(totals[:, 0] > 0, correlations, np.nan)
 
 
 def _weighted_ranks(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -141,8 +141,8 @@ def _weighted_ranks(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
     counts = np.zeros((len(weights), size))
     np.add.at(counts.T, group, weights.T)
     last = counts.cumsum(axis=1)
-    found: np.ndarray = (last - (counts - 1) / 2)[:, group]
-    return found
+    mean_ranks: np.ndarray = (last - (counts - 1) / 2)[:, group]
+    return mean_ranks
 
 
 def _sides(gold: Sequence[float], predicted: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:

@@ -20,10 +20,10 @@ def intervals(
     *,
     rounds: int = ROUNDS,
     seed: int = SEED,
-    shown: Sequence[str] | None = None,
+    reported: Sequence[str] | None = None,
     watch: Watch = QUIET,
 ) -> Intervals:
-    """Score n documents and resample them. shown: labels to report, by default all of them.
+    """Score n documents and resample them. reported: labels to report, by default all of them.
 
     rounds: 0 for scores without intervals.
     """
@@ -32,7 +32,7 @@ def intervals(
     spread = {name: bounds(values) for name, values in drawn.items()}
     overall: dict[str, Measured] = {}
     labels: dict[str, dict[str, Measured]] = {
-        label: {} for label in (statistic.labels if shown is None else shown)
+        label: {} for label in (statistic.labels if reported is None else reported)
     }
     for name, values in exact.items():
         low, high = spread.get(name, (None, None))
@@ -56,12 +56,12 @@ def measured_columns(
     """
     exact = statistic(np.ones((1, n), np.float32))
     drawn = resampled(statistic, n, seed=SEED)
-    found = {}
+    columns_by_name = {}
     for name in names:
         values = exact[name][0], *bounds(drawn[name])
         columns = zip(*map(np.atleast_1d, values), strict=True)
-        found[name] = [measured(*column) for column in columns]
-    return found
+        columns_by_name[name] = [measured(*column) for column in columns]
+    return columns_by_name
 
 
 def measured(value: object, low: object, high: object) -> Measured:
@@ -70,5 +70,5 @@ def measured(value: object, low: object, high: object) -> Measured:
 
 
 def _finite(value: Any) -> float | None:
-    found = float("nan") if value is None else float(value)
-    return found if np.isfinite(found) else None
+    number = float("nan") if value is None else float(value)
+    return number if np.isfinite(number) else None

@@ -70,13 +70,13 @@ def drawn(
     act: Callable[[np.ndarray], T], chunks: Iterable[np.ndarray], rounds: int, watch: Watch
 ) -> list[T]:
     """`act` of every chunk (R, …) of `rounds` in all, with progress by rounds."""
-    found, done = list[T](), 0
+    results, done = list[T](), 0
     for chunk in chunks:
         watch.at(done / rounds)
-        found.append(act(chunk))
+        results.append(act(chunk))
         done += len(chunk)
     watch.at(1.0)
-    return found
+    return results
 
 
 def bounds(values: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
@@ -108,8 +108,8 @@ def weighted_sums(weights: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Sums over documents: weights (R, N), counts (N, K) → float64 (R, K)."""
     exact = float(np.abs(counts).sum()) * 4 < 2**24 and np.all(counts == np.round(counts))
     kind = np.float32 if exact else np.float64  # float32 counts exactly up to 2^24
-    found: np.ndarray = (weights.astype(kind, copy=False) @ counts.astype(kind)).astype(np.float64)
-    return found
+    sums: np.ndarray = (weights.astype(kind, copy=False) @ counts.astype(kind)).astype(np.float64)
+    return sums
 
 
 def divided(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
@@ -118,8 +118,8 @@ def divided(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     Arrays of shapes that broadcast.
     """
     shape = np.broadcast_shapes(part.shape, whole.shape)
-    found: np.ndarray = np.divide(part, whole, out=np.zeros(shape), where=whole != 0)
-    return found
+    quotient: np.ndarray = np.divide(part, whole, out=np.zeros(shape), where=whole != 0)
+    return quotient
 
 
 def mean_of(values: np.ndarray, counted: np.ndarray) -> np.ndarray:

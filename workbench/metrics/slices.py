@@ -46,7 +46,7 @@ def measured(
     every = statistic.taken(np.arange(n))
     whole = float(every(np.ones((1, n), np.float32))[score][0])
     orders = _orders(n, min(rounds, max(1, CELLS // max(1, n))), seed)
-    found = []
+    scores = []
     for name, rows in members.items():
         part = statistic.taken(rows)
         value = float(part(np.ones((1, len(rows)), np.float32))[score][0])
@@ -54,11 +54,11 @@ def measured(
         random = every((orders < len(rows)).astype(np.float32))[score]
         extreme = np.abs(random - whole) >= abs(value - whole) - 1e-12
         p = float((1 + extreme.sum()) / (1 + len(random)))
-        found.append(SliceScore(name, len(rows), value, float(low), float(high), p))
-    corrected = holm([score.p or 0.0 for score in found])
+        scores.append(SliceScore(name, len(rows), value, float(low), float(high), p))
+    corrected = holm([score.p or 0.0 for score in scores])
     rows_found = [
         SliceScore(score.name, score.n, score.value, score.low, score.high, score.p, p)
-        for score, p in zip(found, corrected, strict=True)
+        for score, p in zip(scores, corrected, strict=True)
     ]
     return tuple(sorted(rows_found, key=lambda item: (item.p or 0.0, item.value)))
 
@@ -72,8 +72,8 @@ def _orders(n: int, rounds: int, seed: int) -> np.ndarray:
 def holm(values: Sequence[float]) -> list[float]:
     """p-values corrected for their number, in the given order. Source: Holm 1979."""
     order = sorted(range(len(values)), key=values.__getitem__)
-    found, highest = [0.0] * len(values), 0.0
+    corrected, highest = [0.0] * len(values), 0.0
     for rank, at in enumerate(order):
         highest = max(highest, min(1.0, values[at] * (len(values) - rank)))
-        found[at] = highest
-    return found
+        corrected[at] = highest
+    return corrected

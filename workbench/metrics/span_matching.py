@@ -46,15 +46,15 @@ class SpanCounts:
         n, rows, modes, outcomes = self.counts.shape
         sums = weighted_sums(weights, self.counts.reshape(n, -1))
         sums = sums.reshape(len(weights), rows, modes, outcomes)
-        found: dict[str, np.ndarray] = {}
+        scores: dict[str, np.ndarray] = {}
         for number, mode in enumerate(MODES):
             overall, label = ("span", LABEL) if mode == STRICT else (mode, f"{LABEL}{mode}_")
             for name, values in scored(sums[:, :, number]).items():
-                found[f"{overall}_{name}"] = values[:, 0]
-                found[f"{label}{name}"] = values[:, 1:]
+                scores[f"{overall}_{name}"] = values[:, 0]
+                scores[f"{label}{name}"] = values[:, 1:]
         occurs = sums[:, 1:, 0].sum(-1) > 0
-        found["span_macro_f1"] = mean_of(found[f"{LABEL}f1"], occurs)
-        return found
+        scores["span_macro_f1"] = mean_of(scores[f"{LABEL}f1"], occurs)
+        return scores
 
     def taken(self, rows: np.ndarray) -> SpanCounts:
         """The counts of the documents at the positions `rows` int (K,)."""
@@ -111,13 +111,13 @@ def span_counts(
 def outcomes(gold: Sequence[Span], predicted: Sequence[Span]) -> np.ndarray:
     """int (modes, outcomes) of one document; both sides sorted and without duplicates."""
     equal, theirs, ours = correct(gold, predicted)
-    found = np.tile([len(equal), 0, 0, 0, 0], (len(MODES), 1))
+    counts = np.tile([len(equal), 0, 0, 0, 0], (len(MODES), 1))
     if len(equal) == len(ours) == len(theirs):
-        return found
+        return counts
     left = [span for span in gold if key(span) not in equal]
     right = [span for span in predicted if key(span) not in equal]
     near = _near(left)
-    return found + [_outcomes(left, right, mode, near) for mode in MODES]
+    return counts + [_outcomes(left, right, mode, near) for mode in MODES]
 
 
 def _outcomes(

@@ -66,10 +66,10 @@ def per_label(
 
     By default, for each label of either side, sorted.
     """
-    found = counts(gold, predicted)
+    by_label = counts(gold, predicted)
     return tuple(
-        label_score(label, *found.get(label, (0, 0, 0)))
-        for label in (found if labels is None else labels)
+        label_score(label, *by_label.get(label, (0, 0, 0)))
+        for label in (by_label if labels is None else labels)
     )
 
 
@@ -78,11 +78,11 @@ def scores(gold: Sequence[Iterable[Span]], predicted: Sequence[Iterable[Span]]) 
 
     See DEFINITION.
     """
-    found = counts(gold, predicted)
+    by_label = counts(gold, predicted)
     right, theirs, ours = (
-        (sum(column) for column in zip(*found.values(), strict=True)) if found else (0, 0, 0)
+        (sum(column) for column in zip(*by_label.values(), strict=True)) if by_label else (0, 0, 0)
     )
-    macro, _ = averages([label_score(label, *numbers) for label, numbers in found.items()])
+    macro, _ = averages([label_score(label, *numbers) for label, numbers in by_label.items()])
     return {
         "span_precision": ratio(right, theirs),
         "span_recall": ratio(right, ours),

@@ -36,13 +36,13 @@ def answered(
     logits: of each window, (T, 2) of start and end. longest: tokens in an answer. threshold: the
     question has no answer if `null_gap` exceeds it; None if every question has one.
     """
-    found: dict[Range, float] = {}
+    best_scores: dict[Range, float] = {}
     nulls = []
     for window, scores in zip(windows, logits, strict=True):
         nulls.append(float(scores[NULL].sum()))
         for span, score in _candidates(window, scores.astype(np.float64), longest):
-            found[span] = max(score, found.get(span, -np.inf))
-    ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:BEST]
+            best_scores[span] = max(score, best_scores.get(span, -np.inf))
+    ranked = sorted(best_scores.items(), key=lambda item: (-item[1], item[0]))[:BEST]
     null = min(nulls, default=0.0)  # one window that holds an answer is enough
     considered = [score for _span, score in ranked] + ([null] if threshold is not None else [])
     shares = softmax(np.array(considered)) if considered else np.ones(1)
@@ -116,22 +116,24 @@ def boundary_shares(
 
 
 def _units_once(windows: Sequence[EncodedInput]) -> list[tuple[int, int]]:
-    found: dict[tuple[int, int, int], tuple[int, int, int]] = {}
+    best_windows: dict[tuple[int, int, int], tuple[int, int, int]] = {}
     for number, window in enumerate(windows):
         inside = _inside(window)
-        seen: dict[tuple[int, int], int] = {}
+        repeats: dict[tuple[int, int], int] = {}
         for place, position in enumerate(inside.tolist()):
             start, end = window.offsets[position].tolist()
-            nth = seen[start, end] = seen.get((start, end), -1) + 1  # tokens of one character
+            nth = repeats[start, end] = repeats.get((start, end), -1) + 1  # tokens of one character
             context = min(place, len(inside) - 1 - place)
-            kept = found.get((start, end, nth))
-            if kept is None or kept[0] < context:
-                found[start, end, nth] = context, number, position
-    return [found[key][1:] for key in sorted(found)]
+            best = best_windows.get((start, end, nth))
+            if best is None or best[0] < context:
+                best_windows[start, end, nth] = context, number, position
+    return [best_windows[key][1:] for key in sorted(best_windows)]
 
 
 def _inside(window: EncodedInput) -> np.ndarray:
     """Positions of the tokens of the context."""
     offsets = window.offsets
-    found: np.ndarray = np.flatnonzero((window.text == CONTEXT) & (offsets[:, 1] > offsets[:, 0]))
-    return found
+    positions: np.ndarray = np.flatnonzero(
+        (window.text == CONTEXT) & (offsets[:, 1] > offsets[:, 0])
+    )
+    return positions

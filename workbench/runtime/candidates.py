@@ -101,14 +101,14 @@ def decode(
     may occur with more probable ones, see `compatible`. The second result float64 (T,) is the
     highest probability of a label among the candidates over the word: a lower bound.
     """
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     covered = np.zeros(len(starts))
     for begin, shares in scorer.blocks(starts, ends):
         any_label = shares.sum(-1) if scorer.none else shares.max(-1)  # (N, W)
         _cover(covered, begin, any_label)
-        found += _chosen(begin, shares, 1 - any_label if scorer.none else None)
-    kept = compatible(found, overlaps)
-    return sorted(kept, key=lambda item: (item.first, item.last, item.label)), covered
+        candidates += _chosen(begin, shares, 1 - any_label if scorer.none else None)
+    chosen = compatible(candidates, overlaps)
+    return sorted(chosen, key=lambda item: (item.first, item.last, item.label)), covered
 
 
 def _chosen(begin: int, shares: np.ndarray, none: np.ndarray | None) -> Iterator[Candidate]:
@@ -133,29 +133,29 @@ def _cover(covered: np.ndarray, begin: int, scores: np.ndarray) -> None:
             np.maximum(part, column, out=part)
 
 
-def compatible(found: Iterable[Candidate], overlaps: str) -> list[Candidate]:
+def compatible(candidates: Iterable[Candidate], overlaps: str) -> list[Candidate]:
     """The candidates that are compatible, chosen by falling score.
 
     ANY keeps all; NESTED leaves out those that cross a better one, so that each pair is disjoint or
     one lies within the other; FLAT leaves out those that share a word with a better one. Equal
     scores: the first one in text order, the longer one first.
     """
-    order = sorted(found, key=lambda item: (-item.score, item.first, -item.last, item.label))
+    order = sorted(candidates, key=lambda item: (-item.score, item.first, -item.last, item.label))
     clash: Callable[[Candidate, Candidate], bool]
     if overlaps == ANY:
         return order
     clash = _overlap if overlaps == FLAT else _cross
     # Only spans that begin or end near each other can clash: they are kept by their words.
     at: dict[int, list[Candidate]] = {}
-    kept = []
+    chosen = []
     for candidate in order:
         words = range(candidate.first, candidate.last + 1)
         if any(clash(candidate, other) for word in words for other in at.get(word, ())):
             continue
-        kept.append(candidate)
+        chosen.append(candidate)
         for word in words:
             at.setdefault(word, []).append(candidate)
-    return kept
+    return chosen
 
 
 def _overlap(candidate: Candidate, other: Candidate) -> bool:
@@ -184,16 +184,16 @@ def boundaries(
     windows = where.window[present]
     for window in np.unique(windows):
         rows = np.flatnonzero(windows == window)
-        given = logits[begin + int(window)]
-        starts[rows] = given["starts"][where.first[present[rows]]]
-        ends[rows] = given["ends"][where.end[present[rows]] - 1]
+        window_logits = logits[begin + int(window)]
+        starts[rows] = window_logits["starts"][where.first[present[rows]]]
+        ends[rows] = window_logits["ends"][where.end[present[rows]] - 1]
     return present, starts, ends
 
 
 def prediction(
     text: str,
     offsets: Sequence[tuple[int, int]],
-    found: Sequence[Candidate],
+    candidates: Sequence[Candidate],
     covered: np.ndarray,
     labels: Sequence[str],
 ) -> Prediction:
@@ -204,7 +204,7 @@ def prediction(
     1 - covered. No span begins or ends with white space.
     """
     over: dict[int, Candidate] = {}
-    for candidate in sorted(found, key=lambda item: item.last - item.first):
+    for candidate in sorted(candidates, key=lambda item: item.last - item.first):
         over.update(dict.fromkeys(range(candidate.first, candidate.last + 1), candidate))
     words = []
     for at, (start, end) in enumerate(offsets):
@@ -221,7 +221,7 @@ def prediction(
             labels[candidate.label],
             candidate.score,
         )
-        for candidate in found
+        for candidate in candidates
     ]
-    kept = tuple(span for span in spans if span is not None)
-    return Prediction((WordTags(tuple(words)), SpanScores(kept)))
+    with_text = tuple(span for span in spans if span is not None)
+    return Prediction((WordTags(tuple(words)), SpanScores(with_text)))

@@ -50,10 +50,10 @@ def place(folder: Path) -> Path:
     if (folder / files.JSON).is_file():
         return folder
     source = _source(folder)
-    kept = files.kept(folder, source.kind, source.group, source.config)
-    if not (kept / files.JSON).is_file():
-        _keep(kept, *convert(source))
-    return kept
+    cached = files.kept(folder, source.kind, source.group, source.config)
+    if not (cached / files.JSON).is_file():
+        _keep(cached, *convert(source))
+    return cached
 
 
 def _source(folder: Path) -> Source:
@@ -115,21 +115,21 @@ def _described(source: Source, names: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _keep(kept: Path, backend: Backend, config: Mapping[str, Any]) -> None:
+def _keep(target: Path, backend: Backend, config: Mapping[str, Any]) -> None:
     """Write both files atomically; another process may convert the same folder concurrently."""
     try:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f"{kept.name}-", dir=kept.parent))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix=f"{target.name}-", dir=target.parent))
         backend.save(str(draft / files.JSON))
         text = json.dumps(config, indent=1, ensure_ascii=False)
         (draft / files.CONFIG).write_text(text, encoding="utf-8")
-        os.replace(draft, kept)
+        os.replace(draft, target)
     except OSError as error:
-        if (kept / files.JSON).is_file():
+        if (target / files.JSON).is_file():
             return  # the other process finished first
         raise ModelError(
             _("The converted tokenizer cannot be saved in {folder}: {error}.").format(
-                folder=kept.parent, error=error.strerror or error
+                folder=target.parent, error=error.strerror or error
             ),
             hint=_("Check that the disk is not full and that the folder is writable."),
         ) from error
@@ -140,16 +140,16 @@ def _keep(kept: Path, backend: Backend, config: Mapping[str, Any]) -> None:
 
 def _add_special(backend: Backend, source: Source) -> dict[str, str]:
     """Role → token, for tokens that the model has an embedding for."""
-    found = {}
+    tokens = {}
     for role in ROLES:
         token = source.special(role)
         if token and _has_row(backend, token, source.rows):
             spaced = role == "mask" and source.kind in _SPACED_MASK
             backend.add_special_tokens([AddedToken(token, lstrip=spaced, normalized=False)])
-            found[role] = token
+            tokens[role] = token
         elif token and role in ("cls", "sep"):
             raise ValueError(_absent(token))
-    return found
+    return tokens
 
 
 def _absent(token: str) -> str:
@@ -165,8 +165,8 @@ def _add_sentinels(backend: Backend, source: Source) -> None:
     if source.kind != "T5Tokenizer":
         return
     usual = SENTINELS if source.config.get("model_type") == "t5" else 0
-    given = source.options.get("extra_ids", usual)
-    count = given if isinstance(given, int) and 0 <= given <= 10_000 else usual
+    extra_ids = source.options.get("extra_ids", usual)
+    count = extra_ids if isinstance(extra_ids, int) and 0 <= extra_ids <= 10_000 else usual
     for number in reversed(range(count)):
         token = f"<extra_id_{number}>"
         if _has_row(backend, token, source.rows):

@@ -67,24 +67,24 @@ class Transitions:
         if not len(emissions):
             return np.zeros(emissions.shape)
         both = self._forward(emissions) + self._backward(emissions)
-        found: np.ndarray = np.exp(both - _log_sum(both[-1]))
-        return found
+        probabilities: np.ndarray = np.exp(both - _log_sum(both[-1]))
+        return probabilities
 
     def _forward(self, emissions: np.ndarray) -> np.ndarray:
         """(T, L): log sum over the sequences that end with a tag, including its emission."""
-        found, after = np.array(emissions, np.float64), _Sums(self.step)
-        found[0] += self.start
-        for position in range(1, len(found)):
-            found[position] += after(found[position - 1])
-        return found
+        sums, after = np.array(emissions, np.float64), _Sums(self.step)
+        sums[0] += self.start
+        for position in range(1, len(sums)):
+            sums[position] += after(sums[position - 1])
+        return sums
 
     def _backward(self, emissions: np.ndarray) -> np.ndarray:
         """(T, L): log sum over the continuations after a tag, excluding its emission."""
-        found, before = np.zeros(emissions.shape), _Sums(self.step.T)
-        found[-1] = self.end
-        for position in range(len(found) - 2, -1, -1):
-            found[position] = before(emissions[position + 1] + found[position + 1])
-        return found
+        sums, before = np.zeros(emissions.shape), _Sums(self.step.T)
+        sums[-1] = self.end
+        for position in range(len(sums) - 2, -1, -1):
+            sums[position] = before(emissions[position + 1] + sums[position + 1])
+        return sums
 
 
 class _Sums:
@@ -99,8 +99,8 @@ class _Sums:
         most = scores.max()
         most = most if np.isfinite(most) else 0.0
         with np.errstate(divide="ignore"):
-            found: np.ndarray = np.log(np.exp(scores - most) @ self.powers)
-        return found + (most + self.most)
+            logs: np.ndarray = np.log(np.exp(scores - most) @ self.powers)
+        return logs + (most + self.most)
 
 
 def _log_sum(values: np.ndarray) -> np.ndarray:
@@ -108,5 +108,5 @@ def _log_sum(values: np.ndarray) -> np.ndarray:
     most = values.max(axis=0)
     most = np.where(np.isfinite(most), most, 0.0)
     with np.errstate(divide="ignore"):
-        found: np.ndarray = most + np.log(np.exp(values - most).sum(axis=0))
-    return found
+        sums: np.ndarray = most + np.log(np.exp(values - most).sum(axis=0))
+    return sums

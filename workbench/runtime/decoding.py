@@ -113,13 +113,13 @@ def begun(chosen: np.ndarray, tags: Sequence[str], *, before: str | None = None)
     read such tags in the same way.
     """
     number = {tag: position for position, tag in enumerate(tags)}
-    found, inside = np.array(chosen, dtype=np.int64), split_tag(before or "O")[1]
+    valid, inside = np.array(chosen, dtype=np.int64), split_tag(before or "O")[1]
     for position, tag in enumerate(tags[item] for item in chosen):
         prefix, label = split_tag(tag)
         if prefix == "I" and label != inside:
-            found[position] = number[f"B-{label}"]
+            valid[position] = number[f"B-{label}"]
         inside = label
-    return found
+    return valid
 
 
 def words_and_spans(
@@ -149,8 +149,8 @@ def tempered_scores(scores: np.ndarray, temperature: float) -> np.ndarray:
     """Probabilities of any shape with their log odds divided by a temperature, 1 for none."""
     if temperature == 1:
         return scores
-    given = np.clip(scores, TINY, 1 - TINY)
-    return sigmoid((np.log(given) - np.log1p(-given)) / temperature)
+    clipped = np.clip(scores, TINY, 1 - TINY)
+    return sigmoid((np.log(clipped) - np.log1p(-clipped)) / temperature)
 
 
 def tempered(prediction: Prediction, temperature: float) -> Prediction:
@@ -165,9 +165,9 @@ def tempered(prediction: Prediction, temperature: float) -> Prediction:
         return prediction
 
     def scaled(scores: Iterable[float | None]) -> list[float]:
-        given = np.array([score or 0.0 for score in scores])
-        found: list[float] = tempered_scores(given, temperature).tolist()
-        return found
+        values = np.array([score or 0.0 for score in scores])
+        probabilities: list[float] = tempered_scores(values, temperature).tolist()
+        return probabilities
 
     fields: list[Field] = []
     for field in prediction.fields:
@@ -246,8 +246,8 @@ def align(
     offsets of its subwords int (T, 2) and whether each is text bool (T,). A subword belongs to the
     word that holds its last character; one that covers several words belongs to all of them.
     """
-    given = np.asarray(word_offsets, dtype=np.int64).reshape(-1, 2)
-    count = len(given)
+    ranges = np.asarray(word_offsets, dtype=np.int64).reshape(-1, 2)
+    count = len(ranges)
     window, first, end = (np.full(count, -1, np.int64) for _ in range(3))
     context = np.full(count, -1, np.int64)
     for number, (offsets, is_text) in enumerate(windows):
@@ -260,10 +260,10 @@ def align(
         )
         # Only the words in this window: a book has thousands of windows.
         low, high = (
-            np.searchsorted(given[:, 1], starts[0], side="right"),
-            np.searchsorted(given[:, 0], ends[-1], side="left"),
+            np.searchsorted(ranges[:, 1], starts[0], side="right"),
+            np.searchsorted(ranges[:, 0], ends[-1], side="left"),
         )
-        near_words = given[low:high]
+        near_words = ranges[low:high]
         left = np.searchsorted(
             ends, near_words[:, 0], side="right"
         )  # first subword that ends after the start of the word

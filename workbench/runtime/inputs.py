@@ -105,7 +105,7 @@ class Prepared:
         owners = [part.owner + offset for part, offset in zip(parts, offsets, strict=True)]
         return cls(
             [document for part in parts for document in part.documents],
-            [found for part in parts for found in part.inputs],
+            [input_ for part in parts for input_ in part.inputs],
             np.concatenate(owners),
             np.concatenate([part.cut for part in parts]),
             [words for part in parts for words in part.words],
@@ -180,13 +180,15 @@ def prepared_windows(
     """Windows of every document, with the words and their positions in the windows."""
     words = [tokens_of(document) for document in documents]
     alignments = [
-        align(word_offsets, [(window.offsets, window.text == 0) for window in found])
-        for word_offsets, found in zip(words, windows, strict=True)
+        align(word_offsets, [(window.offsets, window.text == 0) for window in document_windows])
+        for word_offsets, document_windows in zip(words, windows, strict=True)
     ]
     return Prepared(
         list(documents),
-        [window for found in windows for window in found],
-        np.repeat(np.arange(len(documents)), [len(found) for found in windows]),
+        [window for document_windows in windows for window in document_windows],
+        np.repeat(
+            np.arange(len(documents)), [len(document_windows) for document_windows in windows]
+        ),
         np.zeros(len(documents), dtype=bool),
         words,
         alignments,
@@ -197,8 +199,10 @@ def paired_windows(
     documents: Sequence[Document], windows: Sequence[Sequence[EncodedInput]]
 ) -> Prepared:
     """Windows of the second text of every document, without words."""
-    owner = np.repeat(np.arange(len(documents)), [len(found) for found in windows])
-    inputs = [window for found in windows for window in found]
+    owner = np.repeat(
+        np.arange(len(documents)), [len(document_windows) for document_windows in windows]
+    )
+    inputs = [window for document_windows in windows for window in document_windows]
     return Prepared(list(documents), inputs, owner, np.zeros(len(documents), dtype=bool))
 
 

@@ -90,24 +90,24 @@ class OnnxPredictor:
         return self.decode(self.logits(prepared.inputs), prepared)
 
     def prepare(self, documents: Sequence[Document]) -> Prepared:
-        given = segmenters.segmented(documents, self.segmenter)
-        return self.task.prepare(self.preparer, given, self.max_length)
+        segmented = segmenters.segmented(documents, self.segmenter)
+        return self.task.prepare(self.preparer, segmented, self.max_length)
 
     def logits(self, inputs: Sequence[EncodedInput]) -> Logits:
         """Logits of each input by name, without padding."""
-        found: Logits = [{}] * len(inputs)
+        logits: Logits = [{}] * len(inputs)
         lengths = np.array([len(input_) for input_ in inputs])
         for chosen in batches_by_length(lengths, BATCH_TOKENS):
             answers = self.run([inputs[number] for number in chosen])
             for number, answer in zip(chosen, answers, strict=True):
-                found[number] = answer
-        return found
+                logits[number] = answer
+        return logits
 
     def run(self, inputs: Sequence[EncodedInput]) -> Logits:
         """One call of the model: all inputs in one batch, padded at the end."""
         arrays = stack(inputs, self._inputs, self.preparer.fill)
-        found = self._session.run(self._outputs, arrays)
-        named = dict(zip(self._outputs, found, strict=True))
+        outputs = self._session.run(self._outputs, arrays)
+        named = dict(zip(self._outputs, outputs, strict=True))
         return [
             unpadded(named, row, len(input_), self.task.logits) for row, input_ in enumerate(inputs)
         ]

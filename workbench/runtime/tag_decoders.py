@@ -17,44 +17,46 @@ from workbench.text.schemes import TokenSpan, spans
 Decoder = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
-def decoder(given: Mapping[str, Any], tags: Sequence[str], labels: Sequence[str] = ()) -> Decoder:
+def decoder(
+    settings: Mapping[str, Any], tags: Sequence[str], labels: Sequence[str] = ()
+) -> Decoder:
     """The decoder that a trained model specifies in `decoder`, by default valid sequences.
 
-    tags: the outputs of the network. The tags of a published model ("tags" in `given`) follow a
+    tags: the outputs of the network. The tags of a published model ("tags" in `settings`) follow a
     scheme of their own; its decoder returns the BIO tags of the `labels`. They are read by
-    `text.schemes` if `given` names the "scheme", else as flair reads them.
+    `text.schemes` if `settings` names the "scheme", else as flair reads them.
     Raises KeyError for an unknown decoder.
     """
-    decide = _DECODERS[given.get("decoder", "bio")](given, tags)
-    if "tags" not in given:
+    decide = _DECODERS[settings.get("decoder", "bio")](settings, tags)
+    if "tags" not in settings:
         return decide
-    scheme = given.get("scheme")
+    scheme = settings.get("scheme")
     read = voted_spans if scheme is None else partial(spans, scheme=str(scheme))
     return _published(decide, read, tags, labels)
 
 
-def transitions(given: Mapping[str, Any], tags: Sequence[str]) -> Transitions | None:
+def transitions(settings: Mapping[str, Any], tags: Sequence[str]) -> Transitions | None:
     """The learned transition scores of a CRF; None for other decoders.
 
     Those of a published model are used as they are, with their own tags.
     """
-    if (raw := given.get("transitions")) is None:
+    if (raw := settings.get("transitions")) is None:
         return None
-    allowed = None if "tags" in given else decoding.bio_constraints(tuple(tags))
+    allowed = None if "tags" in settings else decoding.bio_constraints(tuple(tags))
     return Transitions.from_json(raw, tags, allowed)
 
 
-def _greedy(given: Mapping[str, Any], tags: Sequence[str]) -> Decoder:
+def _greedy(settings: Mapping[str, Any], tags: Sequence[str]) -> Decoder:
     def decide(logits: np.ndarray, present: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         probabilities = _probabilities(logits, present)
         chosen = probabilities.argmax(axis=1) if len(logits) else np.zeros(0, np.int64)
         scores = probabilities[np.arange(len(chosen)), chosen]
-        return _valid(given, chosen, tags), scores
+        return _valid(settings, chosen, tags), scores
 
     return decide
 
 
-def _bio(given: Mapping[str, Any], tags: Sequence[str]) -> Decoder:
+def _bio(settings: Mapping[str, Any], tags: Sequence[str]) -> Decoder:
     def decide(logits: np.ndarray, present: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         probabilities = _probabilities(logits, present)
         chosen = decoding.decide(probabilities, tags)
@@ -63,9 +65,9 @@ def _bio(given: Mapping[str, Any], tags: Sequence[str]) -> Decoder:
     return decide
 
 
-def _crf(given: Mapping[str, Any], tags: Sequence[str]) -> Decoder:
+def _crf(settings: Mapping[str, Any], tags: Sequence[str]) -> Decoder:
     """Words without a subword are skipped, as in training."""
-    learned = transitions(given, tags)
+    learned = transitions(settings, tags)
     if learned is None:
         raise KeyError("transitions")
 
@@ -74,13 +76,13 @@ def _crf(given: Mapping[str, Any], tags: Sequence[str]) -> Decoder:
         best = learned.best(logits[present])
         chosen[present] = best
         scores[present] = learned.marginals(logits[present])[np.arange(len(best)), best]
-        return _valid(given, chosen, tags), scores
+        return _valid(settings, chosen, tags), scores
 
     return decide
 
 
-def _valid(given: Mapping[str, Any], chosen: np.ndarray, tags: Sequence[str]) -> np.ndarray:
-    return chosen if "tags" in given else decoding.begun(chosen, tags)
+def _valid(settings: Mapping[str, Any], chosen: np.ndarray, tags: Sequence[str]) -> np.ndarray:
+    return chosen if "tags" in settings else decoding.begun(chosen, tags)
 
 
 def _published(
@@ -95,11 +97,11 @@ def _published(
     def decided(logits: np.ndarray, present: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         chosen, scores = decide(logits, present)
         own = [tags[number] if here else "O" for number, here in zip(chosen, present, strict=True)]
-        found = np.zeros(len(own), np.int64)
+        outputs = np.zeros(len(own), np.int64)
         for span in read(own):
-            found[span.first : span.last] = numbers[f"I-{span.label}"]
-            found[span.first] = numbers[f"B-{span.label}"]
-        return found, scores
+            outputs[span.first : span.last] = numbers[f"I-{span.label}"]
+            outputs[span.first] = numbers[f"B-{span.label}"]
+        return outputs, scores
 
     return decided
 
@@ -113,20 +115,20 @@ def voted_spans(tags: Sequence[str]) -> list[TokenSpan]:
     B-, S- and an I- of another label begin a span; E- and other tags continue it.
     Source of the rules: flair 0.15, `flair.data.get_spans_from_bio`.
     """
-    found: list[TokenSpan] = []
+    token_spans: list[TokenSpan] = []
     votes: dict[str, float] = {}
     first, before = 0, ""
     for place, tag in enumerate([*tags, "O"]):
         prefix, label = decoding.split_tag(tag)
         begins = prefix in ("B", "S") or (prefix == "I" and label != before)
         if votes and (begins or label is None):
-            found.append(TokenSpan(first, place, max(votes, key=votes.__getitem__)))
+            token_spans.append(TokenSpan(first, place, max(votes, key=votes.__getitem__)))
             votes = {}
         if label is not None:
             first = first if votes else place
             votes[label] = votes.get(label, 0.0) + (FIRST_VOTE if begins else 1.0)
         before = label or ""
-    return found
+    return token_spans
 
 
 _DECODERS: dict[str, Callable[[Mapping[str, Any], Sequence[str]], Decoder]] = {

@@ -133,11 +133,11 @@ class Tokenizer:
 
         Counting may stop early: a result above `enough` need not be exact.
         """
-        found = self._lengths([text[: AMPLE * enough] for text in texts])
+        lengths = self._lengths([text[: AMPLE * enough] for text in texts])
         for number, text in enumerate(texts):
-            if found[number] <= enough and len(text) > AMPLE * enough:
-                found[number] = self._lengths([text])[0]  # mostly white space, or one long word
-        return found
+            if lengths[number] <= enough and len(text) > AMPLE * enough:
+                lengths[number] = self._lengths([text])[0]  # mostly white space, or one long word
+        return lengths
 
     def _lengths(self, texts: Sequence[str]) -> list[int]:
         """Number of tokens of each text, in bounded batches: the library releases the interpreter
@@ -171,18 +171,18 @@ class Tokenizer:
         The library would encode each piece that truncation leaves of the first text with each of
         the second. The longer text stays the longer one: truncation begins with it.
         """
-        most, found = 2 * max_length, list(texts)
+        most, shortened = 2 * max_length, list(texts)
         for at, pair in enumerate(texts):
             if len(pair) < 2 or min(map(len, pair)) <= most:
                 continue
             encodings = self.backend.encode_batch([*_clean(pair)], add_special_tokens=False)
             least = min(map(len, encodings))
             rooms = [most + (len(encoding) > least) for encoding in encodings]
-            found[at] = tuple(
+            shortened[at] = tuple(
                 text[: encoding.offsets[room - 1][1]] if len(encoding) > room else text
                 for text, encoding, room in zip(pair, encodings, rooms, strict=True)
             )
-        return found
+        return shortened
 
     def windows(
         self, texts: Sequence[str], max_length: int, overlap: int
@@ -194,10 +194,12 @@ class Tokenizer:
         room = max_length - self.added
         stride = max(0, min(overlap, room - 1))
         parts = [_parts(item) for item in texts]
-        found = self._encode([(text,) for some in parts for _, text in some], max_length, stride)
+        encodings = self._encode(
+            [(text,) for some in parts for _, text in some], max_length, stride
+        )
         for some in parts:
             pairs = zip(
-                some, found, strict=False
+                some, encodings, strict=False
             )  # consumes as many items of `found` as the text has parts
             yield tuple(
                 self._encoded(item, begin)
@@ -221,10 +223,10 @@ class Tokenizer:
             for first, some in zip(firsts, parts, strict=True)
             for _begin, part in some
         ]
-        found = self._encode(texts, max_length, stride, strategy="only_second")
+        encodings = self._encode(texts, max_length, stride, strategy="only_second")
         for some in parts:
             windows: list[EncodedInput] = []
-            for (begin, _part), encoding in zip(some, found, strict=False):
+            for (begin, _part), encoding in zip(some, encodings, strict=False):
                 for item in (encoding, *encoding.overflowing):
                     window = self._encoded(item)
                     window.offsets[window.text == 1] += begin
@@ -233,14 +235,14 @@ class Tokenizer:
 
     def _beginnings(self, texts: Sequence[str], most: int) -> list[str]:
         """The texts up to `most` subwords."""
-        kept = []
+        beginnings = []
         for bundle in _bundles([(text,) for text in texts]):
             batch = [_clean(sequence)[0] for sequence in bundle]
             encodings = self.backend.encode_batch(batch, add_special_tokens=False)
             for (text,), encoding in zip(bundle, encodings, strict=True):
                 long = len(encoding) > most
-                kept.append(text[: encoding.offsets[most - 1][1]] if long else text)
-        return kept
+                beginnings.append(text[: encoding.offsets[most - 1][1]] if long else text)
+        return beginnings
 
     def _encode(
         self,
@@ -253,12 +255,12 @@ class Tokenizer:
             self.backend.enable_truncation(max_length, stride=stride, strategy=strategy)
             try:
                 batch = [_clean(sequence) for sequence in some]
-                found = self.backend.encode_batch(
+                encodings = self.backend.encode_batch(
                     [row[0] if len(row) == 1 else tuple(row) for row in batch]
                 )
             finally:
                 self.backend.no_truncation()
-            yield from found
+            yield from encodings
 
     def _encoded(self, encoding: Encoding, begin: int = 0) -> EncodedInput:
         """`begin` is the position of the encoded part in the whole text."""
@@ -266,8 +268,8 @@ class Tokenizer:
         if not encoding.ids:
             types, offsets = np.zeros(1, np.int32), np.zeros((1, 2), np.int32)
             return _input(ids, types, offsets, np.full(1, -1, np.int8))
-        given = [-1 if number is None else number for number in encoding.sequence_ids]
-        text = np.asarray(given, dtype=np.int8)
+        sequence_ids = [-1 if number is None else number for number in encoding.sequence_ids]
+        text = np.asarray(sequence_ids, dtype=np.int8)
         offsets = np.asarray(encoding.offsets, np.int32).reshape(-1, 2)
         if begin:
             offsets[text >= 0] += begin
@@ -290,18 +292,18 @@ class Tokenizer:
             for start, end in words(text)
             if (word := text[start:end]).isalpha() or any(map(str.isalpha, word))
         )
-        found = Counter(islice(every, WORDS))
-        if not found:
+        word_counts = Counter(islice(every, WORDS))
+        if not word_counts:
             return 0.0
         encodings = self.backend.encode_batch(
-            [_clean((item,))[0] for item in found], add_special_tokens=False
+            [_clean((item,))[0] for item in word_counts], add_special_tokens=False
         )
         strange = sum(
             times
-            for encoding, times in zip(encodings, found.values(), strict=True)
+            for encoding, times in zip(encodings, word_counts.values(), strict=True)
             if not self._strange.isdisjoint(encoding.ids)
         )
-        return strange / found.total()
+        return strange / word_counts.total()
 
 
 def _input(
@@ -326,12 +328,12 @@ def _bundles(texts: Sequence[Sequence[str]]) -> Iterator[list[Sequence[str]]]:
 
 def _parts(text: str) -> list[tuple[int, str]]:
     """(position, part) of a text; usually one part."""
-    found, begin = [], 0
+    parts, begin = [], 0
     while len(text) - begin > CHARACTERS:
         part = _beginning(text[begin : begin + CHARACTERS + 1], CHARACTERS)
-        found.append((begin, part))
+        parts.append((begin, part))
         begin += len(part)
-    return [*found, (begin, text[begin:] if begin else text)]
+    return [*parts, (begin, text[begin:] if begin else text)]
 
 
 def _beginning(text: str, length: int) -> str:
@@ -369,14 +371,14 @@ def _backend(path: Path) -> Backend:
     if state.st_size > SHARED:
         return Backend.from_file(str(path))
     read = _read(str(path), state.st_mtime_ns, state.st_ino, state.st_size)
-    found = Backend(read.model)
-    found.normalizer, found.pre_tokenizer = read.normalizer, read.pre_tokenizer
-    found.post_processor, found.decoder = read.post_processor, read.decoder
+    backend = Backend(read.model)
+    backend.normalizer, backend.pre_tokenizer = read.normalizer, read.pre_tokenizer
+    backend.post_processor, backend.decoder = read.post_processor, read.decoder
     added = read.get_added_tokens_decoder()
-    found.add_tokens([added[number] for number in sorted(added)])
+    backend.add_tokens([added[number] for number in sorted(added)])
     # Gaps between the numbers of added tokens would be closed.
-    same = found.get_added_tokens_decoder() == added
-    return found if same else Backend.from_file(str(path))
+    same = backend.get_added_tokens_decoder() == added
+    return backend if same else Backend.from_file(str(path))
 
 
 @lru_cache(maxsize=2)
@@ -402,8 +404,8 @@ def _byte_pieces(backend: Backend) -> set[int]:
     """Subwords that represent one byte of an unknown character, as in Llama's tokenizer."""
     if not getattr(backend.model, "byte_fallback", False):
         return set()
-    found = (backend.token_to_id(f"<0x{byte:02X}>") for byte in range(256))
-    return {number for number in found if number is not None}
+    numbers = (backend.token_to_id(f"<0x{byte:02X}>") for byte in range(256))
+    return {number for number in numbers if number is not None}
 
 
 def files_of(folder: Path | str) -> Path:
@@ -425,8 +427,8 @@ def mask_token(folder: Path | str, backend: Backend) -> str | None:
 
     None if the vocabulary has neither.
     """
-    given = read_json(files_of(folder) / "tokenizer_config.json").get("mask_token")
-    named = given.get("content") if isinstance(given, dict) else given
+    configured = read_json(files_of(folder) / "tokenizer_config.json").get("mask_token")
+    named = configured.get("content") if isinstance(configured, dict) else configured
     names = (named, *_MASKS)
     known = (
         name for name in names if isinstance(name, str) and backend.token_to_id(name) is not None

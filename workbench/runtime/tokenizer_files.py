@@ -152,10 +152,10 @@ def read_json(path: Path) -> dict[str, Any]:
 def read_config(folder: Path) -> dict[str, Any]:
     """The configuration of the model in a folder; {} if it is missing or damaged."""
     if (folder / MODEL_CONFIG).is_file():
-        found = read_json(folder / MODEL_CONFIG)
-        return {"model_type": "bert", **found} if _is_of_first_bert(folder, found) else found
-    found = read_json(folder / GOOGLE_CONFIG)
-    return {"model_type": "bert", **found} if found else {}
+        config = read_json(folder / MODEL_CONFIG)
+        return {"model_type": "bert", **config} if _is_of_first_bert(folder, config) else config
+    config = read_json(folder / GOOGLE_CONFIG)
+    return {"model_type": "bert", **config} if config else {}
 
 
 def _is_of_first_bert(folder: Path, config: Mapping[str, Any]) -> bool:
@@ -188,10 +188,10 @@ def special_ids(
     """
 
     def id_of(role: str) -> int | None:
-        given = names.get(f"{role}_token")
-        name = given.get("content") if isinstance(given, dict) else given
-        found = backend.token_to_id(name) if isinstance(name, str) else None
-        return found if found is not None else numbers.get(f"{role}_token_id")
+        configured = names.get(f"{role}_token")
+        name = configured.get("content") if isinstance(configured, dict) else configured
+        token_id = backend.token_to_id(name) if isinstance(name, str) else None
+        return token_id if token_id is not None else numbers.get(f"{role}_token_id")
 
     ends = [
         number for role in ("eos", "bos", "sep", "unk") if isinstance(number := id_of(role), int)

@@ -66,6 +66,6 @@ class Source:
     def special(self, role: str) -> str:
         """The special token of a role, "" if there is none."""
         key = f"{role}_token"
-        given = self.options.get(key, SPECIAL[self.kind].get(role, ""))
-        content = given.get("content") if isinstance(given, dict) else given
+        configured = self.options.get(key, SPECIAL[self.kind].get(role, ""))
+        content = configured.get("content") if isinstance(configured, dict) else configured
         return content if isinstance(content, str) else ""

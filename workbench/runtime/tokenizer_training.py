@@ -43,13 +43,13 @@ def train(
     Raises SpecError for too little text.
     """
     backend, trainer = _KINDS[kind](unknown, lower_case)
-    given: dict[str, Any] = {"size": size, "special": special, "unknown": unknown}
+    settings: dict[str, Any] = {"size": size, "special": special, "unknown": unknown}
     if trainer is not None:
         backend.train_from_iterator(map(list, texts), trainer(size, list(special), min_count))
     elif isinstance(backend.model, models.Unigram):
-        unigram.learn(backend, map(list, texts), **given)
+        unigram.learn(backend, map(list, texts), **settings)
     else:
-        wordpiece.learn(backend, lambda: map(list, texts), **given, min_count=min_count)
+        wordpiece.learn(backend, lambda: map(list, texts), **settings, min_count=min_count)
     if backend.get_vocab_size() <= len(special):
         raise SpecError(
             _("The text is too short to learn subwords from it."),

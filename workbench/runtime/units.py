@@ -46,11 +46,11 @@ def rows_of(prepared: Prepared, document: int, unit: str, *, added: int) -> Rows
     windows = [prepared.inputs[number] for number in prepared.of(document)]
     if unit == WORD:
         return _words(windows, prepared.words[document], prepared.alignments[document])
-    kept = once(windows, keep_special=added > 0)
+    positions = once(windows, keep_special=added > 0)
     if unit == TOKEN:
-        return _tokens(windows, kept)
+        return _tokens(windows, positions)
     length = len(prepared.documents[document].text)
-    return _whole(kept, length)
+    return _whole(positions, length)
 
 
 def _words(
@@ -66,21 +66,24 @@ def _words(
     return Rows(np.array(words, dtype=np.int32).reshape(-1, 2), tuple(shares))
 
 
-def _tokens(windows: Sequence[EncodedInput], kept: Sequence[np.ndarray]) -> Rows:
-    begins = np.cumsum([0, *map(len, kept)])
+def _tokens(windows: Sequence[EncodedInput], window_positions: Sequence[np.ndarray]) -> Rows:
+    begins = np.cumsum([0, *map(len, window_positions)])
     shares = tuple(
         Share(positions, begin + np.arange(len(positions)), np.ones(len(positions)))
-        for positions, begin in zip(kept, begins[:-1], strict=True)
+        for positions, begin in zip(window_positions, begins[:-1], strict=True)
     )
-    offsets = [window.offsets[positions] for window, positions in zip(windows, kept, strict=True)]
+    offsets = [
+        window.offsets[positions]
+        for window, positions in zip(windows, window_positions, strict=True)
+    ]
     return Rows(np.concatenate([np.zeros((0, 2), np.int32), *offsets]), shares)
 
 
-def _whole(kept: Sequence[np.ndarray], length: int) -> Rows:
-    count = max(1, sum(map(len, kept)))
+def _whole(window_positions: Sequence[np.ndarray], length: int) -> Rows:
+    count = max(1, sum(map(len, window_positions)))
     shares = tuple(
         Share(positions, np.zeros(len(positions), np.int64), np.full(len(positions), 1 / count))
-        for positions in kept
+        for positions in window_positions
     )
     return Rows(np.array([[0, length]], dtype=np.int32), shares)
 

@@ -18,13 +18,13 @@ def word_logits(
 
     `logits[begin + window]` (T, L) are those of the document's windows.
     """
-    found = np.zeros((len(where.window), count))
+    rows = np.zeros((len(where.window), count))
     order = np.argsort(where.window, kind="stable")
     order = order[np.searchsorted(where.window[order], 0) :]  # skip those without a subword (-1)
     for inside in np.split(order, np.flatnonzero(np.diff(where.window[order])) + 1):
         if len(inside):
-            found[inside] = logits[begin + where.window[inside[0]]][where.first[inside]]
-    return found
+            rows[inside] = logits[begin + where.window[inside[0]]][where.first[inside]]
+    return rows
 
 
 def word_scores(

@@ -48,5 +48,5 @@ def _difference(values: np.ndarray, others: np.ndarray) -> float:
     ):
         return float("inf")
     scale = max(1.0, float(np.abs(values[finite]).max(initial=0.0)))
-    found = np.abs(values[finite] - others[finite]).max(initial=0.0)
-    return float(found) / scale if np.isfinite(found) else float("inf")
+    largest = np.abs(values[finite] - others[finite]).max(initial=0.0)
+    return float(largest) / scale if np.isfinite(largest) else float("inf")

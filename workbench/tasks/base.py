@@ -79,9 +79,9 @@ class Model(nn.Module):
 
     def _headed(self, head: nn.Module, states: States) -> dict[str, Tensor]:
         states = states if self.layers is None else self.layers(states)
-        given = head(states)
-        contract.ensure_named(head, given)
-        return {name: found.float() for name, found in given.items()}
+        logits = head(states)
+        contract.ensure_named(head, logits)
+        return {name: values.float() for name, values in logits.items()}
 
     def with_losses(
         self, inputs: Mapping[str, Tensor]
@@ -91,11 +91,11 @@ class Model(nn.Module):
             return self(inputs), self.penalties()
         states = self.encoder(inputs)
         logits = self.encoder.language_logits(states).float()  # (B, T, V)
-        wanted = inputs["input_ids"].masked_fill(~states.mask, IGNORED)[:, 1:]
+        targets = inputs["input_ids"].masked_fill(~states.mask, IGNORED)[:, 1:]
         total = F.cross_entropy(
-            logits[:, :-1].flatten(0, 1), wanted.flatten(), ignore_index=IGNORED, reduction="sum"
+            logits[:, :-1].flatten(0, 1), targets.flatten(), ignore_index=IGNORED, reduction="sum"
         )
-        lm = Loss(self.lm_weight * total, (wanted != IGNORED).sum())
+        lm = Loss(self.lm_weight * total, (targets != IGNORED).sum())
         return self._headed(self.head, states), {"lm": lm, **self.penalties()}
 
     @property
@@ -112,11 +112,11 @@ class Model(nn.Module):
         """The states given as STATES, else those of the encoder. Given are the layers that the head
         reads.
         """
-        if (given := inputs.get(STATES)) is None:
-            found: States = self.encoder(inputs)
-            return found
+        if (cached := inputs.get(STATES)) is None:
+            states: States = self.encoder(inputs)
+            return states
         widths = (self.encoder.width,) if self.layers is None else self.encoder.widths
-        return States(given.split(widths, -1), inputs[MASK].bool(), None)
+        return States(cached.split(widths, -1), inputs[MASK].bool(), None)
 
     def head_parameters(self) -> list[nn.Parameter]:
         """Parameters that do not belong to the encoder."""
@@ -130,26 +130,26 @@ class Model(nn.Module):
 
         Our own heads may have a class attribute `rate_factors`, name of a parameter → factor.
         """
-        found = {}
+        rates = {}
         for module in (self.head, self.layers, self.encoder.crf):
             named = dict(module.named_parameters()) if module is not None else {}
             factors: Mapping[str, float] = getattr(module, "rate_factors", {})
-            found.update({id(named[name]): factor for name, factor in factors.items()})
-        return found
+            rates.update({id(named[name]): factor for name, factor in factors.items()})
+        return rates
 
     def penalties(self) -> dict[str, Loss]:
         """Parts of the loss that do not depend on targets."""
-        found = {} if self.layers is None else self.layers.penalties()
+        penalties = {} if self.layers is None else self.layers.penalties()
         if (own := self.encoder.penalty()) is None:
-            return found
-        whole = torch.stack([own, *(loss.total for loss in found.values())]).sum()
+            return penalties
+        whole = torch.stack([own, *(loss.total for loss in penalties.values())]).sum()
         return {LAYER_L2.name: Loss(whole, torch.ones((), device=own.device))}
 
     def layer_weights(self) -> dict[str, Any]:
         """Learned weights of layers, see `training.events.LayerWeights`; {} if there are none."""
-        found = {} if self.layers is None else dict(self.layers.weights())
+        weights = {} if self.layers is None else dict(self.layers.weights())
         parts = self.encoder.layer_weights()
-        return {**found, "parts": dict(parts)} if parts else found
+        return {**weights, "parts": dict(parts)} if parts else weights
 
 
 class Task(ABC):
@@ -234,15 +234,15 @@ class Task(ABC):
         Batches of similar length hold few or many words; divided by this number instead of their
         own count, every word has the same weight in every batch.
         """
-        found: dict[str, float | None] = {}
+        counts: dict[str, float | None] = {}
         for loss, name in self.loss_targets.items():
             rows = targets.get(name, ())
             if not len(rows) or np.ndim(rows[0]) == 0:
-                found[loss] = None
+                counts[loss] = None
                 continue
             mean = float(np.mean([np.count_nonzero(row != IGNORED) for row in rows]))
-            found[loss] = max(1.0, batch_size * mean)
-        return found
+            counts[loss] = max(1.0, batch_size * mean)
+        return counts
 
 
 @dataclass
@@ -258,11 +258,11 @@ class Features:
 
         An item is an input, or all inputs of a document where these are read in one batch.
         """
-        found = self.prepared.lengths
+        lengths = self.prepared.lengths
         if not self.prepared.is_joint:
-            return found
+            return lengths
         sizes = np.bincount(self.prepared.owner)
-        return sizes * np.maximum.reduceat(found, np.cumsum(sizes) - sizes)
+        return sizes * np.maximum.reduceat(lengths, np.cumsum(sizes) - sizes)
 
     def positions(self, items: Sequence[int] | np.ndarray) -> np.ndarray:
         """The inputs of these items, int64 (N,)."""

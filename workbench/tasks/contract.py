@@ -33,16 +33,16 @@ def targets(
     options: Mapping[str, Any],
 ) -> dict[str, list[np.ndarray]]:
     """The targets of the task. Raises SpecError if they are not one array per input."""
-    found = task.targets(prepared, golds, labels, options)
+    by_name = task.targets(prepared, golds, labels, options)
     if not needed_plugin(task.info.id):
-        return found
-    if not isinstance(found, Mapping):
+        return by_name
+    if not isinstance(by_name, Mapping):
         fault = _("`targets` returned {kind}, expected a dict of lists")
-        raise _broken(task.info, fault.format(kind=type(found).__name__))
-    for name in set(task.loss_targets.values()) - set(found):
+        raise _broken(task.info, fault.format(kind=type(by_name).__name__))
+    for name in set(task.loss_targets.values()) - set(by_name):
         fault = _("`targets` returned no {name!r}, which `loss_targets` names")
         raise _broken(task.info, fault.format(name=name))
-    for name, rows in found.items():
+    for name, rows in by_name.items():
         if len(rows) != len(prepared.inputs):
             fault = _(
                 "number of rows of {name!r} from `targets`: {n}, expected {count}, one per input"
@@ -50,14 +50,14 @@ def targets(
             raise _broken(
                 task.info, fault.format(n=len(rows), name=name, count=len(prepared.inputs))
             )
-    return found
+    return by_name
 
 
-def ensure_named(head: object, given: object) -> None:
+def ensure_named(head: object, logits: object) -> None:
     """Raises SpecError unless a head of our own, or of a plugin, returned logits by name."""
-    if not isinstance(given, Mapping):
+    if not isinstance(logits, Mapping):
         message = _("The head {head} returned {kind}, expected a dict of tensors by name.")
-        name, kind = type(head).__qualname__, type(given).__name__
+        name, kind = type(head).__qualname__, type(logits).__name__
         raise SpecError(message.format(head=name, kind=kind))
 
 
@@ -71,11 +71,11 @@ def ensure_logits(info: TaskInfo, logits: Mapping[str, Any], mask: Any) -> None:
         raise _broken(info, fault.format(found=names[0] or "–", expected=names[1]))
     for name, axis in info.logits.items() if mask is not None else ():
         shape = tuple(mask.shape) if axis == PER_TOKEN else tuple(mask.shape)[:1]
-        found = tuple(logits[name].shape)
-        if found[: len(shape)] != shape:
+        actual = tuple(logits[name].shape)
+        if actual[: len(shape)] != shape:
             fault = _("the logits {name!r} have the shape {found}, expected {expected}, …")
             expected = str(shape).strip("(),")
-            raise _broken(info, fault.format(name=name, found=found, expected=expected))
+            raise _broken(info, fault.format(name=name, found=actual, expected=expected))
 
 
 def ensure_losses(info: TaskInfo, losses: Mapping[str, Loss]) -> None:
@@ -89,21 +89,21 @@ def ensure_losses(info: TaskInfo, losses: Mapping[str, Loss]) -> None:
         raise _broken(info, fault.format(kind=type(losses).__name__))
 
 
-def decoded(info: TaskInfo, found: Sequence[Prediction], count: int) -> Sequence[Prediction]:
+def decoded(info: TaskInfo, predictions: Sequence[Prediction], count: int) -> Sequence[Prediction]:
     """The predictions. Raises SpecError unless there is one for each of `count` documents."""
-    if needed_plugin(info.id) and len(found) != count:
+    if needed_plugin(info.id) and len(predictions) != count:
         fault = _("number of predictions from `decode`: {n}, expected {count}, one per document")
-        raise _broken(info, fault.format(n=len(found), count=count))
-    return found
+        raise _broken(info, fault.format(n=len(predictions), count=count))
+    return predictions
 
 
 def score(
     info: TaskInfo, golds: Sequence[Any], predictions: Sequence[Prediction]
 ) -> dict[str, float]:
     """The scores of the task. Raises SpecError if one that it declares is missing."""
-    found = info.score(golds, predictions)
-    missing = [each.name for each in info.scores if each.name not in found]
+    scores = info.score(golds, predictions)
+    missing = [each.name for each in info.scores if each.name not in scores]
     if missing and needed_plugin(info.id):
         fault = _("`score` returned no {names}, which `scores` declares")
         raise _broken(info, fault.format(names=", ".join(missing)))
-    return found
+    return scores

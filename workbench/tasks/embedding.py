@@ -111,11 +111,11 @@ class Embedder:
         for document in segmenters.segmented(documents, self.segmenter):
             prepared = encoder.preparer.windows([document], max(1, len(document.text)))
             rows = self._rows(prepared, 0)
-            found = self._empty(rows, "0")
+            layers = self._empty(rows, "0")
             with torch.inference_mode():
                 states, memory = encoder.remember(self._inputs(prepared, [0]), memory)
-                self._add(self._written(states), 0, rows, 0, found)
-            yield Embedded(rows.offsets, found)
+                self._add(self._written(states), 0, rows, 0, layers)
+            yield Embedded(rows.offsets, layers)
 
     # ---------------------------------------------------------------- several documents
 
@@ -139,7 +139,7 @@ class Embedder:
         return 4 * sum(self.encoder.widths)
 
     def _group(self, prepared: Prepared, group: range, rows: Sequence[Rows]) -> Iterator[Embedded]:
-        found = {number: self._empty(rows[number], str(number)) for number in group}
+        layers_of = {number: self._empty(rows[number], str(number)) for number in group}
         first = prepared.first(group.start)
         lengths = prepared.lengths[first : prepared.first(group.stop)]
         for chosen in batches_by_length(lengths, self.tokens):
@@ -149,9 +149,9 @@ class Embedder:
                 for place, number in enumerate(inputs):
                     owner = int(prepared.owner[number])
                     window = number - prepared.first(owner)
-                    self._add(layers, place, rows[owner], window, found[owner])
+                    self._add(layers, place, rows[owner], window, layers_of[owner])
         for number in group:
-            yield Embedded(rows[number].offsets, found[number])
+            yield Embedded(rows[number].offsets, layers_of[number])
 
     def _inputs(self, prepared: Prepared, chosen: Sequence[int]) -> dict[str, Tensor]:
         encoder = self.encoder
@@ -198,14 +198,14 @@ class Embedder:
         place: int,
         rows: Rows,
         window: int,
-        found: Mapping[str, np.ndarray],
+        targets: Mapping[str, np.ndarray],
     ) -> None:
         """Add the states of one input, number `place` of the batch, to its document's rows."""
         share = rows.shares[window]
         if not len(share.positions):
             return
         positions, weights = torch.from_numpy(share.positions), torch.from_numpy(share.weights)
-        for states, target in zip(layers, found.values(), strict=True):
+        for states, target in zip(layers, targets.values(), strict=True):
             values = states[place].float().cpu()[positions] * weights[:, None].float()
             torch.from_numpy(target).index_add_(0, torch.from_numpy(share.rows), values)
 
@@ -258,12 +258,12 @@ def run(
     began = time.monotonic()
     work = embedder.remembering if params.get("stateful") else embedder.stream
     with archive(output) as file:
-        for number, found in enumerate(work(documents)):
-            file.add(f"{number}/offsets", found.offsets)
-            for name, states in found.layers.items():
+        for number, embedded in enumerate(work(documents)):
+            file.add(f"{number}/offsets", embedded.offsets)
+            for name, states in embedded.layers.items():
                 file.add(f"{number}/{name}", states)
-            rows += len(found.offsets)
-            finite = (np.isfinite(states).all() for states in found.layers.values())
+            rows += len(embedded.offsets)
+            finite = (np.isfinite(states).all() for states in embedded.layers.values())
             not_finite += not all(finite)
             yield {"kind": "progress", "done": number + 1}
     return {

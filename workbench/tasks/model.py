@@ -31,8 +31,8 @@ LAYERS = "layer_weights."  # prefix of the names of layer weights in this file
 
 
 def task_of(task: str) -> Task:
-    found: Task = registry().get("task", task)()
-    return found
+    instance: Task = registry().get("task", task)()
+    return instance
 
 
 @dataclass(frozen=True)
@@ -113,15 +113,15 @@ def build(info: models.ModelInfo, setting: Setting, options: LoadOptions) -> Mod
     of the run. Raises ModelError.
     """
     form = setting.input_form
-    wanted = form != PLAIN
-    options = replace(options, delimited=wanted, both_orders=form == BOTH)
+    delimited = form != PLAIN
+    options = replace(options, delimited=delimited, both_orders=form == BOTH)
     if native := native_head(info, setting):
         model = Model(loaded(info, setting.native(options, native)))
     else:
         encoder = loaded(info, _with_language_head(info, setting, options))
         torch.manual_seed(setting.seed)  # the head is initialized here
         model = _with_head(encoder, setting)
-    if wanted and not model.encoder.delimited:
+    if delimited and not model.encoder.delimited:
         raise ModelError(
             _("The input form of GPT-1 is for decoders of transformers, not for {model}.").format(
                 model=info.name
@@ -251,10 +251,10 @@ def forget_base(folder: Path) -> None:
 
 def load_head(model: Model, path: Path) -> None:
     """Load the weights of our own head, and of the layers, into the model."""
-    found = load_file(path)
-    own = {name: value for name, value in found.items() if not name.startswith(LAYERS)}
+    weights = load_file(path)
+    own = {name: value for name, value in weights.items() if not name.startswith(LAYERS)}
     if model.head is not None:
         model.head.load_state_dict(own)
     if model.layers is not None:
-        more = {name: found[name] for name in found if name not in own}
+        more = {name: weights[name] for name in weights if name not in own}
         model.layers.load_state_dict({k.removeprefix(LAYERS): v for k, v in more.items()})

@@ -65,7 +65,7 @@ def infer(
     encoder, device = model.encoder, model.encoder.device
     tokens = tokens or (CPU_TOKENS if device.type == "cpu" else GPU_TOKENS)
     lengths = features.prepared.lengths
-    found: list[Mapping[str, np.ndarray]] = [{}] * len(lengths)
+    logits: list[Mapping[str, np.ndarray]] = [{}] * len(lengths)
     done = 0
     for chosen in batches_by_length(features.lengths, tokens):
         batch = collate(features, chosen, encoder=encoder, device=device)
@@ -74,12 +74,12 @@ def infer(
         arrays = {name: value.cpu().numpy() for name, value in outputs.logits.items()}
         positions = features.positions(chosen)
         for row, position in enumerate(positions):
-            found[position] = unpadded(arrays, row, int(lengths[position]), task.info.logits)
+            logits[position] = unpadded(arrays, row, int(lengths[position]), task.info.logits)
         if losses is not None:
             losses.add(outputs.losses)
         done += len(positions)
         yield done
-    return found
+    return logits
 
 
 class Predictor:
@@ -142,8 +142,8 @@ class Predictor:
         return {**own, **(self.description.get("decoder") or {})}
 
     def prepare(self, documents: Sequence[Document]) -> Prepared:
-        given = segmenters.segmented(documents, self.segmenter)
-        return self.task.info.prepare(self.encoder.preparer, given, self.max_length)
+        segmented = segmenters.segmented(documents, self.segmenter)
+        return self.task.info.prepare(self.encoder.preparer, segmented, self.max_length)
 
     def decode(self, logits: Logits, prepared: Prepared) -> list[Prediction]:
         return self.task.info.decode(logits, prepared, self.labels, self.decoder)
@@ -153,20 +153,22 @@ class Predictor:
     ) -> list[Prediction]:
         """One prediction for each document, in order."""
         return [
-            prediction for _, found in self.stream(documents, batch_tokens) for prediction in found
+            prediction
+            for _, predictions in self.stream(documents, batch_tokens)
+            for prediction in predictions
         ]
 
     def predict_texts(self, texts: Sequence[str | tuple[str, ...]]) -> list[Prediction]:
         """One prediction for each text, pair of texts, or text with choices or questions."""
-        given = [(item,) if isinstance(item, str) else item for item in texts]
+        rows = [(item,) if isinstance(item, str) else item for item in texts]
         if self.task.info.asks:
-            return self.predict([asked("", text, questions) for text, *questions in given])
+            return self.predict([asked("", text, questions) for text, *questions in rows])
         if self.task.info.texts == CHOICES:
-            return self.predict([with_choices("", first, rest) for first, *rest in given])
+            return self.predict([with_choices("", first, rest) for first, *rest in rows])
         return self.predict(
             [
                 Document(str(n), tuple(zip((TEXT, TEXT_B), pair, strict=False)))
-                for n, pair in enumerate(given, 1)
+                for n, pair in enumerate(rows, 1)
             ]
         )
 
@@ -215,13 +217,13 @@ def run(
     with open(output, "w", encoding="utf-8", newline="\n") as file:
         for chunk in _chunks(read_documents(Path(params["input"]))):
             before = done
-            for share, found in predictor.stream(chunk):
+            for share, predictions in predictor.stream(chunk):
                 command = yield {"kind": "progress", "done": before + share}
                 stopped = stopped or command == "stop"
-                if found:
-                    write_answers(file, chunk, found)
-                    done += len(found)
-                    cut += sum(prediction.cut for prediction in found)
+                if predictions:
+                    write_answers(file, chunk, predictions)
+                    done += len(predictions)
+                    cut += sum(prediction.cut for prediction in predictions)
             if stopped:
                 break
     yield {"kind": "progress", "done": done}

@@ -340,9 +340,9 @@ class TaskInfo(ABC):
         """
         if self.agrees(gold, prediction):
             return []
-        found = self.error(document, gold, prediction)
-        sure = found.confidence
-        return [Mistake(LABEL, found.gold, found.predicted, sure, loss_of(1 - sure))]
+        error = self.error(document, gold, prediction)
+        sure = error.confidence
+        return [Mistake(LABEL, error.gold, error.predicted, sure, loss_of(1 - sure))]
 
     def confusion(
         self, golds: Sequence[Any], predictions: Sequence[Prediction], labels: Sequence[str]
@@ -386,16 +386,16 @@ def all_tasks() -> tuple[TaskInfo, ...]:
 def info(task: str) -> TaskInfo:
     """Raises SpecError listing the tasks that exist."""
     missing = _("There is no task {task!r}.").format(task=task)
-    found: TaskInfo = registry().info("task", task, missing=missing)
-    return found
+    task_info: TaskInfo = registry().info("task", task, missing=missing)
+    return task_info
 
 
 def score_title(name: str) -> str:
     """The title of a score of any task; if it has none, words made from its name."""
     from workbench.metrics import definitions
 
-    found = (score.title for task in all_tasks() for score in task.scores if score.name == name)
-    title = next(found, "")
+    titles = (score.title for task in all_tasks() for score in task.scores if score.name == name)
+    title = next(titles, "")
     return _(title) if title else definitions.title(name)
 
 
@@ -421,11 +421,11 @@ def score_names(scores: Iterable[str], task: str = "") -> tuple[str, ...]:
 
     Without a task, or if it is not installed, the order is that of the task whose scores fit best.
     """
-    given = set(scores)
+    known = set(scores)
     chosen = [task_info for task_info in all_tasks() if task_info.id == task] or all_tasks()
     orders = [(task.main, task.second, *(score.name for score in task.scores)) for task in chosen]
-    order = min(orders, key=lambda names: (len(given - {*names}), len({*names} - given)))
-    return tuple(dict.fromkeys(name for name in (*order, *sorted(given)) if name in given))
+    order = min(orders, key=lambda names: (len(known - {*names}), len({*names} - known)))
+    return tuple(dict.fromkeys(name for name in (*order, *sorted(known)) if name in known))
 
 
 def fitting(layer: Layer) -> tuple[TaskInfo, ...]:

@@ -68,7 +68,9 @@ class Document:
         return tuple(
             (
                 self.text,
-                question.replace(BLANK, choice) if BLANK in question else f"{question} {choice}".strip(),
+                question.replace(BLANK, choice)
+                if BLANK in question
+                else f"{question} {choice}".strip(),
             )
             for choice in self.choices
         )

@@ -62,8 +62,8 @@ def tokens(text: str) -> list[str]:
     folded = text.casefold()
     if folded.isascii():
         return _ASCII.findall(folded)
-    tokens_ = (folded[start:end] for start, end in words(folded))
-    return [word for word in tokens_ if word[0].isalnum() or word[0] == "_"]
+    pieces = (folded[start:end] for start, end in words(folded))
+    return [word for word in pieces if word[0].isalnum() or word[0] == "_"]
 
 
 def jaccard(item: np.ndarray, other: np.ndarray) -> float:
@@ -164,13 +164,13 @@ class NearDuplicates:
         return _mixed(rolled[inside]), shingle_counts.cumsum() - shingle_counts
 
     def _hash(self, word: str) -> int:
-        hash_ = self._known.get(word)
-        if hash_ is None:
+        hashed = self._known.get(word)
+        if hashed is None:
             if len(self._known) >= MOST_WORDS:
                 self._known.clear()
             raw = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-            hash_ = self._known[word] = int.from_bytes(raw, "little")
-        return hash_
+            hashed = self._known[word] = int.from_bytes(raw, "little")
+        return hashed
 
     # ------------------------------------------------------------ asking
 

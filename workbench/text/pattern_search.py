@@ -69,14 +69,14 @@ class PatternSearch:
                 hits += self._matches(number, expression, text, name)
             self._check_total(number, name)
         patterns = self.patterns
-        kept = [
+        matches = [
             hit
             for hit in hits
             if not patterns[hit.pattern].whole_words or is_whole(text, hit.start, hit.end)
         ]
-        kept.sort()
-        overlapping = any(later.start < hit.end for hit, later in pairwise(kept))
-        return self._apart(kept) if overlapping else kept
+        matches.sort()
+        overlapping = any(later.start < hit.end for hit, later in pairwise(matches))
+        return self._apart(matches) if overlapping else matches
 
     def _matches(
         self, number: int, expression: regex.Pattern[str], text: str, name: str

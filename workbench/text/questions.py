@@ -44,7 +44,11 @@ def state_of(questions: Iterable[Question]) -> str:
 
 def texts_of(questions: Mapping[str, Iterable[Question]]) -> tuple[str, ...]:
     """The different questions of all layers, in order."""
-    return tuple(dict.fromkeys(question.text for layer_questions in questions.values() for question in layer_questions))
+    return tuple(
+        dict.fromkeys(
+            question.text for layer_questions in questions.values() for question in layer_questions
+        )
+    )
 
 
 def to_json(question: Question) -> dict[str, Any]:

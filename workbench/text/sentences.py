@@ -71,7 +71,9 @@ def paragraphs(text: str) -> tuple[Range, ...]:
 
 def sentences(text: str) -> tuple[Range, ...]:
     """The sentences of each paragraph, in order; none crosses the end of a paragraph."""
-    return tuple(sentence for start, end in paragraphs(text) for sentence in _within(text, start, end))
+    return tuple(
+        sentence for start, end in paragraphs(text) for sentence in _within(text, start, end)
+    )
 
 
 def _within(text: str, start: int, end: int) -> Iterator[Range]:

@@ -59,8 +59,8 @@ def divide(
     placed = {item.id: item.split for item in items if keep and item.split}
     placed.update(_joined(items, placed, homes or {}))
     rest = [item for item in items if item.id not in placed]
-    have, wanted = Counter(placed.values()), _whole(shares, len(items))
-    gaps = {split: max(0, wanted[split] - have[split]) for split in SPLITS}
+    have, targets = Counter(placed.values()), _whole(shares, len(items))
+    gaps = {split: max(0, targets[split] - have[split]) for split in SPLITS}
     # If kept documents exceed their share, the other shares shrink in proportion.
     sizes = _whole(
         {split: gap / (sum(gaps.values()) or 1) for split, gap in gaps.items()}, len(rest)

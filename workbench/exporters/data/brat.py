@@ -117,8 +117,8 @@ def _lines(record: Record, plan: Plan) -> Iterator[str]:
 
 def _parts(span: Span, text: str) -> list[tuple[int, int]]:
     """The ranges of a span without line breaks."""
-    matches = (_IN_LINES.finditer(text, start, end) for start, end in span.ranges)
-    return [match.span() for matches in matches for match in matches]
+    by_line = (_IN_LINES.finditer(text, start, end) for start, end in span.ranges)
+    return [match.span() for by_line in by_line for match in by_line]
 
 
 def _relations(record: Record, plan: Plan, ids: Ids, types: Mapping[str, str]) -> Iterator[str]:

@@ -102,7 +102,9 @@ def block(record: Record, layers: Sequence[Layer], plan: Plan) -> tuple[list[str
     columns, audit = [], Audit()
     for layer in layers:
         spans = [span for span in record.spans.get(layer.name, ()) if span.field == TEXT]
-        column, layer_audit = tags(offsets, spans, EVERY if layer.traits.editor == TOKENS else "IOB2")
+        column, layer_audit = tags(
+            offsets, spans, EVERY if layer.traits.editor == TOKENS else "IOB2"
+        )
         columns.append(column)
         audit += layer_audit
     if layers and not labelled(record, layers[0].name):

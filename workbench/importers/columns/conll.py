@@ -180,7 +180,9 @@ class _Form:
         layer_names = names if has_names and (header or len(tagged) > 1) else ()
         words = str(conll_columns.text_column(rows, names) + 1)
         user_mapping = tuple((role, _numbered(column, names)) for role, column in options.mapping)
-        mapping = user_mapping or guessed_mapping(rows, words, tagged or [width - 1], options, layer_names)
+        mapping = user_mapping or guessed_mapping(
+            rows, words, tagged or [width - 1], options, layer_names
+        )
         column_roles = roles.with_text(roles.parse(mapping), (("text", words),), source.name)
         text, tags = _places(column_roles, width, source.name)
         main = options.span_layer
@@ -210,7 +212,9 @@ class _Form:
             is_tag = schemes.is_every(self.schemes[str(column + 1)])
             fully_tagged[layer] = fully_tagged.get(layer, True) and is_tag
         counts = Counter(layer for layer, _column in self.tags)
-        return tuple(layer for layer, is_tag in fully_tagged.items() if is_tag and counts[layer] == 1)
+        return tuple(
+            layer for layer, is_tag in fully_tagged.items() if is_tag and counts[layer] == 1
+        )
 
     def unmapped_tags(self) -> list[int]:
         mapped = {column for _layer, column in self.tags}
@@ -299,7 +303,9 @@ def _places(
         )
     text = next(_number(role.column, width, name) for role in column_roles if role.kind == "text")
     return text, [
-        (role.name, _number(role.column, width, name)) for role in column_roles if role.kind != "text"
+        (role.name, _number(role.column, width, name))
+        for role in column_roles
+        if role.kind != "text"
     ]
 
 

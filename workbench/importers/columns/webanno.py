@@ -137,7 +137,9 @@ class Reading:
     chains, tags: the layers of that kind. left: what was not imported → how often.
     """
 
-    def __init__(self, text: Text, sentences: Sequence[Sentence], layers: Sequence[Declared]) -> None:
+    def __init__(
+        self, text: Text, sentences: Sequence[Sentence], layers: Sequence[Declared]
+    ) -> None:
         self.chains: list[str] = []
         self.left: Counter[str] = Counter()
         self._text, self._layers = text, layers
@@ -203,15 +205,15 @@ class Reading:
         units: dict[tuple[str, int], list[Unit]] = {}
         texts: dict[tuple[str, int], dict[str, str]] = {}  # annotation → feature → value
         for unit in self._units:
-            for number, values in _stacked(layer, unit):
+            for number, features in _stacked(layer, unit):
                 key = ("", number) if number else (unit.id, 0)
                 units.setdefault(key, []).append(unit)
-                texts.setdefault(key, {}).update(values)
+                texts.setdefault(key, {}).update(features)
             self.left[SLOTS] += _targets(layer, unit)
         used = _used(layer, list(texts.values()))
         ends = self._ends.setdefault(layer.type, {})
-        for key, values in texts.items():
-            layer_spans = self._made(layer, used, values, units[key])
+        for key, features in texts.items():
+            layer_spans = self._made(layer, used, features, units[key])
             for name, span in layer_spans:
                 self._spans.setdefault(name, []).append(span)
             for unit in units[key]:
@@ -392,6 +394,10 @@ def _placed(sentence: Sentence, way: str) -> tuple[str, int]:
 def _wrong(unit: Unit, covered: str) -> Fault:
     return Fault(
         _("line {line}: the token {start}–{end} covers {found}, but the file says {said}").format(
-            line=unit.line, start=unit.start, end=unit.end, found=show(covered), said=show(unit.text)
+            line=unit.line,
+            start=unit.start,
+            end=unit.end,
+            found=show(covered),
+            said=show(unit.text),
         )
     )

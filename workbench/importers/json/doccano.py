@@ -316,7 +316,9 @@ def _guess(sample: list[dict[str, Any]], options: Options) -> tuple[tuple[str, s
     mapping += _span_roles(fields, mapping)
     used = {column for _, column in mapping}
     fields = {key: values for key, values in all_fields.items() if key not in used}
-    if not any(role.partition(":")[0] in (*roles.CLASSES, *roles.IN_TEXT) for role, _its in mapping):
+    if not any(
+        role.partition(":")[0] in (*roles.CLASSES, *roles.IN_TEXT) for role, _its in mapping
+    ):
         indicators = list_fields.indicator_columns(fields)
         mapping += [(f"{roles.LABELS}:{classes}", column) for column in indicators]
     mapping += roles.scores(fields)

@@ -193,7 +193,9 @@ def _is_media(name: str, value: str) -> bool:
 
 def _annotations(task: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     entries = task.get("annotations", task.get("completions"))
-    return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+    return (
+        [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+    )
 
 
 def _chosen(task: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -297,7 +297,9 @@ class _Form:
         """(own name, text) of each choice."""
         if self.columns:
             cells = [(name, row.get(name)) for name in self.columns]
-            filled = [(name, cell) for name, cell in cells if isinstance(cell, str) and cell.strip()]
+            filled = [
+                (name, cell) for name, cell in cells if isinstance(cell, str) and cell.strip()
+            ]
             return [(_ending(name), cell) for name, cell in filled]
         return _listed(row.get(self.listed))
 

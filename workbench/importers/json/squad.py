@@ -140,7 +140,9 @@ def _paragraph(raw: object, key: str, group: str, place: str, placing: Placing) 
         raise Fault(_("there is no context"))
     context, raw_questions = raw["context"], raw.get("qas", [])
     if not isinstance(raw_questions, list):
-        raise Fault(_("the questions are {value}, expected a list").format(value=show(raw_questions)))
+        raise Fault(
+            _("the questions are {value}, expected a list").format(value=show(raw_questions))
+        )
     questions = [_question(context, item, place, placing) for item in raw_questions]
     return _record(context, questions, LAYER, key, group=group)
 
@@ -250,7 +252,10 @@ def _row(
     for value, what in ((context, _("the text")), (text, _("the question"))):
         if not isinstance(value, str) or not value.strip():
             raise Fault(_("{what} is empty").format(what=what))
-    answers, start_value = _pairs(row.get(columns.get("answer", ""))), row.get(columns.get("start", ""))
+    answers, start_value = (
+        _pairs(row.get(columns.get("answer", ""))),
+        row.get(columns.get("start", "")),
+    )
     if len(answers) == 1 and answers[0][1] is None and (start := _number(start_value)) is not None:
         answers = [(answers[0][0], start)]
     is_null = str(row.get(columns.get("null", ""), "")).strip().lower() in _TRUE

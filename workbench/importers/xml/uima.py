@@ -193,7 +193,9 @@ class Reading:
             for item in self._cas.structures.values()
             if item.short == _TOKEN and item.sofa == self._cas.main and item.begin >= 0
         )
-        apart = all(first[1] <= second[0] for first, second in zip(offsets, offsets[1:], strict=False))
+        apart = all(
+            first[1] <= second[0] for first, second in zip(offsets, offsets[1:], strict=False)
+        )
         return {TEXT: tuple(offsets)} if offsets and apart else {}
 
     # ------------------------------------------------------------ labels
@@ -206,7 +208,9 @@ class Reading:
             start, end = self._offsets(item)
             labels = {feature: item.values[feature] for feature in used if item.values.get(feature)}
             layers = {feature: name if len(used) == 1 else f"{name}.{feature}" for feature in used}
-            layer_spans = [(layers[feature], Span(start, end, text)) for feature, text in labels.items()]
+            layer_spans = [
+                (layers[feature], Span(start, end, text)) for feature, text in labels.items()
+            ]
             if not layer_spans:
                 layer_spans = [(layers[used[0]] if used else name, Span(start, end, item.short))]
             self._made[item.id] = layer_spans

@@ -310,9 +310,9 @@ def _evaluation(run: Run, given: Evidence, fingerprint: str, later: Rankings | N
     if given.statistic is None:
         return replace(evaluation, intervals=quality.own_interval(given, scores))
     if later is None:
-        return evaluation.with_intervals(intervals(given.statistic, n, shown=()))
-    exact = intervals(given.statistic, n, shown=(), rounds=0).scores
-    drawn = intervals(given.statistic.taken(np.arange(n)), n, shown=())
+        return evaluation.with_intervals(intervals(given.statistic, n, reported=()))
+    exact = intervals(given.statistic, n, reported=(), rounds=0).scores
+    drawn = intervals(given.statistic.taken(np.arange(n)), n, reported=())
     if exact.keys() - drawn.scores.keys():
         later[run.id] = given.statistic
     every = {name: drawn.scores.get(name, score) for name, score in exact.items()}
@@ -326,7 +326,7 @@ def with_rankings(found: Board, later: Rankings, watch: Watch = QUIET) -> Board:
         statistic = later.get(entry.run.id)
         if statistic is None or entry.evaluation is None:
             return entry
-        measured = intervals(statistic, found.n, shown=(), watch=part)
+        measured = intervals(statistic, found.n, reported=(), watch=part)
         return replace(entry, evaluation=entry.evaluation.with_intervals(measured))
 
     count = len(found.entries)

@@ -203,7 +203,7 @@ def with_intervals(evaluation: Evaluation, given: Evidence, watch: Watch = QUIET
         return replace(evaluation, intervals=own)
     used = {row.label for row in given.info.per_label(given.golds, given.predictions)}
     shown = [label for label in given.statistic.labels if label in used]
-    measured = bootstrap.intervals(given.statistic, len(given), shown=shown, watch=watch)
+    measured = bootstrap.intervals(given.statistic, len(given), reported=shown, watch=watch)
     return evaluation.with_intervals(measured)
 
 

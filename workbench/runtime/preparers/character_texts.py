@@ -63,12 +63,12 @@ class CharacterTable:
         """Raises ValueError if it does not describe a table."""
         try:
             ids = {str(item): int(number) for item, number in raw["ids"].items()}
-            made = cls(ids, int(raw["size"]), str(raw["delimiter"]))
+            table = cls(ids, int(raw["size"]), str(raw["delimiter"]))
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"incomplete table of characters: {error}") from error
-        if any(not 0 <= number < made.size for number in ids.values()) or not made.delimiter:
+        if any(not 0 <= number < table.size for number in ids.values()) or not table.delimiter:
             raise ValueError("the ids of the characters exceed the size of the table")
-        return made
+        return table
 
     def to_json(self) -> dict[str, Any]:
         return {"ids": dict(self.ids), "size": self.size, "delimiter": self.delimiter}
@@ -101,14 +101,14 @@ class CharacterTexts(WordPreparer):
         text = " ".join(units.words)
         lengths = np.fromiter(map(len, units.words), dtype=np.int32, count=len(units))
         ends = np.cumsum(lengths + 1) - 1  # of each word in the text, exclusive
-        found = {}
+        arrays = {}
         for direction, table in self.tables.items():
             forward = direction == NEXT
             read = table.delimiter + (text if forward else text[::-1]) + END
             place = ends if forward else len(text) - ends + lengths
-            found[characters(direction)] = np.array(table.encode(read), dtype=np.int32)
-            found[positions(direction)] = (place + len(table.delimiter)).astype(np.int32)
-        return found
+            arrays[characters(direction)] = np.array(table.encode(read), dtype=np.int32)
+            arrays[positions(direction)] = (place + len(table.delimiter)).astype(np.int32)
+        return arrays
 
     def is_known(self, word: str) -> bool:
         return any(all(text in table.ids for text in word) for table in self.tables.values())
@@ -138,8 +138,8 @@ class CharacterTexts(WordPreparer):
 
 def _words(text: Sequence[str], ends: Iterable[int]) -> list[str]:
     """The words of a text of characters in reading order; `ends` are exclusive."""
-    found, start = [], 0
+    words, start = [], 0
     for end in ends:
-        found.append("".join(text[start:end]))
+        words.append("".join(text[start:end]))
         start = end + 1
-    return found
+    return words

@@ -116,8 +116,8 @@ class Characters(Part):
 
     def _row(self, word: str) -> np.ndarray:
         row = np.zeros(LONGEST_WORD + 2, np.int32)
-        found = [self._numbers.get(item, UNKNOWN) for item in word[:LONGEST_WORD]]
-        row[: len(found) + 2] = [BEGIN, *found, STOP]
+        numbers = [self._numbers.get(item, UNKNOWN) for item in word[:LONGEST_WORD]]
+        row[: len(numbers) + 2] = [BEGIN, *numbers, STOP]
         return row
 
 
@@ -191,8 +191,8 @@ def _joined(units: Units) -> tuple[Document, list[list[int]]]:
     texts = max(0, *units.text) + 1 if len(units) else 1
     places = [[n for n, text in enumerate(units.text) if text == number] for number in range(texts)]
     contents, tokens = [], {}
-    for name, found in zip(names, places, strict=False):
-        words = [units.words[number] for number in found]
+    for name, text_words in zip(names, places, strict=False):
+        words = [units.words[number] for number in text_words]
         ends = np.cumsum([len(word) + 1 for word in words]) - 1
         word_offsets = tuple(
             (int(end) - len(word), int(end)) for word, end in zip(words, ends, strict=True)
@@ -239,9 +239,9 @@ class StackedWords(WordPreparer):
 
     def encoded(self, units: Units) -> EncodedInput:
         """The words as text are kept for `pieces`."""
-        found = super().encoded(units)
+        encoded = super().encoded(units)
         words = np.array(units.words or (self.empty,), dtype=object)
-        return EncodedInput({**found.arrays, "words": words}, found.offsets, found.text)
+        return EncodedInput({**encoded.arrays, "words": words}, encoded.offsets, encoded.text)
 
     def pieces(self, encoded: EncodedInput) -> list[str]:
         return [str(word) for word in encoded.arrays["words"]]

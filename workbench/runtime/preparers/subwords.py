@@ -36,25 +36,25 @@ class Subwords:
         self.tokenizer.backend.save(str(folder / "tokenizer.json"))
 
     def whole(self, documents: Sequence[Document], max_length: int, *, texts: int = 1) -> Prepared:
-        found = list(
+        encodings = list(
             self.tokenizer.whole([contents(item, texts) for item in documents], max_length)
         )
-        cut = np.fromiter((was_cut for _, was_cut in found), dtype=bool, count=len(found))
-        inputs = [self._both_orders(encoded) for encoded, _ in found]
-        return Prepared(list(documents), inputs, np.arange(len(found)), cut)
+        cut = np.fromiter((was_cut for _, was_cut in encodings), dtype=bool, count=len(encodings))
+        inputs = [self._both_orders(encoded) for encoded, _ in encodings]
+        return Prepared(list(documents), inputs, np.arange(len(encodings)), cut)
 
     def windows(self, documents: Sequence[Document], max_length: int) -> Prepared:
         texts = [document.text for document in documents]
-        found = self.tokenizer.windows(texts, max_length, max_length // OVERLAP)
+        text_windows = self.tokenizer.windows(texts, max_length, max_length // OVERLAP)
         return prepared_windows(
-            documents, [tuple(map(self._both_orders, windows)) for windows in found]
+            documents, [tuple(map(self._both_orders, windows)) for windows in text_windows]
         )
 
     def pair_windows(self, documents: Sequence[Document], max_length: int) -> Prepared:
         pairs = [contents(document, 2) for document in documents]
-        found = self.tokenizer.pair_windows(pairs, max_length, max_length // OVERLAP)
+        text_windows = self.tokenizer.pair_windows(pairs, max_length, max_length // OVERLAP)
         return paired_windows(
-            documents, [tuple(map(self._both_orders, windows)) for windows in found]
+            documents, [tuple(map(self._both_orders, windows)) for windows in text_windows]
         )
 
     def _both_orders(self, encoded: EncodedInput) -> EncodedInput:
@@ -97,5 +97,5 @@ class Subwords:
 
 def contents(document: Document, texts: int) -> tuple[str, ...]:
     """The first `texts` texts; a missing second text is empty."""
-    found = tuple(content for _, content in document.texts[:texts])
-    return found + ("",) * (texts - len(found))
+    filled = tuple(content for _, content in document.texts[:texts])
+    return filled + ("",) * (texts - len(filled))

@@ -38,11 +38,11 @@ class TaggedTexts(CharacterTexts):
 
     def arrays(self, units: Units) -> dict[str, np.ndarray]:
         """As `CharacterTexts.arrays`, and for each table the rows of the words, int32 (T,)."""
-        found = super().arrays(units)
+        arrays = super().arrays(units)
         for table in range(len(self.words)):
             numbers = [self._row(table, word) for word in units.words]
-            found[rows(table)] = np.array(numbers, dtype=np.int32)
-        return found
+            arrays[rows(table)] = np.array(numbers, dtype=np.int32)
+        return arrays
 
     def _looked_up(self, table: int, word: str) -> int:
         """As written, in lower case, then with digits as # or 0."""

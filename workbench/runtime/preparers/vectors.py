@@ -41,14 +41,16 @@ class VectorWords(WordPreparer):
         """Load an exported folder. Raises ModelError if its files are missing or damaged."""
         try:
             about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-            given = about["ngrams"]
-            found = cls(WordIndex.load(folder / VOCABULARY), Ngrams(**given) if given else None)
+            ngrams = about["ngrams"]
+            preparer = cls(
+                WordIndex.load(folder / VOCABULARY), Ngrams(**ngrams) if ngrams else None
+            )
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ModelError(
                 _("{folder} cannot be read: {error}.").format(folder=folder, error=error)
             ) from error
-        found.segmenter = stored.read(folder)
-        return found
+        preparer.segmenter = stored.read(folder)
+        return preparer
 
     def save(self, folder: Path) -> None:
         self.words.save(folder / VOCABULARY)
@@ -75,8 +77,10 @@ class VectorWords(WordPreparer):
         if self.ngrams is None:
             return {"input_ids": ids}
         rows = [self._parts(word) for word in units.words]
-        flat = [row for found in rows for row in found] or [0]
-        owner = np.repeat(np.arange(len(rows), dtype=np.int32), [len(found) for found in rows])
+        flat = [row for word_rows in rows for row in word_rows] or [0]
+        owner = np.repeat(
+            np.arange(len(rows), dtype=np.int32), [len(word_rows) for word_rows in rows]
+        )
         return {
             "input_ids": ids,
             "ngrams": np.array(flat, dtype=np.int32),

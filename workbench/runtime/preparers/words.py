@@ -131,8 +131,8 @@ class WordPreparer(ABC):
     def _truncated(self, parts: Sequence[Units], room: int) -> Units:
         while True:
             units = Units((), (), ())
-            kept = _shortened([len(part) for part in parts], room)
-            for part, length in zip(parts, kept, strict=True):
+            lengths = _shortened([len(part) for part in parts], room)
+            for part, length in zip(parts, lengths, strict=True):
                 units = units.joined(part[:length])
             fits = self.fits(units)
             if fits >= len(units) or len(units) == 1:
@@ -146,15 +146,15 @@ class WordPreparer(ABC):
     def windows(self, documents: Sequence[Document], max_length: int) -> Prepared:
         """See `Preparer.windows`."""
         room = max(1, max_length - self.added)
-        found = []
+        windows = []
         for document in documents:
             units = self.units(document.text, self._word_offsets(document), 0)
-            found.append([self.encoded(window) for window in self._windows(units, room)])
-        return prepared_windows(documents, found)
+            windows.append([self.encoded(window) for window in self._windows(units, room)])
+        return prepared_windows(documents, windows)
 
     def pair_windows(self, documents: Sequence[Document], max_length: int) -> Prepared:
         """See `Preparer.pair_windows`."""
-        found = []
+        document_windows = []
         for document in documents:
             first, second = self._texts(document, 2)
             first = first[: first_room(max_length)]
@@ -168,8 +168,8 @@ class WordPreparer(ABC):
                 if start + len(window) >= len(second):
                     break
                 start += max(1, len(window) - len(window) // OVERLAP)
-            found.append(windows)
-        return paired_windows(documents, found)
+            document_windows.append(windows)
+        return paired_windows(documents, document_windows)
 
     def _windows(self, units: Units, room: int) -> Iterator[Units]:
         start = 0
@@ -217,11 +217,11 @@ class WordPreparer(ABC):
     def _texts(self, document: Document, texts: int) -> list[Units]:
         """The tokens of the first `texts` texts; a missing second text has none."""
         names = [name for name, _content in document.texts[:texts]]
-        found = [
+        text_units = [
             self.units(document.content(name), self._word_offsets(document, name), number)
             for number, name in enumerate(names)
         ]
-        return found or [self.units(document.content(TEXT), self._word_offsets(document), 0)]
+        return text_units or [self.units(document.content(TEXT), self._word_offsets(document), 0)]
 
 
 def segmenter_of(preparer: Preparer) -> str:
@@ -231,10 +231,10 @@ def segmenter_of(preparer: Preparer) -> str:
 
 def _shortened(lengths: Sequence[int], room: int) -> list[int]:
     """Lengths with a sum of at most `room`: the longest text is cut first, the later on a tie."""
-    kept = list(lengths)
-    while sum(kept) > max(1, room):
-        longest = max(reversed(range(len(kept))), key=kept.__getitem__)
-        rest = sorted(kept)[-2] if len(kept) > 1 else 0
-        over = sum(kept) - max(1, room)
-        kept[longest] -= max(1, min(over, kept[longest] - rest))
-    return kept
+    shortened = list(lengths)
+    while sum(shortened) > max(1, room):
+        longest = max(reversed(range(len(shortened))), key=shortened.__getitem__)
+        rest = sorted(shortened)[-2] if len(shortened) > 1 else 0
+        over = sum(shortened) - max(1, room)
+        shortened[longest] -= max(1, min(over, shortened[longest] - rest))
+    return shortened

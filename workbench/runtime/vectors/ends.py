@@ -38,12 +38,12 @@ def problems(path: Path, header: Header) -> list[str]:
     if not path.stat().st_size:
         return []
     if header.is_text:
-        found = _first_lines(path, header) or _last_line(path, header) or _count(path, header)
+        problem = _first_lines(path, header) or _last_line(path, header) or _count(path, header)
     elif header.format is Format.BINARY:
-        found = _last_vector(path, header)
+        problem = _last_vector(path, header)
     else:
-        found = _matrix(path, header)
-    return [found] if found else []
+        problem = _matrix(path, header)
+    return [problem] if problem else []
 
 
 def near_miss(path: Path) -> str:
@@ -113,15 +113,15 @@ def _count(path: Path, header: Header) -> str:
         return ""
     size = path.stat().st_size
     if size <= COUNTED:
-        found, least = lines_of(path) - 1, header.words
+        words, least = lines_of(path) - 1, header.words
     else:
-        found, least = _estimated(path, size) - 1, int(header.words * (1 - SHARE))
-    if found >= least:
+        words, least = _estimated(path, size) - 1, int(header.words * (1 - SHARE))
+    if words >= least:
         return ""
     return _(
         "{file} is truncated, or its first line is wrong: the number of words is about "
         "{found:,}, the first line gives {given:,}. Download it again"
-    ).format(file=path.name, found=found, given=header.words)
+    ).format(file=path.name, found=words, given=header.words)
 
 
 def _estimated(path: Path, size: int) -> int:

@@ -93,16 +93,16 @@ def read_set(path: Path) -> list[Pair] | list[Question]:
             if "word1" in first:
                 rows = csv.DictReader(file)
                 numbered = enumerate(rows, 2)
-                found = [_row(path, number, row) for number, row in numbered if row["word1"]]
+                entries = [_row(path, number, row) for number, row in numbered if row["word1"]]
             elif first.startswith(":"):
-                found = list(_sections(path, file))
+                entries = list(_sections(path, file))
             else:
-                found = list(_tabs(path, file))
+                entries = list(_tabs(path, file))
     except UnicodeDecodeError as error:
         raise ImportFailed(_("{path} is not valid UTF-8.").format(path=path)) from error
-    if not found:
+    if not entries:
         raise ImportFailed(_("{path} holds no pairs and no questions.").format(path=path))
-    return _without_classes(found)
+    return _without_classes(entries)
 
 
 def _row(path: Path, number: int, row: dict[str, str]) -> Pair | Question:
@@ -150,13 +150,13 @@ def _bad_line(path: Path, number: int) -> ImportFailed:
     )
 
 
-def _without_classes(found: list[Any]) -> list[Any]:
+def _without_classes(entries: list[Any]) -> list[Any]:
     """MEN writes sun-n, run-v: an ending that every word of a file has is removed."""
-    if not isinstance(found[0], Pair):
-        return found
-    if not all(word.endswith(CLASSES) for item in found for word in (item.first, item.second)):
-        return found
-    return [Pair(item.first[:-2], item.second[:-2], item.score) for item in found]
+    if not isinstance(entries[0], Pair):
+        return entries
+    if not all(word.endswith(CLASSES) for item in entries for word in (item.first, item.second)):
+        return entries
+    return [Pair(item.first[:-2], item.second[:-2], item.score) for item in entries]
 
 
 # ---------------------------------------------------------------- measuring
@@ -183,10 +183,10 @@ class Evaluator:
         return self._rows.get(word.upper())
 
     def similarity(self, name: str, pairs: Sequence[Pair]) -> Similarity:
-        found = self._agreement(name, pairs, self._own)
+        similarity = self._agreement(name, pairs, self._own)
         if self.lexicon.ngrams is None:
-            return found
-        return replace(found, ngrams=self._agreement(name, pairs, self._made))
+            return similarity
+        return replace(similarity, ngrams=self._agreement(name, pairs, self._made))
 
     def _agreement(self, name: str, pairs: Sequence[Pair], vector: Find) -> Similarity:
         gold, scores = [], []
@@ -236,19 +236,19 @@ class Evaluator:
         return _counted(name, questions, [question for question, _rows in usable], right)
 
     def _answered(self, vectors: np.ndarray, part: Sequence[Any]) -> list[bool]:
-        rows = np.array([found for _question, found in part])  # (Q, 4)
+        rows = np.array([question_rows for _question, question_rows in part])  # (Q, 4)
         a, b, c = (vectors[rows[:, column]] for column in range(3))
         scores = (b + c - a) @ vectors.T  # (Q, N)
         if self.by == EUCLID:  # of each question the order of −|q − x|², less |q|²
             scores = 2 * scores - self.lexicon.norms[: self.size] ** 2
         scores[np.arange(len(rows))[:, None], rows[:, :3]] = -np.inf
-        found = []
+        right = []
         for (question, _rows), line in zip(part, scores, strict=True):
-            asked = {word.upper() for word in question.words}
+            question_words = {word.upper() for word in question.words}
             words = [self.lexicon.words.word(row).upper() for row in best(line, 5)]
-            answer = next((word for word in words if word not in asked), "")
-            found.append(answer == question.answer.upper())
-        return found
+            answer = next((word for word in words if word not in question_words), "")
+            right.append(answer == question.answer.upper())
+        return right
 
 
 def _counted(

@@ -82,12 +82,12 @@ def file_of(path: Path) -> tuple[Path | None, list[str]]:
     if not path.is_dir():
         return path, []
     named = candidates(path)
-    found = [path for path in named if header(path)[0] is not None]
-    if len(found) == 1:
-        return found[0], []
-    if found:
+    vector_files = [path for path in named if header(path)[0] is not None]
+    if len(vector_files) == 1:
+        return vector_files[0], []
+    if vector_files:
         message = _("it holds several files of vectors ({files}): specify one of them")
-        return None, [message.format(files=", ".join(path.name for path in found[:5]))]
+        return None, [message.format(files=", ".join(path.name for path in vector_files[:5]))]
     return None, header(named[0])[1] if len(named) == 1 else []
 
 
@@ -148,14 +148,14 @@ def _counted(
     text = numbers_of(first) >= LEAST_WIDTH or len(first.split()) == width + 1
     if not text and path.suffix.lower() != ".bin" and not _is_binary(rest):
         return None, []  # a table of numbers, or any text
-    found = Header(Format.TEXT if text else Format.BINARY, words, width, start)
+    header = Header(Format.TEXT if text else Format.BINARY, words, width, start)
     if not words or not 0 < width <= MOST_WIDTH:
         message = _("its first line gives the shape {words:,} × {width:,}")
-        return found, [message.format(words=words, width=width)]
+        return header, [message.format(words=words, width=width)]
     least = start + words * (2 * width + 1 if text else 4 * width + 2)
     if (size := path.stat().st_size) < least:
-        return found, [too_short(path.name, words, width, least, size)]
-    return found, []
+        return header, [too_short(path.name, words, width, least, size)]
+    return header, []
 
 
 def _is_binary(data: bytes) -> bool:
@@ -181,36 +181,36 @@ def _native(path: Path, head: bytes, size: int) -> tuple[Header | None, list[str
                 size,
             ).format(file=name, size=size)
         ]
-    _magic, version, *given = _ARGS.unpack_from(head)
+    _magic, version, *sizes = _ARGS.unpack_from(head)
     if version not in VERSIONS:
         message = _("{file} has version {version} of the fastText format, known are {known}")
         known = ", ".join(map(str, VERSIONS))
         return nothing, [message.format(file=name, version=version, known=known)]
-    width, model, buckets, low, high = given[0], given[7], given[8], given[9], given[10]
+    width, model, buckets, low, high = sizes[0], sizes[7], sizes[8], sizes[9], sizes[10]
     if version == VERSIONS[0] and model == 3:  # supervised, before n-grams of characters
         high = 0
     entries, words, labels, _tokens, _pruned = _SIZES.unpack_from(head, _ARGS.size)
     start = _ARGS.size + _SIZES.size
-    found = Header(Format.FASTTEXT, words, width, start, low, high, buckets, labels)
+    header = Header(Format.FASTTEXT, words, width, start, low, high, buckets, labels)
     plausible = 0 < width <= MOST_WIDTH and words > 0 and labels >= 0 <= buckets and low >= 0
     if not plausible or entries != words + labels or high > 100:
-        return found, [_("{file} has a damaged header").format(file=name)]
+        return header, [_("{file} has a damaged header").format(file=name)]
     least = start + entries * 11 + (words + buckets) * width * 4
     if size < least:
-        if _is_quantized(path, found):
-            return found, [str(quantized(Path(name))).removesuffix(".")]
-        return found, [too_short(name, words + buckets, width, least, size)]
-    return found, []
+        if _is_quantized(path, header):
+            return header, [str(quantized(Path(name))).removesuffix(".")]
+        return header, [too_short(name, words + buckets, width, least, size)]
+    return header, []
 
 
 def _is_quantized(path: Path, header: Header) -> bool:
     """Whether fastText's dictionary is followed by a compressed matrix."""
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        at, found = header.start, 0
+        at, count = header.start, 0
         for _start, _zero, at in entries(data, header):  # noqa: B007 (the last one is needed)
-            found += 1
+            count += 1
         at += 8 * pruned(data, header)
-        return found == header.words + header.labels and at < len(data) and data[at] == 1
+        return count == header.words + header.labels and at < len(data) and data[at] == 1
 
 
 def entries(data: mmap.mmap, header: Header) -> Iterator[tuple[int, int, int]]:
@@ -256,5 +256,5 @@ def lines_of(path: Path) -> int:
 
 def key_of(path: Path) -> tuple[str, int, int]:
     """Real path, bytes and time of a file: what its index belongs to."""
-    found = path.stat()
-    return os.path.realpath(path), found.st_size, found.st_mtime_ns
+    stat = path.stat()
+    return os.path.realpath(path), stat.st_size, stat.st_mtime_ns

@@ -58,11 +58,11 @@ class Lexicon:
     @cached_property
     def norms(self) -> np.ndarray:
         """float32 (N,): the length of each vector."""
-        found = np.empty(len(self.table), dtype=np.float32)
-        for start in range(0, len(found), BLOCK):
+        norms = np.empty(len(self.table), dtype=np.float32)
+        for start in range(0, len(norms), BLOCK):
             part = self.table[start : start + BLOCK]
-            found[start : start + BLOCK] = np.sqrt(np.einsum("ij,ij->i", part, part))
-        return found
+            norms[start : start + BLOCK] = np.sqrt(np.einsum("ij,ij->i", part, part))
+        return norms
 
     @cached_property
     def _repeated(self) -> list[int]:
@@ -77,8 +77,8 @@ class Lexicon:
         rows = self.ngrams.rows(word) if self.ngrams is not None else []
         if not rows or self.grams is None:
             return None
-        found: np.ndarray = self.grams[rows].mean(0)
-        return found
+        vector: np.ndarray = self.grams[rows].mean(0)
+        return vector
 
     def known(self, word: str) -> str | None:
         """The form under which a word has a vector: as written, in lower case, from n-grams."""
@@ -89,20 +89,20 @@ class Lexicon:
 
     def scores(self, query: np.ndarray, by: str) -> np.ndarray:
         """float32 (N,): of every word, higher for nearer words; distances are negated."""
-        found = np.empty(len(self.table), dtype=np.float32)
-        for start in range(0, len(found), BLOCK):
+        scores = np.empty(len(self.table), dtype=np.float32)
+        for start in range(0, len(scores), BLOCK):
             part = self.table[start : start + BLOCK]
             if by == "euclid":
                 difference = part - query
-                found[start : start + BLOCK] = -np.sqrt(
+                scores[start : start + BLOCK] = -np.sqrt(
                     np.einsum("ij,ij->i", difference, difference)
                 )
             else:
-                found[start : start + BLOCK] = part @ query
+                scores[start : start + BLOCK] = part @ query
         if by == "cosine":
             length = float(np.linalg.norm(query))
-            found /= np.maximum(self.norms * (length or 1.0), np.finfo(np.float32).tiny)
-        return found
+            scores /= np.maximum(self.norms * (length or 1.0), np.finfo(np.float32).tiny)
+        return scores
 
     def nearest(
         self, query: np.ndarray, *, by: str = "cosine", top: int = 10, without: Collection[int] = ()

@@ -35,12 +35,12 @@ class Ngrams:
 
         fastText adds each byte as a signed char, so that bytes from 128 also flip the upper bits.
         """
-        found, hashed = [], _OFFSET
+        hashes, hashed = [], _OFFSET
         for end in range(start, min(start + self.high, len(letters))):
             for byte in letters[end]:
                 signed = byte if byte < 128 else byte | 0xFFFFFF00
                 hashed = ((hashed ^ signed) * _PRIME) & _MASK
             alone = end == start and (start == 0 or end == len(letters) - 1)  # only < or >
             if end - start + 1 >= self.low and not alone:
-                found.append(hashed)
-        return found
+                hashes.append(hashed)
+        return hashes

@@ -138,13 +138,13 @@ def _wrong_width(path: Path, line: int, count: int, width: int) -> ModelError:
 def _values(path: Path, lines: Sequence[int], rest: Sequence[bytes], header: Header) -> np.ndarray:
     """float32 (n, width), rounded from float64 as other readers do."""
     try:
-        found = np.loadtxt(rest, delimiter=" ", comments=None, ndmin=2)
+        rows = np.loadtxt(rest, delimiter=" ", comments=None, ndmin=2)
     except ValueError:  # not a number, or several spaces in a row
         for line, numbers in zip(lines, rest, strict=True):
             check_numbers(path, line, numbers, header.width)
-        found = np.array([[float(value) for value in numbers.split()] for numbers in rest])
+        rows = np.array([[float(value) for value in numbers.split()] for numbers in rest])
     with np.errstate(over="ignore"):
-        values = found.astype(np.float32)
+        values = rows.astype(np.float32)
     if not np.isfinite(values).all():
         for line, numbers in zip(lines, rest, strict=True):
             check_numbers(path, line, numbers, header.width)
@@ -240,13 +240,13 @@ def find_matrix(path: Path, header: Header, data: mmap.mmap) -> tuple[list[bytes
 
 def _dictionary(path: Path, header: Header, data: mmap.mmap) -> tuple[list[bytes], int]:
     """The words (without labels), and the position after the dictionary."""
-    at, found, words = header.start, 0, []
+    at, count, words = header.start, 0, []
     for start, zero, after in entries(data, header):
-        if found < header.words:
+        if count < header.words:
             words.append(data[start:zero])
-        at, found = after, found + 1
-    if found < header.words + header.labels:
-        raise _cut(path, found, header.words, at)
+        at, count = after, count + 1
+    if count < header.words + header.labels:
+        raise _cut(path, count, header.words, at)
     return words, at + 8 * pruned(data, header)
 
 

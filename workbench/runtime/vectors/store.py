@@ -100,8 +100,8 @@ def open_file(path: Path, watch: Watch = QUIET) -> Opened:
         _make(path, key, entry, watch)
     try:
         about = json.loads((entry / ABOUT).read_text(encoding="utf-8"))
-        given = about["header"]
-        header = Header(**{**given, "format": Format(given["format"])})
+        header_json = about["header"]
+        header = Header(**{**header_json, "format": Format(header_json["format"])})
         words = WordIndex.load(entry)
         rows = np.load(entry / MATRIX, mmap_mode="c")
         starts = np.load(entry / STARTS, mmap_mode="r")
@@ -192,10 +192,10 @@ def _npy_header(rows: int, width: int) -> bytes:
     out = io.BytesIO()
     about = {"descr": "<f4", "fortran_order": False, "shape": (rows, width)}
     np.lib.format.write_array_header_1_0(out, about)
-    found = out.getvalue()
-    if len(found) != _NPY_HEADER:
-        raise ValueError(f"an .npy header of {len(found)} bytes")
-    return found
+    header = out.getvalue()
+    if len(header) != _NPY_HEADER:
+        raise ValueError(f"an .npy header of {len(header)} bytes")
+    return header
 
 
 def _check_room(path: Path, header: Header) -> None:
@@ -233,13 +233,13 @@ def _compose(opened: Opened, path: Path, watch: Watch) -> None:
     ngrams, count, width = opened.ngrams, len(opened.words), opened.header.width
     assert ngrams is not None
     draft = path.with_name(f"{path.name}.{os.getpid()}")
-    found = np.lib.format.open_memmap(draft, "w+", np.dtype("<f4"), (count, width))
+    vectors = np.lib.format.open_memmap(draft, "w+", np.dtype("<f4"), (count, width))
     for first in range(0, count, BLOCK):
         end = min(first + BLOCK, count)
-        found[first:end] = _means(opened, ngrams, range(first, end))
+        vectors[first:end] = _means(opened, ngrams, range(first, end))
         watch.at(end / count)
-    found.flush()
-    del found
+    vectors.flush()
+    del vectors
     os.replace(draft, path)
 
 

@@ -67,11 +67,11 @@ class WordIndex:
 
     def row(self, word: str) -> int:
         """The first row of a word, -1 if it is not in the list."""
-        wanted = word.encode("utf-8", "surrogatepass")
-        hashed = _hash(wanted)
+        raw = word.encode("utf-8", "surrogatepass")
+        hashed = _hash(raw)
         at = int(np.searchsorted(self.hashes, np.uint64(hashed)))
         while at < len(self.hashes) and int(self.hashes[at]) == hashed:
-            if self.raw(row := int(self.order[at])) == wanted:
+            if self.raw(row := int(self.order[at])) == raw:
                 return row
             at += 1
         return -1
@@ -83,9 +83,9 @@ class WordIndex:
         return frozenset(row for row in rows if self._first(row) != row)
 
     def _first(self, row: int) -> int:
-        wanted = self.raw(row)
-        at = int(np.searchsorted(self.hashes, np.uint64(_hash(wanted))))
-        while self.raw(int(self.order[at])) != wanted:
+        raw = self.raw(row)
+        at = int(np.searchsorted(self.hashes, np.uint64(_hash(raw))))
+        while self.raw(int(self.order[at])) != raw:
             at += 1
         return int(self.order[at])
 
@@ -105,18 +105,18 @@ def _is_utf8(text: bytes) -> bool:
 
 
 def _hash(word: bytes) -> int:
-    found = _OFFSET
+    hashed = _OFFSET
     for byte in word:
-        found = ((found ^ byte) * _PRIME) & _MASK
-    return found
+        hashed = ((hashed ^ byte) * _PRIME) & _MASK
+    return hashed
 
 
 def _hashes(text: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """The hash of every word, one character of all words at a time."""
-    found = np.full(len(starts), _OFFSET, dtype=np.uint64)
+    hashes = np.full(len(starts), _OFFSET, dtype=np.uint64)
     left = np.arange(len(starts))
     position = 0
     while len(left := left[lengths[left] > position]):
-        found[left] = (found[left] ^ text[starts[left] + position]) * np.uint64(_PRIME)
+        hashes[left] = (hashes[left] ^ text[starts[left] + position]) * np.uint64(_PRIME)
         position += 1
-    return found
+    return hashes

@@ -82,13 +82,13 @@ def run(
 
 
 def _empty(kind: str, *, lowercase: bool) -> Backend:
-    made: dict[str, Callable[[], models.Model]] = {
+    models_by_kind: dict[str, Callable[[], models.Model]] = {
         WORDPIECE: lambda: models.WordPiece(unk_token=UNKNOWN),
         WORDPIECE_SCORE: lambda: models.WordPiece(unk_token=UNKNOWN),
         BPE: lambda: models.BPE(unk_token=UNKNOWN),
         UNIGRAM: models.Unigram,
     }
-    backend = Backend(made[kind]())
+    backend = Backend(models_by_kind[kind]())
     if kind in (WORDPIECE, WORDPIECE_SCORE):
         backend.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
         backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()

@@ -68,21 +68,21 @@ class Learner:
 
     def candidates(self, most: int) -> list[Merge]:
         """The best pairs, best first."""
-        found = sorted(self._live(), key=self._value, reverse=True)[:most]
-        return [self._merge(pair) for pair in found]
+        pairs = sorted(self._live(), key=self._value, reverse=True)[:most]
+        return [self._merge(pair) for pair in pairs]
 
     def next(self) -> Merge | None:
         """Merge the best pair everywhere; None if no word has two tokens."""
         best = max(self._live(), key=self._value, default=None)
         if best is None:
             return None
-        found = self._merge(best)
+        merge = self._merge(best)
         for number in sorted(self._places.pop(best)):
             self._add(number, -1)
-            self._words[number] = _merged(self._words[number], best, found.merged)
+            self._words[number] = _merged(self._words[number], best, merge.merged)
             self._add(number, 1)
         self.pairs += Counter()  # drops what no longer occurs
-        return found
+        return merge
 
     def _live(self) -> Iterator[Pair]:
         return (pair for pair, count in self.pairs.items() if count > 0)
@@ -102,16 +102,16 @@ class Learner:
 
 
 def _merged(units: Sequence[str], pair: Pair, merged: str) -> list[str]:
-    found: list[str] = []
+    units_after: list[str] = []
     at = 0
     while at < len(units):
         if tuple(units[at : at + 2]) == pair:
-            found.append(merged)
+            units_after.append(merged)
             at += 2
         else:
-            found.append(units[at])
+            units_after.append(units[at])
             at += 1
-    return found
+    return units_after
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,8 @@ def learn(
     process to process, and pairs of equal frequency are merged in the order of these numbers. So
     the letters are collected first, and then numbered in their order.
     """
-    found = _trained(backend, texts(), 1, special, unknown, min_count)
-    inside = sorted(piece for piece in found if piece.startswith(PREFIX) and piece not in special)
+    letters = _trained(backend, texts(), 1, special, unknown, min_count)
+    inside = sorted(piece for piece in letters if piece.startswith(PREFIX) and piece not in special)
     vocabulary = _trained(backend, texts(), size, [*special, *inside], unknown, min_count)
     backend.model = models.WordPiece(vocabulary, unk_token=unknown)
     backend.add_special_tokens(list(special))
@@ -42,9 +42,9 @@ def _trained(
     min_count: int,
 ) -> dict[str, int]:
     """Entry → number; `special` ones first. With size 1, these and single letters."""
-    made = Tokenizer(models.WordPiece(unk_token=unknown))
-    made.normalizer, made.pre_tokenizer = backend.normalizer, backend.pre_tokenizer
-    made.train_from_iterator(
+    tokenizer = Tokenizer(models.WordPiece(unk_token=unknown))
+    tokenizer.normalizer, tokenizer.pre_tokenizer = backend.normalizer, backend.pre_tokenizer
+    tokenizer.train_from_iterator(
         texts,
         trainers.WordPieceTrainer(
             vocab_size=size,
@@ -53,5 +53,5 @@ def _trained(
             show_progress=False,
         ),
     )
-    found: dict[str, int] = made.get_vocab()
-    return found
+    vocabulary: dict[str, int] = tokenizer.get_vocab()
+    return vocabulary

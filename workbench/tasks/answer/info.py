@@ -105,17 +105,17 @@ class AnswerInfo(TaskInfo):
         return ("start", "end")
 
     def gold(self, record: Record, layer: str) -> AnswerGold | None:
-        text, asked = record.document.text, record.questions.get(layer, ())
+        text, layer_questions = record.document.text, record.questions.get(layer, ())
         questions = tuple(
             GoldAnswer(
                 question.text,
                 question.answers,
                 tuple(text[start:end] for start, end in question.answers),
             )
-            for question in asked
+            for question in layer_questions
             if not question.is_open
         )
-        return AnswerGold(questions, len(asked) - len(questions)) if questions else None
+        return AnswerGold(questions, len(layer_questions) - len(questions)) if questions else None
 
     def why_unusable(self) -> str:
         return _("submitted without an answered question")
@@ -166,7 +166,7 @@ class AnswerInfo(TaskInfo):
 
         longest = int(decoder.get(LONGEST_ANSWER.name, runtime.LONGEST))
         threshold = decoder.get("null_threshold", 0.0)
-        found = []
+        predictions = []
         for number, document in enumerate(prepared.documents):
             items: list[list[int]] = [[] for _question in document.questions]
             for item in prepared.of(number):
@@ -183,8 +183,8 @@ class AnswerInfo(TaskInfo):
                 )
                 for question, own in zip(document.questions, items, strict=True)
             )
-            found.append(Prediction((Answers(answered),), bool(prepared.cut[number])))
-        return found
+            predictions.append(Prediction((Answers(answered),), bool(prepared.cut[number])))
+        return predictions
 
     def fit(
         self,
@@ -212,12 +212,12 @@ class AnswerInfo(TaskInfo):
         """The label of an answer is its question; without offsets there is no answer."""
         from workbench.text.fields import Answers
 
-        found = prediction.get(Answers)
+        predicted = prediction.get(Answers)
         return [
             Answer(
                 answer.question, answer.score, *((best.start, best.end) if best else (None, None))
             )
-            for answer in (found.answers if found else ())
+            for answer in (predicted.answers if predicted else ())
             for best in [answer.best]
         ]
 
@@ -303,12 +303,12 @@ class AnswerInfo(TaskInfo):
         self, document: Document, gold: AnswerGold, prediction: Prediction
     ) -> list[Mistake]:
         """One for each question that is answered wrongly, those that share no word first."""
-        found = [
+        mistakes = [
             _mistake(gold_answer, answer)
             for gold_answer, answer in _pairs(gold, prediction)
             if not _is_right(gold_answer, answer)
         ]
-        return [mistake for _f1, mistake in sorted(found, key=lambda each: each[0])]
+        return [mistake for _f1, mistake in sorted(mistakes, key=lambda each: each[0])]
 
 
 def pair(document: Document, place: int) -> Document:
@@ -329,9 +329,10 @@ def _pairs(
 ) -> list[tuple[GoldAnswer, PredictedAnswer | None]]:
     from workbench.text.fields import Answers
 
-    found = prediction.get(Answers)
+    predicted = prediction.get(Answers)
     return [
-        (question, found.to(question.question) if found else None) for question in gold.questions
+        (question, predicted.to(question.question) if predicted else None)
+        for question in gold.questions
     ]
 
 
@@ -371,12 +372,12 @@ def _probability(gold: GoldAnswer, predicted: PredictedAnswer | None) -> float |
         return 0.0
     if not gold.ranges:
         return predicted.null_score
-    found = [
+    scores = [
         candidate.score
         for candidate in predicted.candidates
         if (candidate.start, candidate.end) in gold.ranges
     ]
-    return sum(found) if found else None
+    return sum(scores) if scores else None
 
 
 def _line(question: str) -> str:

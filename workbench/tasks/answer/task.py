@@ -46,21 +46,21 @@ class ExtractAnswers(Task):
 
         The first right answer of a question is learned. IGNORED for a question without gold.
         """
-        found = [np.full(2, IGNORED, dtype=np.int64) for _input in prepared.inputs]
+        positions = [np.full(2, IGNORED, dtype=np.int64) for _input in prepared.inputs]
         for number, gold in enumerate(golds):
-            asked = prepared.documents[number].questions
+            questions = prepared.documents[number].questions
             known = {question.question: question for question in reversed(gold.questions)}
             for item in prepared.of(number):
                 window = prepared.inputs[item]
-                gold_answer = known.get(asked[int(window.arrays[PART][0])])
+                gold_answer = known.get(questions[int(window.arrays[PART][0])])
                 if gold_answer is not None:
                     place = (
                         answers.positions(window, *gold_answer.ranges[0])
                         if gold_answer.ranges
                         else None
                     )
-                    found[item][:] = place or (answers.NULL, answers.NULL)
-        return {"positions": found}
+                    positions[item][:] = place or (answers.NULL, answers.NULL)
+        return {"positions": positions}
 
     def losses(
         self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]

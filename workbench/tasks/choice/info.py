@@ -70,7 +70,7 @@ class ChoiceInfo(ClassifyInfo):
     ) -> Prepared:
         """One input for each choice: the context, and the question with the choice."""
         pairs = [self.pairs(document) for document in documents]
-        every = [pair for found in pairs for pair in found]
+        every = [pair for document_pairs in pairs for pair in document_pairs]
         prepared = preparer.whole(every, max_length, texts=2)
         return prepared.joint(documents, list(map(len, pairs)))
 
@@ -81,8 +81,8 @@ class ChoiceInfo(ClassifyInfo):
 
     def as_read(self, document: Document, prediction: Prediction) -> Document:
         """The text with the choice that has the highest score."""
-        found = prediction.classes
-        return self.pairs(document)[found.scores.index(max(found.scores)) if found else 0]
+        classes = prediction.classes
+        return self.pairs(document)[classes.scores.index(max(classes.scores)) if classes else 0]
 
     def decode(
         self,
@@ -98,12 +98,12 @@ class ChoiceInfo(ClassifyInfo):
         from workbench.runtime import decoding
 
         temperature = float(decoder.get("temperature", 1.0))
-        found = []
+        predictions = []
         for number, cut in enumerate(prepared.cut):
             items = prepared.of(number)
             scores = [float(logits[item]["logits"][0]) / temperature for item in items]
-            found.append(decoding.classes(scores, choice_names(len(items)), cut=bool(cut)))
-        return found
+            predictions.append(decoding.classes(scores, choice_names(len(items)), cut=bool(cut)))
+        return predictions
 
     # ---------------------------------------------------------------- scores
 

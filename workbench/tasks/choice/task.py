@@ -41,12 +41,12 @@ class Choice(SequenceTask):
         options: Mapping[str, Any],
     ) -> dict[str, list[np.ndarray]]:
         """right: float32 () per choice, 1 for the right one; document: int64 (), its document."""
-        found: dict[str, list[np.ndarray]] = {"right": [], "document": []}
+        targets: dict[str, list[np.ndarray]] = {"right": [], "document": []}
         for number, gold in enumerate(golds):
             for place, _item in enumerate(prepared.of(number), 1):
-                found["right"].append(np.asarray(str(place) == gold.label, np.float32))
-                found["document"].append(np.asarray(number, np.int64))
-        return found
+                targets["right"].append(np.asarray(str(place) == gold.label, np.float32))
+                targets["document"].append(np.asarray(number, np.int64))
+        return targets
 
     def losses(
         self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]
@@ -71,5 +71,5 @@ def by_document(scores: Tensor, right: Tensor, document: Tensor) -> tuple[Tensor
     starts = sizes.cumsum(0) - sizes
     place = torch.arange(len(document), device=document.device) - starts[row]
     shape = (len(sizes), int(sizes.max()))
-    found = scores.new_full(shape, IMPOSSIBLE).index_put((row, place), scores)
-    return found, right.new_zeros(shape).index_put((row, place), right)
+    rows = scores.new_full(shape, IMPOSSIBLE).index_put((row, place), scores)
+    return rows, right.new_zeros(shape).index_put((row, place), right)

@@ -145,8 +145,8 @@ class ClassifyInfo(TaskInfo):
 
         temperature = float(decoder.get("temperature", 1.0))
         return [
-            decoding.classes(found["logits"] / temperature, labels, cut=bool(cut))
-            for found, cut in zip(logits, prepared.cut, strict=True)
+            decoding.classes(outputs["logits"] / temperature, labels, cut=bool(cut))
+            for outputs, cut in zip(logits, prepared.cut, strict=True)
         ]
 
     def answers(self, prediction: Prediction) -> list[Answer]:
@@ -177,10 +177,10 @@ class ClassifyInfo(TaskInfo):
         from workbench.metrics import label_counts, ranking
 
         gold, predicted = _sides(golds, predictions)
-        given = [
+        class_scores = [
             prediction.classes.as_dict() if prediction.classes else {} for prediction in predictions
         ]
-        scores, _relevant = ranking.table(given, [(label,) for label in gold], labels)
+        scores, _relevant = ranking.table(class_scores, [(label,) for label in gold], labels)
         ours, theirs = ([(label,) for label in side] for side in (gold, predicted))
         return label_counts.of_sets(ours, theirs, labels, scores=scores, exclusive=True)
 

@@ -49,10 +49,10 @@ class Classify(SequenceTask):
         """
         number = {label: position for position, label in enumerate(labels)}
         classes = [np.asarray(number[gold.label], np.int64) for gold in golds]
-        found = {"classes": classes}
+        targets = {"classes": classes}
         if (weights := options.get("weights_by_label")) is not None:
-            found["weights"] = [np.asarray(weights[class_], np.float32) for class_ in classes]
-        return found
+            targets["weights"] = [np.asarray(weights[class_], np.float32) for class_ in classes]
+        return targets
 
     def losses(
         self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]

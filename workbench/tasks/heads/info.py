@@ -98,8 +98,10 @@ class WordTask(TaskInfo):
         """
         from workbench.metrics.calibration import label_temperature
 
-        found = self.confidences(golds, predictions)
-        return label_temperature(*found[:2]) if found is not None and len(found[0]) else None
+        compared = self.confidences(golds, predictions)
+        return (
+            label_temperature(*compared[:2]) if compared is not None and len(compared[0]) else None
+        )
 
     def rescaled(self, prediction: Prediction, temperature: float) -> Prediction:
         from workbench.runtime.decoding import tempered

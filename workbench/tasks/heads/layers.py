@@ -177,5 +177,5 @@ def combined(encoder: Encoder, options: Mapping[str, Any]) -> Layers | None:
 
 def head_width(encoder: Encoder, options: Mapping[str, Any]) -> int:
     """Width of the states that a head reads with the setting `layers`."""
-    found = combined(encoder, options)
-    return encoder.width if found is None else found.width
+    combination = combined(encoder, options)
+    return encoder.width if combination is None else combination.width

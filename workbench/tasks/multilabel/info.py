@@ -99,7 +99,7 @@ class MultilabelInfo(TaskInfo):
 
         temperature = float(decoder.get("temperature", 1.0))
         thresholds = tuple(map(float, decoder.get("thresholds") or [USUAL] * len(labels)))
-        every = (sigmoid(found["logits"] / temperature) for found in logits)
+        every = (sigmoid(outputs["logits"] / temperature) for outputs in logits)
         return [
             Prediction(
                 (LabelScores(tuple(labels), tuple(map(float, scores)), thresholds),), bool(cut)
@@ -121,13 +121,13 @@ class MultilabelInfo(TaskInfo):
         return {"thresholds": [best_threshold(*column, USUAL) for column in columns]}
 
     def answers(self, prediction: Prediction) -> list[Answer]:
-        found = label_scores(prediction).as_dict()
-        return [Answer(label, found[label]) for label in label_scores(prediction).chosen]
+        scores = label_scores(prediction).as_dict()
+        return [Answer(label, scores[label]) for label in label_scores(prediction).chosen]
 
     def decisions(self, prediction: Prediction) -> tuple[object, ...]:
         """A binary decision for every label."""
-        found = label_scores(prediction)
-        return tuple(label in found.chosen for label in found.labels)
+        scores = label_scores(prediction)
+        return tuple(label in scores.chosen for label in scores.labels)
 
     # ---------------------------------------------------------------- scores
 
@@ -157,14 +157,14 @@ class MultilabelInfo(TaskInfo):
 
         labels = label_scores(predictions[0]).labels if predictions else ()
         scores, relevant = _table(golds, predictions, labels)
-        gold, found, both = _tallies(golds, predictions)
+        gold, predicted, both = _tallies(golds, predictions)
         return tuple(
             replace(
-                label_score(label, both[label], found[label], gold[label]),
+                label_score(label, both[label], predicted[label], gold[label]),
                 average_precision=average_precision(scores[:, number], relevant[:, number]),
             )
             for number, label in enumerate(labels)
-            if gold[label] or found[label]
+            if gold[label] or predicted[label]
         )
 
     def statistic(
@@ -209,43 +209,45 @@ class MultilabelInfo(TaskInfo):
         from workbench.runtime.decoding import sigmoid
         from workbench.text.fields import LabelScores, Prediction
 
-        found = label_scores(prediction)
+        before = label_scores(prediction)
         scores, thresholds = (
             tuple(map(float, sigmoid(logit(values) / temperature)))
-            for values in (found.scores, found.thresholds)
+            for values in (before.scores, before.thresholds)
         )
-        return Prediction((LabelScores(found.labels, scores, thresholds),), prediction.cut)
+        return Prediction((LabelScores(before.labels, scores, thresholds),), prediction.cut)
 
     def with_thresholds(self, prediction: Prediction, thresholds: Sequence[float]) -> Prediction:
         from workbench.text.fields import LabelScores, Prediction
 
-        found = label_scores(prediction)
-        given = LabelScores(found.labels, found.scores, tuple(map(float, thresholds)))
-        return Prediction((given,), prediction.cut)
+        before = label_scores(prediction)
+        changed = LabelScores(before.labels, before.scores, tuple(map(float, thresholds)))
+        return Prediction((changed,), prediction.cut)
 
     def agrees(self, gold: LabelsGold, prediction: Prediction) -> bool:
         return set(gold.chosen) == set(label_scores(prediction).chosen)
 
     def error(self, document: Document, gold: LabelsGold, prediction: Prediction) -> ErrorText:
         """`confidence`: of the wrong decision that is furthest from its threshold."""
-        found = label_scores(prediction)
-        scores = found.as_dict()
-        wrong = set(gold.chosen).symmetric_difference(found.chosen)
+        predicted = label_scores(prediction)
+        scores = predicted.as_dict()
+        wrong = set(gold.chosen).symmetric_difference(predicted.chosen)
         sure = [
-            scores[label] if label in found.chosen else 1 - scores[label]
+            scores[label] if label in predicted.chosen else 1 - scores[label]
             for label in wrong
             if label in scores
         ]
         return ErrorText(
-            ", ".join(gold.chosen) or NONE, ", ".join(found.chosen) or NONE, max(sure, default=0.0)
+            ", ".join(gold.chosen) or NONE,
+            ", ".join(predicted.chosen) or NONE,
+            max(sure, default=0.0),
         )
 
     def mistakes(
         self, document: Document, gold: LabelsGold, prediction: Prediction
     ) -> list[Mistake]:
         """One for every label that is decided wrongly; confidence is that of yes, or of no."""
-        found = label_scores(prediction)
-        scores, chosen = found.as_dict(), set(found.chosen)
+        predicted = label_scores(prediction)
+        scores, chosen = predicted.as_dict(), set(predicted.chosen)
         missed = [
             Mistake(MISSED, label, "", 1 - scores.get(label, 0.0), loss_of(scores.get(label, 0.0)))
             for label in gold.chosen
@@ -253,7 +255,7 @@ class MultilabelInfo(TaskInfo):
         ]
         return missed + [
             Mistake(SPURIOUS, "", label, scores[label], loss_of(1 - scores[label]))
-            for label in found.chosen
+            for label in predicted.chosen
             if label not in gold.chosen
         ]
 
@@ -286,14 +288,14 @@ def _tallies(
 ) -> tuple[Counter[str], Counter[str], Counter[str]]:
     """Numbers of documents for which each label is gold, is predicted, and is both."""
     gold: Counter[str] = Counter()
-    found: Counter[str] = Counter()
+    predicted: Counter[str] = Counter()
     both: Counter[str] = Counter()
     for right, prediction in zip(golds, predictions, strict=True):
         chosen = label_scores(prediction).chosen
         gold.update(right.chosen)
-        found.update(chosen)
+        predicted.update(chosen)
         both.update(set(right.chosen) & set(chosen))
-    return gold, found, both
+    return gold, predicted, both
 
 
 INFO = MultilabelInfo()

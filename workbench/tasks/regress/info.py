@@ -139,8 +139,8 @@ class RegressInfo(TaskInfo):
             return float(texts[int(scores.argmax())] if texts else scale(scores[0]))
 
         return [
-            Prediction((Number(number(found["logits"])),), cut=bool(cut))
-            for found, cut in zip(logits, prepared.cut, strict=True)
+            Prediction((Number(number(outputs["logits"])),), cut=bool(cut))
+            for outputs, cut in zip(logits, prepared.cut, strict=True)
         ]
 
     def answers(self, prediction: Prediction) -> list[Answer]:
@@ -160,8 +160,8 @@ class RegressInfo(TaskInfo):
         """Correlations that are not defined count as 0."""
         from workbench.metrics import regression
 
-        found = regression.scores(*_sides(golds, predictions))
-        return {name: 0.0 if value is None else value for name, value in found.items()}
+        scores = regression.scores(*_sides(golds, predictions))
+        return {name: 0.0 if value is None else value for name, value in scores.items()}
 
     def per_label(
         self, golds: Sequence[NumberGold], predictions: Sequence[Prediction]

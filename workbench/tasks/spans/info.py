@@ -115,15 +115,15 @@ class SpansInfo(SpanTask):
         if not prepared.documents:
             return []
         scorer = candidates.SpanScorer.from_json(decoder["scorer"], len(labels))
-        found = []
+        predictions = []
         for number, document in enumerate(prepared.documents):
             begin, where = prepared.first(number), prepared.alignments[number]
             words, starts, ends = candidates.boundaries(logits, begin, where)
             spans, covered = candidates.decode(scorer, starts, ends, decoder["overlap"])
             offsets = [prepared.words[number][word] for word in words]
             item = candidates.prediction(document.text, offsets, spans, covered, labels)
-            found.append(decoding.tempered(item, float(decoder.get("temperature", 1.0))))
-        return found
+            predictions.append(decoding.tempered(item, float(decoder.get("temperature", 1.0))))
+        return predictions
 
     further = {CANDIDATES: N_("scores of span candidates (span classification)")}
 

@@ -63,8 +63,8 @@ class SpanClassification(Task):
                 words = np.flatnonzero(where.window == window)
                 firsts[begin + window] = where.first[words]
                 lasts[begin + window] = where.end[words] - 1
-            found = _spans(prepared.words[document], where.window, gold, _longest(options))
-            for window, first, further, label in found:
+            candidates = _spans(prepared.words[document], where.window, gold, _longest(options))
+            for window, first, further, label in candidates:
                 row = np.array([[first, further, number[label]]], np.int64)
                 spans[begin + window] = np.concatenate([spans[begin + window], row])
         return {"firsts": firsts, "lasts": lasts, "spans": spans}
@@ -84,9 +84,9 @@ class SpanClassification(Task):
         scores = head.scores(_taken(logits["starts"], firsts), _taken(logits["ends"], lasts))
         valid, rows = _candidates(words, scores), _rows(targets["spans"])
         if head.none:
-            wanted = torch.zeros(scores.shape[:3], dtype=torch.long, device=scores.device)
-            wanted[rows[:3]] = rows[3] + 1  # of several labels of the same words, one is kept
-            total = F.cross_entropy(scores[valid], wanted[valid], reduction="sum")
+            classes = torch.zeros(scores.shape[:3], dtype=torch.long, device=scores.device)
+            classes[rows[:3]] = rows[3] + 1  # of several labels of the same words, one is kept
+            total = F.cross_entropy(scores[valid], classes[valid], reduction="sum")
         else:
             truth = torch.zeros_like(scores)
             truth[rows] = 1
@@ -127,9 +127,9 @@ def _spans(
             yield int(windows[words[0]]), int(place[words[0]]), further, span.label
 
 
-def _taken(given: Tensor, places: Tensor) -> Tensor:
+def _taken(states: Tensor, places: Tensor) -> Tensor:
     """given (B, T, D) at places (B, P) → (B, P, D); IGNORED places give the first."""
-    return given.gather(1, places.clamp(min=0)[..., None].expand(-1, -1, given.shape[2]))
+    return states.gather(1, places.clamp(min=0)[..., None].expand(-1, -1, states.shape[2]))
 
 
 def _candidates(words: Tensor, scores: Tensor) -> Tensor:

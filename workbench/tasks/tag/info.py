@@ -88,17 +88,19 @@ class TagInfo(SpanTask):
         from workbench.runtime.words import word_logits
 
         outputs, tags = self.trained_outputs(labels, decoder), self.output_names(labels)
-        tokens = [found["logits"] for found in logits]
+        tokens = [window["logits"] for window in logits]
         decide = tag_decoders.decoder(decoder, outputs, labels)
-        found = []
+        predictions = []
         for number, document in enumerate(prepared.documents):
             where = prepared.alignments[number]
             rows = word_logits(tokens, prepared.first(number), where, len(outputs))
             chosen, scores = decide(rows, where.window >= 0)
             offsets = prepared.words[number]
             prediction = decoding.words_and_spans(document.text, offsets, chosen, scores, tags)
-            found.append(decoding.tempered(prediction, float(decoder.get("temperature", 1.0))))
-        return found
+            predictions.append(
+                decoding.tempered(prediction, float(decoder.get("temperature", 1.0)))
+            )
+        return predictions
 
     def conflict(self, options: Mapping[str, Any]) -> tuple[str, str] | None:
         if options.get("decoder") == "crf" and options.get("label_subwords") == "all":

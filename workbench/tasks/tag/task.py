@@ -58,20 +58,20 @@ class Tagging(Task):
         """
         every = options.get("label_subwords", "first") == "all"
         number = {tag: position for position, tag in enumerate(self.info.output_names(labels))}
-        found = [np.full(len(input_), IGNORED, dtype=np.int64) for input_ in prepared.inputs]
+        tags = [np.full(len(input_), IGNORED, dtype=np.int64) for input_ in prepared.inputs]
         for document, gold in enumerate(golds):
-            windows = found[prepared.first(document) : prepared.first(document + 1)]
+            windows = tags[prepared.first(document) : prepared.first(document + 1)]
             where, words = prepared.alignments[document], prepared.words[document]
             for word, tag in enumerate(alignment.tags(words, gold.spans)[0]):
                 inside = number[f"I{tag[1:]}" if tag != "O" else tag]
                 set_word(windows, where, word, number[tag], inside if every else None)
         if not _is_crf(options):
-            return {"tags": found}
-        edges = [np.zeros(2, dtype=np.int64) for _ in found]
+            return {"tags": tags}
+        edges = [np.zeros(2, dtype=np.int64) for _ in tags]
         for document in range(len(golds)):
             inputs = prepared.of(document)
-            set_edges(found, edges, inputs, self.info.output_names(labels))
-        return {"tags": found, "edges": edges}
+            set_edges(tags, edges, inputs, self.info.output_names(labels))
+        return {"tags": tags, "edges": edges}
 
     def losses(
         self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]
@@ -111,14 +111,14 @@ def set_edges(
     subword has no tag, so the I- after it may lack a preceding tag.
     """
     places = [(number, np.flatnonzero(tags[number] != IGNORED)) for number in inputs]
-    learned = [(number, found) for number, found in places if len(found)]
+    learned = [(number, positions) for number, positions in places if len(positions)]
     if not learned:
         return
     edges[learned[0][0]][0] = edges[learned[-1][0]][1] = 1
     before = None
-    for number, found in learned:
-        tags[number][found] = decoding.begun(tags[number][found], names, before=before)
-        before = names[tags[number][found[-1]]]
+    for number, positions in learned:
+        tags[number][positions] = decoding.begun(tags[number][positions], names, before=before)
+        before = names[tags[number][positions[-1]]]
 
 
 def set_word(

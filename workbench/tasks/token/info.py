@@ -51,14 +51,18 @@ class TokenInfo(WordTask):
 
         Left out: tags that do not cover one token, second tags of a token, those of other texts.
         """
-        given = record.spans.get(layer, ())
-        wanted = set(tokens_of(record.document)) if given else set()
-        found: dict[tuple[int, int], Span] = {}
-        for span in sorted(given):
+        layer_spans = record.spans.get(layer, ())
+        tokens = set(tokens_of(record.document)) if layer_spans else set()
+        spans_by_token: dict[tuple[int, int], Span] = {}
+        for span in sorted(layer_spans):
             place = span.start, span.end
-            if span.field == TEXT and place in wanted and place not in found:
-                found[place] = Span(span.start, span.end, span.label)
-        return SpanGold(tuple(found.values()), len(given) - len(found)) if found else None
+            if span.field == TEXT and place in tokens and place not in spans_by_token:
+                spans_by_token[place] = Span(span.start, span.end, span.label)
+        return (
+            SpanGold(tuple(spans_by_token.values()), len(layer_spans) - len(spans_by_token))
+            if spans_by_token
+            else None
+        )
 
     def why_unusable(self) -> str:
         return _("submitted without a tag")
@@ -72,8 +76,8 @@ class TokenInfo(WordTask):
         ).format(layer=layer)
 
     def word_outputs(self, gold: SpanGold, words: Sequence[tuple[int, int]]) -> list[str | None]:
-        found = {(tag.start, tag.end): tag.label for tag in gold.spans}
-        return [found.get((start, end)) for start, end in words]
+        labels = {(tag.start, tag.end): tag.label for tag in gold.spans}
+        return [labels.get((start, end)) for start, end in words]
 
     # ---------------------------------------------------------------- predictions
 
@@ -88,8 +92,8 @@ class TokenInfo(WordTask):
         from workbench.runtime.decoding import tempered
         from workbench.runtime.words import word_scores
 
-        tokens = [found["logits"] for found in logits]
-        found = [
+        tokens = [window["logits"] for window in logits]
+        predictions = [
             _tagged(
                 prepared.words[number],
                 word_scores(tokens, prepared.first(number), where, len(labels)),
@@ -99,7 +103,8 @@ class TokenInfo(WordTask):
             for number, where in enumerate(prepared.alignments)
         ]
         return [
-            tempered(prediction, float(decoder.get("temperature", 1.0))) for prediction in found
+            tempered(prediction, float(decoder.get("temperature", 1.0)))
+            for prediction in predictions
         ]
 
     def answers(self, prediction: Prediction) -> list[Answer]:
@@ -112,8 +117,8 @@ class TokenInfo(WordTask):
     ) -> dict[str, float]:
         from workbench.metrics import classes
 
-        found = classes.scores(*_sides(golds, predictions))
-        return {"accuracy": found["accuracy"], "macro_f1": found["macro_f1"]}
+        scores = classes.scores(*_sides(golds, predictions))
+        return {"accuracy": scores["accuracy"], "macro_f1": scores["macro_f1"]}
 
     def per_label(
         self, golds: Sequence[SpanGold], predictions: Sequence[Prediction]
@@ -168,15 +173,15 @@ class TokenInfo(WordTask):
 
     def mistakes(self, document: Document, gold: SpanGold, prediction: Prediction) -> list[Mistake]:
         scores = {(word.start, word.end): word.score for word in prediction.words}
-        found = []
+        mistakes = []
         for tag, answer in _pairs(gold, prediction):
             at = tag.start, tag.end
             sure = scores.get(at, 0.0)
             if answer == NONE:
-                found.append(Mistake(MISSED, tag.label, "", sure, loss_of(1 - sure), at))
+                mistakes.append(Mistake(MISSED, tag.label, "", sure, loss_of(1 - sure), at))
             elif answer != tag.label:
-                found.append(Mistake(LABEL, tag.label, answer, sure, loss_of(1 - sure), at, at))
-        return found
+                mistakes.append(Mistake(LABEL, tag.label, answer, sure, loss_of(1 - sure), at, at))
+        return mistakes
 
     def confusion(
         self,
@@ -207,27 +212,27 @@ def _tagged(
     from workbench.text.fields import Prediction, SpanScores, WordTag, WordTags
 
     ranked = (-scores).argsort(axis=-1, kind="stable")[:, : OTHERS + 1]  # (W, at most OTHERS + 1)
-    found = []
+    tagged = []
     for (start, end), order, row, known in zip(words, ranked, scores, has_subword, strict=True):
         if not known:
-            found.append(WordTag(start, end, None, 0.0))
+            tagged.append(WordTag(start, end, None, 0.0))
             continue
         (tag, score), *rest = ((labels[tag], float(row[tag])) for tag in order)
         others = tuple((other, chance) for other, chance in rest if chance >= LEAST)
-        found.append(WordTag(start, end, tag, score, others))
+        tagged.append(WordTag(start, end, tag, score, others))
     spans = tuple(
         Span(word.start, word.end, word.label, score=word.score)
-        for word in found
+        for word in tagged
         if word.label is not None
     )
-    return Prediction((WordTags(tuple(found)), SpanScores(spans)))
+    return Prediction((WordTags(tuple(tagged)), SpanScores(spans)))
 
 
 def _pairs(gold: SpanGold, prediction: Prediction) -> Iterator[tuple[Span, str]]:
     """Every gold tag with the prediction for its token, NONE without one."""
-    found = {(word.start, word.end): word.label for word in prediction.words}
+    labels = {(word.start, word.end): word.label for word in prediction.words}
     for tag in gold.spans:
-        yield tag, found.get((tag.start, tag.end)) or NONE
+        yield tag, labels.get((tag.start, tag.end)) or NONE
 
 
 def _sides(
@@ -243,10 +248,10 @@ def _sides(
 
 def _listed(tags: Sequence[tuple[str, str]]) -> str:
     """At most LISTED tokens: a table cell cannot show thousands."""
-    shown = ", ".join(f"{label} “{word[:40]}”" for word, label in tags[:LISTED])
+    listed = ", ".join(f"{label} “{word[:40]}”" for word, label in tags[:LISTED])
     if len(tags) > LISTED:
-        return _("{some} and {n:,} more").format(some=shown, n=len(tags) - LISTED)
-    return shown or NONE
+        return _("{some} and {n:,} more").format(some=listed, n=len(tags) - LISTED)
+    return listed or NONE
 
 
 INFO = TokenInfo()

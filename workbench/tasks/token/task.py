@@ -45,16 +45,16 @@ class TokenTags(Task):
         Raises KeyError for a tag that is not in `labels`.
         """
         number = {label: position for position, label in enumerate(labels)}
-        found = [np.full(len(window), IGNORED, dtype=np.int64) for window in prepared.inputs]
+        window_tags = [np.full(len(window), IGNORED, dtype=np.int64) for window in prepared.inputs]
         for document, gold in enumerate(golds):
             tags = {(tag.start, tag.end): number[tag.label] for tag in gold.spans}
             first, where = prepared.first(document), prepared.alignments[document]
             for word, place in enumerate(prepared.words[document]):
                 if place in tags and where.window[word] >= 0:
-                    window = found[first + where.window[word]]
+                    window = window_tags[first + where.window[word]]
                     if window[where.first[word]] == IGNORED:  # two words may share a subword
                         window[where.first[word]] = tags[place]
-        return {"tags": found}
+        return {"tags": window_tags}
 
     def losses(
         self, model: Model, logits: Mapping[str, Tensor], targets: Mapping[str, Tensor]

@@ -181,8 +181,8 @@ def advice_for(documents: Iterable[Document]) -> Advice | None:
 
 def hint(documents: Iterable[Document], id: str) -> str:
     """What to know before the documents are read with a segmenter; "" if it is no default."""
-    advice_ = advice_for(documents) if id == DEFAULT else None
-    return advice_.message if advice_ is not None else ""
+    advised = advice_for(documents) if id == DEFAULT else None
+    return advised.message if advised is not None else ""
 
 
 def _with_words(document: Document, segmenter: Segmenter, id: str) -> Document:

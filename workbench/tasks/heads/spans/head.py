@@ -48,8 +48,8 @@ class SpanHead(nn.Module):
 
     def forward(self, states: States) -> dict[str, Tensor]:
         """ "starts" and "ends", each (B, T, hidden)."""
-        given = self.dropout(states.layers[-1])
-        return {"starts": self.starts(given), "ends": self.ends(given)}
+        hidden = self.dropout(states.layers[-1])
+        return {"starts": self.starts(hidden), "ends": self.ends(hidden)}
 
     def scores(self, starts: Tensor, ends: Tensor) -> Tensor:
         """starts, ends (B, P, D) of words → logits (B, P, W, C).
@@ -62,8 +62,8 @@ class SpanHead(nn.Module):
         )
         ends = ends[:, last.clamp(max=words - 1)]  # (B, P, W, D)
         hidden = torch.relu(starts[:, :, None] + ends + self.widths)
-        found: Tensor = self.output(self.dropout(hidden))
-        return found
+        logits: Tensor = self.output(self.dropout(hidden))
+        return logits
 
     def scorer(self) -> SpanScorer:
         """The last layer, for decoding."""

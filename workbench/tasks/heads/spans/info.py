@@ -57,16 +57,16 @@ class SpanTask(WordTask):
         Left out: spans that are empty or lie in another text; if gold is flat, those that overlap
         a longer one, too.
         """
-        given = record.spans.get(layer, ())
-        kept = [span for span in given if span.field == TEXT and span.start < span.end]
-        chosen = flatten(kept)[0] if self.flat else kept
+        layer_spans = record.spans.get(layer, ())
+        text_spans = [span for span in layer_spans if span.field == TEXT and span.start < span.end]
+        chosen = flatten(text_spans)[0] if self.flat else text_spans
         plain = sorted({Span(span.start, span.end, span.label) for span in chosen})
-        return SpanGold(tuple(plain), len(given) - len(plain))
+        return SpanGold(tuple(plain), len(layer_spans) - len(plain))
 
     def compared(self) -> Self:
-        found = copy(self)
-        found.flat, found.tags, found.definition = False, True, COMPARED
-        return found
+        task = copy(self)
+        task.flat, task.tags, task.definition = False, True, COMPARED
+        return task
 
     def problem(self, counts: Mapping[str, int], layer: str) -> str:
         if counts:
@@ -99,10 +99,10 @@ class SpanTask(WordTask):
         from workbench.metrics import spans
 
         gold, predicted = sides(golds, predictions)
-        found = spans.scores(gold, predicted)
+        scores = spans.scores(gold, predicted)
         if self.tags:
-            found["token_accuracy"] = spans.token_accuracy(gold, predicted, _words(predictions))
-        return found
+            scores["token_accuracy"] = spans.token_accuracy(gold, predicted, _words(predictions))
+        return scores
 
     def statistic(
         self,
@@ -143,8 +143,8 @@ class SpanTask(WordTask):
         return _keys(gold.spans) == _keys(prediction.spans)
 
     def error(self, document: Document, gold: SpanGold, prediction: Prediction) -> ErrorText:
-        right, found = _keys(gold.spans), _keys(prediction.spans)
-        missed = [span for span in gold.spans if _key(span) not in found]
+        right, predicted = _keys(gold.spans), _keys(prediction.spans)
+        missed = [span for span in gold.spans if _key(span) not in predicted]
         wrong = [span for span in prediction.spans if _key(span) not in right]
         text = document.text
         return ErrorText(
@@ -187,12 +187,12 @@ def _keys(spans: Iterable[Span]) -> frozenset[tuple[int, int, str]]:
 
 def _listed(text: str, spans: Sequence[Span]) -> str:
     """At most LISTED spans: a table cell cannot show thousands."""
-    shown = ", ".join(
+    listed = ", ".join(
         f"{span.label} “{text[span.start : span.end][:40]}”" for span in spans[:LISTED]
     )
     if len(spans) > LISTED:
-        return _("{some} and {n:,} more").format(some=shown, n=len(spans) - LISTED)
-    return shown or NONE
+        return _("{some} and {n:,} more").format(some=listed, n=len(spans) - LISTED)
+    return listed or NONE
 
 
 def _confidence(wrong: Sequence[Span], missed: Sequence[Span], prediction: Prediction) -> float:
