@@ -83,7 +83,7 @@ class Strategy(ABC):
 
 def required(pool: Pool, field: str = DECISIONS) -> Decisions:
     """Raises ValueError if the pool has no predictions."""
-    found: Decisions | None = getattr(pool, field)
-    if found is None:
+    decisions: Decisions | None = getattr(pool, field)
+    if decisions is None:
         raise ValueError(f"the pool has no {field}")
-    return found
+    return decisions

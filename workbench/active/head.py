@@ -45,12 +45,12 @@ class Head:
         """rows (M, W); targets int (M,), or with `several` bool (M, outputs)."""
         if not self.ready:
             self.standardize(rows)
-        given = (rows.astype(np.float32) - self._mean) * self._scale
+        standardized = (rows.astype(np.float32) - self._mean) * self._scale
         if not self.several:
-            self._fit(-1, given, targets)
+            self._fit(-1, standardized, targets)
             return
         for label in range(self.outputs):
-            self._fit(label, given, targets[:, label].astype(int))
+            self._fit(label, standardized, targets[:, label].astype(int))
 
     def _fit(self, key: int, rows: np.ndarray, targets: np.ndarray) -> None:
         from sklearn.linear_model import LogisticRegression
@@ -71,16 +71,16 @@ class Head:
 
     def probabilities(self, rows: np.ndarray) -> np.ndarray:
         """float32 (M, outputs); with `several`, of each label on its own. rows may be float16."""
-        found = np.zeros((len(rows), self.outputs), np.float32)
+        probabilities = np.zeros((len(rows), self.outputs), np.float32)
         for key, model in self._models.items():
             columns, weights, bias = self._linear(key, model)
             if weights is None:
-                found[:, columns] = 1.0
+                probabilities[:, columns] = 1.0
                 continue
             for start in range(0, len(rows), AT_ONCE):
                 part = rows[start : start + AT_ONCE].astype(np.float32, copy=False) @ weights + bias
-                found[start : start + AT_ONCE, columns] = _normalized(part)
-        return found
+                probabilities[start : start + AT_ONCE, columns] = _normalized(part)
+        return probabilities
 
     def _linear(self, key: int, model: Any) -> tuple[list[int], Any, Any]:
         """Columns that it predicts, weights (W, C) for unscaled rows, and biases (C,).
@@ -102,8 +102,8 @@ class Head:
 def _normalized(logits: np.ndarray) -> np.ndarray:
     """Softmax of (M, C); of one column, the logistic function."""
     if logits.shape[1] == 1:
-        found: np.ndarray = 1 / (1 + np.exp(-logits))
-        return found
-    found = np.exp(logits - logits.max(1, keepdims=True))
-    found /= found.sum(1, keepdims=True)
-    return found
+        probabilities: np.ndarray = 1 / (1 + np.exp(-logits))
+        return probabilities
+    probabilities = np.exp(logits - logits.max(1, keepdims=True))
+    probabilities /= probabilities.sum(1, keepdims=True)
+    return probabilities

@@ -102,11 +102,11 @@ class InstantModel:
         probabilities = self.head.probabilities(self.vectors)
         chosen = self._chosen(probabilities)
         score, tested = self._measured(dev, chosen)
-        found = self._order(request, probabilities)
-        wanted = [*found["ids"][: request["show"]].tolist(), *request["also"]]
-        rows = {id: self.row[id] for id in wanted if id in self.row}
+        order = self._order(request, probabilities)
+        ids = [*order["ids"][: request["show"]].tolist(), *request["also"]]
+        rows = {id: self.row[id] for id in ids if id in self.row}
         return {
-            **found,
+            **order,
             "labelled": self.labelled,
             "answers": {id: self._answers(row, probabilities) for id, row in rows.items()},
             "chances": {
@@ -158,10 +158,10 @@ class InstantModel:
         if not self.words:
             return np.array(labels[:1], int)
         places = self.places[self._rows(number)]
-        found = np.zeros(len(places), int)
+        targets = np.zeros(len(places), int)
         for start, end, label in labels:
-            found[(places[:, 1] < end) & (start < places[:, 2])] = label + 1
-        return found
+            targets[(places[:, 1] < end) & (start < places[:, 2])] = label + 1
+        return targets
 
     def _rows(self, number: int) -> slice:
         return slice(int(self.starts[number]), int(self.starts[number + 1]))
@@ -172,7 +172,7 @@ class InstantModel:
         rows = [self.vectors[self._rows(document)] for document in documents]
         targets = [self.gold[document] for document in documents]
         rows += [self.vectors[at] for at, _targets in self.drafts.values()]
-        targets += [given for _at, given in self.drafts.values()]
+        targets += [draft_targets for _at, draft_targets in self.drafts.values()]
         head.fit(np.concatenate(rows), np.concatenate(targets))
 
     def _chosen(self, probabilities: np.ndarray) -> np.ndarray:
@@ -242,17 +242,17 @@ class InstantModel:
     def _order(self, request: Request, probabilities: np.ndarray) -> dict[str, np.ndarray]:
         strategy: Strategy = registry().get(KIND, request["strategy"])()
         left = np.setdiff1d(np.arange(len(self.ids)), [*self.gold, *self.closed])
-        given: dict[str, Any] = {}
+        inputs: dict[str, Any] = {}
         if DECISIONS in strategy.needs:
-            given[DECISIONS] = self._decisions(probabilities)
+            inputs[DECISIONS] = self._decisions(probabilities)
         if VECTORS in strategy.needs or not strategy.needs <= {DECISIONS}:
             raise ValueError(f"the instant model has no {sorted(strategy.needs - {DECISIONS})}")
-        scores = strategy.scores(Pool(len(self.ids), seed=request["seed"], **given))[left]
-        found = ordered(scores, share=request["share"], seed=request["seed"])
+        scores = strategy.scores(Pool(len(self.ids), seed=request["seed"], **inputs))[left]
+        order = ordered(scores, share=request["share"], seed=request["seed"])
         return {
-            "ids": self.ids[left][found.rows],
-            "scores": scores[found.rows].astype(np.float32),
-            "control": found.control,
+            "ids": self.ids[left][order.rows],
+            "scores": scores[order.rows].astype(np.float32),
+            "control": order.control,
         }
 
     def _decisions(self, probabilities: np.ndarray) -> Decisions:
@@ -331,13 +331,13 @@ def runs(labels: np.ndarray, *, single: bool = False) -> list[tuple[int, int, in
 
     labels: int (W,), one per word.
     """
-    found: list[tuple[int, int, int]] = []
+    label_runs: list[tuple[int, int, int]] = []
     for at, label in enumerate(labels.tolist()):
-        if label and not single and found and found[-1][1:] == (at, label):
-            found[-1] = (found[-1][0], at + 1, label)
+        if label and not single and label_runs and label_runs[-1][1:] == (at, label):
+            label_runs[-1] = (label_runs[-1][0], at + 1, label)
         elif label:
-            found.append((at, at + 1, label))
-    return found
+            label_runs.append((at, at + 1, label))
+    return label_runs
 
 
 def kappa(first: np.ndarray, second: np.ndarray) -> float:

@@ -48,12 +48,12 @@ def run(params: Mapping[str, Any], folder: Path) -> Messages:
             scores[start : start + pool.size] = _scores(strategy, params, pool)
             start += pool.size
             yield {"kind": "progress", "done": start, "total": len(ids)}
-    found = ordered(scores, share=float(params["share"]), seed=seed)
+    order = ordered(scores, share=float(params["share"]), seed=seed)
     np.savez(
         params["output"],
-        ids=ids[found.rows],
-        scores=scores[found.rows].astype(np.float32),
-        control=found.control,
+        ids=ids[order.rows],
+        scores=scores[order.rows].astype(np.float32),
+        control=order.control,
     )
     yield {"kind": "progress", "done": len(ids), "total": len(ids)}
     return {"documents": len(ids)}
@@ -61,14 +61,14 @@ def run(params: Mapping[str, Any], folder: Path) -> Messages:
 
 def _scores(strategy: Strategy, params: Mapping[str, Any], pool: Pool) -> np.ndarray:
     """float (N,). Raises ModelError if they are not one number per document."""
-    found = np.asarray(strategy.scores(pool))
-    if found.shape == (pool.size,) and not np.isnan(found).any():
-        return found
+    scores = np.asarray(strategy.scores(pool))
+    if scores.shape == (pool.size,) and not np.isnan(scores).any():
+        return scores
     name = str(params["strategy"])
     message = _("The strategy {name} returned scores of the shape {shape}, expected ({n},).")
-    if found.shape == (pool.size,):
+    if scores.shape == (pool.size,):
         message = _("The strategy {name} returned scores that are not numbers.")
-    message = message.format(name=name, shape=found.shape, n=pool.size)
+    message = message.format(name=name, shape=scores.shape, n=pool.size)
     raise ModelError(message, hint=contract_hint(name))
 
 
@@ -78,11 +78,11 @@ def _parts(params: Mapping[str, Any]) -> Iterator[Pool]:
     while chunks := [list(islice(file, CHUNK)) for file in files]:
         if not chunks[0]:
             return
-        given: dict[str, Any] = {
+        decisions: dict[str, Any] = {
             field: decisions_of(chunk, params["labels"])
             for field, chunk in zip(FIELDS, chunks, strict=False)
         }
-        yield Pool(len(chunks[0]), seed=int(params["seed"]), **given)
+        yield Pool(len(chunks[0]), seed=int(params["seed"]), **decisions)
 
 
 def _predictions(path: Path) -> Iterator[Prediction]:
@@ -99,8 +99,8 @@ def _whole(strategy: Strategy, params: Mapping[str, Any], ids: np.ndarray) -> Po
     index = Index(params["index"])
     rows = index.vectors(index.existing_layer(-1))
     place = {int(id): at for at, id in enumerate(index.places[:, 0])}
-    wanted = np.array([place.get(int(id), -1) for id in ids], int)
+    places = np.array([place.get(int(id), -1) for id in ids], int)
     known = [place[int(id)] for id in np.load(params["known"]) if int(id) in place]
-    vectors = rows[np.maximum(wanted, 0)].astype(np.float32)
-    vectors[wanted < 0] = 0.0  # not in the sample of the index
+    vectors = rows[np.maximum(places, 0)].astype(np.float32)
+    vectors[places < 0] = 0.0  # not in the sample of the index
     return Pool(len(ids), seed=seed, vectors=vectors, known=np.asarray(rows[known]))

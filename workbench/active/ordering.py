@@ -34,8 +34,8 @@ def _merged(first: np.ndarray, other: np.ndarray, from_other: np.ndarray) -> np.
     """Each row once, taken from `other` where `from_other` says so, else from `first`."""
     queues = iter(first.tolist()), iter(other.tolist())
     taken = np.zeros(len(first), bool)
-    found = np.empty(len(first), int)
+    merged = np.empty(len(first), int)
     for place, turn in enumerate(from_other.tolist()):
-        found[place] = next(row for row in queues[turn] if not taken[row])
-        taken[found[place]] = True
-    return found
+        merged[place] = next(row for row in queues[turn] if not taken[row])
+        taken[merged[place]] = True
+    return merged

@@ -33,12 +33,12 @@ def decisions_of(predictions: Sequence[Prediction], labels: Sequence[str]) -> De
 
 
 def _rows(prediction: Prediction, labels: tuple[str, ...]) -> np.ndarray:
-    given = prediction.get(DocumentLabels)
-    if given is None:
+    labels_of_document = prediction.get(DocumentLabels)
+    if labels_of_document is None:
         return _words(prediction, labels)
-    scores = given.as_dict()
+    scores = labels_of_document.as_dict()
     row = np.array([scores.get(label, 0.0) for label in labels])
-    if isinstance(given, ClassScores):
+    if isinstance(labels_of_document, ClassScores):
         return row[None]
     return np.stack([1 - row, row], axis=1)
 
@@ -48,6 +48,6 @@ def _words(prediction: Prediction, labels: tuple[str, ...]) -> np.ndarray:
     words = [word for word in prediction.words if word.label in column]
     best = np.array([word.score for word in words])
     chosen = np.array([column[word.label] for word in words], int)
-    found = np.repeat(((1 - best) / max(1, len(labels)))[:, None], len(labels) + 1, axis=1)
-    found[np.arange(len(words)), chosen] = best
-    return found
+    rows = np.repeat(((1 - best) / max(1, len(labels)))[:, None], len(labels) + 1, axis=1)
+    rows[np.arange(len(words)), chosen] = best
+    return rows

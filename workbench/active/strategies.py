@@ -32,9 +32,9 @@ def _total(values: np.ndarray, decisions: Decisions) -> np.ndarray:
 
 def _highest(values: np.ndarray, decisions: Decisions) -> np.ndarray:
     """Maxima (N,) of values (M,); 0 for a document without decisions."""
-    found = np.zeros(len(decisions))
-    np.maximum.at(found, decisions.owner, values)
-    return found
+    maxima = np.zeros(len(decisions))
+    np.maximum.at(maxima, decisions.owner, values)
+    return maxima
 
 
 def _two_best(decisions: Decisions) -> tuple[np.ndarray, np.ndarray]:
@@ -48,8 +48,8 @@ def _two_best(decisions: Decisions) -> tuple[np.ndarray, np.ndarray]:
 
 def _joint(best: np.ndarray, decisions: Decisions) -> np.ndarray:
     """The probability (N,) of all decisions together."""
-    found: np.ndarray = np.exp(_total(np.log(np.maximum(best, TINY)), decisions))
-    return found
+    probabilities: np.ndarray = np.exp(_total(np.log(np.maximum(best, TINY)), decisions))
+    return probabilities
 
 
 class Random(Strategy):
@@ -87,8 +87,8 @@ class Margin(Strategy):
         decisions = required(pool)
         best, second = _two_best(decisions)
         closest = _highest(second / np.maximum(best, TINY), decisions)
-        found: np.ndarray = 1 - _joint(best, decisions) * (1 - closest)
-        return found
+        scores: np.ndarray = 1 - _joint(best, decisions) * (1 - closest)
+        return scores
 
 
 class Entropy(Strategy):
@@ -193,18 +193,18 @@ def k_center(vectors: np.ndarray, known: np.ndarray, most: int, *, seed: int = 1
     lengths = _lengths(vectors)
     for start in range(0, len(known), 256):
         _come_nearer(nearest, vectors, lengths, known[start : start + 256])
-    found = np.zeros(len(vectors))
+    distances = np.zeros(len(vectors))
     left = np.ones(len(vectors), bool)
     for _round in range(min(most, len(vectors))):
         if np.isinf(nearest[0]):
             at = int(np.random.default_rng(seed).integers(len(vectors)))
         else:
             at = int(np.where(left, nearest, -1.0).argmax())
-        found[at], left[at] = nearest[at], False
+        distances[at], left[at] = nearest[at], False
         _come_nearer(nearest, vectors, lengths, vectors[at : at + 1])
-    found[left] = nearest[left]
-    finite = np.sqrt(np.where(np.isinf(found), 0.0, found))
-    finite[np.isinf(found)] = finite.max(initial=0.0) + 1.0  # the first one
+    distances[left] = nearest[left]
+    finite = np.sqrt(np.where(np.isinf(distances), 0.0, distances))
+    finite[np.isinf(distances)] = finite.max(initial=0.0) + 1.0  # the first one
     return finite
 
 

@@ -78,8 +78,8 @@ def _of_words(
     near: list[set[str]] = [set() for _form in forms]
     for number, left, right in zip(at.tolist(), before.tolist(), after.tolist(), strict=True):
         near[number].update((f"{left} _", f"_ {right}"))
-    for found in near:
-        beside.add(found)
+    for contexts in near:
+        beside.add(contexts)
     by_form = np.concatenate([
         spelling.reduced(SPELLING), beside.reduced(BESIDE), [_written(form) for form in forms]
     ], axis=1)  # fmt: skip
@@ -94,10 +94,10 @@ def _words(document: Document) -> list[str]:
 
 
 def _features(words: Sequence[str]) -> set[str]:
-    found = {*words, *(f"{first} {second}" for first, second in pairwise(words))}
+    features = {*words, *(f"{first} {second}" for first, second in pairwise(words))}
     for word in set(words):
-        found.update(_parts(word, least=NGRAM))
-    return found
+        features.update(_parts(word, least=NGRAM))
+    return features
 
 
 def _parts(word: str, least: int = 2) -> Iterator[str]:
@@ -153,8 +153,8 @@ class _Counts:
         width = min(width, *table.shape)
         left, values, _right = randomized_svd(table, width, n_iter=1, random_state=SEED)
         rows = (left * values).astype(np.float32)
-        found: np.ndarray = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-6)
-        return found
+        scaled: np.ndarray = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-6)
+        return scaled
 
 
 def _unit(table: Any) -> Any:

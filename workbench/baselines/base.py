@@ -149,8 +149,8 @@ def prepared(task: TaskInfo, documents: Sequence[Document]) -> Prepared:
 def classes(task: TaskInfo, golds: Sequence[Any], labels: Sequence[str]) -> np.ndarray:
     """bool (N, L): whether each document has each label."""
     chosen = [set(gold.labels()) for gold in golds]
-    found = np.array([[label in row for label in labels] for row in chosen], bool)
-    return found.reshape(len(golds), len(labels))
+    table = np.array([[label in row for label in labels] for row in chosen], bool)
+    return table.reshape(len(golds), len(labels))
 
 
 def is_exclusive(task: TaskInfo) -> bool:

@@ -51,25 +51,25 @@ class Trained:
 
     def predict(self, documents: Sequence[Document]) -> list[Prediction]:
         """One prediction for each document, in order."""
-        given = prepared(self.task, documents)
+        prepared_documents = prepared(self.task, documents)
         name = next(iter(self.task.logits))
-        logits = [{name: found} for found in self.logits(given)]
+        logits = [{name: row} for row in self.logits(prepared_documents)]
         decoder = {**self.baseline.decoder, **self.decoder}
-        return self.task.decode(logits, given, self.labels, decoder)
+        return self.task.decode(logits, prepared_documents, self.labels, decoder)
 
-    def logits(self, given: Prepared) -> list[np.ndarray]:
+    def logits(self, prepared_documents: Prepared) -> list[np.ndarray]:
         """The logits of the baseline. Raises ModelError if they are not one array per document."""
-        found = self.baseline.logits(given)
+        logits = self.baseline.logits(prepared_documents)
         names = self.task.output_names(self.labels)
-        is_wrong = any(np.shape(row)[-1:] != (len(names),) for row in found)
-        if len(found) == len(given.documents) and not is_wrong:
-            return found
+        is_wrong = any(np.shape(row)[-1:] != (len(names),) for row in logits)
+        if len(logits) == len(prepared_documents.documents) and not is_wrong:
+            return logits
         id = self.baseline.info.id
         message = _("The logits of {baseline} have the length {n}, expected {count} (documents).")
         if is_wrong:
             message = _("The logits of {baseline} must have one number per output: {names}.")
         message = message.format(
-            baseline=id, n=len(found), count=len(given.documents), names=len(names)
+            baseline=id, n=len(logits), count=len(prepared_documents.documents), names=len(names)
         )
         raise ModelError(message, hint=contract_hint(id))
 
@@ -117,13 +117,13 @@ def measure(params: Mapping[str, Any], folder: Path) -> Messages:
     Returns {"scores": {baseline: scores on dev}}.
     """
     layer, examples = _data(params)
-    dev, found = examples["dev"], {}
+    dev, scores = examples["dev"], {}
     for number, baseline in enumerate(params["baselines"]):
         yield {"kind": "progress", "part": number / len(params["baselines"])}
         trained = _trained(baseline, params, layer, examples)
         predictions = trained.predict(dev.documents)
-        found[baseline] = contract.score(trained.task, dev.golds, predictions)
-    return {"scores": found}
+        scores[baseline] = contract.score(trained.task, dev.golds, predictions)
+    return {"scores": scores}
 
 
 def _data(params: Mapping[str, Any]) -> tuple[Layer, dict[str, _Examples]]:
@@ -156,36 +156,45 @@ class _Examples:
 
 
 def _examples(
-    task: TaskInfo, given: Sequence[Record], layer: str, splits: Mapping[str, Sequence[int]]
+    task: TaskInfo,
+    records_of_task: Sequence[Record],
+    layer: str,
+    splits: Mapping[str, Sequence[int]],
 ) -> dict[str, _Examples]:
-    usable = {record.document.id: record for record in given if tasks.usable(task, record, layer)}
-    found = {}
+    usable = {
+        record.document.id: record
+        for record in records_of_task
+        if tasks.usable(task, record, layer)
+    }
+    examples = {}
     for split in ("train", "dev", "test"):
         records = [usable[id] for id in splits.get(split, ()) if id in usable]
         golds = [task.gold(record, layer) for record in records]
-        found[split] = _Examples([record.document for record in records], golds)
-    return found
+        examples[split] = _Examples([record.document for record in records], golds)
+    return examples
 
 
 def _scored(trained: Trained, examples: Mapping[str, _Examples], folder: Path) -> TrainResult:
     """Predict dev and test, write the predictions, and score them; times are left out."""
     task, before = trained.task, time.process_time()
-    found = {
+    predictions_by_split = {
         split: trained.predict(examples[split].documents)
         for split in ("dev", "test")
         if examples[split].documents
     }
-    predicting = PredictionCost(sum(map(len, found.values())), time.process_time() - before)
+    predicting = PredictionCost(
+        sum(map(len, predictions_by_split.values())), time.process_time() - before
+    )
     evaluations = {}
     with open(folder / PREDICTIONS, "w", encoding="utf-8", newline="\n") as file:
-        for split, predictions in found.items():
+        for split, predictions in predictions_by_split.items():
             documents, golds = examples[split].documents, examples[split].golds
             files.write_answers(file, documents, predictions, split=split)
             scores = contract.score(task, golds, predictions)
             evaluations[split] = evaluate(task, split, documents, golds, predictions, scores)
     return TrainResult(
         evaluations=evaluations,
-        used={split: len(given.documents) for split, given in examples.items()},
+        used={split: len(split_examples.documents) for split, split_examples in examples.items()},
         cut=0,
         device="cpu",
         versions=_versions(),
@@ -219,8 +228,10 @@ def _save(trained: Trained, params: Mapping[str, Any], folder: Path) -> None:
 def _read_back(trained: Trained, documents: Sequence[Document], folder: Path) -> None:
     """Load the saved baseline. Raises ModelError unless it gives the logits of the fitted one."""
     again = Trained.load(folder / MODEL)
-    given = prepared(trained.task, documents)
-    ours, theirs = ([{"logits": row} for row in item.logits(given)] for item in (trained, again))
+    prepared_documents = prepared(trained.task, documents)
+    ours, theirs = (
+        [{"logits": row} for row in item.logits(prepared_documents)] for item in (trained, again)
+    )
     agreement.ensure_equal(folder / MODEL, ours, theirs)
 
 

@@ -66,8 +66,8 @@ def all_baselines() -> tuple[BaselineInfo, ...]:
 def info(baseline: str) -> BaselineInfo:
     """Raises SpecError listing the baselines that exist."""
     missing = _("There is no baseline {baseline!r}.").format(baseline=baseline)
-    found: BaselineInfo = registry().info(KIND, baseline, missing=missing)
-    return found
+    result: BaselineInfo = registry().info(KIND, baseline, missing=missing)
+    return result
 
 
 def fitting(task: TaskInfo) -> tuple[BaselineInfo, ...]:

@@ -33,15 +33,15 @@ def grams(document: Document) -> list[str]:
 
 def placed_grams(document: Document) -> list[tuple[str, tuple[Place, ...]]]:
     """Each of `grams` with the places of its words."""
-    found: list[tuple[str, tuple[Place, ...]]] = []
+    grams: list[tuple[str, tuple[Place, ...]]] = []
     for number, (name, text) in enumerate(document.texts[:2]):
         mark = SECOND if number else ""
         places = [(name, start, end) for start, end in tokens_of(document, name)]
         words = [text[start:end].lower() for _name, start, end in places]
-        found += [(mark + word, (place,)) for word, place in zip(words, places, strict=True)]
+        grams += [(mark + word, (place,)) for word, place in zip(words, places, strict=True)]
         pairs = zip(pairwise(words), pairwise(places), strict=True)
-        found += [(f"{mark}{item} {other}", both) for (item, other), both in pairs]
-    return found
+        grams += [(f"{mark}{item} {other}", both) for (item, other), both in pairs]
+    return grams
 
 
 class TfidfLinear(Baseline):
@@ -84,8 +84,8 @@ class TfidfLinear(Baseline):
         """Per document (L,)."""
         if not prepared.documents:
             return []
-        found = self._values(prepared.documents) @ self.coef.T + self.intercept
-        return [*np.asarray(found)]
+        logits = self._values(prepared.documents) @ self.coef.T + self.intercept
+        return [*np.asarray(logits)]
 
     def _values(self, documents: Sequence[Document]) -> Any:
         """TF-IDF, sparse (N, V)."""
@@ -101,7 +101,7 @@ class TfidfLinear(Baseline):
                 places.setdefault(gram, []).append(words)
         row = self._values([document])
         values = dict(zip(row.indices.tolist(), row.data.tolist(), strict=True))
-        found = [
+        features = [
             Feature(
                 gram.removeprefix(SECOND),
                 tuple(where),
@@ -110,7 +110,7 @@ class TfidfLinear(Baseline):
             )
             for gram, where in places.items()
         ]
-        return found, self.intercept
+        return features, self.intercept
 
     def save(self, folder: Path) -> None:
         text = json.dumps(self.words, ensure_ascii=True)
@@ -122,8 +122,8 @@ class TfidfLinear(Baseline):
     @classmethod
     def load(cls, folder: Path) -> Self:
         words = json.loads((folder / WORDS).read_text(encoding="utf-8"))
-        with np.load(folder / WEIGHTS, allow_pickle=False) as found:
-            return cls(words, found["idf"], found["coef"], found["intercept"])
+        with np.load(folder / WEIGHTS, allow_pickle=False) as arrays:
+            return cls(words, arrays["idf"], arrays["coef"], arrays["intercept"])
 
     @property
     def parameters(self) -> int:

@@ -32,17 +32,17 @@ class Asking:
         """The text with words replaced, and where its words are; a deleted word takes the space
         after it along.
         """
-        found, end, places = "", 0, {}
+        changed, end, places = "", 0, {}
         for at, word in enumerate(self.words):
-            found += self.text[end : word.start]
+            changed += self.text[end : word.start]
             end = word.end
             new = edits.get(at, self.text[word.start : word.end])
             if new:
-                places[at] = len(found), len(found) + len(new)
-                found += new
+                places[at] = len(changed), len(changed) + len(new)
+                changed += new
             elif self.text[end : end + 1].isspace():
                 end += 1
-        return found + self.text[end:], places
+        return changed + self.text[end:], places
 
     def answers(self, versions: Sequence[Edits]) -> list[Verdict]:
         documents, places = [], []
@@ -60,7 +60,7 @@ class Asking:
         """With its tokens, if the text has some and none is left out of `words`."""
         field, *others = self.document.texts
         tokens = self.document.tokens.get(field[0], ())
-        kept = {field[0]: tuple(places.values())} if len(tokens) == len(self.words) else {}
+        tokens_of = {field[0]: tuple(places.values())} if len(tokens) == len(self.words) else {}
         return replace(
-            self.document, texts=((field[0], text), *others), tokens=kept if tokens else {}
+            self.document, texts=((field[0], text), *others), tokens=tokens_of if tokens else {}
         )

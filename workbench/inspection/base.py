@@ -60,14 +60,14 @@ def words_of(document: Document, count: int) -> tuple[WordRow, ...]:
     """The imported tokens of the document, else its words, of its first `count` texts."""
     rows: list[WordRow] = []
     for name, text in document.texts[:count]:
-        given = [
+        tokens = [
             (start, end)
             for start, end in document.tokens.get(name) or ()
             if text[start:end].strip()
         ]
         rows += [
             WordRow(start, end, name, text[start:end])
-            for start, end in sorted(given) or segment(text)
+            for start, end in sorted(tokens) or segment(text)
         ]
     return tuple(rows)
 
@@ -96,8 +96,8 @@ def token_rows(
             word = places[name][at] if words[places[name][at]].end > start else None
         text = document.content(name)[start:end] if name else ""
         unknown = unknown_id is not None and id == unknown_id
-        seen = shown(vocable, text)
-        rows.append(TokenRow(vocable, seen, id, start, end, name, word, which < 0, unknown))
+        displayed = shown(vocable, text)
+        rows.append(TokenRow(vocable, displayed, id, start, end, name, word, which < 0, unknown))
     return rows
 
 
@@ -112,11 +112,11 @@ def shown(piece: str, text: str) -> str:
         return piece
     if not all(letter in _BYTES for letter in piece) or (piece.isascii() and not text):
         return piece
-    found = bytes(_BYTES[letter] for letter in piece)
+    raw = bytes(_BYTES[letter] for letter in piece)
     try:
-        return found.decode().replace(" ", "␣").replace("\n", "⏎")
+        return raw.decode().replace(" ", "␣").replace("\n", "⏎")
     except UnicodeDecodeError:
-        return "‹" + found.hex(" ").upper() + "›"
+        return "‹" + raw.hex(" ").upper() + "›"
 
 
 def _byte_letters() -> dict[str, int]:

@@ -58,15 +58,15 @@ class Continuation(Protocol):
         ...
 
 
-def direction(wanted: str | None, given: Sequence[str], model: str) -> str:
+def direction(requested: str | None, available: Sequence[str], model: str) -> str:
     """The direction asked for, by default the first of those that a model has.
 
     Raises SpecError for one that it does not have.
     """
-    if wanted is None or wanted in given:
-        return wanted or given[0]
+    if requested is None or requested in available:
+        return requested or available[0]
     message = _("{model} does not predict previous words or tokens.")
-    if wanted == NEXT:
+    if requested == NEXT:
         message = _("{model} does not predict next words or tokens.")
     raise SpecError(message.format(model=model), hint=_("Omit the option direction."))
 
@@ -74,17 +74,17 @@ def direction(wanted: str | None, given: Sequence[str], model: str) -> str:
 def directions(gives: Collection[str]) -> tuple[str, ...]:
     """The directions in which a model with these outputs continues a text, NEXT first."""
     names = ("lm", "character")
-    found = [way for way in (NEXT, PREVIOUS) if any(f"{way}_{name}" in gives for name in names)]
-    return tuple(found) or (NEXT,)  # one that writes a text from another
+    available = [way for way in (NEXT, PREVIOUS) if any(f"{way}_{name}" in gives for name in names)]
+    return tuple(available) or (NEXT,)  # one that writes a text from another
 
 
-def continuation(subject: Subject, document: Document, wanted: str | None) -> Continuation:
-    """wanted: the direction, None for the first that the model has.
+def continuation(subject: Subject, document: Document, requested: str | None) -> Continuation:
+    """requested: the direction, None for the first that the model has.
 
     Raises WorkbenchError for a text without units, which some models need to begin, and SpecError
     for a direction that the model does not have.
     """
-    way = direction(wanted, directions(subject.info.gives), subject.info.name)
+    way = direction(requested, directions(subject.info.gives), subject.info.name)
     if subject.scores_subwords and subject.language_model.kind == CAUSAL:
         return _Subwords(subject, document)
     if subject.info.predicts_characters:
@@ -104,8 +104,8 @@ class _Vocabulary:
         return shown(self._model.tokenizer.piece(number), "")
 
     def text(self, added: Sequence[int]) -> str:
-        found: str = self._model.tokenizer.backend.decode(list(added))
-        return found
+        decoded: str = self._model.tokenizer.backend.decode(list(added))
+        return decoded
 
     def ids(self, text: str) -> tuple[int, ...]:
         encoding = self._model.tokenizer.backend.encode(text, add_special_tokens=False)
@@ -293,10 +293,12 @@ class _Units(Continuation):
             return torch.cat([self.logits([row[:step] for row in added]) for step in steps], dim=1)
         encoder, inputs = self._encoder, self._prepared(added).inputs
         arrays = stack(inputs, encoder.input_names, encoder.preparer.fill)
-        given = {name: torch.from_numpy(array).to(encoder.device) for name, array in arrays.items()}
+        tensors = {
+            name: torch.from_numpy(array).to(encoder.device) for name, array in arrays.items()
+        }
         where = torch.tensor([[self._end(input_)] for input_ in inputs], device=encoder.device)
         with torch.inference_mode():
-            return encoder.logits_at(given, where).float().cpu()
+            return encoder.logits_at(tensors, where).float().cpu()
 
     def _end(self, piece: EncodedInput) -> int:
         places = np.flatnonzero(piece.text >= 0)
@@ -313,10 +315,10 @@ class _Units(Continuation):
         field = self._document.texts[0][0]
         typed = self._encoder.preparer.whole([Document("", ((field, text),))], self._longest)
         (piece,) = typed.inputs
-        found = self._encoder.vocable_ids(piece)[piece.text >= 0]
-        if len(found) and int(found.min()) < 0:
+        vocable_ids = self._encoder.vocable_ids(piece)[piece.text >= 0]
+        if len(vocable_ids) and int(vocable_ids.min()) < 0:
             raise _not_in_vocabulary(text)
-        numbers = found.tolist()
+        numbers = vocable_ids.tolist()
         return tuple(reversed(numbers) if self.backward else numbers)
 
 

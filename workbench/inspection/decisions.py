@@ -47,14 +47,14 @@ def targets(prediction: Prediction, words: Sequence[WordRow]) -> tuple[Target, .
     return (*_spans(prediction, words), *_tags(prediction, words))
 
 
-def chosen(found: Sequence[Target], id: str) -> Target:
+def chosen(targets: Sequence[Target], id: str) -> Target:
     """The target with the id, by default the first. Raises WorkbenchError if there is none."""
-    if not found:
+    if not targets:
         raise WorkbenchError(
             _("This text has no prediction that could change."),
             hint=_("Ask a question, or choose a text with words."),
         )
-    fitting = found[:1] if not id else [target for target in found if target.id == id]
+    fitting = targets[:1] if not id else [target for target in targets if target.id == id]
     if not fitting:
         raise WorkbenchError(
             _("There is no target {target!r} in this text.").format(target=id),
@@ -97,16 +97,16 @@ def _of_label(labels: LabelScores, target: Target, before: LabelScores) -> Verdi
     """Verdict on one of several labels: the probability of the same decision as before."""
     had, has = target.label in before.chosen, target.label in labels.chosen
     share = labels.as_dict()[target.label]
-    shown = target.label if has else _("not {label}").format(label=target.label)
-    return Verdict(shown, share if has else 1 - share, share if had else 1 - share, had != has)
+    name = target.label if has else _("not {label}").format(label=target.label)
+    return Verdict(name, share if has else 1 - share, share if had else 1 - share, had != has)
 
 
 def _of_words(prediction: Prediction, target: Target, places: Ranges) -> Verdict:
     """Verdict on the tag of a word, or on a span with exactly these offsets."""
     start, end = places[target.first][0], places[target.last][1]
     if not target.id.startswith(f"{SPAN}:"):
-        found = prediction.required(WordTags).words
-        tag = next((tag for tag in found if (tag.start, tag.end) == (start, end)), None)
+        words = prediction.required(WordTags).words
+        tag = next((tag for tag in words if (tag.start, tag.end) == (start, end)), None)
         label, share = ((tag.label or ""), tag.score) if tag is not None else ("", 0.0)
         turned = label != target.label
         return Verdict(label, share, 1 - share if turned else share, turned)
@@ -128,31 +128,31 @@ def _of_words(prediction: Prediction, target: Target, places: Ranges) -> Verdict
 
 def _tags(prediction: Prediction, words: Sequence[WordRow]) -> list[Target]:
     numbers = {(word.start, word.end): at for at, word in enumerate(words)}
-    found = []
+    targets = []
     for tag in prediction.words:
         at = numbers.get((tag.start, tag.end))
         if at is not None:
-            found.append(
+            targets.append(
                 Target(f"{WORD}:{at}:{tag.label or ''}", tag.label or "", tag.score, at, at)
             )
-    return found
+    return targets
 
 
 def _spans(prediction: Prediction, words: Sequence[WordRow]) -> list[Target]:
     starts = {word.start: at for at, word in enumerate(words)}
     ends = {word.end: at for at, word in enumerate(words)}
-    found = []
+    targets = []
     for span in prediction.spans:
         first, last = starts.get(span.start), ends.get(span.end)
         if first is not None and last is not None:
             id = f"{SPAN}:{first}:{last}:{span.label}"
             share = 1.0 if span.score is None else span.score
-            found.append(Target(id, span.label or "", share, first, last))
-    return found
+            targets.append(Target(id, span.label or "", share, first, last))
+    return targets
 
 
 def _answers(answers: Answers, words: Sequence[WordRow]) -> tuple[Target, ...]:
-    found = []
+    targets = []
     for number, answer in enumerate(answers.answers):
         best = answer.best
         inside = [
@@ -162,5 +162,7 @@ def _answers(answers: Answers, words: Sequence[WordRow]) -> tuple[Target, ...]:
         ]
         first, last = (inside[0], inside[-1]) if inside else (-1, -1)
         id = f"{ANSWER}:{number}"
-        found.append(Target(id, answer.answer, answer.score, first, last, question=answer.question))
-    return tuple(found)
+        targets.append(
+            Target(id, answer.answer, answer.score, first, last, question=answer.question)
+        )
+    return tuple(targets)

@@ -43,19 +43,21 @@ def layer_states(
     with scratch.folder("layers") as folder:
         embedder = Embedder(encoder, subject.max_length, unit, ALL, folder)
         for start in range(0, len(documents), AT_ONCE):
-            for at, found in enumerate(embedder.stream(documents[start : start + AT_ONCE]), start):
+            for at, embedded in enumerate(
+                embedder.stream(documents[start : start + AT_ONCE]), start
+            ):
                 if count < most:
-                    for kept, layer in zip(rows, found.layers.values(), strict=True):
-                        kept.append(np.clip(layer, -65504, 65504).astype(np.float16))
-                    owners.append(np.full(len(found.offsets), at, np.int32))
-                    spans.append(found.offsets)
-                    count += len(found.offsets)
+                    for chunks, layer in zip(rows, embedded.layers.values(), strict=True):
+                        chunks.append(np.clip(layer, -65504, 65504).astype(np.float16))
+                    owners.append(np.full(len(embedded.offsets), at, np.int32))
+                    spans.append(embedded.offsets)
+                    count += len(embedded.offsets)
             if count >= most:
                 break
             yield min(1.0, (start + AT_ONCE) / len(documents))
     layers = tuple(
-        np.concatenate([np.zeros((0, width), np.float16), *kept])
-        for width, kept in zip(encoder.widths, rows, strict=True)
+        np.concatenate([np.zeros((0, width), np.float16), *chunks])
+        for width, chunks in zip(encoder.widths, rows, strict=True)
     )
     return LayerStates(
         layers,

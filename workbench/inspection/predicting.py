@@ -58,8 +58,8 @@ class Predicting(ABC):
 
     def prediction(self, document: Document) -> Prediction:
         """The prediction for one document."""
-        (found,) = self.predict([document])
-        return found
+        (prediction,) = self.predict([document])
+        return prediction
 
     def transitions(self) -> Transitions | None:
         """The learned transition scores of tags; None without."""
@@ -140,9 +140,9 @@ class BaselineSubject(Predicting):
 
     def chain(self, baseline: WeighsTagFeatures) -> Transitions:
         """The transition scores of a baseline, without those that the task does not allow."""
-        found = self.task.transitions(self.labels, self.trained.baseline.decoder)
-        if found is not None:
-            return found
+        transitions = self.task.transitions(self.labels, self.trained.baseline.decoder)
+        if transitions is not None:
+            return transitions
         names, edge = self.task.output_names(self.labels), np.zeros(len(baseline.steps))
         return Transitions(names, edge, baseline.steps, edge)
 
@@ -233,8 +233,8 @@ def document_of(
 ) -> Document:
     """A document from a request: {field: text} and {field: [[start, end], …]}."""
     offsets = {
-        name: tuple((int(start), int(end)) for start, end in given)
-        for name, given in (tokens or {}).items()
+        name: tuple((int(start), int(end)) for start, end in ranges)
+        for name, ranges in (tokens or {}).items()
     }
     named = tuple((str(name), str(content)) for name, content in texts.items())
     return Document("", named, tokens=offsets, questions=tuple(map(str, questions or ())))

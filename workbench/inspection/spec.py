@@ -127,8 +127,8 @@ def _kinds(names: Iterable[str]) -> list[type[Field]]:
 
 def question(entry: Contribution) -> str:
     """The key of QUESTIONS under which it is listed."""
-    found = entry.options.get("question")
-    return found if found in QUESTIONS else "answer"
+    key = entry.options.get("question")
+    return key if key in QUESTIONS else "answer"
 
 
 def given(encoder: Iterable[str] | None, outputs: Iterable[str] | None) -> frozenset[str]:
@@ -138,13 +138,13 @@ def given(encoder: Iterable[str] | None, outputs: Iterable[str] | None) -> froze
     `TaskInfo.provides` of a run; None for a pretrained model, which predicts words if it is a
     language model.
     """
-    found = frozenset() if encoder is None else frozenset((*encoder, ENCODER))
+    provided = frozenset() if encoder is None else frozenset((*encoder, ENCODER))
     if outputs is not None:
-        found |= frozenset(outputs)
-        return found | {DECISION} if any(kind.decides for kind in _kinds(found)) else found
-    if found & _CONTINUING:
-        found |= {CONTINUES}
-    return found | {EXPECTED_WORDS} if found & _LANGUAGE_MODEL else found
+        provided |= frozenset(outputs)
+        return provided | {DECISION} if any(kind.decides for kind in _kinds(provided)) else provided
+    if provided & _CONTINUING:
+        provided |= {CONTINUES}
+    return provided | {EXPECTED_WORDS} if provided & _LANGUAGE_MODEL else provided
 
 
 def of_run(encoder: Iterable[str], folder: Path) -> tuple[str, ...]:
@@ -167,13 +167,13 @@ def light(id: str) -> InspectorInfo | None:
     return registry().info("inspector", id) if "info" in entry.options else None
 
 
-def options(id: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+def options(id: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Every option of an inspector with its value, by default its default value.
 
     Raises SpecError for an unknown option or a value that does not fit.
     """
     info = light(id)
-    return complete(info.options if info is not None else (), asked, owner=id)
+    return complete(info.options if info is not None else (), settings, owner=id)
 
 
 @dataclass(frozen=True)

@@ -151,14 +151,14 @@ class Subject(Predicting):
                 )
             return encoder
         options = LoadOptions(head=TEXT, attention="eager", allow_pickle=self._allow_pickle)
-        found = loaded(self.info, options)
-        return found.to(devices.pick(self._device)).eval()
+        writer = loaded(self.info, options)
+        return writer.to(devices.pick(self._device)).eval()
 
     def _load(self, attention: str) -> Encoder:
         if self.is_run:
             return self._predictor(attention).encoder
         heads = {} if self.info.tokenizer else _HEADS
-        head = next((head for head, given in heads.items() if given in self.info.gives), "")
+        head = next((head for head, output in heads.items() if output in self.info.gives), "")
         device = devices.pick(self._device)
         options = LoadOptions(
             head=head,

@@ -37,11 +37,11 @@ def target_of(
 
 def _own(subject: Subject, document: Document, inputs: Mapping[str, Tensor]) -> str:
     if subject.is_run:
-        found = subject.predicted(document)
-        if found.prediction.label:
-            return found.prediction.label
+        predicted = subject.predicted(document)
+        if predicted.prediction.label:
+            return predicted.prediction.label
         if subject.encoder.label_texts:  # numbers
-            return subject.encoder.outputs[int(found.logits[0][LOGITS].argmax())]
+            return subject.encoder.outputs[int(predicted.logits[0][LOGITS].argmax())]
     with torch.inference_mode():
         written = subject.writer.written(inputs, MOST_WRITTEN)[0].tolist()
     return str(subwords_of(subject.writer).tokenizer.backend.decode(written))

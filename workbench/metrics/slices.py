@@ -56,11 +56,11 @@ def measured(
         p = float((1 + extreme.sum()) / (1 + len(random)))
         scores.append(SliceScore(name, len(rows), value, float(low), float(high), p))
     corrected = holm([score.p or 0.0 for score in scores])
-    rows_found = [
+    with_correction = [
         SliceScore(score.name, score.n, score.value, score.low, score.high, score.p, p)
         for score, p in zip(scores, corrected, strict=True)
     ]
-    return tuple(sorted(rows_found, key=lambda item: (item.p or 0.0, item.value)))
+    return tuple(sorted(with_correction, key=lambda item: (item.p or 0.0, item.value)))
 
 
 def _orders(n: int, rounds: int, seed: int) -> np.ndarray:

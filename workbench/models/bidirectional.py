@@ -49,8 +49,8 @@ class BidirectionalLstm(nn.Module):
         both = torch.stack([gates[0], gates[1][back]])  # (2, N, 4H)
         recurrent = torch.stack([weights["weight_hh_l0"], weights["weight_hh_l0_reverse"]])
         forward, reverse = scan(both, recurrent, packed.batch_sizes.tolist()).unbind()
-        found = packed._replace(data=torch.cat([forward, reverse[back]], -1))
-        return pad_packed_sequence(found, batch_first=True, total_length=states.shape[1])[0]
+        outputs = packed._replace(data=torch.cat([forward, reverse[back]], -1))
+        return pad_packed_sequence(outputs, batch_first=True, total_length=states.shape[1])[0]
 
     def padded(self, states: Tensor, mask: Tensor) -> Tensor:
         """Run over padded texts, (B, T, H) → (B, T, 2 * hidden), in a form that can be exported."""
@@ -80,8 +80,8 @@ class BidirectionalGru(nn.Module):
 
 
 def _packed(layer: nn.LSTM | nn.GRU, states: Tensor, mask: Tensor) -> Tensor:
-    found = ready(layer)(_pack(states, mask))[0]
-    return pad_packed_sequence(found, batch_first=True, total_length=states.shape[1])[0]
+    outputs = ready(layer)(_pack(states, mask))[0]
+    return pad_packed_sequence(outputs, batch_first=True, total_length=states.shape[1])[0]
 
 
 def _pack(states: Tensor, mask: Tensor) -> PackedSequence:

@@ -98,20 +98,20 @@ def _state_faults(encoder: Encoder, prepared: Prepared, family: str) -> Iterator
 def _states(encoder: Encoder, inputs: Sequence[EncodedInput]) -> States:
     arrays = stack(inputs, encoder.input_names, encoder.preparer.fill)
     device = encoder.device
-    given = {name: torch.from_numpy(array).to(device) for name, array in arrays.items()}
-    found: States = encoder(given)
-    return found
+    tensors = {name: torch.from_numpy(array).to(device) for name, array in arrays.items()}
+    states: States = encoder(tensors)
+    return states
 
 
-def _count_layers(encoder: Encoder, found: int, family: str) -> None:
-    """Correct the number of layers of the card to that of the states, `found`."""
-    if found and found != len(encoder.widths):
+def _count_layers(encoder: Encoder, returned: int, family: str) -> None:
+    """Correct the number of layers of the card to that of the states, `returned`."""
+    if returned and returned != len(encoder.widths):
         log.warning(
             "%s: `layers` of its ModelInfo is %d, but `forward` returned %d layers with the "
             "embeddings; %d is assumed",
-            family, encoder.info.layers, found, found - 1,
+            family, encoder.info.layers, returned, returned - 1,
         )  # fmt: skip
-        encoder.info = replace(encoder.info, layers=found - 1)
+        encoder.info = replace(encoder.info, layers=returned - 1)
 
 
 def _shape_faults(encoder: Encoder, states: States, prepared: Prepared) -> Iterator[str]:

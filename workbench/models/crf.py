@@ -59,10 +59,10 @@ def _adjacent(emissions: Tensor, tags: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
     N is the largest number of tagged tokens in a row, at least 1.
     """
-    given = tags >= 0
-    lengths = given.sum(1)
+    has_tag = tags >= 0
+    lengths = has_tag.sum(1)
     most = max(1, int(lengths.max()))
-    order = torch.sort((~given).to(torch.int8), dim=1, stable=True).indices[:, :most]  # (B, N)
+    order = torch.sort((~has_tag).to(torch.int8), dim=1, stable=True).indices[:, :most]  # (B, N)
     wide = order.unsqueeze(-1).expand(-1, -1, emissions.shape[-1])
     return emissions.gather(1, wide), tags.gather(1, order).clamp(min=0), lengths
 
@@ -74,11 +74,11 @@ def log_partition(
 
     emissions (B, N, L), lengths (B,), start and end (B, L), step (L, L) from → to.
     """
-    found = emissions[:, 0] + start  # (B, L)
+    sums = emissions[:, 0] + start  # (B, L)
     for position in range(1, emissions.shape[1]):
-        after = torch.logsumexp(found.unsqueeze(2) + step, dim=1) + emissions[:, position]
-        found = torch.where((position < lengths).unsqueeze(1), after, found)
-    return torch.logsumexp(found + end, dim=1)
+        after = torch.logsumexp(sums.unsqueeze(2) + step, dim=1) + emissions[:, position]
+        sums = torch.where((position < lengths).unsqueeze(1), after, sums)
+    return torch.logsumexp(sums + end, dim=1)
 
 
 def path_score(

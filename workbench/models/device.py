@@ -17,18 +17,16 @@ from workbench.base.processors import physical_cores
 from workbench.runtime import threads
 
 
-def pick(wanted: str = "auto") -> torch.device:
+def pick(name: str = "auto") -> torch.device:
     """auto → CUDA, then MPS, then CPU. Raises SpecError if the device is not available."""
     cuda, mps = torch.cuda.is_available(), torch.backends.mps.is_available()
-    if wanted == "auto":
+    if name == "auto":
         return torch.device("cuda" if cuda else "mps" if mps else "cpu")
     try:
-        device = torch.device(wanted)
+        device = torch.device(name)
     except RuntimeError as error:
         raise SpecError(
-            _("device is {wanted!r}, expected auto, cpu, cuda, cuda:1 or mps.").format(
-                wanted=wanted
-            )
+            _("device is {wanted!r}, expected auto, cpu, cuda, cuda:1 or mps.").format(wanted=name)
         ) from error
     there = {
         "cpu": True,
@@ -44,7 +42,7 @@ def pick(wanted: str = "auto") -> torch.device:
         raise SpecError(
             _(
                 "device is {wanted!r}, but this machine has no such device that torch can use."
-            ).format(wanted=wanted),
+            ).format(wanted=name),
             hint=hint,
         )
     return device
@@ -82,8 +80,8 @@ def has_bf16(device: torch.device) -> bool:
 
 
 def _cpu_has(question: str, flag: str) -> bool:
-    if asked := getattr(torch.cpu, question, None):
-        return bool(asked())
+    if query := getattr(torch.cpu, question, None):
+        return bool(query())
     try:
         return flag in Path("/proc/cpuinfo").read_text(encoding="ascii", errors="ignore")
     except OSError:
@@ -124,7 +122,7 @@ def release(device: torch.device) -> None:
 
 def describe() -> list[dict[str, Any]]:
     """All devices: name, title, total and free memory in MB (0 if unknown), bf16."""
-    found = [
+    devices = [
         {
             "name": "cpu",
             "title": ngettext(
@@ -140,7 +138,7 @@ def describe() -> list[dict[str, Any]]:
     for number in range(torch.cuda.device_count() if torch.cuda.is_available() else 0):
         free, total = torch.cuda.mem_get_info(number)
         device = torch.device("cuda", number)
-        found.append(
+        devices.append(
             {
                 "name": str(device),
                 "title": torch.cuda.get_device_name(number),
@@ -150,7 +148,7 @@ def describe() -> list[dict[str, Any]]:
             }
         )
     if torch.backends.mps.is_available():
-        found.append(
+        devices.append(
             {
                 "name": "mps",
                 "title": _("Apple GPU"),
@@ -159,7 +157,7 @@ def describe() -> list[dict[str, Any]]:
                 "bf16": False,
             }
         )
-    return found
+    return devices
 
 
 def report(

@@ -42,8 +42,8 @@ def description(folder: Path | str) -> dict[str, Any]:
         there = path.is_file()
     except OSError as error:
         raise _unreadable(folder, error) from error
-    if not there and (found := published(Path(folder))) is not None:
-        return found
+    if not there and (published_description := published(Path(folder))) is not None:
+        return published_description
     if not there:
         raise ModelError(
             _("{folder} is not a model trained with Glossbench: {file} is missing.").format(

@@ -110,10 +110,10 @@ class LanguageModel:
         if that saves much. Raises ModelError if a prompt exceeds the maximum length of the model.
         """
         rows = [self._rows(prompt) for prompt in prompts]
-        found = self._branched(rows) if self.kind == CAUSAL else None
-        if found is None:
-            found = self._answers([row for group in rows for row in group])
-        return [[found[row] for row in group] for group in rows]
+        log_probabilities = self._branched(rows) if self.kind == CAUSAL else None
+        if log_probabilities is None:
+            log_probabilities = self._answers([row for group in rows for row in group])
+        return [[log_probabilities[row] for row in group] for group in rows]
 
     def _rows(self, prompt: Prompt) -> list[_Row]:
         rows = self._written(prompt) if self.kind == TEXT else self._read(prompt)
@@ -164,25 +164,28 @@ class LanguageModel:
         return [self.mask if place in hidden else id for place, id in enumerate(ids)]
 
     def _answers(self, rows: Sequence[_Row]) -> dict[_Row, float]:
-        wanted: dict[Sequences, dict[_Row, None]] = {}
+        rows_by_sequences: dict[Sequences, dict[_Row, None]] = {}
         for row in rows:
-            wanted.setdefault((row.ids, row.source), {})[row] = None
+            rows_by_sequences.setdefault((row.ids, row.source), {})[row] = None
         groups = (
-            _joined(wanted)
+            _joined(rows_by_sequences)
             if self.kind == CAUSAL
-            else [(ids, list(found)) for ids, found in wanted.items()]
+            else [(ids, list(group_rows)) for ids, group_rows in rows_by_sequences.items()]
         )
         answers: dict[_Row, float] = {}
         lengths = np.array([len(ids) + len(source) for (ids, source), _found in groups])
         for chosen in batches_by_length(lengths, BATCH_TOKENS):
             batch = [groups[number] for number in chosen]
-            positions = [[row.position for row in found] for _, found in batch]
+            positions = [[row.position for row in group_rows] for _, group_rows in batch]
             sources = [source for (_ids, source), _ in batch] if self.kind == TEXT else None
             logits = self.logits([ids for (ids, _source), _ in batch], positions, sources)
             logs = logits.float().log_softmax(-1).cpu()  # (B, K, V)
-            for number, (_sequences, found) in enumerate(batch):
+            for number, (_sequences, group_rows) in enumerate(batch):
                 answers.update(
-                    {row: float(logs[number, turn, row.target]) for turn, row in enumerate(found)}
+                    {
+                        row: float(logs[number, turn, row.target])
+                        for turn, row in enumerate(group_rows)
+                    }
                 )
         return answers
 
@@ -202,11 +205,11 @@ class LanguageModel:
         once += sum(len(end) for text in order for end in texts[text])
         if 2 * once > whole:
             return None
-        found = self.encoder.branched_logits([(text, list(texts[text])) for text in order])
-        if found is None:
+        branched = self.encoder.branched_logits([(text, list(texts[text])) for text in order])
+        if branched is None:
             return None
         answers: dict[_Row, float] = {}
-        for text, tables in zip(order, found, strict=True):
+        for text, tables in zip(order, branched, strict=True):
             for group, table in zip(texts[text].values(), tables, strict=True):
                 logs = table.float().log_softmax(-1).cpu()  # (1 + S, V)
                 answers.update(
@@ -239,8 +242,8 @@ class LanguageModel:
 
 def language_kind(info: spec.ModelInfo) -> str:
     """MASKED, CAUSAL or TEXT. Raises ModelError for a model that is not a language model."""
-    for given, kind in (("masked_lm", MASKED), ("next_lm", CAUSAL), ("text_to_text", TEXT)):
-        if given in info.gives:
+    for output, kind in (("masked_lm", MASKED), ("next_lm", CAUSAL), ("text_to_text", TEXT)):
+        if output in info.gives:
             return kind
     raise ModelError(
         _("{model} has no language model head.").format(model=info.name),
@@ -285,17 +288,19 @@ def locate(backend: Backend, text: str, start: int, end: int) -> tuple[list[int]
 
 
 def _joined(
-    wanted: Mapping[Sequences, Mapping[_Row, None]],
+    rows_by_sequences: Mapping[Sequences, Mapping[_Row, None]],
 ) -> list[tuple[Sequences, list[_Row]]]:
     """Rows of a causal model that are a prefix of another row are answered by that row."""
     groups: list[tuple[Sequences, list[_Row]]] = []
-    for sequences in sorted(wanted, key=lambda given: len(given[0]), reverse=True):
+    for sequences in sorted(rows_by_sequences, key=lambda item: len(item[0]), reverse=True):
         ids = sequences[0]
-        home = next((found for (longer, _), found in groups if longer[: len(ids)] == ids), None)
+        home = next(
+            (group_rows for (longer, _), group_rows in groups if longer[: len(ids)] == ids), None
+        )
         if home is None:
-            groups.append((sequences, list(wanted[sequences])))
+            groups.append((sequences, list(rows_by_sequences[sequences])))
         else:
-            home.extend(wanted[sequences])
+            home.extend(rows_by_sequences[sequences])
     return groups
 
 

@@ -83,8 +83,8 @@ def search(
     yield {"kind": "log", "line": _("Searching {endpoint}…").format(endpoint=_endpoint())}
     infos = [info for info in registry().infos("family") if info.library]
     with _explained(words):
-        found = [hit for info in infos for hit in _hits(info, words)]
-    hits = {hit.id: hit for hit in sorted(found, key=lambda hit: -hit.downloads)}
+        matches = [hit for info in infos for hit in _hits(info, words)]
+    hits = {hit.id: hit for hit in sorted(matches, key=lambda hit: -hit.downloads)}
     return SearchResult(tuple(hits.values())).to_json()
 
 
@@ -123,37 +123,39 @@ def download(
     Raises ModelError for pickled weights that the user has not allowed.
     """
     with _explained(params["id"]):
-        found = _described(params["id"], params.get("revision") or None)
-        if found.pickled and not params.get("allow_pickle"):
+        repository = _described(params["id"], params.get("revision") or None)
+        if repository.pickled and not params.get("allow_pickle"):
             raise ModelError(
                 _("{model} has only pickled weights, which can execute arbitrary code.").format(
-                    model=found.id
+                    model=repository.id
                 ),
                 hint=_(
                     "Confirm that you trust its source, or choose a model with model.safetensors."
                 ),
             )
         done, path, stopped = 0, "", False
-        for file in found.files:
-            for part in _fetched(found.id, found.revision, file.name, file.bytes):
+        for file in repository.files:
+            for part in _fetched(repository.id, repository.revision, file.name, file.bytes):
                 command = yield {
                     "kind": "progress",
                     "step": done + part,
-                    "total": found.size_bytes,
+                    "total": repository.size_bytes,
                     "file": file.name,
                 }
                 stopped = stopped or command == "stop"
                 if stopped:
-                    return Download(found.id, stopped=True).to_json()
+                    return Download(repository.id, stopped=True).to_json()
             done += file.bytes
-            path = _settle(found.id, found.revision, params.get("revision") or "main", file.name)
+            path = _settle(
+                repository.id, repository.revision, params.get("revision") or "main", file.name
+            )
     info = spec.read_folder(
         Path(path).parent,
         allow_pickle=bool(params.get("allow_pickle")),
-        name=found.id,
+        name=repository.id,
         origin="cache",
     )
-    return Download(found.id, info.path, card=info.to_json()).to_json()
+    return Download(repository.id, info.path, card=info.to_json()).to_json()
 
 
 # ---------------------------------------------------------------- repository contents
@@ -180,8 +182,8 @@ def _described(model_id: str, revision: str | None) -> Repository:
     weights, pickled = _weights(sizes)
     of_family = ""
     if not has_config:  # no model of transformers
-        found, of_family = places.without_config(sizes)
-        weights, pickled = list(found), True
+        weight_names, of_family = places.without_config(sizes)
+        weights, pickled = list(weight_names), True
     names = [text for text in (*SMALL, *TOKENIZERS) if text in sizes] + weights
     if not weights:
         missing = spec.WEIGHTS if has_config else places.CONFIG
@@ -214,22 +216,22 @@ def _weights(sizes: Mapping[str, int]) -> tuple[list[str], bool]:
     ):
         if single in sizes:
             return [single], pickled
-        found = sorted(
+        shard_names = sorted(
             size
             for size in sizes
             if "/" not in size and size.startswith(shards[0]) and size.endswith(shards[1])
         )
-        if found and index in sizes:
-            return [index, *found], pickled
+        if shard_names and index in sizes:
+            return [index, *shard_names], pickled
     return [], False
 
 
 def _licence(card: Mapping[str, Any], tags: Sequence[str]) -> str:
-    given = card.get("license")
-    if isinstance(given, list):
-        given = ", ".join(map(str, given))
+    licence = card.get("license")
+    if isinstance(licence, list):
+        licence = ", ".join(map(str, licence))
     return str(
-        given or next((tag.split(":", 1)[1] for tag in tags if tag.startswith("license:")), "")
+        licence or next((tag.split(":", 1)[1] for tag in tags if tag.startswith("license:")), "")
     )
 
 
@@ -291,25 +293,25 @@ def _stream(location: str, origin: str, draft: Path, size: int) -> Iterator[int]
         hf_raise_for_status(response)
         resumed = there and response.status_code == 206
         with open(draft, "ab" if resumed else "wb") as file:
-            done, said = (there if resumed else 0), 0.0
+            done, reported = (there if resumed else 0), 0.0
             for block in response.iter_bytes(BLOCK):
                 file.write(block)
                 done += len(block)
-                if time.monotonic() - said > 0.1:
-                    said = time.monotonic()
+                if time.monotonic() - reported > 0.1:
+                    reported = time.monotonic()
                     yield done
 
 
 def _verify(draft: Path, etag: str, size: int | None, name: str) -> None:
     """Check the size and, for large files (named by their SHA-256), the content."""
     if size is not None and draft.stat().st_size != size:
-        found = draft.stat().st_size
+        actual = draft.stat().st_size
         raise ModelError(
             ngettext(
                 "{name} has {found:,} byte after the download, expected {size:,}.",
                 "{name} has {found:,} bytes after the download, expected {size:,}.",
-                found,
-            ).format(name=name, found=found, size=size),
+                actual,
+            ).format(name=name, found=actual, size=size),
             hint=_("Try again: the download resumes where it stopped."),
         )
     if len(etag) == 64:
@@ -323,14 +325,14 @@ def _verify(draft: Path, etag: str, size: int | None, name: str) -> None:
             )
 
 
-def _settle(model_id: str, revision: str, wanted: str, name: str) -> str:
+def _settle(model_id: str, revision: str, reference: str, name: str) -> str:
     """Let huggingface_hub add a blob to the snapshot; returns the path of the file there."""
     from huggingface_hub import hf_hub_download
 
     repository = _repository(model_id)
     entries = [repository / "snapshots" / revision / name]
-    if wanted != revision and PurePosixPath(wanted).name == wanted:
-        entries.append(repository / "refs" / wanted)
+    if reference != revision and PurePosixPath(reference).name == reference:
+        entries.append(repository / "refs" / reference)
     created = [path for path in entries if not os.path.lexists(path)]
     path = hf_hub_download(model_id, name, revision=revision)
     for ref in entries[1:]:

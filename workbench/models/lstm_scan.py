@@ -21,8 +21,8 @@ def scan(gates: Tensor, weights: Tensor, sizes: Sequence[int]) -> Tensor:
     rows, those of a step together. weights (D, 4H, H): of the states. sizes: active sequences at
     each step, the longest first, so never rising; their sum is N.
     """
-    found: Tensor = _Scan.apply(gates, weights, sizes)  # type: ignore[no-untyped-call] # torch has no types for it
-    return found
+    states: Tensor = _Scan.apply(gates, weights, sizes)  # type: ignore[no-untyped-call] # torch has no types for it
+    return states
 
 
 def _in_float32() -> torch.autocast:
@@ -37,7 +37,7 @@ class _Scan(torch.autograd.Function):
             width = weights.shape[-1]
             hidden = gates.new_zeros(gates.shape[0], sizes[0], width)
             cell, across = torch.zeros_like(hidden), weights.transpose(1, 2)  # (D, H, 4H)
-            kept, before = [], [hidden]
+            steps, before = [], [hidden]
             for now in gates.split(list(sizes), 1):
                 count = now.shape[1]
                 now = torch.baddbmm(now, hidden[:, :count], across)  # (D, B, 4H)
@@ -49,19 +49,19 @@ class _Scan(torch.autograd.Function):
                 cell = torch.addcmul(gate_in * new, gate_forget, earlier)
                 bounded = cell.tanh()
                 hidden = gate_out * bounded
-                kept.append((now, earlier, bounded))
+                steps.append((now, earlier, bounded))
                 before.append(hidden)
-            ctx.kept, ctx.before, ctx.sizes = kept, before, sizes
+            ctx.kept, ctx.before, ctx.sizes = steps, before, sizes
             ctx.save_for_backward(weights)
             return torch.cat(before[1:], 1)
 
     @staticmethod
-    def backward(ctx: Any, *given: Tensor) -> tuple[Tensor, Tensor, None]:
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:
         with _in_float32():
             (weights,) = ctx.saved_tensors
-            above = given[0].split(list(ctx.sizes), 1)
+            above = gradients[0].split(list(ctx.sizes), 1)
             of_hidden = of_cell = above[-1].new_zeros(above[-1].shape)
-            found: list[Tensor] = []
+            gate_gradients: list[Tensor] = []
             for step in reversed(range(len(above))):
                 now, earlier, bounded = ctx.kept[step]
                 gate_in, gate_forget, new, gate_out = now.chunk(4, -1)
@@ -76,8 +76,8 @@ class _Scan(torch.autograd.Function):
                 slopes[..., 2 * width : 3 * width] = 1 - new * new
                 gates *= slopes
                 of_hidden, of_cell = torch.bmm(gates, weights), of_cell * gate_forget
-                found.append(gates)
-            of_gates = torch.cat(found[::-1], 1)  # (D, N, 4H)
+                gate_gradients.append(gates)
+            of_gates = torch.cat(gate_gradients[::-1], 1)  # (D, N, 4H)
             states = [
                 hidden[:, :count] for hidden, count in zip(ctx.before, ctx.sizes, strict=False)
             ]

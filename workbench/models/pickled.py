@@ -121,7 +121,7 @@ def _is_script(content: io.BytesIO) -> bool:
 
 def save(content: Any, path: Path, classes: Mapping[str, type]) -> None:
     """The reverse of `load`: instances of a class in `classes` get the name it stands for."""
-    names = {made: name for name, made in classes.items()}
+    names = {class_: name for name, class_ in classes.items()}
 
     python_pickler: Any = pickle._Pickler  # the one in Python, whose `save_global` can be replaced
 

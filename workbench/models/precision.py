@@ -62,9 +62,9 @@ class Choice:
         return {"kind": "precision_trial", "key": self.key, "speedup": self.speedup}
 
 
-def check(wanted: str, device: torch.device) -> None:
+def check(precision: str, device: torch.device) -> None:
     """Raises SpecError if bf16 is requested and the device has no instructions for it."""
-    if wanted == "bf16" and not devices.has_bf16(device):
+    if precision == "bf16" and not devices.has_bf16(device):
         raise SpecError(
             _("precision is 'bf16', but {device} has no hardware support for it.").format(
                 device=devices.name(device)
@@ -73,18 +73,18 @@ def check(wanted: str, device: torch.device) -> None:
         )
 
 
-def of_weights(wanted: str, info: ModelInfo, device: torch.device) -> bool:
+def of_weights(precision: str, info: ModelInfo, device: torch.device) -> bool:
     """Whether the weights of a model that is only read are loaded in bfloat16.
 
-    wanted: auto, fp32 or bf16. Only for causal models of subwords, which are the large ones; auto
-    keeps 16-bit weights as published on a GPU, and is fp32 on CPUs, where
-    references are computed. Raises SpecError as `check`: without instructions for bf16, a CPU took
+    precision: auto, fp32 or bf16. Only for causal models of subwords, which are the large ones;
+    auto keeps 16-bit weights as published on a GPU, and is fp32 on CPUs, where references are
+    computed. Raises SpecError as `check`: without instructions for bf16, a CPU took
     80 s for a pass of 1.5 s.
     """
-    if wanted == "fp32" or not info.tokenizer or "next_lm" not in info.gives:
+    if precision == "fp32" or not info.tokenizer or "next_lm" not in info.gives:
         return False
-    check(wanted, device)
-    if wanted == "bf16":
+    check(precision, device)
+    if precision == "bf16":
         return True
     return device.type == "cuda" and has_16_bits(info) and devices.has_bf16(device)
 
@@ -94,20 +94,20 @@ def has_16_bits(info: ModelInfo) -> bool:
 
 
 def choose(
-    wanted: str,
+    precision: str,
     device: torch.device,
     shape: tuple[int, int],
     known: Mapping[str, float] | None = None,
 ) -> Choice:
     """The precision for training a model of `shape` (hidden size, feed-forward width).
 
-    wanted: auto, fp32 or bf16. `known` are the speedups measured earlier, by key.
+    precision: auto, fp32 or bf16. `known` are the speedups measured earlier, by key.
     """
-    if wanted == "fp32" or not devices.has_bf16(device):
+    if precision == "fp32" or not devices.has_bf16(device):
         return Choice(False)
-    if wanted == "auto" and shape[0] < LEAST_WIDTH:
+    if precision == "auto" and shape[0] < LEAST_WIDTH:
         return Choice(False)
-    if wanted == "bf16" or device.type != "cpu":
+    if precision == "bf16" or device.type != "cpu":
         return Choice(True)
     key = key_of(shape)
     speedup = (known or {}).get(key) or _measured.get(key)

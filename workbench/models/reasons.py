@@ -21,11 +21,11 @@ def reason(error: BaseException) -> str:
         return unreadable(error)
     text = str(error).strip()
     if _CHECKED.match(text):
-        found = _NEEDED.search(text)
-        if found is None:
+        match = _NEEDED.search(text)
+        if match is None:
             return _("the pickle is damaged, or holds more than weights")
         message = _("the pickle needs {name}, which can execute code and is not loaded")
-        return message.format(name=found.group(1))
+        return message.format(name=match.group(1))
     first, *others = text.split("\n")
     if first.endswith(":") and others:  # names the object first, and what is wrong with it next
         first = f"{first} {others[0].strip()}"

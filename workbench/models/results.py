@@ -33,8 +33,8 @@ class Repository:
     gated: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        found: dict[str, Any] = to_plain(self)
-        return found
+        plain: dict[str, Any] = to_plain(self)
+        return plain
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Repository:
@@ -54,8 +54,8 @@ class Download:
     card: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        found: dict[str, Any] = to_plain(self)
-        return found
+        plain: dict[str, Any] = to_plain(self)
+        return plain
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Download:
@@ -84,8 +84,8 @@ class SearchResult:
     hits: tuple[SearchHit, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        found: dict[str, Any] = to_plain(self)
-        return found
+        plain: dict[str, Any] = to_plain(self)
+        return plain
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> SearchResult:

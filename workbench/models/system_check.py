@@ -58,11 +58,11 @@ def library(name: str) -> Check:
 def _devices() -> Iterator[Check]:
     from workbench.models import device as devices
 
-    for found in devices.describe():
-        memory = found["memory_mb"] * 2**20
-        message = f"{found['title']}, {{memory}}" if memory else found["title"]
+    for device in devices.describe():
+        memory = device["memory_mb"] * 2**20
+        message = f"{device['title']}, {{memory}}" if memory else device["title"]
         sizes = {"memory": memory} if memory else {}
-        yield Check(f"computing.device.{found['name']}", found["name"], message, sizes=sizes)
+        yield Check(f"computing.device.{device['name']}", device["name"], message, sizes=sizes)
     yield _threads()
     if driver_without_cuda():
         yield Check(
@@ -101,9 +101,9 @@ def _chosen() -> Check:
     """The device in the settings."""
     from workbench.models import device as devices
 
-    wanted = settings.load().device
+    name = settings.load().device
     try:
-        text = _("{wanted}: {device}").format(wanted=term(wanted), device=devices.pick(wanted))
+        text = _("{wanted}: {device}").format(wanted=term(name), device=devices.pick(name))
     except SpecError as error:
         text, advice = error.message, _("Choose another device in the settings.")
         return Check("computing.chosen", _("Device in the settings"), text, PROBLEM, advice)

@@ -21,8 +21,8 @@ class Vocabulary:
         self.counts.update(words)
         while len(self.counts) > self.most:
             self.least += 1
-            kept = {word: n for word, n in self.counts.items() if n >= self.least}
-            self.counts = Counter(kept)
+            frequent = {word: n for word, n in self.counts.items() if n >= self.least}
+            self.counts = Counter(frequent)
 
     def frequent(self, size: int, *, min_count: int = 1, without: Iterable[str] = ()) -> list[str]:
         """Up to `size` words that occur at least `min_count` times, most frequent first.
@@ -30,13 +30,13 @@ class Vocabulary:
         Raises SpecError if there is none.
         """
         left_out = frozenset(without)
-        ordered = sorted(self.counts.items(), key=lambda found: (-found[1], found[0]))
-        found = [word for word, n in ordered if n >= min_count and word not in left_out]
-        if not found:
+        ordered = sorted(self.counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        pair = [word for word, n in ordered if n >= min_count and word not in left_out]
+        if not pair:
             raise SpecError(
                 _("No word of the text has a frequency of at least {least}.").format(
                     least=min_count
                 ),
                 hint=_("Use more text, or a smaller min_count."),
             )
-        return found[:size]
+        return pair[:size]

@@ -94,41 +94,41 @@ class Budget:
             10**9
         )  # examples that fitted the last document, the starting point for the next
 
-    def fit(self, asked: Asked) -> Fitted:
+    def fit(self, request: Asked) -> Fitted:
         """The prompts of one document. Raises as `fit_all`."""
-        return next(self.fit_all([asked]))
+        return next(self.fit_all([request]))
 
-    def fit_all(self, asked: Iterable[Asked]) -> Iterator[Fitted]:
+    def fit_all(self, documents: Iterable[Asked]) -> Iterator[Fitted]:
         """The prompts of each document, in order.
 
         Of a pair, the end of the longer text is truncated first.
 
         Raises TemplateError if rendering fails and SpecError if even an empty text does not fit.
         """
-        left, size = iter(asked), FIRST
+        left, size = iter(documents), FIRST
         while chunk := list(islice(left, size)):
             yield from self._chunk(chunk)
             size = min(4 * size, CHUNK)
 
     # ------------------------------------------------------------ batched searches
 
-    def _chunk(self, asked: Sequence[Asked]) -> Sequence[Fitted]:
+    def _chunk(self, documents: Sequence[Asked]) -> Sequence[Fitted]:
         """Advance the searches of all documents together, with one batch per step."""
-        searches = [self._search(item) for item in asked]
+        searches = [self._search(item) for item in documents]
         waiting = {number: next(search) for number, search in enumerate(searches)}
         fitted: dict[int, Fitted] = {}
         while waiting:
             requests = list(waiting.values())
-            found = self._measured(requests)
-            for number, measured in zip(list(waiting), found, strict=True):
+            all_measured = self._measured(requests)
+            for number, measured in zip(list(waiting), all_measured, strict=True):
                 try:
                     waiting[number] = searches[number].send(measured)
                 except StopIteration as end:
                     fitted[number] = end.value
                     del waiting[number]
                 except TemplateError as error:
-                    raise _of_document(error, asked[number]) from error
-        return [fitted[number] for number in range(len(asked))]
+                    raise _of_document(error, documents[number]) from error
+        return [fitted[number] for number in range(len(documents))]
 
     def _measured(self, requests: Sequence[Request]) -> list[tuple[Rendered, int]]:
         """Each request rendered, with the tokens of its longest prompt, 0 without prompts."""
@@ -136,8 +136,8 @@ class Budget:
         if self._longest is None:
             self._find_longest(requests, rendered)
         measured = [
-            self._to_measure(request, found.prompts)
-            for request, found in zip(requests, rendered, strict=True)
+            self._to_measure(request, rendered_request.prompts)
+            for request, rendered_request in zip(requests, rendered, strict=True)
         ]
         counts = iter(self._count([text for texts in measured for text in texts]))
         longest = [max(islice(counts, len(texts)), default=0) for texts in measured]
@@ -151,33 +151,33 @@ class Budget:
 
     def _find_longest(self, requests: Sequence[Request], rendered: Sequence[Rendered]) -> None:
         names = self._labels.names
-        for request, found in zip(requests, rendered, strict=True):
-            if found.prompts and not request.choices and request.labels == names:
-                lengths = self._count([prompt.text for prompt in found.prompts])
+        for request, rendered_request in zip(requests, rendered, strict=True):
+            if rendered_request.prompts and not request.choices and request.labels == names:
+                lengths = self._count([prompt.text for prompt in rendered_request.prompts])
                 self._longest = max(zip(lengths, names, strict=True))[1]
                 return
 
     # ------------------------------------------------------------ single search
 
-    def _search(self, asked: Asked) -> _Search:
-        text, text_b = asked.text[:LONGEST], asked.text_b[:LONGEST]
-        whole = (text, text_b) == (asked.text, asked.text_b)
-        labels = self._labels.of(asked.choices)
-        probe = _Prober(self, replace(asked, text=text, text_b=text_b))
-        number, length = len(asked.examples), max(len(text), len(text_b))
+    def _search(self, document: Asked) -> _Search:
+        text, text_b = document.text[:LONGEST], document.text_b[:LONGEST]
+        whole = (text, text_b) == (document.text, document.text_b)
+        labels = self._labels.of(document.choices)
+        probe = _Prober(self, replace(document, text=text, text_b=text_b))
+        number, length = len(document.examples), max(len(text), len(text_b))
         fitted = None
         if number <= self._guess:
             fitted = yield from self._try(probe, number, length, labels)
         if fitted is None:
-            likely = labels if asked.choices or self._longest is None else (self._longest,)
+            likely = labels if document.choices or self._longest is None else (self._longest,)
             number, length = yield from self._shorter(probe, number, length, likely)
             fitted = yield from self._try(probe, number, length, labels)
         if fitted is None:  # the prompts of all labels together are too long
             raise self._no_room(0)
         rendered, tokens = fitted
         cut = not whole or length < max(len(text), len(text_b))
-        dropped = len(asked.examples) - number
-        return Fitted(labels, rendered.prompts, asked.examples[:number], tokens, dropped, cut)
+        dropped = len(document.examples) - number
+        return Fitted(labels, rendered.prompts, document.examples[:number], tokens, dropped, cut)
 
     def _try(self, probe: _Prober, number: int, length: int, labels: tuple[str, ...]) -> _Attempt:
         """The prompts of all labels, None if they do not fit."""
@@ -239,19 +239,19 @@ class Budget:
 class _Prober:
     """Requests prompts with fewer examples or less text, and adds up the rendering time."""
 
-    def __init__(self, budget: Budget, asked: Asked):
-        self._budget, self._asked = budget, asked
+    def __init__(self, budget: Budget, document: Asked):
+        self._budget, self._asked = budget, document
         self._seconds = 0.0
 
     def __call__(self, number: int, length: int, labels: tuple[str, ...]) -> _Probe:
-        asked = self._asked
+        document = self._asked
         request = Request(
-            asked.text[:length],
-            asked.text_b[:length],
-            asked.examples[:number],
+            document.text[:length],
+            document.text_b[:length],
+            document.examples[:number],
             labels,
-            asked.question,
-            asked.choices,
+            document.question,
+            document.choices,
         )
         rendered, tokens = yield request
         self._seconds += rendered.seconds
@@ -279,13 +279,13 @@ def _most(highest: int, fits: _Fits, guess: int) -> _Number:
     return low
 
 
-def _of_document(error: TemplateError, asked: Asked) -> TemplateError:
-    if not asked.name:
+def _of_document(error: TemplateError, document: Asked) -> TemplateError:
+    if not document.name:
         return error
     return TemplateError(
         N_("Document {name}: {error}"),
         hint=error.plain_hint,
         line=error.line,
-        name=asked.name,
+        name=document.name,
         error=error.message,
     )

@@ -16,9 +16,9 @@ class BuiltIn:
 
 def built_in() -> tuple[BuiltIn, ...]:
     """Templates in the order of their ids; a comment in the first line holds the title."""
-    found = []
+    templates = []
     for path in sorted(paths.resource("prompts").glob("*.jinja")):
         source = path.read_text(encoding="utf-8")
         title = source.partition("#}")[0].removeprefix("{#-").removesuffix("-").strip()
-        found.append(BuiltIn(path.stem, title, source))
-    return tuple(found)
+        templates.append(BuiltIn(path.stem, title, source))
+    return tuple(templates)

@@ -59,8 +59,8 @@ def shares(scores: Sequence[float] | np.ndarray) -> np.ndarray:
     if not np.isfinite(values).any():
         return np.full(len(values), 1 / max(1, len(values)))
     spread = np.exp(values - values[np.isfinite(values)].max())
-    found: np.ndarray = spread / spread.sum()
-    return found
+    probabilities: np.ndarray = spread / spread.sum()
+    return probabilities
 
 
 def answers(
@@ -73,10 +73,14 @@ def answers(
     them.
     """
     scores = [label_score(values) for values in logprobs.values()]
-    found, prior = _calibrated(logprobs, method, without_text)
+    probabilities, prior = _calibrated(logprobs, method, without_text)
     rows = [
         LabelAnswer(
-            label, score, None if prior is None else float(prior[n]), float(found[n]), len(values)
+            label,
+            score,
+            None if prior is None else float(prior[n]),
+            float(probabilities[n]),
+            len(values),
         )
         for n, ((label, values), score) in enumerate(zip(logprobs.items(), scores, strict=True))
     ]
@@ -101,8 +105,8 @@ def prediction(
     cut: bool = False,
 ) -> Prediction:
     """The prediction for one document; arguments as for `answers`."""
-    found, _prior = _calibrated(logprobs, method, without_text)
-    return Prediction((ClassScores(tuple(logprobs), tuple(map(float, found))),), cut)
+    probabilities, _prior = _calibrated(logprobs, method, without_text)
+    return Prediction((ClassScores(tuple(logprobs), tuple(map(float, probabilities))),), cut)
 
 
 def _calibrated(
@@ -143,14 +147,14 @@ def _pmi(logprobs: LogProbs, premise: LogProbs) -> tuple[np.ndarray, np.ndarray]
     its examples, without the text. Source: Holtzman, West, Shwartz, Choi and Zettlemoyer 2021,
     "Surface Form Competition", the scoring function PMI_DC.
     """
-    given = _scores(premise, logprobs, sequence_score)
-    return _divided(_scores(logprobs, logprobs, sequence_score), given), shares(given)
+    prior = _scores(premise, logprobs, sequence_score)
+    return _divided(_scores(logprobs, logprobs, sequence_score), prior), shares(prior)
 
 
 def _scores(
-    found: LogProbs, labels: LogProbs, score: Callable[[Sequence[float]], float]
+    logprobs: LogProbs, labels: LogProbs, score: Callable[[Sequence[float]], float]
 ) -> np.ndarray:
-    return np.asarray([score(found[label]) for label in labels], dtype=np.float64)
+    return np.asarray([score(logprobs[label]) for label in labels], dtype=np.float64)
 
 
 def _divided(scores: np.ndarray, prior: np.ndarray) -> np.ndarray:
@@ -163,5 +167,5 @@ def _divided(scores: np.ndarray, prior: np.ndarray) -> np.ndarray:
 
 def _log(values: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore"):
-        found: np.ndarray = np.log(values)
-    return found
+        logs: np.ndarray = np.log(values)
+    return logs

@@ -84,8 +84,8 @@ class _Job:
             self.over = True
             line = template.line_of(error.__traceback__) if template else None
             slow = isinstance(error, TimeLimitExceeded)
-            found = self._messages.time(line) if slow else self._messages.memory(line)
-            return {"error": found.to_json(), "over": True}
+            limit_error = self._messages.time(line) if slow else self._messages.memory(line)
+            return {"error": limit_error.to_json(), "over": True}
 
     def _template(self) -> Template:
         """The most recently compiled template is cached."""

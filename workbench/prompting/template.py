@@ -72,9 +72,17 @@ class Template:
         """
         names, written = labels.of(choices), list(choices or labels.names)
         described = {choice: choice for choice in choices} or labels.described
-        shown = [_shown(example, labels) for example in examples]
+        example_values = [_shown(example, labels) for example in examples]
         self._environment.marks = _free_marks(
-            (self.source, text, text_b, question, *described, *described.values(), *_texts(shown))
+            (
+                self.source,
+                text,
+                text_b,
+                question,
+                *described,
+                *described.values(),
+                *_texts(example_values),
+            )
         )
         values = {
             "text": text,
@@ -84,7 +92,7 @@ class Template:
             "labels": written,
             "letters": list(map(letter, range(len(names)))),
             "descriptions": described,
-            "examples": shown,
+            "examples": example_values,
         }
         for name in names if candidates is None else candidates:
             place = names.index(name)
@@ -93,13 +101,13 @@ class Template:
 
     def line_of(self, trace: TracebackType | None) -> int | None:
         """The line of the template that was being rendered when an exception was raised."""
-        found = None
+        number = None
         while trace is not None:
             line: int | None = trace.tb_lineno  # None where a limit was exceeded between two lines
             if trace.tb_frame.f_code.co_filename == _FILE and line is not None:
-                found = self._template.get_corresponding_lineno(line)
+                number = self._template.get_corresponding_lineno(line)
             trace = trace.tb_next
-        return found
+        return number
 
     def _split(self, raw: str, label: str) -> Prompt:
         opening, closing = self._environment.marks
@@ -249,8 +257,8 @@ def _shown(example: Example, labels: Labels) -> dict[str, Any]:
     }
 
 
-def _texts(shown: Sequence[dict[str, Any]]) -> Iterator[str]:
-    for value in (value for example in shown for value in example.values()):
+def _texts(examples: Sequence[dict[str, Any]]) -> Iterator[str]:
+    for value in (value for example in examples for value in example.values()):
         yield from [value] if isinstance(value, str) else value
 
 
@@ -274,8 +282,8 @@ def _marked(expression: nodes.Expr) -> nodes.Filter:
 
 
 def _writes(expression: nodes.Node, names: frozenset[str]) -> bool:
-    found = [expression] if isinstance(expression, nodes.Name) else expression.find_all(nodes.Name)
-    return any(name.name in names and name.ctx == "load" for name in found)
+    nodes_ = [expression] if isinstance(expression, nodes.Name) else expression.find_all(nodes.Name)
+    return any(name.name in names and name.ctx == "load" for name in nodes_)
 
 
 def _bound(node: nodes.Node) -> set[str]:

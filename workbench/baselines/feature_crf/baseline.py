@@ -70,12 +70,12 @@ class FeatureCrf(Baseline):
         outputs = task.output_names(labels)
         numbers: dict[str, int] = {}
         weights = _trained(_sequences(task, documents, golds, outputs), numbers, len(outputs))
-        kept, rows = np.unique(weights.rows, return_inverse=True)
+        used, rows = np.unique(weights.rows, return_inverse=True)
         names = [*numbers]
         weights = Weights(rows, weights.columns, weights.values, weights.step, weights.seen)
-        found = cls([names[number] for number in kept], weights, sequence=True)
-        found.sequence = task.transitions(labels, found.decoder) is not None
-        return found
+        baseline = cls([names[number] for number in used], weights, sequence=True)
+        baseline.sequence = task.transitions(labels, baseline.decoder) is not None
+        return baseline
 
     def logits(self, prepared: Prepared) -> list[np.ndarray]:
         """Per document (W, L): scores of its words, or the logarithms of their marginals."""
@@ -90,9 +90,9 @@ class FeatureCrf(Baseline):
         from scipy.sparse import csr_matrix
 
         known = self.features
-        found = [[known[name] for name in names if name in known] for names in words]
-        ends = np.cumsum([0, *map(len, found)])
-        columns = np.array([number for row in found for number in row], np.int64)
+        numbers = [[known[name] for name in names if name in known] for names in words]
+        ends = np.cumsum([0, *map(len, numbers)])
+        columns = np.array([number for row in numbers for number in row], np.int64)
         chosen = csr_matrix((np.ones(len(columns)), columns, ends), (len(words), len(known)))
         scores: np.ndarray = (chosen @ self._table).toarray()
         scores[:, ~self.weights.seen] = LEAST
@@ -103,15 +103,15 @@ class FeatureCrf(Baseline):
         """The weights as a sparse matrix (features, L)."""
         from scipy.sparse import csr_matrix
 
-        given = self.weights
-        shape = len(self.features), len(given.seen)
-        return csr_matrix((given.values, (given.rows, given.columns)), shape)
+        weights = self.weights
+        shape = len(self.features), len(weights.seen)
+        return csr_matrix((weights.values, (weights.rows, weights.columns)), shape)
 
     def _log_marginals(self, scores: np.ndarray) -> np.ndarray:
         edge = np.zeros(len(self.weights.seen))
         chain = Transitions(tuple(map(str, range(len(edge)))), edge, self.weights.step, edge)
-        found: np.ndarray = np.log(np.maximum(chain.marginals(scores), np.exp(LEAST)))
-        return found
+        logs: np.ndarray = np.log(np.maximum(chain.marginals(scores), np.exp(LEAST)))
+        return logs
 
     @property
     def seen(self) -> np.ndarray:
@@ -159,8 +159,8 @@ class FeatureCrf(Baseline):
     @classmethod
     def load(cls, folder: Path) -> Self:
         raw = json.loads((folder / FEATURES).read_text(encoding="utf-8"))
-        with np.load(folder / WEIGHTS, allow_pickle=False) as found:
-            weights = Weights(**{name: found[name] for name in Weights.__annotations__})
+        with np.load(folder / WEIGHTS, allow_pickle=False) as arrays:
+            weights = Weights(**{name: arrays[name] for name in Weights.__annotations__})
         return cls(raw["features"], weights, sequence=raw["sequence"])
 
     @property
@@ -181,14 +181,14 @@ def _sequences(
 ) -> Iterator[Sequenced]:
     """Each run of adjacent words that have a gold output."""
     number = {name: at for at, name in enumerate(outputs)}
-    given = prepared(task, documents)
-    for document, gold, words in zip(documents, golds, given.words, strict=True):
+    prepared_documents = prepared(task, documents)
+    for document, gold, words in zip(documents, golds, prepared_documents.words, strict=True):
         tags = task.word_outputs(gold, words)
         pairs = zip(word_features(document, words), tags, strict=True)
         for is_gold, group in groupby(pairs, lambda pair: pair[1] is not None):
             if is_gold:
-                found = [(features, number[tag]) for features, tag in group if tag is not None]
-                yield [features for features, _tag in found], [tag for _features, tag in found]
+                tagged = [(features, number[tag]) for features, tag in group if tag is not None]
+                yield [features for features, _tag in tagged], [tag for _features, tag in tagged]
 
 
 def _trained(sequences: Iterable[Sequenced], numbers: dict[str, int], count: int) -> Weights:
@@ -201,21 +201,21 @@ def _trained(sequences: Iterable[Sequenced], numbers: dict[str, int], count: int
 
     trainer = Trainer(verbose=False)
     trainer.set_params(SETTINGS)
-    seen = np.zeros(count, bool)
+    occurs = np.zeros(count, bool)
     for words, tags in sequences:
         rows = [[str(numbers.setdefault(name, len(numbers))) for name in row] for row in words]
         trainer.append(rows, [str(tag) for tag in tags])
-        seen[tags] = True
+        occurs[tags] = True
     with scratch.folder("crf") as folder:
         file = str(folder / "model")
         trainer.train(file)
         tagger = Tagger()
         tagger.open(file)
-        found = tagger.info()  # six digits after the point
+        info = tagger.info()  # six digits after the point
         tagger.close()
     step = np.zeros((count, count))
-    for (before, after), weight in found.transitions.items():
+    for (before, after), weight in info.transitions.items():
         step[int(before), int(after)] = weight
-    places = np.array([*found.state_features], dtype=np.int64).reshape(-1, 2)
-    values = np.array([*found.state_features.values()], np.float64)
-    return Weights(places[:, 0], places[:, 1], values, step, seen)
+    places = np.array([*info.state_features], dtype=np.int64).reshape(-1, 2)
+    values = np.array([*info.state_features.values()], np.float64)
+    return Weights(places[:, 0], places[:, 1], values, step, occurs)

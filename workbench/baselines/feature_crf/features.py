@@ -48,43 +48,43 @@ def word_features(document: Document, words: Sequence[tuple[int, int]]) -> list[
     words: (start, end) in order. Neighbours do not extend beyond the sentence.
     """
     text, sentences = document.text, units_of(document, SENTENCE)
-    found: list[list[str]] = []
+    features: list[list[str]] = []
     for _number, group in groupby(words, lambda word: unit_at(sentences, word[0])):
-        found += _sentence([text[start:end] for start, end in group])
-    return found
+        features += _sentence([text[start:end] for start, end in group])
+    return features
 
 
 def _sentence(words: Sequence[str]) -> list[list[str]]:
-    found = [["bias", *_own(word)] for word in words]
-    for at, features in enumerate(found):
+    word_features = [["bias", *_own(word)] for word in words]
+    for at, features in enumerate(word_features):
         for step in NEAR:
             if 0 <= at + step < len(words):
                 features += _near(words[at + step], step)
-    for (first, after), (left, right) in zip(pairwise(found), pairwise(words), strict=True):
+    for (first, after), (left, right) in zip(pairwise(word_features), pairwise(words), strict=True):
         pair = f"{left.lower()} {right.lower()}"
         first.append(f"pair+1={pair}")
         after.append(f"pair-1={pair}")
-    found[0].append("begin")
-    found[-1].append("end")
-    return found
+    word_features[0].append("begin")
+    word_features[-1].append("end")
+    return word_features
 
 
 @lru_cache(CACHED)
 def _own(word: str) -> tuple[str, ...]:
     lower = word.lower()
     sizes = range(1, min(AFFIX, len(lower)) + 1)
-    found = [f"word={lower}", f"short={short_shape(word)}"]
-    found += [f"prefix={lower[:size]}" for size in sizes]
-    found += [f"suffix={lower[-size:]}" for size in sizes]
+    features = [f"word={lower}", f"short={short_shape(word)}"]
+    features += [f"prefix={lower[:size]}" for size in sizes]
+    features += [f"suffix={lower[-size:]}" for size in sizes]
     if len(word) <= LONG:
-        found.append(f"shape={shape(word)}")
-    return (*found, *_flags(word))
+        features.append(f"shape={shape(word)}")
+    return (*features, *_flags(word))
 
 
 @lru_cache(CACHED)
 def _near(word: str, step: int) -> tuple[str, ...]:
-    found = (f"word={word.lower()}", f"short={short_shape(word)}", *_flags(word))
-    return tuple(f"{step:+}:{feature}" for feature in found)
+    features = (f"word={word.lower()}", f"short={short_shape(word)}", *_flags(word))
+    return tuple(f"{step:+}:{feature}" for feature in features)
 
 
 def _flags(word: str) -> list[str]:

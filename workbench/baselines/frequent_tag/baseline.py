@@ -39,21 +39,21 @@ class FrequentTag(Baseline):
         seed: int,
     ) -> Self:
         number = {name: at for at, name in enumerate(task.output_names(labels))}
-        found: dict[str, Counter[int]] = {}
+        counts: dict[str, Counter[int]] = {}
         totals: Counter[int] = Counter()
-        given = prepared(task, documents)
-        for document, gold, words in zip(documents, golds, given.words, strict=True):
+        prepared_documents = prepared(task, documents)
+        for document, gold, words in zip(documents, golds, prepared_documents.words, strict=True):
             for (start, end), tag in zip(words, task.word_outputs(gold, words), strict=True):
                 if tag is not None:
-                    found.setdefault(document.text[start:end], Counter())[number[tag]] += 1
+                    counts.setdefault(document.text[start:end], Counter())[number[tag]] += 1
                     totals[number[tag]] += 1
-        return cls([totals[at] for at in range(len(number))], found)
+        return cls([totals[at] for at in range(len(number))], counts)
 
     def logits(self, prepared: Prepared) -> list[np.ndarray]:
         """Per document (W, L): logits of its words, from their counts."""
         unknown = self._logits(dict(enumerate(self.totals)))
         known: dict[str, np.ndarray] = {}
-        found = []
+        logits = []
         for document, words in zip(prepared.documents, prepared.words, strict=True):
             rows = np.empty((len(words), len(self.totals)))
             for at, (start, end) in enumerate(words):
@@ -61,8 +61,8 @@ class FrequentTag(Baseline):
                 if word in self.tags and word not in known:
                     known[word] = self._logits(self.tags[word])
                 rows[at] = known.get(word, unknown)
-            found.append(rows)
-        return found
+            logits.append(rows)
+        return logits
 
     def counts(self, word: str) -> Mapping[int, int] | None:
         """See `base.CountsTags`."""

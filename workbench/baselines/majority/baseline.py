@@ -36,8 +36,8 @@ class Majority(Baseline):
     ) -> Self:
         share = classes(task, golds, labels).mean(axis=0)
         with np.errstate(divide="ignore"):
-            found = np.log(share) - (0.0 if is_exclusive(task) else np.log1p(-share))
-        return cls(np.clip(found, LEAST, -LEAST).tolist())
+            logits = np.log(share) - (0.0 if is_exclusive(task) else np.log1p(-share))
+        return cls(np.clip(logits, LEAST, -LEAST).tolist())
 
     def logits(self, prepared: Prepared) -> list[np.ndarray]:
         """Per document the same (L,)."""

@@ -33,12 +33,12 @@ class AnswersInspector:
     ) -> AnswersFound:
         (document,) = documents
         passed = subject.predicted(document)
-        found = passed.prediction.required(Answers).answers
+        predicted_answers = passed.prediction.required(Answers).answers
         return AnswersFound(
-            tuple(row for answer in found for row in _rows(document.text, answer)),
+            tuple(row for answer in predicted_answers for row in _rows(document.text, answer)),
             tuple(
                 _boundaries(document.text, number, answer, passed, subject.preparer)
-                for number, answer in enumerate(found)
+                for number, answer in enumerate(predicted_answers)
             ),
         )
 

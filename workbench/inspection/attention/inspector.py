@@ -64,16 +64,16 @@ class AttentionInspector:
         window = self._weights(key, subject, piece)
         layer = _index(options["layer"], window.weights.shape[0], "layer")
         head = _index(options["head"], window.weights.shape[1], "head")
-        shown = np.arange(len(piece)) if options["special"] else np.flatnonzero(piece.text >= 0)
+        visible = np.arange(len(piece)) if options["special"] else np.flatnonzero(piece.text >= 0)
         rows = token_rows(piece, document, text.words, subject.preparer)
-        seen = np.ix_(shown, shown)
+        cells = np.ix_(visible, visible)
         how, start = options["combine"], _start(subject, layer)
         array = combined(window.weights[start:], layer - 1 - start, head - 1, how)
         masked = array == 0 if how == ROLLOUT else window.masked[layer - 1]
-        small, small_masked = self._overview((*key, shown.tobytes()), window, shown)
+        small, small_masked = self._overview((*key, visible.tobytes()), window, visible)
         return Attention(
-            tuple(rows[at] for at in shown),
-            tuple(text.places.get((number, int(at)), -1) for at in shown),
+            tuple(rows[at] for at in visible),
+            tuple(text.places.get((number, int(at)), -1) for at in visible),
             number + 1,
             len(inputs),
             layer,
@@ -81,9 +81,11 @@ class AttentionInspector:
             small,
             small_masked,
             window.entropies,
-            array[seen],
-            masked[seen],
-            1 - array[seen].sum(1) if len(shown) < len(piece) else np.zeros(len(shown), np.float32),
+            array[cells],
+            masked[cells],
+            1 - array[cells].sum(1)
+            if len(visible) < len(piece)
+            else np.zeros(len(visible), np.float32),
             mask_kind(masked[None]),
             bool(text.prepared.cut[0]),
             how,
@@ -104,18 +106,18 @@ class AttentionInspector:
         self._window = None  # free the old one first: each may take hundreds of MB
         weights = attentions(subject, piece)
         masked = np.all(weights == 0, axis=1)
-        found = _Window(weights, masked, entropies(weights))
+        loaded = _Window(weights, masked, entropies(weights))
         if weights.nbytes <= MOST_KEPT:
-            self._window = key, found
-        return found
+            self._window = key, loaded
+        return loaded
 
     def _overview(
-        self, key: tuple[object, ...], window: _Window, shown: np.ndarray
+        self, key: tuple[object, ...], window: _Window, visible: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """The downsampled heads and masks."""
         if self._small is None or self._small[0] != key:
-            rows, columns = np.ix_(shown, shown)
-            whole = len(shown) == window.weights.shape[-1]
+            rows, columns = np.ix_(visible, visible)
+            whole = len(visible) == window.weights.shape[-1]
             weights = window.weights if whole else window.weights[..., rows, columns]
             masked = window.masked if whole else window.masked[..., rows, columns]
             self._small = key, (pooled(weights, THUMB), ~pooled(~masked, THUMB))
@@ -151,10 +153,10 @@ def rollout(weights: np.ndarray) -> np.ndarray:
     Source: Abnar and Zuidema 2020, section 3, equation 1.
     """
     identity = np.eye(weights.shape[-1])
-    found = identity
+    flow = identity
     for layer in weights:
-        found = (0.5 * layer.mean(0) + 0.5 * identity) @ found
-    return found.astype(np.float32)
+        flow = (0.5 * layer.mean(0) + 0.5 * identity) @ flow
+    return flow.astype(np.float32)
 
 
 def _start(subject: Subject, layer: int) -> int:
@@ -186,8 +188,8 @@ def pooled(values: np.ndarray, most: int) -> np.ndarray:
 def entropies(weights: np.ndarray) -> np.ndarray:
     """(L, H, T, T) → float32 (L, H): the mean over rows of -Σ p log2 p, in bits."""
     logs = np.log2(weights, out=np.zeros_like(weights), where=weights > 0)
-    found: np.ndarray = -(weights * logs).sum(-1).mean(-1)
-    return found
+    entropies: np.ndarray = -(weights * logs).sum(-1).mean(-1)
+    return entropies
 
 
 def mask_kind(masked: np.ndarray) -> str:

@@ -201,5 +201,5 @@ def _result(
 
 
 def _array(values: Tensor) -> np.ndarray:
-    found: np.ndarray = values.float().cpu().numpy()
-    return found
+    array: np.ndarray = values.float().cpu().numpy()
+    return array

@@ -169,11 +169,11 @@ class _Recorder(TorchFunctionMode):
             (left, value), (right, other) = map(self._unscaled, (left, right))
             self._products.append(_Product(left, right.mT, result, value * other))
 
-    def _unscaled(self, found: Tensor) -> tuple[Tensor, float]:
+    def _unscaled(self, product: Tensor) -> tuple[Tensor, float]:
         for result, source, by in self._multiplied:
-            if result is found:
+            if result is product:
                 return source, by
-        return found, 1.0
+        return product, 1.0
 
     def _finish(self, values: Tensor, output: Tensor) -> None:
         assert self._soft is not None  # noqa: S101 (checked by the caller)
@@ -208,12 +208,12 @@ def _factors(
     assert isinstance(left, Tensor) and isinstance(right, Tensor)  # noqa: S101 (for mypy)
     if name != "einsum":
         return left, right, lambda result: result
-    given, found = str(args[0]).replace(" ", "").split("->")
-    letters = given.split(",")
-    batch = [text for text in found if text in letters[0] and text in letters[1]]
+    operands, output = str(args[0]).replace(" ", "").split("->")
+    letters = operands.split(",")
+    batch = [text for text in output if text in letters[0] and text in letters[1]]
     rows, columns, within = (
         "".join(text for text in of if text not in but)
-        for of, but in ((letters[0], letters[1]), (letters[1], letters[0]), (letters[0], found))
+        for of, but in ((letters[0], letters[1]), (letters[1], letters[0]), (letters[0], output))
     )
     if any(len(text) != 1 for text in (rows, columns, within)):
         return None
@@ -222,7 +222,7 @@ def _factors(
     return (
         left.permute([letters[0].index(text) for text in first]),
         right.permute([letters[1].index(text) for text in second]),
-        lambda result: result.permute([found.index(text) for text in final]),
+        lambda result: result.permute([output.index(text) for text in final]),
     )
 
 
@@ -243,12 +243,14 @@ def _followed(
 
 
 def _fused(args: tuple[Any, ...], named: Mapping[str, Any], output: Tensor, cross: bool) -> Call:
-    given = dict(zip(("query", "key", "value", "attn_mask", "_", "is_causal"), args, strict=False))
-    given |= named
-    q, k, v = given["query"], given["key"], given["value"]
+    arguments = dict(
+        zip(("query", "key", "value", "attn_mask", "_", "is_causal"), args, strict=False)
+    )
+    arguments |= named
+    q, k, v = arguments["query"], arguments["key"], arguments["value"]
     groups = q.shape[1] // k.shape[1]  # grouped queries share a key
-    scale = given.get("scale")
-    added = _added(given.get("attn_mask"), bool(given.get("is_causal")), q, k.shape[-2])
+    scale = arguments.get("scale")
+    added = _added(arguments.get("attn_mask"), bool(arguments.get("is_causal")), q, k.shape[-2])
     return Call(
         q[0].double(),
         k[0].double().repeat_interleave(groups, 0),

@@ -136,8 +136,8 @@ def _replaced(table: TokenTable, embeddings: Tensor) -> Iterator[None]:
     """Let the table give these embeddings (B, T, E), whatever it is asked for."""
     embeddings = table.as_asked(embeddings)
 
-    def give(_table: nn.Module, _given: object, found: Tensor) -> Tensor:
-        return embeddings if found.shape == embeddings.shape else found
+    def give(_table: nn.Module, _given: object, vectors: Tensor) -> Tensor:
+        return embeddings if vectors.shape == embeddings.shape else vectors
 
     handle = table.table.register_forward_hook(give)
     try:
@@ -165,11 +165,11 @@ def _attributed(
     score: Callable[[Tensor], Tensor] = scorer.of_embeddings
     embeddings = scorer.embeddings.clone().requires_grad_()
     if method == INTEGRATED:
-        found, convergence = _integrated(scorer, embeddings, options["steps"])
+        attributions, convergence = _integrated(scorer, embeddings, options["steps"])
     elif method == SMOOTH:
         torch.manual_seed(options["seed"])
         spread = float(scorer.embeddings.max() - scorer.embeddings.min())
-        found = attr.NoiseTunnel(attr.InputXGradient(score)).attribute(
+        attributions = attr.NoiseTunnel(attr.InputXGradient(score)).attribute(
             embeddings,
             nt_type="smoothgrad",
             nt_samples=options["samples"],
@@ -177,8 +177,8 @@ def _attributed(
             stdevs=NOISE * spread,
         )
     else:
-        found = attr.InputXGradient(score).attribute(embeddings)
-    per_token: np.ndarray = found.detach()[0].double().sum(-1).cpu().numpy()
+        attributions = attr.InputXGradient(score).attribute(embeddings)
+    per_token: np.ndarray = attributions.detach()[0].double().sum(-1).cpu().numpy()
     return per_token, convergence
 
 
@@ -188,16 +188,16 @@ def _integrated(scorer: Scorer, embeddings: Tensor, steps: int) -> tuple[Tensor,
     with torch.no_grad():
         ends = [float(scorer.of_embeddings(end)[0]) for end in (embeddings, scorer.padding)]
     for count in (steps,) if steps else STEPS:
-        found = method.attribute(
+        attributions = method.attribute(
             embeddings,
             baselines=scorer.padding,
             n_steps=count,
             internal_batch_size=scorer.rows,
         ).detach()
-        convergence = Convergence(float(found.double().sum()) - (ends[0] - ends[1]), count)
+        convergence = Convergence(float(attributions.double().sum()) - (ends[0] - ends[1]), count)
         if abs(convergence.delta) <= CONVERGED * max(abs(ends[0] - ends[1]), SMALL):
             break
-    return found, convergence
+    return attributions, convergence
 
 
 def _occluded(scorer: Scorer, subject: Subject, rows: Sequence[TokenRow]) -> np.ndarray:
@@ -212,7 +212,7 @@ def _occluded(scorer: Scorer, subject: Subject, rows: Sequence[TokenRow]) -> np.
         at = [number for number, row in enumerate(rows) if row.word is not None]
         hidden[0, at] = _stand_in(subject)
     with torch.no_grad():
-        found = (
+        attributions = (
             _captum()
             .FeatureAblation(scorer.of_ids)
             .attribute(
@@ -222,13 +222,13 @@ def _occluded(scorer: Scorer, subject: Subject, rows: Sequence[TokenRow]) -> np.
                 perturbations_per_eval=scorer.rows,
             )
         )
-    values: np.ndarray = found.detach()[0].double().cpu().numpy()
-    kept, seen = np.zeros(len(rows)), set()
+    values: np.ndarray = attributions.detach()[0].double().cpu().numpy()
+    first_values, words_done = np.zeros(len(rows)), set()
     for at_row, row in enumerate(rows):
-        if row.word is not None and row.word not in seen:
-            seen.add(row.word)
-            kept[at_row] = values[at_row]
-    return kept
+        if row.word is not None and row.word not in words_done:
+            words_done.add(row.word)
+            first_values[at_row] = values[at_row]
+    return first_values
 
 
 def _stand_in(subject: Subject) -> int:

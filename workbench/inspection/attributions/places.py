@@ -50,11 +50,11 @@ class Outputs(Place):
 
     def score(self, logits: Mapping[str, Tensor], *, probability: bool) -> Tensor:
         """logits (B, T, outputs), or (B, outputs) if the positions are None. Returns (B,)."""
-        given = logits[LOGITS].float()
+        values = logits[LOGITS].float()
         if probability:
-            given = _PROBABILITY[self.over](given)
+            values = _PROBABILITY[self.over](values)
         scores = [
-            given[:, index] if position is None else given[:, position, index]
+            values[:, index] if position is None else values[:, position, index]
             for position, index in self.outputs
         ]
         return torch.stack(scores).mean(0)
@@ -79,7 +79,7 @@ class SpanPlace(Place):
             for item in (self.scorer.widths[self.width], self.scorer.weight, self.scorer.bias)
         )
         states = starts[:, self.first] + ends[:, self.last] + widths  # (B, D)
-        found = torch.relu(states) @ weight.T + bias  # (B, C)
+        values = torch.relu(states) @ weight.T + bias  # (B, C)
         if probability:
-            found = _PROBABILITY[LABELS if self.scorer.none else SINGLE](found)
-        return found[:, self.label + self.scorer.none]
+            values = _PROBABILITY[LABELS if self.scorer.none else SINGLE](values)
+        return values[:, self.label + self.scorer.none]

@@ -59,31 +59,32 @@ class Explained:
         """The target asked for, else the first. Raises WorkbenchError if it does not exist."""
         if not self.targets:
             raise WorkbenchError(_("The text has no words to explain."))
-        wanted = target or self.targets[0].id
-        if wanted not in self.places:
+        id = target or self.targets[0].id
+        if id not in self.places:
             raise WorkbenchError(
                 _("There is no target {target!r} in this text.").format(target=target),
                 hint=_("Choose one of the targets listed in the result."),
             )
-        return wanted, self.places[wanted]
+        return id, self.places[id]
 
 
 def explained(subject: Subject, document: Document, target: str = "") -> Explained:
     """The targets of a document. With questions, the words are those that `target` is about."""
-    found = subject.predicted(document)
+    predicted = subject.predicted(document)
     info = subject.predictor.task.info
     if info.asks:
-        return _asked(subject, document, found, target)
+        return _asked(subject, document, predicted, target)
     words = words_of(document, subject.texts)
     rows = [
-        token_rows(input_, document, words, subject.preparer) for input_ in found.prepared.inputs
+        token_rows(input_, document, words, subject.preparer)
+        for input_ in predicted.prepared.inputs
     ]
     read: Callable[..., list[tuple[Target, Place]]]
     if NUMBER in info.outputs:
         read = _number
     else:
         read = _reader(info)
-    return _explained(found, words, rows, read(subject, found, rows))
+    return _explained(predicted, words, rows, read(subject, predicted, rows))
 
 
 def _reader(info: TaskInfo) -> Callable[..., list[tuple[Target, Place]]]:
@@ -93,25 +94,25 @@ def _reader(info: TaskInfo) -> Callable[..., list[tuple[Target, Place]]]:
 
 
 def _explained(
-    found: Predicted,
+    predicted: Predicted,
     words: tuple[WordRow, ...],
     rows: Sequence[Sequence[TokenRow]],
     pairs: Sequence[tuple[Target, Place]],
 ) -> Explained:
     targets = tuple(target for target, _place in pairs)
-    return Explained(found, words, rows, targets, {target.id: place for target, place in pairs})
+    return Explained(predicted, words, rows, targets, {target.id: place for target, place in pairs})
 
 
 def _number(
-    subject: Subject, found: Predicted, _rows: Sequence[Sequence[TokenRow]]
+    subject: Subject, predicted: Predicted, _rows: Sequence[Sequence[TokenRow]]
 ) -> list[tuple[Target, Place]]:
     """The number; the scale of some published models is the sigmoid of their output.
 
     Of a number that is written as text, its probability.
     """
-    decoder, value = subject.predictor.decoder, found.prediction.number
+    decoder, value = subject.predictor.decoder, predicted.prediction.number
     if LABEL_TEXTS in decoder:
-        shares = decoding.softmax(found.logits[0][LOGITS])
+        shares = decoding.softmax(predicted.logits[0][LOGITS])
         best = int(shares.argmax())
         target = Target("number", "", float(shares[best]), value=value)
         return [(target, Outputs(0, ((None, best),), LABELS))]
@@ -119,37 +120,37 @@ def _number(
     return [(Target("number", "", 0.0, value=value), Outputs(0, ((None, 0),), over))]
 
 
-def _asked(subject: Subject, document: Document, found: Predicted, target: str) -> Explained:
+def _asked(subject: Subject, document: Document, predicted: Predicted, target: str) -> Explained:
     """Start and end of the best answer to every question, "no answer" at the first unit."""
-    inputs = found.prepared.inputs
+    inputs = predicted.prepared.inputs
     numbers = [int(input_.arrays[PART][0]) for input_ in inputs]
     rows: list[Sequence[TokenRow]] = [() for _input in inputs]
-    asked = found.prediction.required(Answers).answers
-    if not asked:
+    predicted_answers = predicted.prediction.required(Answers).answers
+    if not predicted_answers:
         raise WorkbenchError(
             _("The text has no question."), hint=_("Add a question; its answer is then explained.")
         )
     chosen = target.rpartition(":")[2]
-    number = int(chosen) if chosen.isdecimal() and int(chosen) < len(asked) else 0
-    shown = subject.predictor.task.info.as_read(
-        replace(document, questions=document.questions[number:]), found.prediction
+    number = int(chosen) if chosen.isdecimal() and int(chosen) < len(predicted_answers) else 0
+    read_document = subject.predictor.task.info.as_read(
+        replace(document, questions=document.questions[number:]), predicted.prediction
     )
-    words = words_of(shown, subject.texts)
+    words = words_of(read_document, subject.texts)
     for at, input_ in enumerate(inputs):
         if numbers[at] == number:
-            rows[at] = token_rows(input_, shown, words, subject.preparer)
+            rows[at] = token_rows(input_, read_document, words, subject.preparer)
     pairs = []
-    for question, answer in enumerate(asked):
+    for question, answer in enumerate(predicted_answers):
         own = [at for at, of in enumerate(numbers) if of == question]
-        pairs += _sides(question, answer, own, found)
-    return _explained(found, words, rows, pairs)
+        pairs += _sides(question, answer, own, predicted)
+    return _explained(predicted, words, rows, pairs)
 
 
 def _sides(
-    question: int, answer: PredictedAnswer, own: Sequence[int], found: Predicted
+    question: int, answer: PredictedAnswer, own: Sequence[int], predicted: Predicted
 ) -> list[tuple[Target, Place]]:
-    window, positions = _answer_place(answer, own, found)
-    shares = decoding.softmax(found.logits[window][LOGITS].T)  # (T, 2) → (2, T)
+    window, positions = _answer_place(answer, own, predicted)
+    shares = decoding.softmax(predicted.logits[window][LOGITS].T)  # (T, 2) → (2, T)
     pairs: list[tuple[Target, Place]] = []
     for index, side in enumerate(SIDES):
         at = positions[index]
@@ -161,13 +162,13 @@ def _sides(
 
 
 def _answer_place(
-    answer: PredictedAnswer, own: Sequence[int], found: Predicted
+    answer: PredictedAnswer, own: Sequence[int], predicted: Predicted
 ) -> tuple[int, tuple[int, int]]:
     """The window with the highest score of the answer, and its first and last unit there."""
     best = answer.best
     places = []
     for window in own:
-        piece, logits = found.prepared.inputs[window], found.logits[window][LOGITS]
+        piece, logits = predicted.prepared.inputs[window], predicted.logits[window][LOGITS]
         at = answers.positions(piece, best.start, best.end) if best is not None else None
         if at is not None or best is None:
             first, last = at or (answers.NULL, answers.NULL)
@@ -178,13 +179,13 @@ def _answer_place(
 
 
 def _classes(
-    subject: Subject, found: Predicted, _rows: Sequence[Sequence[TokenRow]]
+    subject: Subject, predicted: Predicted, _rows: Sequence[Sequence[TokenRow]]
 ) -> list[tuple[Target, Place]]:
     """Every class, the most probable first."""
     info = subject.predictor.task.info
     names = info.output_names(subject.labels)
     sigmoid = LABEL_SCORES in info.outputs or len(names) == 1  # a softmax of one is constant
-    logits = found.logits[0][LOGITS]
+    logits = predicted.logits[0][LOGITS]
     shares = 1 / (1 + np.exp(-logits)) if sigmoid else decoding.softmax(logits)
     pairs: list[tuple[Target, Place]] = [
         (
@@ -201,13 +202,13 @@ _Tag = tuple[int, int, Target, Outputs]
 
 
 def _tags(
-    subject: Subject, found: Predicted, rows: Sequence[Sequence[TokenRow]]
+    subject: Subject, predicted: Predicted, rows: Sequence[Sequence[TokenRow]]
 ) -> list[tuple[Target, Place]]:
     """Predicted spans, then the best tag of every word, in order of the text."""
     names = subject.predictor.task.info.output_names(subject.labels)
-    shares = [decoding.softmax(logit[LOGITS]) for logit in found.logits]
+    shares = [decoding.softmax(logit[LOGITS]) for logit in predicted.logits]
     first: dict[int, tuple[int, int]] = {}  # word → (window, position) of its first token
-    for window, position in stitch(found.prepared.inputs):
+    for window, position in stitch(predicted.prepared.inputs):
         word = rows[window][position].word
         if word is not None:
             first.setdefault(word, (window, position))
@@ -245,23 +246,23 @@ def _spans(tags: Sequence[_Tag], names: Sequence[str]) -> list[tuple[Target, Pla
 
 
 def _candidates(
-    subject: Subject, found: Predicted, _rows: Sequence[Sequence[TokenRow]]
+    subject: Subject, predicted: Predicted, _rows: Sequence[Sequence[TokenRow]]
 ) -> list[tuple[Target, Place]]:
     """Predicted spans in order of the text, then the most probable of the others.
 
     Left out are spans over two windows, of which no input of the network has all.
     """
-    begin, where = found.prepared.first(0), found.prepared.alignments[0]
+    begin, where = predicted.prepared.first(0), predicted.prepared.alignments[0]
     scorer = SpanScorer.from_json(subject.predictor.decoder["scorer"], len(subject.labels))
-    present, starts, ends = candidates.boundaries(found.logits, begin, where)
-    offsets = [found.prepared.words[0][word] for word in present]
-    places = list(_predicted(found.prediction.spans, offsets, subject.labels))
-    known, predicted = set(places), _scored(scorer, starts, ends, places)
+    present, starts, ends = candidates.boundaries(predicted.logits, begin, where)
+    offsets = [predicted.prepared.words[0][word] for word in present]
+    places = list(_predicted(predicted.prediction.spans, offsets, subject.labels))
+    known, scored_places = set(places), _scored(scorer, starts, ends, places)
     windows = where.window[present]
     best = _most_probable(scorer, starts, ends, windows, OTHERS + len(known))
     others = [row for row in best if row[1:] not in known][:OTHERS]
     pairs: list[tuple[Target, Place]] = []
-    for share, at, width, label in (*predicted, *others):
+    for share, at, width, label in (*scored_places, *others):
         first, last = int(present[at]), int(present[at + width])
         if windows[at] == windows[at + width]:
             units = int(where.first[first]), int(where.end[last]) - 1
@@ -299,7 +300,7 @@ def _most_probable(
     scorer: SpanScorer, starts: np.ndarray, ends: np.ndarray, windows: np.ndarray, count: int
 ) -> list[tuple[float, int, int, int]]:
     """The `count` candidates within one window with the highest probability, as `_scored`."""
-    found: list[tuple[float, int, int, int]] = []
+    best: list[tuple[float, int, int, int]] = []
     for begin, shares in scorer.blocks(starts, ends):
         first = np.arange(begin, begin + len(shares))[:, None]
         last = np.minimum(first + np.arange(scorer.longest), len(starts) - 1)
@@ -307,8 +308,8 @@ def _most_probable(
         for at in np.argsort(-inside, axis=None, kind="stable")[:count]:
             row, width, label = map(int, np.unravel_index(at, inside.shape))
             if inside[row, width, label] > 0:
-                found.append((float(inside[row, width, label]), begin + row, width, label))
-    return sorted(found, key=lambda item: -item[0])[:count]
+                best.append((float(inside[row, width, label]), begin + row, width, label))
+    return sorted(best, key=lambda item: -item[0])[:count]
 
 
 def _label(tag: _Tag, names: Sequence[str]) -> str:

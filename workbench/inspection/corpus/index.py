@@ -25,9 +25,9 @@ MOST_BYTES = 1 << 30  # of the vectors of one index; lower layers are left out o
 
 def unit(vectors: np.ndarray) -> np.ndarray:
     """Rows (…, H) scaled to length 1; rows of zeros stay as they are. float32."""
-    given = np.asarray(vectors, np.float32)
-    found: np.ndarray = given / np.maximum(np.linalg.norm(given, axis=-1, keepdims=True), 1e-12)
-    return found
+    rows = np.asarray(vectors, np.float32)
+    scaled: np.ndarray = rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-12)
+    return scaled
 
 
 class Index:
@@ -60,26 +60,26 @@ class Index:
 
     def vectors(self, layer: int) -> np.ndarray:
         """float16 (N, width), memory-mapped."""
-        found: np.ndarray = np.load(self.files.layer(layer), mmap_mode="r", allow_pickle=False)
-        return found
+        vectors: np.ndarray = np.load(self.files.layer(layer), mmap_mode="r", allow_pickle=False)
+        return vectors
 
     def cosines(self, layer: int, vector: np.ndarray) -> np.ndarray:
         """float32 (N,) of all rows with a vector (width,)."""
-        rows, wanted = self.vectors(layer), unit(vector)
-        found = np.empty(len(rows), np.float32)
+        rows, query = self.vectors(layer), unit(vector)
+        cosines = np.empty(len(rows), np.float32)
         for start in range(0, len(rows), AT_ONCE):
             part = rows[start : start + AT_ONCE].astype(np.float32)
-            found[start : start + AT_ONCE] = part @ wanted
-        return found
+            cosines[start : start + AT_ONCE] = part @ query
+        return cosines
 
     def lines(self, numbers: Iterable[int]) -> list[dict[str, Any]]:
         """The lines of rows."""
-        found = []
+        lines = []
         with open(self.files.lines, "rb") as file:
             for number in numbers:
                 file.seek(int(self._starts[number]))
-                found.append(json.loads(file.readline()))
-        return found
+                lines.append(json.loads(file.readline()))
+        return lines
 
 
 class Writer:
@@ -140,13 +140,13 @@ class Writer:
 
 def stored_layers(widths: Sequence[int], count: int) -> tuple[int, ...]:
     """The layers of an index with `count` rows: all, or those from the top that fit; ascending."""
-    found, size = [len(widths) - 1], 2 * count * widths[-1]
+    layers, size = [len(widths) - 1], 2 * count * widths[-1]
     for layer in range(len(widths) - 2, -1, -1):
         size += 2 * count * widths[layer]
         if size > MOST_BYTES:
             break
-        found.append(layer)
-    return tuple(sorted(found))
+        layers.append(layer)
+    return tuple(sorted(layers))
 
 
 def delete(files: Iterable[Path]) -> None:

@@ -48,8 +48,8 @@ def run(params: Mapping[str, Any], folder: Path) -> Generator[Progress, str | No
     files = Files(Path(params["root"]), params["key"])
     if not files.about.is_file():
         yield from _build(params, folder, files)
-    if wanted := params.get("projection"):
-        projection = Projection(**wanted)
+    if settings := params.get("projection"):
+        projection = Projection(**settings)
         yield {"kind": "progress", "stage": "map"}
         if not files.map(projection).is_file():
             for part in write_map(Index(str(files.about)), projection):
@@ -61,18 +61,20 @@ def _build(params: Mapping[str, Any], folder: Path, files: Files) -> Iterator[Pr
     uses = json.loads(Path(params["places"]).read_text()) if params["kind"] == USES else None
     of_words = params["kind"] == WORDS
     unit = "word" if of_words or uses is not None else "document"
-    asked = {"unit": unit, "layers": "all", "model": params["model"], "device": params["device"]}
+    settings = {"unit": unit, "layers": "all", "model": params["model"], "device": params["device"]}
     count, done = int(params["count"]), 0
     yield {"kind": "progress", "done": 0, "total": count}
-    embedder = load_embedder({**asked, "allow_pickle": params.get("allow_pickle")}, folder)
+    embedder = load_embedder({**settings, "allow_pickle": params.get("allow_pickle")}, folder)
     widths = embedder.encoder.widths
     only = (round(2 * (len(widths) - 1) / 3),) if of_words else ()  # as `active.instant` reads
     writer, began = Writer(files, widths, count, only=only), time.monotonic()
     try:
         existing_layer(int(params.get("layer", -1)), writer.layers)  # before the work, not after it
         for documents in _chunks(read_documents(Path(params["input"]))):
-            for document, found in zip(documents, embedder.stream(documents), strict=True):
-                for row in _words(document, found) if of_words else _rows(document, found, uses):
+            for document, embedded in zip(documents, embedder.stream(documents), strict=True):
+                for row in (
+                    _words(document, embedded) if of_words else _rows(document, embedded, uses)
+                ):
                     writer.add(*row)
                 if writer.count - done >= max(1, count // 200):
                     done = writer.count
@@ -92,23 +94,23 @@ def _chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:
 Row = tuple[tuple[int, int, int], dict[str, Any], list[np.ndarray]]
 
 
-def _words(document: Document, found: Embedded) -> Iterator[Row]:
-    layers = [found.layers[f"{PREFIX}{number}"] for number in range(len(found.layers))]
-    for at, (start, end) in enumerate(found.offsets.tolist()):
+def _words(document: Document, embedded: Embedded) -> Iterator[Row]:
+    layers = [embedded.layers[f"{PREFIX}{number}"] for number in range(len(embedded.layers))]
+    for at, (start, end) in enumerate(embedded.offsets.tolist()):
         yield (int(document.id or 0), start, end), {}, [rows[at] for rows in layers]
 
 
 def _rows(
-    document: Document, found: Embedded, uses: Mapping[str, Sequence[tuple[int, int]]] | None
+    document: Document, embedded: Embedded, uses: Mapping[str, Sequence[tuple[int, int]]] | None
 ) -> Iterator[Row]:
     id, text = int(document.id or 0), document.text
     if uses is None:
         line = {"key": document.key, "text": text[:BEGINNING]}
-        yield (id, 0, len(text)), line, vectors(found, 0, len(text))
+        yield (id, 0, len(text)), line, vectors(embedded, 0, len(text))
         return
     for start, end in uses[str(id)]:
         line = {"key": document.key, "hash": document.text_hash, **around(text, start, end)}
-        yield (id, start, end), line, vectors(found, start, end)
+        yield (id, start, end), line, vectors(embedded, start, end)
 
 
 def around(text: str, start: int, end: int) -> dict[str, str]:
@@ -119,11 +121,11 @@ def around(text: str, start: int, end: int) -> dict[str, str]:
     return {"left": left, "word": text[start:end], "right": right}
 
 
-def vectors(found: Embedded, start: int, end: int) -> list[np.ndarray]:
+def vectors(embedded: Embedded, start: int, end: int) -> list[np.ndarray]:
     """For each layer, the mean (width,) of the rows that overlap with a range of the text.
 
     0 where there are none.
     """
-    here = (found.offsets[:, 0] < end) & (start < found.offsets[:, 1])
-    layers = [found.layers[f"{PREFIX}{number}"] for number in range(len(found.layers))]
+    here = (embedded.offsets[:, 0] < end) & (start < embedded.offsets[:, 1])
+    layers = [embedded.layers[f"{PREFIX}{number}"] for number in range(len(embedded.layers))]
     return [rows[here].sum(0) / max(1, int(here.sum())) for rows in layers]

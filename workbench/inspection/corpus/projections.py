@@ -32,8 +32,8 @@ class Components:
 
     def __call__(self, vectors: np.ndarray) -> np.ndarray:
         """(N, H) → (N, K)."""
-        found: np.ndarray = (np.asarray(vectors, np.float32) - self.mean) @ self.axes
-        return found
+        components: np.ndarray = (np.asarray(vectors, np.float32) - self.mean) @ self.axes
+        return components
 
 
 def write_map(index: Index, projection: Projection) -> Iterator[float]:
@@ -117,8 +117,8 @@ def _umap(reduced: np.ndarray) -> np.ndarray:
     except ImportError as error:
         raise ModelError(_("UMAP is not installed."), hint=extras.advice("umap-learn")) from error
     near = min(15, len(reduced) - 1)
-    found: Any = umap.UMAP(n_neighbors=near, random_state=SEED).fit_transform(reduced)
-    return np.asarray(found)
+    points: Any = umap.UMAP(n_neighbors=near, random_state=SEED).fit_transform(reduced)
+    return np.asarray(points)
 
 
 def _clusters(reduced: np.ndarray, count: int) -> np.ndarray:
@@ -126,7 +126,7 @@ def _clusters(reduced: np.ndarray, count: int) -> np.ndarray:
     from sklearn.cluster import MiniBatchKMeans
 
     means = MiniBatchKMeans(min(count, len(reduced)), random_state=SEED, n_init=3)
-    found = means.fit_predict(reduced)
-    order = np.argsort(-np.bincount(found, minlength=count), kind="stable")
-    ordered: np.ndarray = np.argsort(order)[found].astype(np.int16)
+    labels = means.fit_predict(reduced)
+    order = np.argsort(-np.bincount(labels, minlength=count), kind="stable")
+    ordered: np.ndarray = np.argsort(order)[labels].astype(np.int16)
     return ordered

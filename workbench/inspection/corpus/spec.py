@@ -87,8 +87,8 @@ class Files:
 
     def read_about(self) -> Mapping[str, int]:
         """Raises OSError or ValueError where there is no usable index."""
-        found: Mapping[str, int] = json.loads(self.about.read_text(encoding="utf-8"))
-        return found
+        counts: Mapping[str, int] = json.loads(self.about.read_text(encoding="utf-8"))
+        return counts
 
     @classmethod
     def at(cls, path: str) -> Files:

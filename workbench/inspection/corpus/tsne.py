@@ -56,8 +56,8 @@ def _initial(rows: np.ndarray, seed: int) -> np.ndarray:
     if scale < LEAST_SCALE:
         drawn = np.random.default_rng(seed).normal(size=2 * len(rows)) * SCALE
         return drawn.astype(np.float32)
-    found = PCA(2, random_state=seed).fit_transform(rows).astype(np.float32, copy=False)
-    scaled: np.ndarray = (found / np.std(found[:, 0]) * SCALE).ravel()
+    components = PCA(2, random_state=seed).fit_transform(rows).astype(np.float32, copy=False)
+    scaled: np.ndarray = (components / np.std(components[:, 0]) * SCALE).ravel()
     return scaled
 
 

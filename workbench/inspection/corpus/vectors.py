@@ -49,5 +49,5 @@ def text_vectors(
     longest = subject.max_length if subject.is_run else min(subject.encoder.max_length, LONGEST)
     with scratch.folder("inspect") as folder:
         embedder = Embedder(subject.encoder, longest, unit, ALL, folder)
-        (found,) = embedder.stream([replace(document, texts=document.texts[:1])])
-        return vectors(found, start, end)
+        (embedded,) = embedder.stream([replace(document, texts=document.texts[:1])])
+        return vectors(embedded, start, end)

@@ -39,29 +39,29 @@ class DocumentMapInspector:
         layer = index.existing_layer(options["layer"])
         try:
             with np.load(options["map"], allow_pickle=False) as file:
-                found = dict(file)
+                map = dict(file)
         except (OSError, ValueError) as error:
             raise ModelError(
                 _("The map cannot be read: {error}.").format(error=error),
                 hint=_("Run the view again; the map is then computed again."),
             ) from error
-        places = index.places[found["rows"]]
+        places = index.places[map["rows"]]
         here: tuple[float, ...] = ()
         if method == PCA and (place := _place(document, options)) is not None:
             vector = unit(text_vectors(subject, document, *place)[layer])
-            here = tuple(((vector - found["mean"]) @ found["axes"]).tolist())
+            here = tuple(((vector - map["mean"]) @ map["axes"]).tolist())
         return DocumentMap(
-            found["points"],
+            map["points"],
             places[:, 0].copy(),
             places[:, 1].copy(),
             places[:, 2].copy(),
-            found["clusters"],
+            map["clusters"],
             method,
             layer,
             index.layers,
             index.count,
             index.total,
-            tuple(found["shares"].tolist()) if method == PCA else (),
+            tuple(map["shares"].tolist()) if method == PCA else (),
             here,
         )
 

@@ -36,31 +36,31 @@ class GroupSwapInspector:
         words = groups.read(str(options["list"]))
         count = subject.texts
         every = [record.document for record in data.records if len(record.document.texts) == count]
-        given = [item for item in every if any(words.occurs(text) for _name, text in item.texts)]
-        if not given:
+        usable = [item for item in every if any(words.occurs(text) for _name, text in item.texts)]
+        if not usable:
             raise WorkbenchError(
                 _("No document has a word of the list {title!r}.").format(title=words.title)
             )
         names = tuple(words.groups)
-        versions = [given, *([_swapped(item, words, name) for item in given] for name in names)]
-        found: list[list[Prediction]] = []
+        versions = [usable, *([_swapped(item, words, name) for item in usable] for name in names)]
+        version_predictions: list[list[Prediction]] = []
         for number, documents in enumerate(versions):
-            found.append([])
+            version_predictions.append([])
             for start in range(0, len(documents), AT_ONCE):
                 yield (number + start / len(documents)) / len(versions)
-                found[-1] += subject.predict(documents[start : start + AT_ONCE])
-        predictions = [prediction for version in found for prediction in version]
+                version_predictions[-1] += subject.predict(documents[start : start + AT_ONCE])
+        predictions = [prediction for version in version_predictions for prediction in version]
         documents = [item for version in versions for item in version]
         scores = scored(predictions, documents, subject.labels)
-        table = scores.table.reshape(len(versions), len(given), -1)  # (1 + G, N, L)
+        table = scores.table.reshape(len(versions), len(usable), -1)  # (1 + G, N, L)
         rows = _rows(versions, table, scores)
-        keys = [scores.keys[len(given) + at :: len(given)] for at in range(len(given))]
+        keys = [scores.keys[len(usable) + at :: len(usable)] for at in range(len(usable))]
         return GroupSwap(
             words.title,
             names,
             tuple(_effects(table[1:], names, scores.labels)),
             len(every),
-            len(given),
+            len(usable),
             sum(len(set(key)) > 1 for key in keys),
             tuple(sorted(rows, key=lambda row: -row.spread)[:LISTED]),
             scores.scores,
@@ -77,7 +77,7 @@ def _swapped(document: Document, words: GroupList, group: str) -> Document:
 def _effects(table: np.ndarray, names: Sequence[str], labels: Sequence[str]) -> list[GroupEffect]:
     """table (G, N, L): probabilities by group, document and label."""
     changes = table - table.mean(0)
-    count, found = table.shape[1], []
+    count, effects = table.shape[1], []
     columns = changes.transpose(1, 2, 0).reshape(count, -1)  # (N, L · G)
     drawn = resampling.resampled(
         lambda weights: {"mean": resampling.weighted_sums(weights, columns) / count}, count
@@ -86,7 +86,7 @@ def _effects(table: np.ndarray, names: Sequence[str], labels: Sequence[str]) -> 
     for at, label in enumerate(labels):
         for number, name in enumerate(names):
             column = at * len(names) + number
-            found.append(
+            effects.append(
                 GroupEffect(
                     label,
                     name,
@@ -96,7 +96,7 @@ def _effects(table: np.ndarray, names: Sequence[str], labels: Sequence[str]) -> 
                     float(high[column]),
                 )
             )
-    return found
+    return effects
 
 
 def _rows(

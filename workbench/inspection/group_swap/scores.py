@@ -47,10 +47,10 @@ def scored(
 
 
 def _labels(predictions: Sequence[Prediction]) -> Scored:
-    found = [prediction.required(DocumentLabels) for prediction in predictions]
-    names = tuple(found[0].as_dict())
-    table = np.array([[labels.as_dict()[name] for name in names] for labels in found])
-    texts = tuple(_joined(labels.chosen) for labels in found)
+    label_predictions = [prediction.required(DocumentLabels) for prediction in predictions]
+    names = tuple(label_predictions[0].as_dict())
+    table = np.array([[labels.as_dict()[name] for name in names] for labels in label_predictions])
+    texts = tuple(_joined(labels.chosen) for labels in label_predictions)
     return Scored(names, table, texts, texts, PROBABILITY)
 
 
@@ -59,12 +59,14 @@ def _answers(predictions: Sequence[Prediction], documents: Sequence[Document]) -
 
     Words of an answer may be exchanged: it is the same if it has the same words.
     """
-    found = [prediction.required(Answers).answers for prediction in predictions]
-    means = [np.mean([answer.score for answer in given]) if given else 0.0 for given in found]
-    texts = tuple(_joined([answer.answer or NONE for answer in given]) for given in found)
+    all_answers = [prediction.required(Answers).answers for prediction in predictions]
+    means = [
+        np.mean([answer.score for answer in answers]) if answers else 0.0 for answers in all_answers
+    ]
+    texts = tuple(_joined([answer.answer or NONE for answer in answers]) for answers in all_answers)
     keys = tuple(
-        tuple(_place(answer, document.text) for answer in given)
-        for given, document in zip(found, documents, strict=True)
+        tuple(_place(answer, document.text) for answer in answers)
+        for answers, document in zip(all_answers, documents, strict=True)
     )
     return Scored((_("answer"),), np.array(means)[:, None], texts, keys, PROBABILITY)
 
@@ -80,12 +82,14 @@ def _counts(predictions: Sequence[Prediction], labels: Sequence[str]) -> Scored:
     """How many spans have each label; tags of words where there are no spans at all."""
     spans = any(prediction.spans for prediction in predictions)
     of: Callable[[Prediction], list[str]] = _span_labels if spans else _tags
-    found = [of(prediction) for prediction in predictions]
-    names = tuple(dict.fromkeys((*labels, *(name for items in found for name in items))))
-    counts = [Counter(items) for items in found]
+    names_by_document = [of(prediction) for prediction in predictions]
+    names = tuple(
+        dict.fromkeys((*labels, *(name for items in names_by_document for name in items)))
+    )
+    counts = [Counter(items) for items in names_by_document]
     table = np.array([[count[name] for name in names] for count in counts], float)
-    texts = tuple(map(_joined, found))
-    return Scored(names, table.reshape(len(found), len(names)), texts, texts, COUNT)
+    texts = tuple(map(_joined, names_by_document))
+    return Scored(names, table.reshape(len(names_by_document), len(names)), texts, texts, COUNT)
 
 
 def _span_labels(prediction: Prediction) -> list[str]:

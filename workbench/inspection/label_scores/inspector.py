@@ -21,6 +21,6 @@ class LabelScoresInspector:
     ) -> LabelProbabilities:
         (document,) = documents
         prediction = subject.prediction(document)
-        found = prediction.required(LabelScores)
-        rows = zip(found.labels, found.scores, found.thresholds, strict=True)
+        scores = prediction.required(LabelScores)
+        rows = zip(scores.labels, scores.scores, scores.thresholds, strict=True)
         return LabelProbabilities(tuple(LabelProbability(*row) for row in rows), prediction.cut)

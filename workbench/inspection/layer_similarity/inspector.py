@@ -71,8 +71,8 @@ def _half(
         try:
             done = next(work)
         except StopIteration as end:
-            found: LayerStates = end.value
-            return found
+            states: LayerStates = end.value
+            return states
         yield start + 0.4 * done
 
 

@@ -56,9 +56,9 @@ class LogitLensInspector:
         if hidden and hidden[-1] >= len(words):
             text = _("There is no word {number}: the text has {count}, counted from 0.")
             raise WorkbenchError(text.format(number=hidden[-1], count=len(words)))
-        found = _layers(model, _ids(model, piece.ids.tolist(), rows, hidden), positions)
+        layers = _layers(model, _ids(model, piece.ids.tolist(), rows, hidden), positions)
         return LogitLens(
-            tuple(rows), words, bool(cut), *found, tuple(positions), masked, tuple(hidden)
+            tuple(rows), words, bool(cut), *layers, tuple(positions), masked, tuple(hidden)
         )
 
 
@@ -95,5 +95,5 @@ def _name(model: LanguageModel, number: int) -> str:
 
 
 def _array(values: Tensor) -> np.ndarray:
-    found: np.ndarray = values.cpu().numpy()
-    return found
+    array: np.ndarray = values.cpu().numpy()
+    return array

@@ -163,15 +163,15 @@ def _scored_further(
     A few chosen words are scored in the same pass, one row for each; the scores are None otherwise.
     """
     own = [at for _word, at in text.places(words)]
-    asked = [(text.hidden([(0, at)]), at) for at in own]
+    requests = [(text.hidden([(0, at)]), at) for at in own]
     places = text.places(chosen)
     if len(places) > TOGETHER:
         places = []
-    asked += [(text.hidden(places), at) for _word, at in places]
-    bits, scores = _scored(model, text.piece, asked, len(own))
-    found = tuple(sum(bits[at] for at in text.tokens.get(word, ())) for word in words)
+    requests += [(text.hidden(places), at) for _word, at in places]
+    bits, scores = _scored(model, text.piece, requests, len(own))
+    word_bits = tuple(sum(bits[at] for at in text.tokens.get(word, ())) for word in words)
     scored = text.scored + len(own)
-    further = replace(text, bits=(*text.bits, *found), scored=scored)
+    further = replace(text, bits=(*text.bits, *word_bits), scored=scored)
     return further, scores if places else None
 
 
@@ -184,37 +184,37 @@ def _next_words(text: _Text, part: int, *, whole: bool) -> tuple[list[int], bool
     length = max(1, len(text.piece))
     room = len(text.piece) if whole else max(8, BUDGET // length)
     now = max(LEAST, part // length) if part else room
-    found: list[int] = []
+    next_words: list[int] = []
     scored = 0
     for word in range(len(text.bits), text.end):
         many = len(text.tokens.get(word, ()))
         if many and text.scored + scored + many > room:
-            return found, True
+            return next_words, True
         if scored and scored + many > now:
-            return found, text.complete
-        found.append(word)
+            return next_words, text.complete
+        next_words.append(word)
         scored += many
-    return found, True
+    return next_words, True
 
 
 def _scored(
-    model: LanguageModel, piece: EncodedInput, asked: Sequence[tuple[list[int], int]], own: int
+    model: LanguageModel, piece: EncodedInput, requests: Sequence[tuple[list[int], int]], own: int
 ) -> tuple[dict[int, float], Tensor]:
     """For the first `own` inputs: position → -log2 P(token | all others); the scores of the rest.
 
-    asked: ids with masks, and the position whose score is computed.
+    requests: ids with masks, and the position whose score is computed.
     """
-    found, more, ids = dict[int, float](), list[Tensor](), piece.ids.tolist()
-    for chosen in batches_by_length(np.full(len(asked), len(ids)), BATCH_TOKENS):
-        batch = [asked[number] for number in chosen]
+    bits, more, ids = dict[int, float](), list[Tensor](), piece.ids.tolist()
+    for chosen in batches_by_length(np.full(len(requests), len(ids)), BATCH_TOKENS):
+        batch = [requests[number] for number in chosen]
         scores = model.logits([row for row, _at in batch], [[at] for _row, at in batch])[:, 0]
         logs = scores.float().log_softmax(-1)  # (B, V)
         for turn, (number, (_row, at)) in enumerate(zip(chosen, batch, strict=True)):
             if number < own:
-                found[at] = -float(logs[turn, ids[at]]) / math.log(2)
+                bits[at] = -float(logs[turn, ids[at]]) / math.log(2)
             else:
                 more.append(scores[turn])
-    return found, torch.stack(more) if more else torch.empty(0)
+    return bits, torch.stack(more) if more else torch.empty(0)
 
 
 def _expected(
@@ -231,11 +231,11 @@ def _expected(
     ids = text.piece.ids.tolist()
     scores = logits.float().softmax(-1)
     values, best = scores.topk(min(top, scores.shape[-1]), dim=-1)
-    found = []
+    positions = []
     for number, (word, at) in enumerate(places):
         own = float(scores[number, ids[at]])
         pieces = [model.tokenizer.piece(item) for item in best[number].tolist()]
-        found.append(
+        positions.append(
             MaskedPosition(
                 word,
                 text.rows[at].shown,
@@ -245,7 +245,7 @@ def _expected(
                 tuple(zip(pieces, values[number].tolist(), strict=True)),
             )
         )
-    return tuple(found)
+    return tuple(positions)
 
 
 def _follows(encoder: Encoder, first: str, second: str) -> float:

@@ -22,11 +22,11 @@ class MembersInspector:
     ) -> Members:
         """Raises WorkbenchError if the runs predict different classes."""
         (document,) = documents
-        found = [member.subject.prediction(document) for member in subject.members]
-        average = mean(found)
+        predictions = [member.subject.prediction(document) for member in subject.members]
+        average = mean(predictions)
         scores = average.required(ClassScores)
         rows = []
-        for member, prediction in zip(subject.members, found, strict=True):
+        for member, prediction in zip(subject.members, predictions, strict=True):
             classes = prediction.required(ClassScores)
             table = classes.as_dict()
             own = tuple(table[name] for name in scores.labels)

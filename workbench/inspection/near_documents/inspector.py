@@ -43,8 +43,8 @@ class NearDocumentsInspector:
         best = np.argpartition(-cosines, most - 1)[:most] if most else np.zeros(0, np.int64)
         best = best[np.argsort(-cosines[best], kind="stable")]
         ids = index.places[best, 0].tolist()
-        found = tuple(
+        near = tuple(
             NearDocument(id, line["key"], line["text"], float(cosine))
             for id, line, cosine in zip(ids, index.lines(best), cosines[best], strict=True)
         )
-        return NearDocuments(found, layer, index.layers, index.count, index.total)
+        return NearDocuments(near, layer, index.layers, index.count, index.total)

@@ -32,8 +32,8 @@ class NeighboursInspector:
         lexicon = self._open(Path(models.vectors_file(subject.info)))
         (document,) = documents
         typed = options["word"].split()
-        found = typed or [word.text for word in words_of(document, subject.texts)]
-        texts = list(dict.fromkeys(text for text in found if any(map(str.isalnum, text))))
+        candidates = typed or [word.text for word in words_of(document, subject.texts)]
+        texts = list(dict.fromkeys(text for text in candidates if any(map(str.isalnum, text))))
         words = [_near(lexicon, text, options["by"], options["top"]) for text in texts[:MOST]]
         by = options["by"]
         return NearWords(tuple(words), by, len(lexicon), by == DISTANCE, len(texts) > MOST)
@@ -41,6 +41,6 @@ class NeighboursInspector:
 
 def _near(lexicon: Lexicon, text: str, by: str, top: int) -> NearWord:
     form = lexicon.known(text) or ""
-    found = lexicon.neighbours(form, by=by, top=top) if form else None
-    nearest = tuple(Near(neighbour.word, neighbour.score) for neighbour in found or ())
+    neighbours = lexicon.neighbours(form, by=by, top=top) if form else None
+    nearest = tuple(Near(neighbour.word, neighbour.score) for neighbour in neighbours or ())
     return NearWord(text, form, lexicon.words.row(form) >= 0, nearest)

@@ -53,7 +53,10 @@ def _result(
     cuts = {"temperature": options["temperature"], "top_k": options["top_k"]}
     probabilities = logits.softmax(-1)
     sampled = filtered(logits[-1], **cuts, top_p=options["top_p"])
-    kept, by_k = int((sampled > 0).sum()), int((filtered(logits[-1], **cuts, top_p=1.0) > 0).sum())
+    sampled_count, by_k = (
+        int((sampled > 0).sum()),
+        int((filtered(logits[-1], **cuts, top_p=1.0) > 0).sum()),
+    )
     values, best = probabilities[-1].topk(min(options["top"], logits.shape[-1]))
     rows = [
         NextToken(number, text.name(number), value, float(sampled[number]))
@@ -65,9 +68,9 @@ def _result(
         tuple(map(text.name, added)),
         tuple(float(probabilities[step, number]) for step, number in enumerate(added)),
         tuple(rows),
-        kept,
+        sampled_count,
         size,
-        "" if kept == size else TOP_P if kept < by_k else TOP_K,
+        "" if sampled_count == size else TOP_P if sampled_count < by_k else TOP_K,
         tuple(entropy_bits(probability.numpy()) for probability in probabilities),
         text.text(added),
         len(added) < text.limit and text.ends.isdisjoint(added),

@@ -55,8 +55,8 @@ class ProbesInspector:
     ) -> Generator[float, None, Probes]:
         """Raises WorkbenchError for labels that cannot be probed, or without train or dev."""
         info, layer = tasks.info(task), str(options[LAYER])
-        given = {split: data.by_split(split) for split in SPLITS}
-        if not all(given.values()):
+        records = {split: data.by_split(split) for split in SPLITS}
+        if not all(records.values()):
             raise WorkbenchError(
                 _("Probes need labelled documents in train and dev."),
                 hint=_("Assign splits in Data ▸ Splits, and submit documents of both."),
@@ -64,19 +64,19 @@ class ProbesInspector:
         subjects = [subject]
         if (folder := subject.base_folder) is not None:
             subjects.insert(0, Subject(folder, device=str(subject.encoder.device)))
-        found, probed = None, list[ProbedModel]()
+        about, probed = None, list[ProbedModel]()
         for number, item in enumerate(subjects):
             examples = {}
             for turn, split in enumerate(SPLITS):
                 share = partial(_share, len(subjects), number, 0.2 * turn, 0.2)
-                reading = _examples(item, info, layer, given[split], options)
+                reading = _examples(item, info, layer, records[split], options)
                 examples[split] = yield from _scaled(reading, share)
             _check(examples, layer)
-            found = found or _about(examples, layer, info)
+            about = about or _about(examples, layer, info)
             probing = _layers(examples["train"], examples["dev"], options["seed"])
             layers = yield from _scaled(probing, partial(_share, len(subjects), number, 0.4, 0.6))
             probed.append(ProbedModel(item.info.name, layers, before=item is not subject))
-        return Probes(layer, info.windows, tuple(probed), **(found or {}))
+        return Probes(layer, info.windows, tuple(probed), **(about or {}))
 
 
 def _share(models: int, number: int, start: float, size: float, done: float) -> float:
@@ -105,12 +105,12 @@ def _examples(
     states = yield from layer_states(subject, documents, unit=unit, most=most)
     read = _word_labels if info.windows else _document_labels
     labels, types = read(states, info, layer, records)
-    kept = np.array([at for at, label in enumerate(labels) if label is not None], np.int64)
+    labelled = np.array([at for at, label in enumerate(labels) if label is not None], np.int64)
     return Examples(
-        tuple(rows[kept] for rows in states.layers),
-        tuple(str(labels[at]) for at in kept),
-        tuple(types[at] for at in kept),
-        states.owner[kept],
+        tuple(rows[labelled] for rows in states.layers),
+        tuple(str(labels[at]) for at in labelled),
+        tuple(types[at] for at in labelled),
+        states.owner[labelled],
     )
 
 
@@ -134,14 +134,14 @@ def _document_labels(
     labels, types = list[str | None](), list[str]()
     for number in states.owner.tolist():
         document, gold = records[number].document, info.gold(records[number], layer)
-        found = tuple(gold.labels()) if gold is not None else ()
-        if len(found) > 1:
+        gold_labels = tuple(gold.labels()) if gold is not None else ()
+        if len(gold_labels) > 1:
             raise WorkbenchError(
                 _("Document {key!r} has several labels ({n}); a probe needs exactly one.").format(
-                    key=document.key, n=len(found)
+                    key=document.key, n=len(gold_labels)
                 )
             )
-        labels.append(found[0] if found else None)
+        labels.append(gold_labels[0] if gold_labels else None)
         start, end = next(iter(tokens_of(document)), (0, 0))
         types.append(document.text[start:end].casefold())
     return labels, types
@@ -202,11 +202,11 @@ def _layers(
         ),
     ]
     probed = []
-    for number, (known, asked) in enumerate(zip(train.states, dev.states, strict=True)):
+    for number, (known, dev_states) in enumerate(zip(train.states, dev.states, strict=True)):
         rights = []
-        for turn, (given, wanted) in enumerate(targets):
+        for turn, (train_labels, dev_labels) in enumerate(targets):
             yield (number + turn / 2) / len(train.states)
-            rights.append(probe(known, given, asked) == np.array(wanted))
+            rights.append(probe(known, train_labels, dev_states) == np.array(dev_labels))
         probed.append(_intervals(rights[0], rights[1], dev.owner))
     return tuple(probed)
 
@@ -216,17 +216,17 @@ def probe(train: np.ndarray, labels: Sequence[str], dev: np.ndarray) -> np.ndarr
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
-    given = train.astype(np.float32)
-    mean, spread = given.mean(0), given.std(0) + 1e-6
+    states = train.astype(np.float32)
+    mean, spread = states.mean(0), states.std(0) + 1e-6
     if len(set(labels)) < 2:  # of a control task with few types
         return np.full(len(dev), labels[0])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a probe is compared, not deployed
         fitted = LogisticRegression(max_iter=ITERATIONS, tol=TOLERANCE).fit(
-            (given - mean) / spread, labels
+            (states - mean) / spread, labels
         )
-    found: np.ndarray = fitted.predict((dev.astype(np.float32) - mean) / spread)
-    return found
+    predicted: np.ndarray = fitted.predict((dev.astype(np.float32) - mean) / spread)
+    return predicted
 
 
 def _intervals(right: np.ndarray, control: np.ndarray, owner: np.ndarray) -> ProbedLayer:
@@ -236,8 +236,8 @@ def _intervals(right: np.ndarray, control: np.ndarray, owner: np.ndarray) -> Pro
     counts = np.stack(sums, 1)  # (D, 3)
 
     def statistic(weights: np.ndarray) -> dict[str, np.ndarray]:
-        found = resampling.weighted_sums(weights, counts)  # (R, 3)
-        shares = resampling.divided(found[:, :2], found[:, 2:])
+        totals = resampling.weighted_sums(weights, counts)  # (R, 3)
+        shares = resampling.divided(totals[:, :2], totals[:, 2:])
         difference = shares[:, 0] - shares[:, 1]
         return {"accuracy": shares[:, 0], "control": shares[:, 1], "selectivity": difference}
 

@@ -31,8 +31,8 @@ class SamplesInspector:
         read a further unit.
         """
         (document,) = documents
-        asked = {name: value for name, value in options.items() if name != "part"}
-        key = id(subject), document.texts, dict(document.tokens), asked
+        settings = {name: value for name, value in options.items() if name != "part"}
+        key = id(subject), document.texts, dict(document.tokens), settings
         drawing = self._last[1] if self._last is not None and self._last[0] == key else None
         if drawing is None or not drawing.rest:
             text = continuation(subject, document, options["direction"])
@@ -91,11 +91,11 @@ class _Drawing:
 
     @property
     def samples(self) -> Samples:
-        found = zip(self.rows, self.lengths, self.totals, strict=True)
+        drawn = zip(self.rows, self.lengths, self.totals, strict=True)
         return Samples(
             tuple(
                 Sample(self.text.text(row[:length]), length, total / max(1, length))
-                for row, length, total in found
+                for row, length, total in drawn
             ),
             self.text.backward,
             self.rest,

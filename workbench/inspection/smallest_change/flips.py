@@ -66,28 +66,28 @@ def flips(
     own = (scorer.embeddings[0, list(positions.values())] * chosen).sum(-1)  # (P,)
     every = scorer.table.table.weight.detach() @ chosen.T  # (V, P)
     falls_of = own[:, None] - every[torch.tensor(ids, device=every.device)].T  # (P, W)
-    found: dict[int, list[Flip]] = {}
+    flips_by_word: dict[int, list[Flip]] = {}
     for at, falls in zip(positions, falls_of, strict=True):
         word = words[at]
         falls = falls * sign if sign else falls.abs()
         best = falls.topk(min(top + 1, len(names)))
         pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
-        found[at] = [
+        flips_by_word[at] = [
             Flip(names[number], fall)
             for number, fall in pairs
             if names[number].casefold() != word.text.casefold()
         ][:top]
-    return found
+    return flips_by_word
 
 
 def _tokens(text: Explained, window: int) -> dict[tuple[int, int, str], list[int]]:
     """Start, end and text of a word → its tokens in the window; the last text if two share it."""
-    found: dict[int, list[int]] = {}
+    positions: dict[int, list[int]] = {}
     for position, row in enumerate(text.rows[window]):
         if row.word is not None:
-            found.setdefault(row.word, []).append(position)
-    words = {at: text.words[at] for at in sorted(found)}
-    return {(word.start, word.end, word.text): found[at] for at, word in words.items()}
+            positions.setdefault(row.word, []).append(position)
+    words = {at: text.words[at] for at in sorted(positions)}
+    return {(word.start, word.end, word.text): positions[at] for at, word in words.items()}
 
 
 def _gradient(scorer: Scorer) -> torch.Tensor:
@@ -105,10 +105,10 @@ def _vocabulary(tokenizer: Tokenizer) -> tuple[list[int], list[str]]:
     """Ids and texts of the entries that are whole words of letters."""
     pieces = tokenizer.backend.get_vocab()
     has_spaces = not any(piece.startswith(INSIDE) for piece in pieces)
-    found = [
+    entries = [
         (number, piece.lstrip("".join(SPACES)))
         for piece, number in pieces.items()
         if not has_spaces or piece.startswith(SPACES)
     ]
-    kept = sorted((number, text) for number, text in found if text.isalpha() and len(text) > 1)
-    return [number for number, _text in kept], [text for _number, text in kept]
+    usable = sorted((number, text) for number, text in entries if text.isalpha() and len(text) > 1)
+    return [number for number, _text in usable], [text for _number, text in usable]

@@ -55,17 +55,17 @@ class SmallestChangeInspector:
         if not words:
             raise WorkbenchError(_("The text has no words to change."))
         prediction = subject.prediction(document)
-        found = decisions.targets(prediction, words)
-        target = decisions.chosen(found, str(options["target"]))
-        asked = {name: value for name, value in options.items() if name != "part"}
+        targets = decisions.targets(prediction, words)
+        target = decisions.chosen(targets, str(options["target"]))
+        settings = {name: value for name, value in options.items() if name != "part"}
         texts = document.texts, dict(document.tokens), document.questions, document.choices
-        key = id(subject), texts, found, asked
+        key = id(subject), texts, targets, settings
         if self._last is None or self._last[0] != key:
             asking = Asking(subject, document, text, words, target, prediction, options["step"])
             top, proposer = options["top"], str(options["proposer"]).strip()
             search = Search(
                 asking,
-                found,
+                targets,
                 options["most"],
                 partial(self._proposals, asking, proposer, top),
                 partial(_estimates, asking, top),
@@ -80,17 +80,17 @@ class SmallestChangeInspector:
         model = self._language_model(asking.subject, proposer)
         if model is None:
             return None
-        found = _proposals(model, asking.text, asking.words, top)
-        return found, model.encoder.info.name
+        proposals = _proposals(model, asking.text, asking.words, top)
+        return proposals, model.encoder.info.name
 
-    def _language_model(self, subject: Predicting, asked: str) -> LanguageModel | None:
+    def _language_model(self, subject: Predicting, name: str) -> LanguageModel | None:
         """The masked language model asked for: by default the one that the run was trained from,
         else the starter. None if there is none.
         """
-        key = subject.folder, asked
+        key = subject.folder, name
         if self._model is None or self._model[0] != key:
-            folders = [models.installed(asked)] if asked else _proposers(subject)
-            self._model = key, None if asked == NO_MODEL else _first_masked(folders, asked)
+            folders = [models.installed(name)] if name else _proposers(subject)
+            self._model = key, None if name == NO_MODEL else _first_masked(folders, name)
         return self._model[1]
 
 
@@ -98,18 +98,18 @@ def _proposers(subject: Predicting) -> list[Path | None]:
     return [subject.base_folder, models.installed(DEFAULT_PROPOSER)]
 
 
-def _first_masked(folders: Sequence[Path | None], asked: str) -> LanguageModel | None:
+def _first_masked(folders: Sequence[Path | None], name: str) -> LanguageModel | None:
     """Raises ModelError if the model asked for is none."""
     for folder in folders:
         if folder is None:
             continue
         with suppress(WorkbenchError):  # a model that predicts no words
-            found = LanguageModel.load(folder)
-            if found.kind == MASKED:
-                return found
-    if asked:
+            model = LanguageModel.load(folder)
+            if model.kind == MASKED:
+                return model
+    if name:
         raise ModelError(
-            _("{name} is not an installed masked language model.").format(name=asked),
+            _("{name} is not an installed masked language model.").format(name=name),
             hint=_("Choose a masked language model of the Models page, such as starter-bert."),
         )
     return None
@@ -125,10 +125,14 @@ def _estimates(asking: Asking, top: int) -> dict[int, dict[str, float]]:
         sign = -1
     try:
         explained_as = _explained(asking, subject)
-        found = flips(subject, asking.document, asking.words, explained_as, top, sign=sign)
+        flips_by_word = flips(subject, asking.document, asking.words, explained_as, top, sign=sign)
     except WorkbenchError:
         return {}
-    return {at: {flip.new: flip.fall for flip in given} for at, given in found.items() if given}
+    return {
+        at: {flip.new: flip.fall for flip in word_flips}
+        for at, word_flips in flips_by_word.items()
+        if word_flips
+    }
 
 
 def _explained(asking: Asking, subject: Subject) -> str:
@@ -169,10 +173,10 @@ def _proposals(
     if not rows:
         return {}
     best = model.logits(rows, places)[:, 0].topk(4 * top, dim=-1).indices.tolist()  # (B, 4 top)
-    found: dict[int, list[str]] = {}
+    proposals: dict[int, list[str]] = {}
     for at, numbers in zip(chosen, best, strict=True):
         pieces = [tokenizer.piece(number).lstrip("Ġ▁") for number in numbers]
         own = words[at].text.casefold()
         fitting = [piece for piece in pieces if piece.isalpha() and piece.casefold() != own]
-        found[at] = list(dict.fromkeys(fitting))[:top]
-    return found
+        proposals[at] = list(dict.fromkeys(fitting))[:top]
+    return proposals

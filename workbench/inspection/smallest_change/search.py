@@ -88,8 +88,8 @@ class Search:
         yield from self._kind(DELETE, lambda edits: {at: [""] for at in free if at not in edits})
         self.searching = REPLACE
         yield True
-        if (found := self.proposals()) is not None:
-            proposals, self._proposer = found
+        if (proposed := self.proposals()) is not None:
+            proposals, self._proposer = proposed
             yield from self._kind(
                 REPLACE,
                 lambda edits: {
@@ -99,7 +99,7 @@ class Search:
         self.searching = FLIP
         yield True
         estimates = self._estimated = {
-            at: found for at, found in self.estimates().items() if at in free
+            at: proposed for at, proposed in self.estimates().items() if at in free
         }
         if estimates:
             yield from self._kind(FLIP, lambda edits: _best_estimates(estimates, edits))
@@ -115,8 +115,10 @@ class Search:
         self._keep(kind, edits, answer)
         while len(edits) < self.most and not answer.turned:
             weak = {(trial.word, trial.new) for trial in _by_fall(trials)[PROMISING:]}
-            given = ((at, new) for at, found in candidates(edits).items() for new in found)
-            pairs = [pair for pair in given if pair not in weak]
+            replacements = (
+                (at, new) for at, new_words in candidates(edits).items() for new in new_words
+            )
+            pairs = [pair for pair in replacements if pair not in weak]
             if not pairs:
                 break
             answers = yield from self._asked([{**edits, at: new} for at, new in pairs])
@@ -163,9 +165,9 @@ class Search:
 
     def _tried(self, at: int, new: str, verdict: Verdict) -> Trial:
         fall = self._before.own - verdict.own
-        found = Trial(at, new, verdict.label, verdict.share, fall, value=verdict.value)
-        self._trials[at, new] = found
-        return found
+        trial = Trial(at, new, verdict.label, verdict.share, fall, value=verdict.value)
+        self._trials[at, new] = trial
+        return trial
 
     def _keep(self, kind: str, edits: Mapping[int, str], answer: Verdict) -> None:
         words, (text, _places) = tuple(edits.items()), self.asking.changed(edits)
@@ -178,9 +180,9 @@ def _best_estimates(estimates: Estimates, edits: Edits) -> dict[int, list[str]]:
     """The VERIFIED replacements of other words with the largest estimates."""
     pairs = [
         (fall, at, new)
-        for at, found in estimates.items()
+        for at, falls in estimates.items()
         if at not in edits
-        for new, fall in found.items()
+        for new, fall in falls.items()
     ]
     best: dict[int, list[str]] = {}
     for _fall, at, new in sorted(pairs, reverse=True)[:VERIFIED]:

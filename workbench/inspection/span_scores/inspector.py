@@ -46,7 +46,7 @@ class SpanScoresInspector:
         begin, stop = (part - 1) * PART, min(part * PART, len(offsets))
         reach = slice(begin, stop + scorer.longest - 1)  # the words of the spans of this part
         empty = np.zeros((0, scorer.longest, len(subject.labels)))
-        blocks = (found for _at, found in scorer.blocks(starts[reach], ends[reach]))
+        blocks = (block for _at, block in scorer.blocks(starts[reach], ends[reach]))
         scores = np.concatenate([empty, *blocks])[: stop - begin]
         temperature = subject.temperature
         none = _tempered(1 - scores.sum(-1), temperature) if scorer.none else None
@@ -75,8 +75,8 @@ class SpanScoresInspector:
 
 def _tempered(scores: np.ndarray, temperature: float) -> np.ndarray:
     """As those of predictions. 0 beyond the last word stays 0."""
-    found: np.ndarray = np.where(scores > 0, decoding.tempered_scores(scores, temperature), 0.0)
-    return found
+    tempered: np.ndarray = np.where(scores > 0, decoding.tempered_scores(scores, temperature), 0.0)
+    return tempered
 
 
 def _best(

@@ -27,18 +27,18 @@ def embedded(encoder: Encoder, piece: EncodedInput) -> tuple[Embedded, ...]:
     """One per unit of the input; () if the encoder looks up no embedding per token."""
     arrays = stack([piece], encoder.input_names, encoder.preparer.fill)
     inputs = {name: torch.from_numpy(array).to(encoder.device) for name, array in arrays.items()}
-    with torch.inference_mode(), _observed(encoder, len(piece)) as found, suppress(_Enough):
+    with torch.inference_mode(), _observed(encoder, len(piece)) as lookups, suppress(_Enough):
         encoder(inputs)
-    if TOKEN not in found:
+    if TOKEN not in lookups:
         return ()
-    width = found[TOKEN][1].shape[-1]
-    vectors = {part: vector for part, (_ids, vector) in found.items()}
+    width = lookups[TOKEN][1].shape[-1]
+    vectors = {part: vector for part, (_ids, vector) in lookups.items()}
     summed = sum(
         (vector for vector in vectors.values() if vector.shape[-1] == width), torch.zeros(())
     )
     norms = {part: vector.norm(dim=-1).tolist() for part, vector in vectors.items()}
     total = torch.as_tensor(summed).norm(dim=-1).tolist()
-    ids = {part: numbers for part, (numbers, _vector) in found.items()}
+    ids = {part: numbers for part, (numbers, _vector) in lookups.items()}
     return tuple(
         Embedded(
             ids[SEGMENT][at] if SEGMENT in ids else None,
@@ -71,13 +71,13 @@ def token_table(encoder: Encoder, piece: EncodedInput) -> TokenTable | None:
     """The table of the tokens of an encoder; None if there is none."""
     arrays = stack([piece], encoder.input_names, encoder.preparer.fill)
     inputs = {name: torch.from_numpy(array).to(encoder.device) for name, array in arrays.items()}
-    asked: list[TokenTable] = []
+    recorded: list[TokenTable] = []
     ids = inputs.get("input_ids", torch.zeros((0, 0)))
 
-    def keep(table: nn.Module, given: tuple[Tensor, ...], _vectors: Tensor) -> None:
-        for transposed, wanted in ((False, ids), (True, ids.T)):
-            if given and torch.equal(given[0], wanted):
-                asked.append(TokenTable(cast(nn.Embedding, table), transposed))
+    def keep(table: nn.Module, arguments: tuple[Tensor, ...], _vectors: Tensor) -> None:
+        for transposed, token_ids in ((False, ids), (True, ids.T)):
+            if arguments and torch.equal(arguments[0], token_ids):
+                recorded.append(TokenTable(cast(nn.Embedding, table), transposed))
                 raise _Enough
 
     tables = [module for module in encoder.modules() if isinstance(module, nn.Embedding)]
@@ -88,7 +88,7 @@ def token_table(encoder: Encoder, piece: EncodedInput) -> TokenTable | None:
     finally:
         for handle in handles:
             handle.remove()
-    return asked[0] if asked else None
+    return recorded[0] if recorded else None
 
 
 @contextmanager
@@ -97,21 +97,21 @@ def _observed(encoder: Encoder, units: int) -> Iterator[Lookups]:
 
     The forward pass ends with `_Enough` at the first layer.
     """
-    found: Lookups = {}
+    lookups: Lookups = {}
     named = (
         (name, named_module)
         for name, named_module in encoder.named_modules()
         if isinstance(named_module, nn.Embedding)
     )
     handles = [
-        table.register_forward_hook(partial(_keep, found, _part(name), units))
+        table.register_forward_hook(partial(_keep, lookups, _part(name), units))
         for name, table in named
     ]
     parts = encoder.parts()
     layers = parts.modules[len(parts.modules) - len(parts.layers) :]
     handles += [layer.register_forward_pre_hook(_end) for layer in layers]
     try:
-        yield found
+        yield lookups
     finally:
         for handle in handles:
             handle.remove()
@@ -130,26 +130,30 @@ def _part(name: str) -> str:
 
 
 def _keep(
-    found: Lookups,
+    lookups: Lookups,
     part: str,
     units: int,
     table: nn.Embedding,
-    given: tuple[Tensor, ...],
+    arguments: tuple[Tensor, ...],
     vectors: Tensor,
 ) -> None:
     # a table of distances is asked for (T, T) numbers and is not part of the sum
-    if part in found or vectors.dim() > 3 or vectors.shape[-2] != units:
+    if part in lookups or vectors.dim() > 3 or vectors.shape[-2] != units:
         return
     vector = vectors.detach().float().reshape(-1, units, vectors.shape[-1])[0].cpu()
-    found[part] = _ids(table, given, vectors), vector
+    lookups[part] = _ids(table, arguments, vectors), vector
 
 
-def _ids(table: nn.Embedding, given: tuple[Tensor, ...], vectors: Tensor) -> list[int | None]:
+def _ids(table: nn.Embedding, arguments: tuple[Tensor, ...], vectors: Tensor) -> list[int | None]:
     """The rows that were looked up; None where a table counts them itself, as in OPT."""
     unknown: list[int | None] = [None] * vectors.shape[-2]
-    if not given or given[0].is_floating_point() or given[0].shape[-1:] != (len(unknown),):
+    if (
+        not arguments
+        or arguments[0].is_floating_point()
+        or arguments[0].shape[-1:] != (len(unknown),)
+    ):
         return unknown
-    ids = given[0].reshape(-1, len(unknown))[0]
+    ids = arguments[0].reshape(-1, len(unknown))[0]
     if int(ids.min()) < 0 or int(ids.max()) >= table.num_embeddings:
         return unknown
     same = torch.allclose(table.weight[ids], vectors.reshape(-1, *vectors.shape[-2:])[0])

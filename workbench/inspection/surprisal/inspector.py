@@ -29,25 +29,25 @@ class SurprisalInspector:
     def run(
         self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
     ) -> Surprisal:
-        asked = {"top": 1, "start": 0, "direction": options["direction"]}
-        found = self._expected.run(subject, documents, asked)
-        owners = _owners(found)
+        settings = {"top": 1, "start": 0, "direction": options["direction"]}
+        expected = self._expected.run(subject, documents, settings)
+        owners = _owners(expected)
         counts = Counter(owners.values())
         bits: dict[int, float] = {}
         for at, word in owners.items():
-            before = at + 1 if found.backward else at - 1  # its prediction is that of this token
-            own = found.tokens[before].own if 0 <= before < len(found.tokens) else None
+            before = at + 1 if expected.backward else at - 1  # its prediction is that of this token
+            own = expected.tokens[before].own if 0 <= before < len(expected.tokens) else None
             if own is None:
                 bits[word] = math.inf  # unknown, whatever its other tokens are
             else:
                 bits[word] = bits.get(word, 0.0) - math.log2(max(own, LEAST))
         known = {word: value for word, value in bits.items() if math.isfinite(value)}
         return Surprisal(
-            found.words,
-            tuple(known.get(word) for word in range(len(found.words))),
+            expected.words,
+            tuple(known.get(word) for word in range(len(expected.words))),
             sum(counts[word] for word in known),
-            found.backward,
-            found.cut,
+            expected.backward,
+            expected.cut,
         )
 
 

@@ -31,7 +31,7 @@ class TagCountsInspector:
                 (own if own is not None else baseline.total()).items(),
                 key=lambda pair: (-pair[1], pair[0]),
             )
-            found = tuple((names[at], count) for at, count in counts if count)
-            tag = found[0][0] if found else ""
-            rows.append(WordCounts(start, end, word, tag, own is not None, found))
+            tag_counts = tuple((names[at], count) for at, count in counts if count)
+            tag = tag_counts[0][0] if tag_counts else ""
+            rows.append(WordCounts(start, end, word, tag, own is not None, tag_counts))
         return TagCounts(tuple(rows))

@@ -48,14 +48,14 @@ class TagFeaturesInspector:
         word, tag = _word(words, int(options["word"])), str(options["tag"])
         number = _tag(chain, tag) if tag else int(path[word])
         names = baseline.names(document, offsets)[word]
-        found = [_feature(baseline, name, number) for name in names]
+        features = [_feature(baseline, name, number) for name in names]
         highest, count = baseline.strongest(number, int(options["top"]))
         return TagFeatures(
             words,
             word,
             chain.tags[number],
             tuple(chain.tags[at] for at in np.flatnonzero(baseline.seen)),
-            tuple(sorted(filter(_counts, found), key=lambda feature: -abs(feature.weight))),
+            tuple(sorted(filter(_counts, features), key=lambda feature: -abs(feature.weight))),
             float(scores[word, number]),
             tuple(_steps(chain, path, word, number)),
             tuple(_feature(baseline, name, number) for name in highest),

@@ -35,35 +35,35 @@ class TokenScoresInspector:
         self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
     ) -> TokenLabels:
         (document,) = documents
-        found = subject.predicted(document)
+        predicted = subject.predicted(document)
         info, decoder = subject.predictor.task.info, subject.predictor.decoder
         names = info.trained_outputs(subject.labels, decoder)
         words = words_of(document, 1)
-        rows, logits = _stitched(subject, found, document, words, len(names))
+        rows, logits = _stitched(subject, predicted, document, words, len(names))
         learned = info.transitions(subject.labels, decoder)
         shares = (
             decoding.softmax(logits)
             if learned is None
-            else _marginals(learned, found, rows, words, len(names))
+            else _marginals(learned, predicted, rows, words, len(names))
         )
         tokens = tuple(
             row
-            if row.special or np.isnan(given).any()
-            else replace(row, best=best(given, names, options["top"]), entropy=entropy_bits(given))
-            for row, given in zip(rows, shares, strict=True)
+            if row.special or np.isnan(share).any()
+            else replace(row, best=best(share, names, options["top"]), entropy=entropy_bits(share))
+            for row, share in zip(rows, shares, strict=True)
         )
         table = np.nan_to_num(shares).astype(np.float32)
         every = {"logits": logits, "probabilities": table} if options["logits"] else {}
         return TokenLabels(
             tokens,
             words,
-            found.prediction.cut,
+            predicted.prediction.cut,
             subject.labels,
             SOFTMAX if learned is None else MARGINALS,
             tuple(names),
             predicted=tuple(
                 PredictedWord(word.start, word.end, word.label or "", word.score)
-                for word in found.prediction.words
+                for word in predicted.prediction.words
             ),
             temperature=subject.temperature,
             **every,
@@ -71,20 +71,20 @@ class TokenScoresInspector:
 
 
 def _stitched(
-    subject: Subject, found: Predicted, document: Document, words: Sequence[WordRow], count: int
+    subject: Subject, predicted: Predicted, document: Document, words: Sequence[WordRow], count: int
 ) -> tuple[list[TokenRow], np.ndarray]:
     """The tokens of all windows, each once, and their logits float32 (T, L)."""
-    inputs = found.prepared.inputs
+    inputs = predicted.prepared.inputs
     rows = [token_rows(input_, document, words, subject.preparer) for input_ in inputs]
     places = list(stitch(inputs))
-    logits = [found.logits[window][LOGITS][position] for window, position in places]
+    logits = [predicted.logits[window][LOGITS][position] for window, position in places]
     table = np.array(logits, np.float32).reshape(len(places), count)
     return [rows[window][position] for window, position in places], table
 
 
 def _marginals(
     learned: Transitions,
-    found: Predicted,
+    predicted: Predicted,
     rows: Sequence[TokenRow],
     words: Sequence[WordRow],
     count: int,
@@ -93,18 +93,20 @@ def _marginals(
 
     The CRF decides on words, and skips those without a token, as in training.
     """
-    prepared = found.prepared
+    prepared = predicted.prepared
     where = prepared.alignments[0]
-    given = word_logits([logit[LOGITS] for logit in found.logits], prepared.first(0), where, count)
+    word_scores = word_logits(
+        [logit[LOGITS] for logit in predicted.logits], prepared.first(0), where, count
+    )
     present = where.window >= 0
-    decided = np.full(given.shape, np.nan)
-    decided[present] = learned.marginals(given[present])
+    decided = np.full(word_scores.shape, np.nan)
+    decided[present] = learned.marginals(word_scores[present])
     of_word = dict(zip(prepared.words[0], decided, strict=True))
     shares = np.full((len(rows), count), np.nan)
-    seen: set[int] = set()
+    words_done: set[int] = set()
     for at, row in enumerate(rows):
-        if row.word is not None and row.word not in seen:
-            seen.add(row.word)
+        if row.word is not None and row.word not in words_done:
+            words_done.add(row.word)
             word = words[row.word]
             shares[at] = of_word.get((word.start, word.end), np.nan)
     return shares

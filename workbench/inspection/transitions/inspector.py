@@ -23,11 +23,14 @@ class TransitionsInspector:
         self, subject: Predicting, documents: Sequence[Document], options: Mapping[str, Any]
     ) -> TransitionScores:
         """Raises ModelError for a run without transitions."""
-        found = subject.transitions()
-        if found is None:
+        transitions = subject.transitions()
+        if transitions is None:
             raise ModelError(_("This run has no learned transition scores."))
-        no_start, no_step = np.isneginf(found.start), np.isneginf(found.step)
-        start, step = np.where(no_start, np.nan, found.start), np.where(no_step, np.nan, found.step)
+        no_start, no_step = np.isneginf(transitions.start), np.isneginf(transitions.step)
+        start, step = (
+            np.where(no_start, np.nan, transitions.start),
+            np.where(no_step, np.nan, transitions.step),
+        )
         return TransitionScores(
-            found.tags, subject.labels, start, step, found.end, no_start, no_step
+            transitions.tags, subject.labels, start, step, transitions.end, no_start, no_step
         )

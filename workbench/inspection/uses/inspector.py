@@ -53,23 +53,23 @@ class UsesInspector:
         (document,) = documents
         words = words_of(document, 1)
         forms = options["word"].casefold().split()
-        asked = use_at(words, forms, options["start"])
+        use = use_at(words, forms, options["start"])
         static, name = self._static(options["word"].split(), options["static"])
-        found = Uses(words, options["word"], asked, static=static, static_name=name)
+        static_uses = Uses(words, options["word"], use, static=static, static_name=name)
         if not forms or not options["index"]:
-            return found
+            return static_uses
         index = Index(options["index"])
         if (of := options["use"]) >= index.count:
             message = _("use is {number}, expected a whole number from 0 to {last}, or -1.")
             raise SpecError(message.format(number=of, last=index.count - 1))
-        if of < 0 and asked < 0:
+        if of < 0 and use < 0:
             of = 0  # the word is not in the text: the first use of the documents
         labels = json.loads(options["labels"] or "[]") or [""] * index.count
-        rankings, uses = _nearest(subject, document, words, asked, of, index, options, labels)
+        rankings, uses = _nearest(subject, document, words, use, of, index, options, labels)
         return Uses(
             words,
             options["word"],
-            asked if of < 0 else -1,
+            use if of < 0 else -1,
             of,
             index.count,
             index.total,
@@ -87,8 +87,8 @@ class UsesInspector:
         lexicon = self._open(Path(model))
         form = lexicon.known(forms[0])
         near = lexicon.neighbours(form, by="cosine", top=STATIC) if form else ()
-        found = tuple(StaticNear(neighbour.word, neighbour.score) for neighbour in near or ())
-        return found, _name(Path(model))
+        nearest = tuple(StaticNear(neighbour.word, neighbour.score) for neighbour in near or ())
+        return nearest, _name(Path(model))
 
 
 def _name(vectors: Path) -> str:
@@ -101,7 +101,7 @@ def _nearest(
     subject: Subject,
     document: Document,
     words: Sequence[WordRow],
-    asked: int,
+    use: int,
     of: int,
     index: Index,
     options: Mapping[str, Any],
@@ -112,17 +112,17 @@ def _nearest(
     """
     itself = np.zeros(index.count, bool)
     if of >= 0:
-        wanted = {layer: index.vectors(layer)[of].astype(np.float32) for layer in index.layers}
+        queries = {layer: index.vectors(layer)[of].astype(np.float32) for layer in index.layers}
         itself[of] = True
     else:
-        word = words[asked]
+        word = words[use]
         layers = text_vectors(subject, document, WORD, word.start, word.end)
-        wanted = {layer: layers[layer] for layer in index.layers}
+        queries = {layer: layers[layer] for layer in index.layers}
         same = np.flatnonzero((index.places[:, 1:] == (word.start, word.end)).all(1))
         hashes = [line["hash"] for line in index.lines(same)]
         itself[same] = [hash_ == document.text_hash for hash_ in hashes]
     rankings = []
-    for layer, vector in wanted.items():
+    for layer, vector in queries.items():
         cosines = np.where(itself, -np.inf, index.cosines(layer, vector))
         order = np.argsort(-cosines, kind="stable")[: options["top"]]
         order = order[~itself[order]]
@@ -135,17 +135,17 @@ def _nearest(
 
 
 def _uses(index: Index, numbers: Sequence[int], labels: Sequence[str]) -> list[Use]:
-    found = []
+    uses = []
     for number, line in zip(numbers, index.lines(numbers), strict=True):
         id, start, end = index.places[number].tolist()
         label = labels[number] if number < len(labels) else ""
-        found.append(
+        uses.append(
             Use(
                 number, id, line["key"], start, end,
                 line["left"], line["word"], line["right"], label,
             )
         )  # fmt: skip
-    return found
+    return uses
 
 
 def _scores(index: Index, labels: Sequence[str], name: str) -> Senses:

@@ -27,8 +27,8 @@ def centroid_predictions(vectors: np.ndarray, senses: np.ndarray) -> np.ndarray:
     without = lengths[None] - member * (2 * dots - own)
     scores = (dots - member * own) / np.sqrt(np.maximum(without, 1e-12))
     scores[(member.sum(0)[None] - member) < 1] = -np.inf
-    found: np.ndarray = scores.argmax(1)
-    return found
+    nearest: np.ndarray = scores.argmax(1)
+    return nearest
 
 
 def macro_f1(gold: np.ndarray, predicted: np.ndarray, count: int) -> float:
@@ -36,12 +36,12 @@ def macro_f1(gold: np.ndarray, predicted: np.ndarray, count: int) -> float:
 
     gold, predicted int (N,).
     """
-    found = []
+    scores = []
     for sense in range(count):
         right = int(((gold == sense) & (predicted == sense)).sum())
         both = int((gold == sense).sum() + (predicted == sense).sum())
-        found.append(2 * right / both if both else 0.0)
-    return float(np.mean(found))
+        scores.append(2 * right / both if both else 0.0)
+    return float(np.mean(scores))
 
 
 def same_among_nearest(vectors: np.ndarray, senses: np.ndarray) -> float:

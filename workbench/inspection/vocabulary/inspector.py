@@ -61,11 +61,11 @@ class VocabularyInspector:
         if start and start >= len(text):
             message = _("There is no token {number}: the last of the text is {last}.")
             raise WorkbenchError(message.format(number=start, last=len(text) - 1))
-        asked = text[start : start + room].tolist()
-        answers = (_masked if masked else _causal)(model, piece, asked, top)
-        for position, (found, own) in answers.items():
-            rows[position] = replace(rows[position], best=found, own=own)
-        return ExpectedWords(tuple(rows), words, cut, masked, start, len(asked))
+        positions = text[start : start + room].tolist()
+        answers = (_masked if masked else _causal)(model, piece, positions, top)
+        for position, (best, own) in answers.items():
+            rows[position] = replace(rows[position], best=best, own=own)
+        return ExpectedWords(tuple(rows), words, cut, masked, start, len(positions))
 
 
 def _room(length: int, part: int) -> int:
@@ -75,36 +75,36 @@ def _room(length: int, part: int) -> int:
     return max(8, BUDGET // max(1, length))
 
 
-def _masked(model: LanguageModel, piece: EncodedInput, asked: Sequence[int], top: int) -> Found:
+def _masked(model: LanguageModel, piece: EncodedInput, positions: Sequence[int], top: int) -> Found:
     """position → (best words, probability of the token itself) with only that position masked."""
-    found: Found = {}
+    expected: Found = {}
     ids = piece.ids.tolist()
-    for chosen in batches_by_length(np.full(len(asked), len(ids)), BATCH_TOKENS):
-        batch = [asked[number] for number in chosen]
+    for chosen in batches_by_length(np.full(len(positions), len(ids)), BATCH_TOKENS):
+        batch = [positions[number] for number in chosen]
         rows = [[*ids[:hidden], model.mask, *ids[hidden + 1 :]] for hidden in batch]
         scores = model.logits(rows, [[hidden] for hidden in batch])[:, 0].softmax(-1)  # (B, V)
         values, best = scores.topk(top, dim=-1)
         for number, hidden in enumerate(batch):
             words = [model.tokenizer.piece(item) for item in best[number].tolist()]
             own = float(scores[number, ids[hidden]])
-            found[hidden] = tuple(zip(words, values[number].tolist(), strict=True)), own
-    return found
+            expected[hidden] = tuple(zip(words, values[number].tolist(), strict=True)), own
+    return expected
 
 
-def _causal(model: LanguageModel, piece: EncodedInput, asked: Sequence[int], top: int) -> Found:
+def _causal(model: LanguageModel, piece: EncodedInput, positions: Sequence[int], top: int) -> Found:
     """position → (best next tokens, probability of the actual next token; None at the end)."""
-    if not len(asked):
+    if not len(positions):
         return {}
-    scores = model.logits([piece.ids.tolist()], [list(asked)])[0].softmax(-1)  # (K, V)
+    scores = model.logits([piece.ids.tolist()], [list(positions)])[0].softmax(-1)  # (K, V)
     values, ids = scores.topk(top, dim=-1)
-    found: Found = {}
-    for number, position in enumerate(asked):
+    expected: Found = {}
+    for number, position in enumerate(positions):
         words = [shown(model.tokenizer.piece(item), "") for item in ids[number].tolist()]
         after = position + 1
         is_text = after < len(piece) and piece.text[after] >= 0
         own = float(scores[number, int(piece.ids[after])]) if is_text else None
-        found[position] = tuple(zip(words, values[number].tolist(), strict=True)), own
-    return found
+        expected[position] = tuple(zip(words, values[number].tolist(), strict=True)), own
+    return expected
 
 
 def _of_units(subject: Subject, document: Document, options: Mapping[str, Any]) -> ExpectedWords:
@@ -116,20 +116,20 @@ def _of_units(subject: Subject, document: Document, options: Mapping[str, Any]) 
     prepared = encoder.preparer.whole([document], subject.max_length)
     (encoded,), words = prepared.inputs, words_of(document, 1)
     rows = token_rows(encoded, document, words, encoder.preparer)
-    asked = np.flatnonzero(encoded.text >= 0)
-    if len(asked):
+    positions = np.flatnonzero(encoded.text >= 0)
+    if len(positions):
         ids, text = encoder.vocable_ids(encoded), encoded.text
-        scores = _unit_scores(encoder, encoded, asked)
+        scores = _unit_scores(encoder, encoded, positions)
         values, best = scores.topk(min(options["top"], scores.shape[-1]), dim=-1)
-        for number, position in enumerate(asked.tolist()):
+        for number, position in enumerate(positions.tolist()):
             names = map(encoder.vocable, best[number].tolist())
-            found = zip(names, values[number].tolist(), strict=True)
+            pairs = zip(names, values[number].tolist(), strict=True)
             other = position - 1 if backward else position + 1
             is_known = 0 <= other < len(text) and text[other] >= 0 and ids[other] >= 0
             own = float(scores[number, int(ids[other])]) if is_known else None
-            rows[position] = replace(rows[position], best=tuple(found), own=own)
+            rows[position] = replace(rows[position], best=tuple(pairs), own=own)
     cut = bool(prepared.cut[0])
-    return ExpectedWords(tuple(rows), words, cut, False, 0, len(asked), backward)
+    return ExpectedWords(tuple(rows), words, cut, False, 0, len(positions), backward)
 
 
 def _unit_scores(encoder: Encoder, encoded: EncodedInput, positions: np.ndarray) -> Tensor:

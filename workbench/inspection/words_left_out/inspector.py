@@ -34,8 +34,8 @@ class WordsLeftOutInspector:
         if not words:
             raise WorkbenchError(_("The text has no words to leave out."))
         prediction = subject.prediction(document)
-        found = _classes(prediction) or decisions.targets(prediction, words)
-        target = decisions.chosen(found, str(options["target"]))
+        targets = _classes(prediction) or decisions.targets(prediction, words)
+        target = decisions.chosen(targets, str(options["target"]))
         asking = Asking(subject, document, text, words, target, prediction, step=0.0)
         free = [at for at in range(len(words)) if at not in decisions.fixed(target)]
         before, *without = asking.answers([{}, *({at: ""} for at in free)])
@@ -52,7 +52,7 @@ class WordsLeftOutInspector:
             0.0,
             OCCLUSION,
             target.id,
-            found,
+            targets,
             score,
             cut=prediction.cut,
         )

@@ -194,10 +194,10 @@ def of_shapes(shapes: Shapes, info: ModelInfo) -> ModelMap:
             layers.setdefault(at, []).append(name)
         else:
             outside.setdefault(titles[name], []).append(name)
-    found = [_outside(title, outside[title], shapes) for title in sorted(outside, key=_ORDER.index)]
-    heads = [block for block in found if block.head]
-    below = [block for block in found if not block.head and block.title not in _ABOVE]
-    above = [block for block in found if not block.head and block.title in _ABOVE]
+    outer = [_outside(title, outside[title], shapes) for title in sorted(outside, key=_ORDER.index)]
+    heads = [block for block in outer if block.head]
+    below = [block for block in outer if not block.head and block.title not in _ABOVE]
+    above = [block for block in outer if not block.head and block.title in _ABOVE]
     stacks = _grouped(layers, shapes, names, info)
     return ModelMap(_with_tied([*below, *stacks, *above, *heads], info))
 
@@ -217,9 +217,9 @@ def _short(name: str, prefix: str) -> str:
 
 def _layer(name: str) -> tuple[str, int] | None:
     """(stack, 0-based number) of a weight in a layer."""
-    if _title(name) in _HEADS or not (found := _LAYER.search(name)):
+    if _title(name) in _HEADS or not (match := _LAYER.search(name)):
         return None
-    number = next(int(group) for group in found.groups() if group is not None)
+    number = next(int(group) for group in match.groups() if group is not None)
     return _STACKS.get(name.split(".", 1)[0].lower(), ""), number
 
 
@@ -236,16 +236,16 @@ def _titles(
 
     names: as in the file → without the name of the base model, `prefix`.
     """
-    found = {name: _title(short) for name, short in names.items()}
+    titles = {name: _title(short) for name, short in names.items()}
     scored = any(
-        title == _LM_HEAD and info.vocabulary in shapes[name] for name, title in found.items()
+        title == _LM_HEAD and info.vocabulary in shapes[name] for name, title in titles.items()
     )
     if not scored and not _LANGUAGE.intersection(info.gives):
         # ModernBERT's classifiers have the layer that is below the scores of words, too
-        found = {name: _TASK_HEAD if found[name] == _LM_HEAD else found[name] for name in found}
+        titles = {name: _TASK_HEAD if titles[name] == _LM_HEAD else titles[name] for name in titles}
     return {
         name: _TASK_HEAD if title in _ABOVE and not name.startswith(prefix) else title
-        for name, title in found.items()
+        for name, title in titles.items()
     }
 
 
@@ -275,13 +275,13 @@ def _grouped(
 ) -> list[Block]:
     """Merge equal consecutive layers into one block."""
     stacks = {stack for stack, _number in layers}
-    made = []
+    layer_blocks = []
     for (stack, number), names in sorted(layers.items()):
         parts: dict[str, int] = {}
         for name in names:
             part = _part(short[name])
             parts[part] = parts.get(part, 0) + prod(shapes[name])
-        made.append(
+        layer_blocks.append(
             Block(
                 N_("Layers"),
                 sum(parts.values()),
@@ -291,9 +291,9 @@ def _grouped(
                 tuple((name, shapes[name]) for name in names),
             )
         )
-    found = []
+    blocks = []
     order = [*_STACKS.values(), ""]
-    ordered = sorted(made, key=lambda item: (order.index(item.stack), item.layers))
+    ordered = sorted(layer_blocks, key=lambda item: (order.index(item.stack), item.layers))
     for _same, group in groupby(ordered, lambda item: (item.stack, item.parts)):
         several = list(group)
         last = several[-1].layers[1]
@@ -302,10 +302,10 @@ def _grouped(
             parameters=sum(block.parameters for block in several),
             layers=(several[0].layers[0], last),
         )
-        found.append(whole)
-    if len(found) == 1 and found[0].layers == (1, 1) and info.layers > 1:
-        return [replace(found[0], layers=(1, 1), state="shared")]
-    return found
+        blocks.append(whole)
+    if len(blocks) == 1 and blocks[0].layers == (1, 1) and info.layers > 1:
+        return [replace(blocks[0], layers=(1, 1), state="shared")]
+    return blocks
 
 
 def _with_tied(blocks: list[Block], info: ModelInfo) -> tuple[Block, ...]:

@@ -68,8 +68,8 @@ def preparer(path: Path | str) -> Preparer:
     info = card(path, allow_pickle=True)
     if not info.family:
         raise unusable(info)
-    found: Preparer = registry().info("family", info.family).preparer(Path(path))
-    return found
+    preparer: Preparer = registry().info("family", info.family).preparer(Path(path))
+    return preparer
 
 
 def segmenter(path: Path | str, settings: Mapping[str, Any] | None = None) -> str:
@@ -77,8 +77,8 @@ def segmenter(path: Path | str, settings: Mapping[str, Any] | None = None) -> st
     info = card(path, allow_pickle=True)
     if not info.family:
         return DEFAULT
-    found: str = registry().info("family", info.family).segmenter(Path(path), settings)
-    return found
+    id: str = registry().info("family", info.family).segmenter(Path(path), settings)
+    return id
 
 
 def vectors_file(info: ModelInfo) -> Path:
@@ -88,21 +88,21 @@ def vectors_file(info: ModelInfo) -> Path:
     return files[0]
 
 
-def check_gives(info: ModelInfo, wanted: str) -> None:
-    """Raises ModelError if the model does not give `wanted`, a key of GIVES."""
-    if wanted in info.gives:
+def check_gives(info: ModelInfo, output: str) -> None:
+    """Raises ModelError if the model does not give `output`, a key of GIVES."""
+    if output in info.gives:
         return
     raise ModelError(
         _("{model} ({architecture}) does not provide {wanted}.").format(
-            model=info.name, architecture=info.architecture, wanted=gives_words([wanted])
+            model=info.name, architecture=info.architecture, wanted=gives_words([output])
         ),
         hint=_("It provides: {given}.").format(given=gives_words(info.gives)) if info.gives else "",
     )
 
 
-def gives_words(given: Iterable[str]) -> str:
+def gives_words(outputs: Iterable[str]) -> str:
     """The outputs of an encoder as display text."""
-    return ", ".join(_(GIVES[text]) if text in GIVES else text for text in given)
+    return ", ".join(_(GIVES[text]) if text in GIVES else text for text in outputs)
 
 
 def card(
@@ -114,10 +114,10 @@ def card(
     try:
         if not place.exists():
             return replace(info, problems=(_("there is no such file or folder"),))
-        found = _known(place, allow_pickle or _ships_with_us(place))
-        if found.untrusted and str(place.absolute()) in settings.load().pickle_allowed:
-            found = _known(place, True)
-        return replace(found, name=info.name, origin=origin, task=_chosen_task(found))
+        known = _known(place, allow_pickle or _ships_with_us(place))
+        if known.untrusted and str(place.absolute()) in settings.load().pickle_allowed:
+            known = _known(place, True)
+        return replace(known, name=info.name, origin=origin, task=_chosen_task(known))
     except ModelError as error:
         reason = error.message.rstrip(".")
     except OSError as error:  # a folder without permission
@@ -159,27 +159,27 @@ def _known(path: Path, allow_pickle: bool) -> ModelInfo:
 
 
 def _read(path: Path, files: tuple[tuple[str, int, int], ...], allow_pickle: bool) -> ModelInfo:
-    found: ModelInfo
+    info: ModelInfo
     family, match = ("", Match.SURE) if _is_onnx(files) else _family_of(path)
     if _is_onnx(files):
         message = _(
             "it is an ONNX export, which `workbench.runtime` reads; choose the run, or its export "
             "as a folder with weights"
         )
-        found = ModelInfo("", "", problems=(message,))
+        info = ModelInfo("", "", problems=(message,))
     elif family:
-        found = registry().info("family", family).read(path, allow_pickle=allow_pickle)
+        info = registry().info("family", family).read(path, allow_pickle=allow_pickle)
     else:
-        found = ModelInfo("", "", problems=(_("it is not a model in a known format"),))
-    if match < Match.SURE and not found.gives and (message := _other_problem(path)):
-        found = ModelInfo("", "", problems=(message,))
+        info = ModelInfo("", "", problems=(_("it is not a model in a known format"),))
+    if match < Match.SURE and not info.gives and (message := _other_problem(path)):
+        info = ModelInfo("", "", problems=(message,))
     largest = sorted(files, key=lambda file: (-file[1], file[0]))[:100]
     return replace(
-        found,
+        info,
         path=str(path),
-        family=family if found.gives else "",
-        task=_task(path) or found.task,
-        licence=found.licence or _licence(path),
+        family=family if info.gives else "",
+        task=_task(path) or info.task,
+        licence=info.licence or _licence(path),
         size_bytes=sum(size for _name, size, _at in files),
         files=tuple((name, size) for name, size, _at in largest),
     )
@@ -195,8 +195,8 @@ def _is_onnx(files: tuple[tuple[str, int, int], ...]) -> bool:
 def _task(path: Path) -> str:
     """The task of a model of ours, whatever its head is; "" for others."""
     file = path / DESCRIPTION
-    found = (read_object(file, []) or {}).get("task") if file.is_file() else None
-    return str(found) if found in registry().ids("task") else ""
+    task = (read_object(file, []) or {}).get("task") if file.is_file() else None
+    return str(task) if task in registry().ids("task") else ""
 
 
 def _family_of(path: Path) -> tuple[str, Match]:
@@ -207,12 +207,12 @@ def _family_of(path: Path) -> tuple[str, Match]:
     best, sure = "", Match.NO
     for contribution in sorted(registry().all("family"), key=lambda item: item.source == BUILTIN):
         try:
-            found = registry().info("family", contribution.id).match(path)
+            match = registry().info("family", contribution.id).match(path)
         except Exception:  # a bug in one family must not hide the models of the others
             log.exception("the family %s cannot look at %s", contribution.id, path)
             continue
-        if found > sure:
-            best, sure = contribution.id, found
+        if match > sure:
+            best, sure = contribution.id, match
     return best, sure
 
 
@@ -241,13 +241,13 @@ def _files(path: Path) -> tuple[tuple[str, int, int], ...]:
     Not recursive: the folder may be anything, even the root of the disk.
     """
     if not path.is_dir():
-        found = [_about(path, path.name)]
+        rows = [_about(path, path.name)]
     else:
         paths = (
             file for pattern in ("*", "*/*") for file in islice(path.glob(pattern), MOST_FILES)
         )
-        found = [_about(file, str(file.relative_to(path))) for file in paths]
-    return tuple(sorted(row for row in found if row is not None))
+        rows = [_about(file, str(file.relative_to(path))) for file in paths]
+    return tuple(sorted(row for row in rows if row is not None))
 
 
 def _about(path: Path, name: str) -> tuple[str, int, int] | None:
@@ -268,13 +268,13 @@ def front_matter(text: str) -> dict[str, str]:
     lines = text.splitlines()
     if not lines or lines[0].strip() != "---":
         return {}
-    found: dict[str, str] = {}
+    entries: dict[str, str] = {}
     for line in lines[1:]:
         if line.strip() == "---":
-            return found
+            return entries
         key, colon, value = line.partition(":")
         if colon and key and not key[0].isspace() and key[0] not in "-#" and value.strip():
-            found[key.strip()] = value.strip().strip("\"'")
+            entries[key.strip()] = value.strip().strip("\"'")
     return {}
 
 
@@ -286,9 +286,9 @@ def languages(path: Path) -> tuple[str, ...]:
     text = _readme(path)
     if item := front_matter(text).get("language", ""):
         return tuple(part.strip(" \"'") for part in item.strip("[]").split(",") if part.strip())
-    _before, found, rest = text.partition("\nlanguage:\n")
+    _before, separator, rest = text.partition("\nlanguage:\n")
     header = _before.startswith("---") and "\n---" not in _before
-    if not found or not header:
+    if not separator or not header:
         return ()
     items = takewhile(lambda line: line.lstrip().startswith("- "), rest.splitlines())
     return tuple(line.lstrip()[2:].strip(" \"'") for line in items)

@@ -178,15 +178,15 @@ def read(path: Path) -> Catalogue:
         for item in raw.get("group", ())
     )
     objectives = raw.get("objectives", {})
-    models, seen = [], set[str]()
+    models, names = [], set[str]()
     for number, entry in enumerate(raw.get("model", ()), 1):
         where = _("{path}, model {n} ({name})").format(
             path=path.name, n=number, name=entry.get("name", _("no name"))
         )
         _check(where, entry, groups, objectives)
-        if entry["name"] in seen:
+        if entry["name"] in names:
             raise _fault(where, _("the name is used twice"))
-        seen.add(entry["name"])
+        names.add(entry["name"])
         titles = tuple(objectives[item] for item in entry["objective"])
         models.append(Published(**{**entry, "objective": titles}))
     return Catalogue(groups, tuple(models), objectives)

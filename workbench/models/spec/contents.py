@@ -64,8 +64,8 @@ def _largest(folder: Path) -> Path | None:
     names = [path for path in folder.iterdir() if path.is_file()]
     if any(name.name in OWN_NAMES for name in names):
         return None
-    found = [name for name in names if name.suffix.lower() in SUFFIXES]
-    return max(found, key=lambda item: (item.stat().st_size, item.name), default=None)
+    candidates = [name for name in names if name.suffix.lower() in SUFFIXES]
+    return max(candidates, key=lambda item: (item.stat().st_size, item.name), default=None)
 
 
 def _described(name: str, head: bytes) -> str:

@@ -72,11 +72,11 @@ class NewModel:
             gives=self.creation.gives,
         )
 
-    def settings(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def settings(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Every option of the model. Raises SpecError for an invalid value."""
         own = {option.name for option in self.creation.options}
-        wanted = {name: value for name, value in asked.items() if name in own}
-        return complete(self.creation.options, wanted, owner=self.name)
+        chosen = {name: value for name, value in settings.items() if name in own}
+        return complete(self.creation.options, chosen, owner=self.name)
 
 
 def new_models() -> tuple[NewModel, ...]:

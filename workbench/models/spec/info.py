@@ -103,12 +103,12 @@ class ModelInfo:
 
     def to_json(self) -> dict[str, object]:
         """The card for other programs, where `family` is the architecture: bert, gpt2 …"""
-        found = {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
-        del found["projections"], found["sublayers"]
-        found["format"] = found.pop("family")
-        found["family"] = found.pop("architecture")
-        found["files"] = [{"name": name, "bytes": size} for name, size in self.files]
-        return found
+        plain = {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+        del plain["projections"], plain["sublayers"]
+        plain["format"] = plain.pop("family")
+        plain["family"] = plain.pop("architecture")
+        plain["files"] = [{"name": name, "bytes": size} for name, size in self.files]
+        return plain
 
 
 def _plain(value: object) -> object:

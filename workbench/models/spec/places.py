@@ -25,11 +25,11 @@ def published(path: Path) -> dict[str, Any] | None:
     """
     if (path / DESCRIPTION).is_file():
         return None
-    found = card(path, allow_pickle=True)
-    if not found.usable or not found.task:
+    info = card(path, allow_pickle=True)
+    if not info.usable or not info.task:
         return None
-    described: dict[str, Any] | None = registry().info("family", found.family).trained(path)
-    return described and {**described, "task": found.task}
+    described: dict[str, Any] | None = registry().info("family", info.family).trained(path)
+    return described and {**described, "task": info.task}
 
 
 def known_architectures() -> frozenset[str]:
@@ -40,17 +40,17 @@ def known_architectures() -> frozenset[str]:
 def starters() -> tuple[ModelInfo, ...]:
     """The models that ship with the application, each a folder; those without weights last."""
     folder = paths.resource("models")
-    found = (card(model, origin="starter") for model in sorted(folder.iterdir()) if model.is_dir())
-    return tuple(sorted(found, key=lambda info: not info.parameters))
+    cards = (card(model, origin="starter") for model in sorted(folder.iterdir()) if model.is_dir())
+    return tuple(sorted(cards, key=lambda info: not info.parameters))
 
 
 def installed(name: str) -> Path | None:
     """The folder of a model that is given as a folder or as the name of a starter or of a model in
     the cache; None if it is not installed.
     """
-    given = Path(name)
-    if given.is_dir():
-        return given
+    folder = Path(name)
+    if folder.is_dir():
+        return folder
     cards = (*starters(), *cached())
     return next((Path(card.path) for card in cards if card.name == name), None)
 
@@ -65,8 +65,8 @@ def cached(cache: Path | None = None) -> tuple[ModelInfo, ...]:
         repositories = sorted(folder.glob("models--*")) if folder.is_dir() else []
     except OSError:  # the cache is not readable
         return ()
-    found = (_of_repository(repository) for repository in repositories)
-    return tuple(info for info in found if info is not None)
+    cards = (_of_repository(repository) for repository in repositories)
+    return tuple(info for info in cards if info is not None)
 
 
 def _of_repository(repository: Path) -> ModelInfo | None:
@@ -96,8 +96,8 @@ def without_config(names: Collection[str]) -> tuple[tuple[str, ...], str]:
     ((), "") if none does.
     """
     every: tuple[FamilyInfo, ...] = registry().infos("family")
-    found = ((info.of_hub(names), info.id) for info in every)
-    return next((row for row in found if row[0]), ((), ""))
+    matches = ((info.of_hub(names), info.id) for info in every)
+    return next((row for row in matches if row[0]), ((), ""))
 
 
 def repository_of(info: ModelInfo) -> Path:

@@ -60,13 +60,13 @@ def read(index: Path) -> dict[str, Place]:
     try:
         table = dict(_entries(content))
         header = _message(table.pop(b""))
-        found = {name.decode(): _message(value) for name, value in table.items()}
+        entries = {name.decode(): _message(value) for name, value in table.items()}
     except (KeyError, IndexError, struct.error, UnicodeDecodeError, OverflowError) as error:
         raise ValueError(f"{index.name} is damaged or truncated") from error
     if header.get(2, LITTLE_ENDIAN) != LITTLE_ENDIAN:
         raise ValueError(f"{index.name} was written on a big-endian machine")
     shards = int(header.get(1, 1))
-    places = {name: _place(index, entry, shards) for name, entry in found.items()}
+    places = {name: _place(index, entry, shards) for name, entry in entries.items()}
     known = {name: place for name, place in places.items() if place is not None}
     _check_files(known)
     return known

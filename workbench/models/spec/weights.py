@@ -84,7 +84,7 @@ def _shards(folder: Path, index: str, problems: list[str]) -> list[Path]:
     names = sorted({name for name in values if isinstance(name, str)})
     if not names:
         problems.append(_("{index} names no files").format(index=index))
-    found = []
+    files = []
     for name in names:
         if not _is_plain(name):
             problems.append(
@@ -95,8 +95,8 @@ def _shards(folder: Path, index: str, problems: list[str]) -> list[Path]:
         elif not (folder / name).is_file():
             problems.append(_("{file} is missing").format(file=name[:80]))
         else:
-            found.append(folder / name)
-    return found
+            files.append(folder / name)
+    return files
 
 
 def _is_plain(name: str) -> bool:
@@ -155,7 +155,7 @@ def header(path: Path, problems: list[str]) -> Mapping[str, tuple[str, tuple[int
 
 def _tensors(table: Any) -> tuple[dict[str, tuple[str, tuple[int, ...]]], int]:
     """Names with type and shape, and the bytes of all. Raises ValueError if they contradict."""
-    found: dict[str, tuple[str, tuple[int, ...]]] = {}
+    tensors: dict[str, tuple[str, tuple[int, ...]]] = {}
     places = []
     for name, about in table.items():
         if name == "__metadata__":
@@ -164,14 +164,14 @@ def _tensors(table: Any) -> tuple[dict[str, tuple[str, tuple[int, ...]]], int]:
         start, end = map(_size, about["data_offsets"])
         if kind in ITEM_BYTES and end - start != math.prod(shape) * ITEM_BYTES[kind]:
             raise ValueError(name)
-        found[name] = (str(kind), shape)
+        tensors[name] = (str(kind), shape)
         places.append((start, end))
     at = 0
     for start, end in sorted(places):  # no gaps, no overlaps
         if start != at or end < start:
             raise ValueError(start)
         at = end
-    return found, at
+    return tensors, at
 
 
 def _size(value: object) -> int:
@@ -206,13 +206,13 @@ def of_tensors(
     counts: dict[str, int] = {}
     shapes: dict[str, tuple[int, ...]] = {}
     for tensors in files:
-        seen = set()
+        storages = set()
         for tensor in tensors:
             shapes[name_of(tensor.name)] = tensor.shape
             if not is_learned(tensor.name):
                 continue
-            if tensor.dtype and tensor.storage not in seen:
-                seen.add(tensor.storage)
+            if tensor.dtype and tensor.storage not in storages:
+                storages.add(tensor.storage)
                 counts[tensor.dtype] = counts.get(tensor.dtype, 0) + math.prod(tensor.shape)
     most = max(counts, key=counts.__getitem__, default="")
     return Weights(sum(counts.values()), most, True, shapes)

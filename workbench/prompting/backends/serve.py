@@ -60,24 +60,26 @@ def _score_all(
     backend: Backend, lines: Sequence[Mapping[str, Any]], path: Path
 ) -> Generator[dict[str, Any], str | None, int]:
     """Yields progress; returns how many documents were scored."""
-    asked = [line.get("document_id") is not None for line in lines]
+    is_document = [line.get("document_id") is not None for line in lines]
     done, start, total = 0, time.monotonic(), len(lines)
     with path.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as output:
         for first in range(0, total, CHUNK):
             chunk = lines[first : first + CHUNK]
             for line, logprobs in zip(chunk, scored(backend, _tables(chunk)), strict=True):
-                kept = {name: line[name] for name in line if name not in ("parts", "prompts")}
-                output.write(json.dumps({**kept, "logprobs": logprobs}, ensure_ascii=False) + "\n")
+                fields = {name: line[name] for name in line if name not in ("parts", "prompts")}
+                output.write(
+                    json.dumps({**fields, "logprobs": logprobs}, ensure_ascii=False) + "\n"
+                )
             done += len(chunk)
             progress = {
                 "kind": "progress",
-                "done": sum(asked[:done]),
-                "total": sum(asked),
+                "done": sum(is_document[:done]),
+                "total": sum(is_document),
                 "seconds_left": (time.monotonic() - start) / done * (total - done),
             }
             if (yield progress) == "stop":
                 break
-    return sum(asked[:done])
+    return sum(is_document[:done])
 
 
 def open_scorer(params: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
@@ -98,14 +100,14 @@ def open_scorer(params: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dict
 
 def load(params: Mapping[str, Any]) -> Backend:
     """The backend of a job with its model loaded. Raises WorkbenchError."""
-    made: Callable[[str, Mapping[str, Any]], Backend]
-    made = registry().get("backend", str(params.get("backend") or DEFAULT))
+    create: Callable[[str, Mapping[str, Any]], Backend]
+    create = registry().get("backend", str(params.get("backend") or DEFAULT))
     options = {
         **(params.get("options") or {}),
         "device": str(params.get("device") or "auto"),
         "allow_pickle": bool(params.get("allow_pickle")),
     }
-    return made(str(params["model"]), options)
+    return create(str(params["model"]), options)
 
 
 def scored(backend: Backend, tables: Sequence[Mapping[str, Prompt]]) -> list[LogProbs]:
@@ -114,8 +116,8 @@ def scored(backend: Backend, tables: Sequence[Mapping[str, Prompt]]) -> list[Log
     Raises ModelError if the backend breaks its contract.
     """
     prompts = [prompt for table in tables for prompt in table.values()]
-    found = iter(_checked(backend, backend.score(prompts), len(prompts)))
-    return [{label: next(found) for label in table} for table in tables]
+    values = iter(_checked(backend, backend.score(prompts), len(prompts)))
+    return [{label: next(values) for label in table} for table in tables]
 
 
 def _checked(backend: Backend, answers: Sequence[Sequence[float]], count: int) -> list[list[float]]:

@@ -114,33 +114,33 @@ def count_words(texts: Sequence[str]) -> list[int]:
 def info(backend: str) -> BackendInfo:
     """Raises SpecError listing the backends that exist, PluginError if its code fails."""
     missing = _("There is no prompt backend {backend!r}.").format(backend=backend)
-    found: BackendInfo = registry().info("backend", backend, missing=missing)
-    return found
+    result: BackendInfo = registry().info("backend", backend, missing=missing)
+    return result
 
 
-def models(found: BackendInfo, at_hand: AtHand) -> tuple[PromptModel, ...]:
+def models(backend: BackendInfo, at_hand: AtHand) -> tuple[PromptModel, ...]:
     """The models that a backend lists. Raises SpecError if they are not PromptModels."""
-    listed = found.models(at_hand)
+    listed = backend.models(at_hand)
     if isinstance(listed, Sequence) and all(isinstance(model, PromptModel) for model in listed):
         return tuple(listed)
     message = _("`models` of the prompt backend {name} returned {value}, expected PromptModels.")
-    message = message.format(name=found.id, value=reprlib.repr(listed))
-    raise SpecError(message, hint=contract_hint(found.id))
+    message = message.format(name=backend.id, value=reprlib.repr(listed))
+    raise SpecError(message, hint=contract_hint(backend.id))
 
 
 def measure(backend: str, model: PromptModel, options: Mapping[str, Any]) -> Measure:
     """How prompts are measured. Raises SpecError if the backend does not return a Measure."""
-    found = info(backend).measure(model, options)
-    if isinstance(found, Measure):
-        return found
+    result = info(backend).measure(model, options)
+    if isinstance(result, Measure):
+        return result
     message = _("`measure` of the prompt backend {name} returned {kind}, expected a Measure.")
-    message = message.format(name=backend, kind=type(found).__name__)
+    message = message.format(name=backend, kind=type(result).__name__)
     raise SpecError(message, hint=contract_hint(backend))
 
 
-def options(backend: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+def options(backend: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Every option of a backend with its value, by default its default value.
 
     Raises SpecError for an unknown option or a value that does not fit.
     """
-    return complete(info(backend).options, asked, owner=backend)
+    return complete(info(backend).options, settings, owner=backend)

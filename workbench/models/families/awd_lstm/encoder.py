@@ -105,8 +105,8 @@ class AwdLstm(Encoder):
         inputs are in reading order: for "previous" the last token comes first. The memory carries
         no gradients.
         """
-        layers, found = self._chunk(inputs["input_ids"], memory)
-        return layers[-1], _detached(found)
+        layers, after = self._chunk(inputs["input_ids"], memory)
+        return layers[-1], _detached(after)
 
     def _read_all(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
         """Layers of whole texts, ids in reading order, padded at the end."""
@@ -115,14 +115,14 @@ class AwdLstm(Encoder):
         if torch.compiler.is_exporting() or ids.shape[1] <= step:
             return self._chunk(ids, None)[0]
         lengths = mask.long().sum(1)
-        found: list[tuple[Tensor, ...]] = []
+        chunks: list[tuple[Tensor, ...]] = []
         memory: Memories | None = None
         for start in range(0, ids.shape[1], step):
             left = lengths - start
             groups = _rows(left, LEARNED) if learns else [(left > 0, False)]
             layers, memory = self._part(ids[:, start : start + step], memory, groups)
-            found.append(layers)
-        return tuple(torch.cat(parts, 1) for parts in zip(*found, strict=True))
+            chunks.append(layers)
+        return tuple(torch.cat(parts, 1) for parts in zip(*chunks, strict=True))
 
     def _part(
         self, ids: Tensor, memory: Memories | None, groups: Sequence[tuple[Tensor, bool]]
@@ -165,11 +165,11 @@ class AwdLstm(Encoder):
         """The tokens of a document with the mark of its beginning, in reading order."""
         ids, words = [], 0
         for number, text in enumerate(paragraphs):
-            found = self.preparer.words_of(text)
-            tokens = self.preparer.units(text, found, 0)
+            word_offsets = self.preparer.words_of(text)
+            tokens = self.preparer.units(text, word_offsets, 0)
             tokens = tokens if number else self.preparer.framed(tokens)
             ids.append(self.preparer.arrays(tokens)["input_ids"])
-            words += len(found)
+            words += len(word_offsets)
         joined = np.concatenate(ids)
         joined = joined[::-1] if direction == BACKWARD else joined
         return StreamTokens({"input_ids": joined.astype(np.int64)}, joined, words)

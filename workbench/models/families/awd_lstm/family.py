@@ -41,7 +41,7 @@ class AwdLstmFamily:
     info = INFO
 
     def heads(self, info: ModelInfo) -> frozenset[str]:
-        return frozenset(head for given, head in HEADS.items() if given in info.gives)
+        return frozenset(head for output, head in HEADS.items() if output in info.gives)
 
     def load(self, info: ModelInfo, options: LoadOptions) -> AwdLstm:
         """See Family.load. `options.dropout` is that between layers; the others scale with it."""
@@ -53,18 +53,18 @@ class AwdLstmFamily:
                 hint=_("An encoder without a decoder provides only hidden states."),
             )
         path = Path(info.path)
-        found = files.Files.of(path, [])
+        model_files = files.Files.of(path, [])
         problems: list[str] = []
-        sizes = Network.of(found.weights, problems) if found.weights else Network()
-        if problems or not sizes.layers or found.weights is None:
+        sizes = Network.of(model_files.weights, problems) if model_files.weights else Network()
+        if problems or not sizes.layers or model_files.weights is None:
             raise _not_loaded(info, "; ".join(problems) or _("it has no weights"))
         torch.manual_seed(options.seed)
-        state = {} if options.random else _state(found.weights, info)
+        state = {} if options.random else _state(model_files.weights, info)
         encoder = AwdLstm(
             info,
             cast(FastaiWords, INFO.preparer(path)),
             sizes,
-            direction=found.direction,
+            direction=model_files.direction,
             dropouts=_dropouts(options),
             tied=_is_tied(state),
             head=options.head,
@@ -169,19 +169,19 @@ def _fill(encoder: AwdLstm, state: Mapping[str, Tensor]) -> None:
 def _published(encoder: AwdLstm) -> dict[str, Tensor]:
     """The weights by fastai's names, in the order of its modules, by which it may load them."""
     table = encoder.embeddings.weight.detach().cpu()
-    found = {"0.encoder.weight": table, "0.encoder_dp.emb.weight": table}
+    weights = {"0.encoder.weight": table, "0.encoder_dp.emb.weight": table}
     for number, layer in enumerate(encoder.layers):
         start = f"0.rnns.{number}."
         of_inputs, of_states, bias_of_inputs, bias_of_states = (
             weight.detach().cpu() for weight in layer.weights
         )
-        found[f"{start}weight_hh_l0_raw"] = of_states
-        found[f"{start}module.weight_ih_l0"] = of_inputs
-        found[f"{start}module.bias_ih_l0"] = bias_of_inputs
-        found[f"{start}module.bias_hh_l0"] = bias_of_states
+        weights[f"{start}weight_hh_l0_raw"] = of_states
+        weights[f"{start}module.weight_ih_l0"] = of_inputs
+        weights[f"{start}module.bias_ih_l0"] = bias_of_inputs
+        weights[f"{start}module.bias_hh_l0"] = bias_of_states
     if not encoder.sizes.has_decoder:  # an encoder alone, as save_encoder writes it
-        return {name.removeprefix("0."): value for name, value in found.items()}
+        return {name.removeprefix("0."): value for name, value in weights.items()}
     own = encoder.decoder_weight
-    found[DECODER] = table if own is None else own.detach().cpu()
-    found[DECODER_BIAS] = encoder.decoder_bias.detach().cpu()
-    return found
+    weights[DECODER] = table if own is None else own.detach().cpu()
+    weights[DECODER_BIAS] = encoder.decoder_bias.detach().cpu()
+    return weights

@@ -42,8 +42,8 @@ def locked(values: Tensor, p: float) -> Tensor:
     """Dropout of (B, T, H) with the same mask at every position of a text."""
     if not p:
         return values
-    kept = values.new_empty(values.shape[0], 1, values.shape[2]).bernoulli_(1 - p)
-    return values * kept.div_(1 - p)
+    mask = values.new_empty(values.shape[0], 1, values.shape[2]).bernoulli_(1 - p)
+    return values * mask.div_(1 - p)
 
 
 def thinned(weights: Tensor, p: float) -> Tensor:
@@ -57,8 +57,8 @@ def thinned(weights: Tensor, p: float) -> Tensor:
         return F.dropout(weights, p)
     count = weights.numel()
     drawn = torch.empty((count + 7) // 8, dtype=torch.int64).random_(-(1 << 63), None)
-    kept = drawn.view(torch.uint8)[:count].view(weights.shape) >= level
-    return weights * kept.to(weights.dtype).mul_(256 / (256 - level))
+    mask = drawn.view(torch.uint8)[:count].view(weights.shape) >= level
+    return weights * mask.to(weights.dtype).mul_(256 / (256 - level))
 
 
 class Embeddings(nn.Module):
@@ -71,13 +71,13 @@ class Embeddings(nn.Module):
 
     def forward(self, ids: Tensor) -> Tensor:
         """ids int (B, T). Returns (B, T, width)."""
-        found = F.embedding(ids, self.weight)
+        vectors = F.embedding(ids, self.weight)
         p = self.dropouts.embedding
         if not self.training or not p:
-            return found
+            return vectors
         # The rows of the batch alone are multiplied, not the table as in fastai.
-        kept = found.new_empty(len(self.weight)).bernoulli_(1 - p).div_(1 - p)
-        return found * kept[ids].unsqueeze(-1)
+        mask = vectors.new_empty(len(self.weight)).bernoulli_(1 - p).div_(1 - p)
+        return vectors * mask[ids].unsqueeze(-1)
 
     def dropped(self, embedded: Tensor) -> Tensor:
         """The inputs of the first layer, (B, T, width)."""

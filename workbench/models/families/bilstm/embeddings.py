@@ -40,8 +40,8 @@ class WordTable(nn.Module):
             ids = ids.masked_fill(
                 is_rare & (torch.rand(ids.shape, device=ids.device) < UNKNOWN_RARE), 0
             )
-        found: Tensor = self.table(ids)
-        return found
+        vectors: Tensor = self.table(ids)
+        return vectors
 
 
 class CharacterCnn(nn.Module):
@@ -67,8 +67,8 @@ class CharacterCnn(nn.Module):
         scores = torch.where(
             (flat == 0).all(-1)[:, None, None], 0.0, scores
         )  # padding of the batch
-        found: Tensor = F.relu(scores.amax(-1)).unflatten(0, ids.shape[:2])
-        return found
+        vectors: Tensor = F.relu(scores.amax(-1)).unflatten(0, ids.shape[:2])
+        return vectors
 
 
 class FrozenModel(nn.Module):
@@ -127,17 +127,17 @@ class FrozenModel(nn.Module):
             states = torch.stack(layers).mean(0) if self.layers == MEAN else torch.cat(layers, -1)
         if not self.keeps_words:
             states = self._of_words(states, inputs[FIRST], inputs[END])
-        found: Tensor = states * mask.unsqueeze(-1)
-        return found
+        masked: Tensor = states * mask.unsqueeze(-1)
+        return masked
 
     def _of_words(self, states: Tensor, first: Tensor, end: Tensor) -> Tensor:
         """(B, S, W) → (B, T, W) by the tokens of each word; zeros for a word without one."""
         wide = (-1, -1, states.shape[-1])
         if self.subwords == FIRST_SUBWORD:
-            found = states.gather(
+            first_states = states.gather(
                 1, first.clamp(max=states.shape[1] - 1).unsqueeze(-1).expand(wide)
             )
-            return found * (end > first).unsqueeze(-1)
+            return first_states * (end > first).unsqueeze(-1)
         sums = F.pad(states.cumsum(1), (0, 0, 1, 0))  # (B, S + 1, W)
         total = sums.gather(1, end.unsqueeze(-1).expand(wide)) - sums.gather(
             1, first.unsqueeze(-1).expand(wide)

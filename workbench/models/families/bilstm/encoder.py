@@ -78,10 +78,10 @@ class BilstmEncoder(Encoder):
     def forward(self, inputs: Mapping[str, Tensor]) -> States:
         """Layer 0 (B, T, width of all embeddings), then each LSTM layer (B, T, 2 * hidden)."""
         mask = inputs[MASK].bool()
-        found = [self._embedded(number, inputs, mask) for number in range(len(self.embeddings))]
-        whole = torch.cat(found, -1)
-        early = [part for part, late in zip(found, self.late, strict=True) if not late]
-        beside = [part for part, late in zip(found, self.late, strict=True) if late]
+        embedded = [self._embedded(number, inputs, mask) for number in range(len(self.embeddings))]
+        whole = torch.cat(embedded, -1)
+        early = [part for part, late in zip(embedded, self.late, strict=True) if not late]
+        beside = [part for part, late in zip(embedded, self.late, strict=True) if late]
         first = torch.cat(early, -1) if beside else whole
         states = self.dropout(self.word_dropout(first))
         layers = [whole]
@@ -95,31 +95,31 @@ class BilstmEncoder(Encoder):
 
     def _embedded(self, number: int, inputs: Mapping[str, Tensor], mask: Tensor) -> Tensor:
         part = cast(Embedding, self.embeddings[number])
-        given = inputs.get(array(number, FEATURES))
-        if given is None:
+        vectors = inputs.get(array(number, FEATURES))
+        if vectors is None:
             own = {name: inputs[array(number, name)] for name in part.arrays}
-            given = part(own, mask) if isinstance(part, FrozenModel) else part(own)
+            vectors = part(own, mask) if isinstance(part, FrozenModel) else part(own)
         mix = str(number)
-        mixed: Tensor = self.mixes[mix](given, mask) if mix in self.mixes else given
+        mixed: Tensor = self.mixes[mix](vectors, mask) if mix in self.mixes else vectors
         return mixed * mask.unsqueeze(-1)
 
     def layer_weights(self) -> dict[str, dict[str, Any]]:
         """Layer weights of the models in the embeddings, by name; a second one of the same name has
         a number.
         """
-        found: dict[str, dict[str, Any]] = {}
+        weights: dict[str, dict[str, Any]] = {}
         for number, mix in self._mixes():
             name = self.config.parts[number].model
-            found[name if name not in found else f"{name} ({number + 1})"] = mix.learned()
-        return found
+            weights[name if name not in weights else f"{name} ({number + 1})"] = mix.learned()
+        return weights
 
     def penalty(self) -> Tensor | None:
         """λ Σ w² over the layers of all models that are mixed, a scalar, w before the softmax."""
         squared = [mix.squared() for _number, mix in self._mixes()]
-        given = [tensor for tensor in squared if tensor is not None and tensor.requires_grad]
-        if not given or not self.config.part_l2:
+        trained = [tensor for tensor in squared if tensor is not None and tensor.requires_grad]
+        if not trained or not self.config.part_l2:
             return None
-        return self.config.part_l2 * torch.stack(given).sum()
+        return self.config.part_l2 * torch.stack(trained).sum()
 
     def _mixes(self) -> list[tuple[int, Mix | LayerAttention]]:
         return [(int(number), cast(Mix, mix)) for number, mix in self.mixes.items()]
@@ -137,19 +137,19 @@ class BilstmEncoder(Encoder):
         )
 
     def sources(self) -> tuple[FeatureSource, ...]:
-        found = []
+        sources = []
         for number, part in enumerate(self.embeddings):
             if isinstance(part, FrozenModel) and part.is_contextual:  # vectors are only looked up
-                found.append(self._source(number, part))
-        return tuple(found)
+                sources.append(self._source(number, part))
+        return tuple(sources)
 
     def _source(self, number: int, part: FrozenModel) -> FeatureSource:
         names = {array(number, name): name for name in part.arrays}
 
         def compute(inputs: Mapping[str, Tensor]) -> Tensor:
-            own = {name: inputs[given] for given, name in names.items()}
-            found: Tensor = part(own, inputs[MASK].bool())
-            return found
+            own = {name: inputs[own_name] for own_name, name in names.items()}
+            vectors: Tensor = part(own, inputs[MASK].bool())
+            return vectors
 
         kind = WHOLE_KEY if part.layers in WHOLE else part.layers
         key = f"{self.config.parts[number].sha256}-{kind}-{part.subwords}"
@@ -163,7 +163,7 @@ def _is_late(part: Embedding) -> bool:
 
 def _axes(parts: Sequence[Embedding]) -> dict[str, str]:
     """The second axes of arrays without a row per word."""
-    found: dict[str, str] = {}
+    axes: dict[str, str] = {}
     for number, part in enumerate(parts):
         if not isinstance(part, FrozenModel):
             continue
@@ -171,5 +171,5 @@ def _axes(parts: Sequence[Embedding]) -> dict[str, str]:
         if not part.keeps_words:
             inner = [n for n in part.arrays if n not in (FIRST, END) and n not in own]
             own.update(dict.fromkeys(inner, UNITS))
-        found.update({array(number, name): array(number, axis) for name, axis in own.items()})
-    return found
+        axes.update({array(number, name): array(number, axis) for name, axis in own.items()})
+    return axes

@@ -94,19 +94,19 @@ class BilstmFamily:
 
 def _linked(source: Path, target: Path) -> bool:
     """Hard links to the files of a folder; False, with none, where the disk has no links."""
-    made: list[Path] = []
+    links: list[Path] = []
     try:
         for file in source.rglob("*"):
             if file.is_file():
                 place = target / file.relative_to(source)
                 place.parent.mkdir(parents=True, exist_ok=True)
                 os.link(file, place)
-                made.append(place)
+                links.append(place)
     except OSError:
-        for place in made:  # written through, they would change the older checkpoint
+        for place in links:  # written through, they would change the older checkpoint
             place.unlink()
         return False
-    return bool(made)
+    return bool(links)
 
 
 # ---------------------------------------------------------------- saved models
@@ -131,14 +131,14 @@ def _saved(info: ModelInfo, config: Config, options: LoadOptions) -> BilstmEncod
 
 def _refuse_changes(info: ModelInfo, config: Config, options: LoadOptions) -> None:
     """Only dropouts and penalties can be changed where there are weights."""
-    given = [n for n in ("embeddings", *STRUCTURE) if options.settings.get(n) is not None]
+    changed = [n for n in ("embeddings", *STRUCTURE) if options.settings.get(n) is not None]
     if options.settings.get("part_norm") and not config.part_norm:
-        given.append("part_norm")
-    if given:
+        changed.append("part_norm")
+    if changed:
         raise SpecError(
             _(
                 "{name} cannot be changed: {model} has been trained with other embeddings or sizes."
-            ).format(name=given[0], model=info.name),
+            ).format(name=changed[0], model=info.name),
             hint=_("Leave it automatic, or train a new BiLSTM."),
         )
 
@@ -160,24 +160,24 @@ def _new(
     info: ModelInfo, config: Config, options: LoadOptions, documents: Sequence[Document]
 ) -> BilstmEncoder:
     config = config.changed(options.settings)
-    asked = parse_parts(str(options.settings.get("embeddings") or DEFAULT_PARTS))
+    described = parse_parts(str(options.settings.get("embeddings") or DEFAULT_PARTS))
     encoders = {
         number: loading.load(
             part.model, replace(_plain(options), allow_pickle=options.allow_pickle)
         )
-        for number, part in enumerate(asked)
+        for number, part in enumerate(described)
         if part.kind == MODEL
     }
     parts, stack = list[PartConfig](), list[Part]()
-    for number, part in enumerate(asked):
+    for number, part in enumerate(described):
         if part.kind == MODEL:
-            found = model_part(encoders[number].preparer, encoders[number].max_length)
-            part = _described(part, encoders[number], found)
+            layer_part = model_part(encoders[number].preparer, encoders[number].max_length)
+            part = _described(part, encoders[number], layer_part)
         else:
             kind = Words if part.kind == WORDS else Characters
-            found = kind.of(_words(documents))
+            layer_part = kind.of(_words(documents))
         parts.append(part)
-        stack.append(found)
+        stack.append(layer_part)
     config = replace(config, parts=tuple(parts))
     torch.manual_seed(options.seed)
     words = StackedWords(stack)
@@ -190,7 +190,7 @@ def _plain(options: LoadOptions) -> LoadOptions:
     return LoadOptions(seed=options.seed, random=options.random)
 
 
-def _described(part: PartConfig, encoder: Encoder, found: Part) -> PartConfig:
+def _described(part: PartConfig, encoder: Encoder, unit_part: Part) -> PartConfig:
     path, equal = Path(part.model), len(set(encoder.widths)) == 1
     if part.layers in ADDED and not equal:
         widths = ", ".join(map(str, encoder.widths))
@@ -207,7 +207,7 @@ def _described(part: PartConfig, encoder: Encoder, found: Part) -> PartConfig:
         path.name,
         layers,
         encoder.info.family,
-        found.longest if isinstance(found, UnitModel) else 0,
+        unit_part.longest if isinstance(unit_part, UnitModel) else 0,
         folders.sha256(path),
     )
 

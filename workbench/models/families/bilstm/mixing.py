@@ -22,8 +22,8 @@ class Mix(nn.Module):
         """(B, T, count * W) → (B, T, W)."""
         shares = self.weights.softmax(0)
         layers = states.unflatten(-1, (len(self.weights), -1))  # (B, T, count, W)
-        found: Tensor = self.scale * (layers * shares.unsqueeze(-1)).sum(-2)
-        return found
+        mixed: Tensor = self.scale * (layers * shares.unsqueeze(-1)).sum(-2)
+        return mixed
 
     def learned(self) -> dict[str, Any]:
         """The weight of each layer, sum 1, and γ."""
@@ -55,8 +55,8 @@ class LayerAttention(nn.Module):
         if not torch.compiler.is_exporting():
             self._sum = self._sum + shares.detach()[mask].sum(0).cpu()
             self._words += int(mask.sum())
-        found: Tensor = (layers * shares.to(layers.dtype).unsqueeze(-1)).sum(-2)
-        return found
+        mixed: Tensor = (layers * shares.to(layers.dtype).unsqueeze(-1)).sum(-2)
+        return mixed
 
     def learned(self) -> dict[str, Any]:
         """The mean weight of each layer over the words since the last call, else that of then."""

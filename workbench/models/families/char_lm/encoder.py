@@ -63,17 +63,17 @@ class CharacterEncoder(Encoder):
         return any(item.training for model in models for item in (model.characters, *model.layers))
 
     def _layers(self, inputs: Mapping[str, Tensor]) -> tuple[Tensor, ...]:
-        found = []
+        by_direction = []
         for direction in self.directions:
             model = self.model(direction)
             ids, ends = inputs[characters(direction)], inputs[positions(direction)]
             first = len(self.preparer.tables[direction].delimiter)
             starts = word_starts(ends, first, forward=direction == NEXT)
-            found.append([model.word_embeddings(ids, starts, ends), *model.at(ids, ends)])
-        most = max(map(len, found))
+            by_direction.append([model.word_embeddings(ids, starts, ends), *model.at(ids, ends)])
+        most = max(map(len, by_direction))
         # Models of different depth are aligned at the top.
-        found = [[*layers[:1] * (most - len(layers)), *layers] for layers in found]
-        return tuple(torch.cat(states, -1) for states in zip(*found, strict=True))
+        by_direction = [[*layers[:1] * (most - len(layers)), *layers] for layers in by_direction]
+        return tuple(torch.cat(states, -1) for states in zip(*by_direction, strict=True))
 
     def read(
         self, inputs: Mapping[str, Tensor], direction: str, memory: Memory | None = None
@@ -83,11 +83,11 @@ class CharacterEncoder(Encoder):
         The ids are in the reading order of the direction. The memory carries no gradients.
         """
         states, after = self.model(direction)(inputs["input_ids"], memory)
-        kept = tuple(
+        detached = tuple(
             tuple(item.detach() for item in layer) if isinstance(layer, tuple) else layer.detach()
             for layer in after
         )
-        return states[-1], kept
+        return states[-1], detached
 
     def stream(self, paragraphs: Sequence[str], direction: str) -> StreamTokens:
         """The characters of the paragraphs, each followed by a line break, in reading order."""
@@ -114,8 +114,8 @@ class CharacterEncoder(Encoder):
 
     def scores(self, states: Tensor, direction: str) -> Tensor:
         """Logits (…, V) of the next character in the reading order of the direction."""
-        found: Tensor = cast(nn.Linear, self.model(direction).decoder)(states)
-        return found
+        logits: Tensor = cast(nn.Linear, self.model(direction).decoder)(states)
+        return logits
 
     def vocable(self, number: int) -> str:
         """The character; both directions have one vocabulary in published models."""
@@ -141,9 +141,9 @@ class CharacterEncoder(Encoder):
         ]
         return Parts(
             _parameters(tables),
-            tuple(_parameters(found) for found in layers),
+            tuple(_parameters(modules) for modules in layers),
             _parameters([part for part in above if part is not None]),
-            (*tables, *(nn.ModuleList(found) for found in layers)),
+            (*tables, *(nn.ModuleList(modules) for modules in layers)),
         )
 
 

@@ -37,22 +37,22 @@ class CharacterLmFamily:
 
     def load(self, info: ModelInfo, options: LoadOptions) -> CharacterEncoder | TaggerEncoder:
         problems: list[str] = []
-        found = reading.read(Path(info.path), problems)
-        if problems or not found.models:
+        model_files = reading.read(Path(info.path), problems)
+        if problems or not model_files.models:
             raise unusable(info)
         preparer = cast(CharacterTexts, INFO.preparer(Path(info.path)))
-        _check_tables(info, preparer, found.models)
-        contents = {model.path: pickled.load(model.path, CLASSES) for model in found.models}
+        _check_tables(info, preparer, model_files.models)
+        contents = {model.path: pickled.load(model.path, CLASSES) for model in model_files.models}
         models = {
             model.direction: language_model(model, options, contents[model.path])
-            for model in found.models
+            for model in model_files.models
         }
-        if found.tagger is None:
+        if model_files.tagger is None:
             return CharacterEncoder(info, preparer, models).eval()
         words = CharacterEncoder(info, CharacterTexts(preparer.tables), models)
-        content = contents[found.tagger.path]
+        content = contents[model_files.tagger.path]
         return tagger_files.load(
-            info, found.tagger, cast(TaggedTexts, preparer), words, content, options
+            info, model_files.tagger, cast(TaggedTexts, preparer), words, content, options
         )
 
     def save(self, encoder: CharacterEncoder | TaggerEncoder, folder: Path) -> None:
@@ -84,10 +84,10 @@ class CharacterLmFamily:
                 counted.add(text)
             yield texts.progress
         ends = "\n"  # after each paragraph, so it has a number even if it is not counted
-        found = counted.frequent(
+        characters = counted.frequent(
             options["vocabulary"] - 2, min_count=options["min_count"], without=ends
         )
-        items = Dictionary.of((ends, *found))
+        items = Dictionary.of((ends, *characters))
         content = {
             "dictionary": items,
             "is_forward_lm": options["direction"] == "forward",

@@ -28,8 +28,8 @@ class Characters(nn.Module):
 
     def forward(self, ids: Tensor) -> Tensor:
         """ids int (B, T). Returns (B, T, width)."""
-        found: Tensor = self.dropout(self.table(ids))
-        return found
+        vectors: Tensor = self.dropout(self.table(ids))
+        return vectors
 
 
 class Layer(nn.Module):
@@ -44,8 +44,8 @@ class Layer(nn.Module):
         """(B, C, below) → (B, C, width) and the memory after it, None in a graph of an LSTM."""
         if torch.compiler.is_exporting() and isinstance(self.rnn, nn.LSTM):
             return lstm(states, None, list(self.rnn.parameters()), width=self.rnn.hidden_size)
-        found: tuple[Tensor, Any] = ready(self.rnn)(states, memory)
-        return found
+        states_and_memory: tuple[Tensor, Any] = ready(self.rnn)(states, memory)
+        return states_and_memory
 
 
 class CharacterModel(nn.Module):
@@ -79,14 +79,14 @@ class CharacterModel(nn.Module):
 
     def forward(self, ids: Tensor, memory: Memory | None = None) -> tuple[list[Tensor], Memory]:
         """ids (B, C) → states (B, C, width) of every layer, and the memory after the last one."""
-        below, found, after = self.characters(ids), [], []
+        below, layers, after = self.characters(ids), [], []
         for number, layer in enumerate(cast(Iterable[Layer], self.layers)):
-            hidden, kept = layer.read(below, memory[number] if memory is not None else None)
+            hidden, layer_memory = layer.read(below, memory[number] if memory is not None else None)
             below = layer.dropout(hidden)
             above = layer.dropout(self.projection(hidden)) if self.projection is not None else below
-            found.append(above)
-            after.append(kept)
-        return found, tuple(after)
+            layers.append(above)
+            after.append(layer_memory)
+        return layers, tuple(after)
 
     def at(self, ids: Tensor, positions: Tensor) -> list[Tensor]:
         """States (B, T, width) of every layer after the characters at `positions` (B, T).
@@ -119,9 +119,9 @@ class CharacterModel(nn.Module):
         """
         table = self.characters.table(ids)  # (B, C, E)
         sums = nn.functional.pad(table.cumsum(1), (0, 0, 1, 0))
-        found = _gathered(sums, ends) - _gathered(sums, starts)
-        found = found / (ends - starts).clamp(min=1).unsqueeze(-1)
-        return nn.functional.pad(found, (0, self.width - found.shape[-1]))
+        means = _gathered(sums, ends) - _gathered(sums, starts)
+        means = means / (ends - starts).clamp(min=1).unsqueeze(-1)
+        return nn.functional.pad(means, (0, self.width - means.shape[-1]))
 
 
 def _chunks(lengths: Sequence[int]) -> list[tuple[int, int, int]]:
@@ -129,27 +129,27 @@ def _chunks(lengths: Sequence[int]) -> list[tuple[int, int, int]]:
 
     A chunk ends when an eighth of its rows has ended, or at MOST_POSITIONS.
     """
-    found, start, rows = [], 0, len(lengths)
+    chunks, start, rows = [], 0, len(lengths)
     while rows:
-        kept = rows - rows // 8
-        end = lengths[min(kept, rows - 1)] if rows > 1 else lengths[0]
+        rows_after = rows - rows // 8
+        end = lengths[min(rows_after, rows - 1)] if rows > 1 else lengths[0]
         end = max(end, start + LEAST_CHARACTERS)
         end = min(end, lengths[0], start + max(LEAST_CHARACTERS, MOST_POSITIONS // rows))
-        found.append((start, end, rows))
+        chunks.append((start, end, rows))
         start = end
         while rows and lengths[rows - 1] <= start:
             rows -= 1
-    return found
+    return chunks
 
 
 def _first(memory: Memory | None, rows: int) -> Memory | None:
     if memory is None:
         return None
     return tuple(
-        tuple(item[:, :rows].contiguous() for item in kept)
-        if isinstance(kept, tuple)
-        else kept[:, :rows].contiguous()
-        for kept in memory
+        tuple(item[:, :rows].contiguous() for item in layer_memory)
+        if isinstance(layer_memory, tuple)
+        else layer_memory[:, :rows].contiguous()
+        for layer_memory in memory
     )
 
 
@@ -160,5 +160,5 @@ def _gathered(states: Tensor, positions: Tensor) -> Tensor:
 
 def _placed(shape: torch.Size, where: tuple[Tensor, ...], states: Tensor) -> Tensor:
     """states (N, H) at rows and columns `where` of a (B, T, H) tensor."""
-    found = states.new_zeros(*shape, states.shape[-1])
-    return found.index_put(where, states)
+    placed = states.new_zeros(*shape, states.shape[-1])
+    return placed.index_put(where, states)

@@ -103,8 +103,8 @@ class TaggerEncoder(Encoder):
     def forward(self, inputs: Mapping[str, Tensor]) -> States:
         """Layer 0 (B, T, width of the embeddings), then each recurrent layer (B, T, 2 * hidden)."""
         mask = inputs[MASK].bool()
-        given = inputs.get(EMBEDDINGS)
-        embedded = self.embedded(inputs) if given is None else given
+        cached = inputs.get(EMBEDDINGS)
+        embedded = self.embedded(inputs) if cached is None else cached
         states = self.locked_dropout(self.word_dropout(self.dropout(embedded)))
         if self.reprojection is not None:
             states = self.reprojection(states)
@@ -123,19 +123,19 @@ class TaggerEncoder(Encoder):
             widths = [self.words.model(direction).width for direction in self.words.directions]
             read = dict(zip(self.words.directions, states.split(widths, -1), strict=True))
             tables = iter(enumerate(self.tables))
-            found = []
+            vectors = []
             for part in self.file.parts:
                 if isinstance(part, StaticVectors):
                     number, table = next(tables)
-                    found.append(table(inputs[rows(number)]))
+                    vectors.append(table(inputs[rows(number)]))
                 else:
-                    found.append(read[part.direction])
-            return torch.cat(found, -1) * inputs[MASK].unsqueeze(-1)
+                    vectors.append(read[part.direction])
+            return torch.cat(vectors, -1) * inputs[MASK].unsqueeze(-1)
 
     def logits(self, inputs: Mapping[str, Tensor]) -> Tensor:
         """(B, T, outputs) of T words."""
-        found: Tensor = self.linear(self(inputs).layers[-1])
-        return found
+        logits: Tensor = self.linear(self(inputs).layers[-1])
+        return logits
 
     def sources(self) -> tuple[FeatureSource, ...]:
         key = f"{folders.sha256(Path(self.info.path))}-embeddings"

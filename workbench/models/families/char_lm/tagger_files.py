@@ -54,9 +54,9 @@ def load(
     if not options.random:
         _fill(encoder, content["state_dict"])
     if options.head:
-        encoder.head, wanted = options.head, tuple(options.outputs)
-        if (wanted, options.head == CRF) != (file.outputs, file.crf):
-            encoder.set_head(wanted, crf=options.head == CRF)
+        encoder.head, outputs = options.head, tuple(options.outputs)
+        if (outputs, options.head == CRF) != (file.outputs, file.crf):
+            encoder.set_head(outputs, crf=options.head == CRF)
     if options.dropout is not None:
         encoder.locked_dropout.p = options.dropout
     return encoder.eval()
@@ -71,26 +71,26 @@ def _fill(encoder: TaggerEncoder, weights: Mapping[str, Tensor]) -> None:
         for name, parameter in encoder.linear.named_parameters():
             parameter.copy_(weights[f"linear.{name}"][chosen])
         if encoder.chain is not None:
-            given = weights["crf.transitions"]
-            encoder.chain.start.copy_(given[chosen, file.tags.index(START)])
-            encoder.chain.end.copy_(given[file.tags.index(STOP), chosen])
-            encoder.chain.step.copy_(given[chosen][:, chosen].T)
+            transitions = weights["crf.transitions"]
+            encoder.chain.start.copy_(transitions[chosen, file.tags.index(START)])
+            encoder.chain.end.copy_(transitions[file.tags.index(STOP), chosen])
+            encoder.chain.step.copy_(transitions[chosen][:, chosen].T)
 
 
 def _names(encoder: TaggerEncoder) -> dict[str, Tensor]:
     """flair's names of the parameters above the language models, without the tags."""
-    found: dict[str, Tensor] = {
+    parameters: dict[str, Tensor] = {
         static.place: cast(nn.Embedding, table).weight
         for static, table in zip(encoder.file.statics, encoder.tables, strict=True)
     }
     if encoder.reprojection is not None:
         for name, parameter in encoder.reprojection.named_parameters():
-            found[f"embedding2nn.{name}"] = parameter
+            parameters[f"embedding2nn.{name}"] = parameter
     for number, layer in enumerate(encoder.layers):
         module = _module(layer)
         for name, parameter in module.named_parameters():
-            found[f"rnn.{name.replace('_l0', f'_l{number}')}"] = parameter
-    return found
+            parameters[f"rnn.{name.replace('_l0', f'_l{number}')}"] = parameter
+    return parameters
 
 
 def _module(layer: nn.Module) -> nn.Module:
@@ -132,9 +132,9 @@ def _transitions(chain: Crf) -> Tensor:
     """(L + 2, L + 2) from our scores, START and STOP last."""
     with torch.no_grad():
         count = len(chain.start)
-        found = chain.start.new_full((count + 2, count + 2), IMPOSSIBLE)
-        found[:count, count] = chain.start + chain.first_allowed.clamp(min=IMPOSSIBLE)
-        found[count + 1, :count] = chain.end
+        transitions = chain.start.new_full((count + 2, count + 2), IMPOSSIBLE)
+        transitions[:count, count] = chain.start + chain.first_allowed.clamp(min=IMPOSSIBLE)
+        transitions[count + 1, :count] = chain.end
         step = chain.step + chain.step_allowed.clamp(min=IMPOSSIBLE)
-        found[:count, :count] = step.T
-        return found
+        transitions[:count, :count] = step.T
+        return transitions

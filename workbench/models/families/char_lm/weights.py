@@ -24,15 +24,15 @@ class Dictionary:
     def of(cls, items: Sequence[str], *, unknown: bool = True) -> Dictionary:
         """As flair's own. unknown: the first item stands for unknown ones (`add_unk`)."""
         first = (UNKNOWN_ITEM,) if unknown else ()
-        made, encoded = cls(), [item.encode("utf-8") for item in (*first, *items)]
-        vars(made).update(
+        dictionary, encoded = cls(), [item.encode("utf-8") for item in (*first, *items)]
+        vars(dictionary).update(
             item2idx={item: number for number, item in enumerate(encoded)},
             idx2item=encoded,
             add_unk=unknown,
             multi_label=False,
             span_labels=False,
         )
-        return made
+        return dictionary
 
 
 UNKNOWN_ITEM = "<unk>"  # the first item of flair's dictionaries
@@ -72,10 +72,10 @@ def language_model(
 
 def _inside(raw: Mapping[str, Any], sizes: files.LanguageModelFile) -> Any:
     """The settings of a language model in a tagger, else the file itself."""
-    found: Any = raw["embeddings"] if sizes.settings else raw
+    settings: Any = raw["embeddings"] if sizes.settings else raw
     for key in sizes.settings:
-        found = found[key]
-    return found
+        settings = settings[key]
+    return settings
 
 
 def _settings(raw: Mapping[str, Any], sizes: files.LanguageModelFile) -> dict[str, Any]:
@@ -111,11 +111,11 @@ def named_as_flair(model: CharacterModel) -> OrderedDict[str, Tensor]:
 
 def _names(model: CharacterModel) -> dict[str, Tensor]:
     """flair's name of each parameter: it has all layers in one recurrent module."""
-    found: dict[str, Tensor] = {"encoder.weight": model.characters.table.weight}
+    parameters: dict[str, Tensor] = {"encoder.weight": model.characters.table.weight}
     for number, layer in enumerate(cast(Iterable[Layer], model.layers)):
         for name, parameter in layer.rnn.named_parameters():
-            found[f"rnn.{name.removesuffix('_l0')}_l{number}"] = parameter
+            parameters[f"rnn.{name.removesuffix('_l0')}_l{number}"] = parameter
     for name, part in (("proj", model.projection), ("decoder", model.decoder)):
         if part is not None:
-            found[f"{name}.weight"], found[f"{name}.bias"] = part.weight, part.bias
-    return found
+            parameters[f"{name}.weight"], parameters[f"{name}.bias"] = part.weight, part.bias
+    return parameters

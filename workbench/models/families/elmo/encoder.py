@@ -100,8 +100,8 @@ class ElmoEncoder(Encoder):
         is_word = mask & (inputs[CHARACTERS][..., 0] > 0)
         words = self.words(inputs[CHARACTERS], is_word)
         sentence, lengths = self._between_marks(words, is_word)
-        found, after = self._read_all(sentence, lengths, memory)
-        pairs = (torch.cat(pair, -1)[:, 1:-1] for pair in zip(*found, strict=True))
+        by_direction, after = self._read_all(sentence, lengths, memory)
+        pairs = (torch.cat(pair, -1)[:, 1:-1] for pair in zip(*by_direction, strict=True))
         layers = [torch.cat([words, words], -1), *pairs]
         return States(tuple(layer * is_word[..., None] for layer in layers), mask, None), after
 
@@ -112,8 +112,8 @@ class ElmoEncoder(Encoder):
             whole: Tensor = flat.unflatten(0, mask.shape) * mask[..., None]
             return whole
         vectors = self.cnn.of_words(characters[mask])
-        found = vectors.new_zeros(*mask.shape, vectors.shape[-1])
-        return found.masked_scatter(mask[..., None], vectors)
+        padded = vectors.new_zeros(*mask.shape, vectors.shape[-1])
+        return padded.masked_scatter(mask[..., None], vectors)
 
     def _between_marks(self, words: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """(B, T, P) → (B, T + 2, P) with <S> before and </S> after each row, and its lengths."""
@@ -131,13 +131,13 @@ class ElmoEncoder(Encoder):
         """The layers of each direction, (B, T, P) in the order of the text, and their memory."""
         if torch.compiler.is_exporting():
             return self._scanned(sentence, lengths), {}
-        found, after = [], {}
+        by_direction, after = [], {}
         for direction in self.directions:
             before = memory[direction] if memory else None
             x = self._in_order(sentence, lengths, direction)
             states, after[direction] = self._run(direction, x, lengths, before)
-            found.append([self._in_order(layer, lengths, direction) for layer in states])
-        return found, after
+            by_direction.append([self._in_order(layer, lengths, direction) for layer in states])
+        return by_direction, after
 
     def _run(
         self, direction: str, x: Tensor, lengths: Tensor, memory: LayerMemory | None
@@ -147,7 +147,7 @@ class ElmoEncoder(Encoder):
         cells = [cast(ProjectedLstm, layer[direction]) for layer in layers]
         packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
         sizes, order = packed.batch_sizes.tolist(), packed.sorted_indices
-        found, after, data = [], [], packed.data
+        layer_outputs, after, data = [], [], packed.data
         for number, cell in enumerate(cells):
             before = memory[number] if memory else _zeros(cell, x)
             outputs, ended = cell.packed(
@@ -157,8 +157,10 @@ class ElmoEncoder(Encoder):
             output, inner = (part[packed.unsorted_indices] for part in ended)
             after.append((output, inner))
             layer = PackedSequence(data, packed.batch_sizes, order, packed.unsorted_indices)
-            found.append(pad_packed_sequence(layer, batch_first=True, total_length=x.shape[1])[0])
-        return found, tuple(after)
+            layer_outputs.append(
+                pad_packed_sequence(layer, batch_first=True, total_length=x.shape[1])[0]
+            )
+        return layer_outputs, tuple(after)
 
     def _scanned(self, sentence: Tensor, lengths: Tensor) -> list[list[Tensor]]:
         """The outputs of each layer of each direction, (B, T, P), of sentences (B, T, P).
@@ -167,13 +169,13 @@ class ElmoEncoder(Encoder):
         state of it. Both directions are one loop.
         """
         x = torch.stack([self._in_order(sentence, lengths, name) for name in self.directions])
-        found: list[list[Tensor]] = [[] for _direction in self.directions]
+        by_direction: list[list[Tensor]] = [[] for _direction in self.directions]
         for number, layer in enumerate(cast(Iterable[nn.ModuleDict], self.layers)):
             outputs = scanned([cast(ProjectedLstm, layer[name]) for name in self.directions], x)
             x = outputs + x if number and self.sizes.skip else outputs
-            for states, part, name in zip(found, x.unbind(), self.directions, strict=True):
+            for states, part, name in zip(by_direction, x.unbind(), self.directions, strict=True):
                 states.append(self._in_order(part, lengths, name))
-        return found
+        return by_direction
 
     def _in_order(self, x: Tensor, lengths: Tensor, direction: str) -> Tensor:
         """(B, T, …) from the order of the text to that of the direction, or back."""
@@ -253,13 +255,13 @@ class ElmoEncoder(Encoder):
 
     def datasets(self) -> dict[str, nn.Parameter]:
         """Name in the file → parameter, without those of the softmax."""
-        found = dict(self.cnn.datasets())
+        datasets = dict(self.cnn.datasets())
         for direction, name in enumerate(self.directions):
             for number, layer in enumerate(self.layers):
                 cell = cast(nn.ModuleDict, layer)[name]
                 for key, parameter in cell.named_parameters():
-                    found[f"{cell_name(direction, number)}/{key}"] = parameter
-        return found
+                    datasets[f"{cell_name(direction, number)}/{key}"] = parameter
+        return datasets
 
     def initialize(self) -> None:
         """New random weights, distributed as in the original's training."""

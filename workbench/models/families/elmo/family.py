@@ -28,8 +28,8 @@ class ElmoFamily:
 
     def heads(self, info: ModelInfo) -> frozenset[str]:
         """Directions of the language model, if there is an output layer."""
-        given = {"next_lm": "next", "previous_lm": "previous"}
-        return frozenset(head for lm, head in given.items() if lm in info.gives)
+        directions = {"next_lm": "next", "previous_lm": "previous"}
+        return frozenset(head for lm, head in directions.items() if lm in info.gives)
 
     def load(self, info: ModelInfo, options: LoadOptions) -> ElmoEncoder:
         if options.head and options.head not in self.heads(info):
@@ -65,8 +65,8 @@ class ElmoFamily:
         _write(folder / files.WEIGHTS, encoder.datasets())
         if encoder.softmax is not None:
             _save_softmax(encoder.softmax, folder)
-        elif found := files.softmax_files(source):
-            for file, name in zip(found, (files.SOFTMAX, files.VOCABULARY), strict=True):
+        elif softmax_files := files.softmax_files(source):
+            for file, name in zip(softmax_files, (files.SOFTMAX, files.VOCABULARY), strict=True):
                 if file.resolve() != (folder / name).resolve():
                     shutil.copyfile(file, folder / name)
 
@@ -116,10 +116,10 @@ def _load_weights(encoder: ElmoEncoder, folder: Path) -> None:
 
 
 def _softmax(folder: Path, width: int) -> Softmax:
-    found = files.softmax_files(folder)
-    if found is None:
+    softmax_files = files.softmax_files(folder)
+    if softmax_files is None:
         raise _not_loaded(folder, _("{file} is missing").format(file=files.SOFTMAX))
-    weights, vocabulary = found
+    weights, vocabulary = softmax_files
     try:
         softmax = Softmax(files.read_words(vocabulary), width)
     except (OSError, ValueError) as error:

@@ -44,10 +44,10 @@ class CharacterCnn(nn.Module):
     def forward(self, characters: Tensor) -> Tensor:
         """characters int (N, M), 0 for no word → (N, P)."""
         table = torch.cat([self.table.new_zeros(1, self.table.shape[1]), self.table])
-        found = F.embedding(characters, table).transpose(1, 2)  # (N, M, D) → (N, D, M)
+        embedded = F.embedding(characters, table).transpose(1, 2)  # (N, M, D) → (N, D, M)
         parts = []
         for kernel, bias in zip(self.kernels, self.biases, strict=True):
-            convolved = F.conv1d(found, kernel[0].permute(2, 1, 0))  # (N, F, positions)
+            convolved = F.conv1d(embedded, kernel[0].permute(2, 1, 0))  # (N, F, positions)
             parts.append(self.activation(convolved.amax(-1) + bias))
         hidden = torch.cat(parts, -1)
         for highway in self.highways:
@@ -150,17 +150,17 @@ class ProjectedLstm(nn.Module):
 
         Returns the outputs (N, P) and the memory of every row after its last position.
         """
-        found, ended = [], []
+        states, ended = [], []
         for gates in self.inputs(x).split(list(sizes)):
             rows = len(gates)
             if rows < len(memory[0]):
                 ended.append(tuple(part[rows:] for part in memory))
                 memory = memory[0][:rows], memory[1][:rows]
             memory = self.step(gates, memory)
-            found.append(memory[0])
+            states.append(memory[0])
         ended.append(memory)
         outputs, cells = zip(*reversed(ended), strict=True)
-        return torch.cat(found), (torch.cat(outputs), torch.cat(cells))
+        return torch.cat(states), (torch.cat(outputs), torch.cat(cells))
 
     def initialize(self) -> None:
         nn.init.xavier_uniform_(self.W_0)
@@ -193,8 +193,8 @@ def scanned(cells: Sequence[ProjectedLstm], x: Tensor) -> Tensor:
         torch.stack([cell.W_0[cell.width :] for cell in cells]),
         torch.stack([cell.W_P_0 for cell in cells]),
     )
-    found: Tensor = scan_op(step, zeros, [gates.permute(2, 0, 1, 3)], weights)[-1]  # (T, D, B, P)
-    return found.permute(1, 2, 0, 3)
+    outputs: Tensor = scan_op(step, zeros, [gates.permute(2, 0, 1, 3)], weights)[-1]  # (T, D, B, P)
+    return outputs.permute(1, 2, 0, 3)
 
 
 def _empty(*shape: int) -> nn.Parameter:

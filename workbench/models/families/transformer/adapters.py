@@ -43,8 +43,8 @@ class Adapter(nn.Module):
 
     def forward(self, states: Tensor) -> Tensor:
         """(…, H) → (…, H)."""
-        found: Tensor = states + self.up(F.gelu(self.down(states)))
-        return found
+        adapted: Tensor = states + self.up(F.gelu(self.down(states)))
+        return adapted
 
 
 class Adapted(nn.Module):
@@ -62,8 +62,8 @@ class Adapted(nn.Module):
     def forward(self, states: Tensor) -> Tensor:
         """(…, I) → (…, H), the projection and the adapter after it."""
         weight = self.weight.T if self.is_transposed else self.weight
-        found: Tensor = self.adapter(F.linear(states, weight, self.bias))
-        return found
+        adapted: Tensor = self.adapter(F.linear(states, weight, self.bias))
+        return adapted
 
 
 class _Place(NamedTuple):
@@ -118,8 +118,8 @@ def weights(encoder: TransformerEncoder) -> dict[str, Tensor]:
 
 def save(encoder: TransformerEncoder, folder: Path) -> None:
     """Write the adapters, if there are any, beside the weights of the model."""
-    if found := weights(encoder):
-        save_file(found, folder / ADAPTERS, metadata={"format": "pt"})
+    if adapter_weights := weights(encoder):
+        save_file(adapter_weights, folder / ADAPTERS, metadata={"format": "pt"})
 
 
 def read(encoder: TransformerEncoder, folder: Path) -> None:
@@ -138,12 +138,16 @@ def read(encoder: TransformerEncoder, folder: Path) -> None:
         ) from error
 
 
-def put(encoder: TransformerEncoder, given: Mapping[str, Tensor]) -> None:
+def put(encoder: TransformerEncoder, adapter_weights: Mapping[str, Tensor]) -> None:
     """Insert adapters with these weights, whose shapes `weights` names. Raises KeyError if they do
     not fit.
     """
     down = f"{INSIDE}down.weight"
-    sizes = {name.removesuffix(down): len(v) for name, v in given.items() if name.endswith(down)}
+    sizes = {
+        name.removesuffix(down): len(v)
+        for name, v in adapter_weights.items()
+        if name.endswith(down)
+    }
     places = {place.name for place in _places(encoder)}
     if sizes.keys() != places:
         wrong = min(sizes.keys() ^ places)
@@ -153,7 +157,11 @@ def put(encoder: TransformerEncoder, given: Mapping[str, Tensor]) -> None:
     for name, adapter in present(encoder).items():
         own = f"{name}{INSIDE}"
         adapter.load_state_dict(
-            {key.removeprefix(own): value for key, value in given.items() if key.startswith(own)}
+            {
+                key.removeprefix(own): value
+                for key, value in adapter_weights.items()
+                if key.startswith(own)
+            }
         )
 
 
@@ -174,21 +182,21 @@ def _insert(encoder: TransformerEncoder, sizes: Mapping[str, int]) -> None:
 
 def _places(encoder: TransformerEncoder) -> list[_Place]:
     """The projections of each layer, attention before feed-forward. Raises ModelError."""
-    wanted = SUBLAYERS.get(encoder.info.architecture, ())
+    patterns = SUBLAYERS.get(encoder.info.architecture, ())
     names = {id(module): name for name, module in encoder.body.named_modules()}
-    found = [
+    places = [
         _Place(layer.get_submodule(parent), attribute, names[id(module)])
         for layer in encoder.layers
-        for parent, attribute, module in _matching(layer, wanted)
+        for parent, attribute, module in _matching(layer, patterns)
     ]
-    if not found or len(found) % 2:
+    if not places or len(places) % 2:
         raise unsupported(encoder)
-    return found
+    return places
 
 
-def _matching(layer: nn.Module, wanted: Sequence[str]) -> Iterator[tuple[str, str, nn.Module]]:
+def _matching(layer: nn.Module, patterns: Sequence[str]) -> Iterator[tuple[str, str, nn.Module]]:
     for name, module in layer.named_modules():
-        if any(fnmatchcase(name, pattern) for pattern in wanted):
+        if any(fnmatchcase(name, pattern) for pattern in patterns):
             if type(module) not in (nn.Linear, Conv1D, Adapted):
                 raise ModelError(
                     _("Bottleneck adapters need full precision, but {name} is quantized.").format(

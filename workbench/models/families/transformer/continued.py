@@ -61,9 +61,9 @@ class Rows:
         ids = torch.tensor(new, device=self._encoder.device)
         last = torch.full((len(rows), 1), ids.shape[1] - 1, device=ids.device)
         inputs = _inputs(ids, cache, self._length + len(rows[0]))
-        found = self._encoder.logits_at(inputs, last)[:, 0]  # (B, 1, V) → (B, V)
+        logits = self._encoder.logits_at(inputs, last)[:, 0]  # (B, 1, V) → (B, V)
         self._last = rows, cache
-        return found
+        return logits
 
 
 class WrittenRows:
@@ -85,8 +85,8 @@ class WrittenRows:
         ids = torch.tensor(new, device=source.device)
         output = self._encoder.decode(source, mask, ids, past)
         self._last = rows, output.past_key_values
-        found: Tensor = output.logits[:, -1]
-        return found
+        logits: Tensor = output.logits[:, -1]
+        return logits
 
 
 @torch.inference_mode()
@@ -118,7 +118,7 @@ def _ended(
     where = torch.arange(most, device=encoder.device).expand(len(ends), -1)
     cache = _cache(memory, length, rows=len(ends))
     logits = encoder.logits_at(_inputs(new, cache, length + most), where)  # (N, S, V)
-    return [found[: len(end)] for found, end in zip(logits, ends, strict=True)]
+    return [rows[: len(end)] for rows, end in zip(logits, ends, strict=True)]
 
 
 def _inputs(ids: Tensor, cache: DynamicCache, length: int) -> dict[str, Any]:

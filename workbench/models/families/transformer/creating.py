@@ -64,7 +64,7 @@ def _config(architecture: str, style: Style, backend: Tokenizer, options: Mappin
     ids = {name: number for number, name in enumerate(style.special)}
     later = ids[style.pad] + 1 if configs.positions_are_late(architecture) else 0
     inner = options["inner"] or 4 * options["width"]
-    wanted = {
+    values = {
         "vocab_size": backend.get_vocab_size(),
         "hidden_size": options["width"],
         "num_hidden_layers": options["layers"],
@@ -78,7 +78,7 @@ def _config(architecture: str, style: Style, backend: Tokenizer, options: Mappin
         **dict.fromkeys(configs.inner_names(architecture), inner),
     }
     if architecture in SEQ2SEQ:
-        wanted |= {
+        values |= {
             "head_dim": options["width"] // options["heads"],
             "decoder_layers": options["layers"],
             "decoder_attention_heads": options["heads"],
@@ -86,7 +86,7 @@ def _config(architecture: str, style: Style, backend: Tokenizer, options: Mappin
         }
     usual = kind()
     names = kind.attribute_map
-    known = {name: value for name, value in wanted.items() if hasattr(usual, names.get(name, name))}
+    known = {name: value for name, value in values.items() if hasattr(usual, names.get(name, name))}
     more = _beyond(architecture, style, ids, options["positions"])
     return kind(**{names.get(name, name): value for name, value in known.items()}, **more)
 

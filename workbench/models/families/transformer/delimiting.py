@@ -24,14 +24,14 @@ DEVIATION = 0.02  # of new embeddings: section 4.1
 
 
 def delimited(
-    info: spec.ModelInfo, model: PreTrainedModel, tokenizer: Tokenizer, wanted: bool
+    info: spec.ModelInfo, model: PreTrainedModel, tokenizer: Tokenizer, delimit: bool
 ) -> Tokenizer:
     """The tokenizer, and the model's embeddings, with the special tokens if they are wanted.
 
     Raises ModelError for any other than a decoder, and for a tokenizer with special tokens of its
     own.
     """
-    if not wanted or tokenizer.delimiter is not None:
+    if not delimit or tokenizer.delimiter is not None:
         return tokenizer
     if info.architecture not in DECODERS or tokenizer.added:
         raise ModelError(
@@ -41,11 +41,11 @@ def delimited(
             ).format(model=info.name),
             hint=_("Set input_form to plain, or choose a GPT or GPT-2 model."),
         )
-    first, found = tokenizer.size, tokenizer.delimited()
+    first, extended = tokenizer.size, tokenizer.delimited()
     rows = cast(nn.Embedding, model.get_input_embeddings()).num_embeddings
-    if found.size > rows:
-        model.resize_token_embeddings(found.size, mean_resizing=False)
+    if extended.size > rows:
+        model.resize_token_embeddings(extended.size, mean_resizing=False)
     table = cast(nn.Embedding, model.get_input_embeddings()).weight
     with torch.no_grad():
-        table[first : found.size].normal_(std=DEVIATION)
-    return found
+        table[first : extended.size].normal_(std=DEVIATION)
+    return extended

@@ -66,8 +66,8 @@ class TransformerEncoder(Encoder):
     @property
     def feed_forward(self) -> int:
         names = ("intermediate_size", "hidden_dim", "ffn_dim", "n_inner", "d_ff")
-        found = (getattr(self.model.config, name, None) for name in names)
-        widths = (width for width in found if isinstance(width, int) and width)
+        values = (getattr(self.model.config, name, None) for name in names)
+        widths = (width for width in values if isinstance(width, int) and width)
         return next(widths, super().feed_forward)
 
     @property
@@ -160,7 +160,7 @@ class TransformerEncoder(Encoder):
     @property
     def layers(self) -> list[nn.Module]:
         config, names = self.model.config, ("num_hidden_groups", "num_hidden_layers")
-        count = next((found for name in names if (found := getattr(config, name, None))), 0)
+        count = next((value for name in names if (value := getattr(config, name, None))), 0)
         return _layers(self.body, count)
 
     def insert_adapters(self, size: int) -> None:
@@ -185,17 +185,17 @@ class TransformerEncoder(Encoder):
 
         The head costs as much as the base model, so it is computed at `positions` only.
         """
-        kept: list[Tensor] = []
+        states: list[Tensor] = []
 
         def pick(_module: nn.Module, _inputs: object, output: Any) -> Any:
-            kept.append(output[0])  # (B, T, H) → (B, K, H)
-            index = positions.unsqueeze(-1).expand(-1, -1, kept[0].shape[-1])
-            output["last_hidden_state"] = kept[0].gather(1, index)
+            states.append(output[0])  # (B, T, H) → (B, K, H)
+            index = positions.unsqueeze(-1).expand(-1, -1, states[0].shape[-1])
+            output["last_hidden_state"] = states[0].gather(1, index)
             return output
 
         hook = self.body.register_forward_hook(pick)
         try:
-            return self.model(**self._arguments(inputs)), kept[0]
+            return self.model(**self._arguments(inputs)), states[0]
         finally:
             hook.remove()
 
@@ -220,12 +220,12 @@ class TransformerEncoder(Encoder):
     def parts(self) -> Parts:
         body, layers = self.body, self.layers
         groups = [tuple(layer.parameters()) for layer in layers]
-        seen = {id(parameter) for group in groups for parameter in group}
+        assigned = {id(parameter) for group in groups for parameter in group}
         low = [module for name, module in body.named_children() if name in _EMBEDDINGS] or tables(
             body
         )
-        embeddings = fresh((p for module in low for p in module.parameters()), seen)
-        pooler = fresh(body.parameters(), seen)
+        embeddings = fresh((p for module in low for p in module.parameters()), assigned)
+        pooler = fresh(body.parameters(), assigned)
         return Parts(tuple(embeddings), tuple(groups), tuple(pooler), (*low, *layers))
 
 
@@ -264,13 +264,13 @@ def tables(body: nn.Module) -> list[nn.Module]:
     return [module for module in body.modules() if isinstance(module, nn.Embedding)]
 
 
-def fresh(parameters: Iterable[nn.Parameter], seen: set[int]) -> list[nn.Parameter]:
-    found = []
+def fresh(parameters: Iterable[nn.Parameter], assigned: set[int]) -> list[nn.Parameter]:
+    unassigned = []
     for parameter in parameters:
-        if id(parameter) not in seen:
-            seen.add(id(parameter))
-            found.append(parameter)
-    return found
+        if id(parameter) not in assigned:
+            assigned.add(id(parameter))
+            unassigned.append(parameter)
+    return unassigned
 
 
 def _logits(output: Any) -> Tensor:
@@ -280,5 +280,5 @@ def _logits(output: Any) -> Tensor:
     """
     if "start_logits" in output:
         return torch.stack([output.start_logits, output.end_logits], -1)
-    found: Tensor = output.prediction_logits if "prediction_logits" in output else output.logits
-    return found
+    logits: Tensor = output.prediction_logits if "prediction_logits" in output else output.logits
+    return logits

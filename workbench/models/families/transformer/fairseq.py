@@ -47,7 +47,7 @@ def boundary(folder: Path) -> dict[str, Tensor]:
     return _boundary(pickled.load(folder / weights.PICKLE, {}))
 
 
-def _boundary(found: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    if not fairseq.has_boundary({name: value.shape for name, value in found.items()}):
+def _boundary(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    if not fairseq.has_boundary({name: value.shape for name, value in weights.items()}):
         return {}
-    return {ours: found[BOUNDARY + name].float() for name, ours in BOUNDARY_NAMES.items()}
+    return {ours: weights[BOUNDARY + name].float() for name, ours in BOUNDARY_NAMES.items()}

@@ -195,8 +195,8 @@ def _converted(folder: Path) -> dict[str, torch.Tensor] | None:
         return google_weights(index)
     if (checkpoint := fairseq.file_of(folder)) is None:
         return None
-    found = fairseq_weights(checkpoint)
-    return {name: found[name] for name in found if not name.startswith(fairseq.BOUNDARY)}
+    weights = fairseq_weights(checkpoint)
+    return {name: weights[name] for name in weights if not name.startswith(fairseq.BOUNDARY)}
 
 
 def _new(
@@ -250,15 +250,15 @@ def _check_size(info: spec.ModelInfo, head: str, config: PretrainedConfig) -> No
 
     Missing weights would be initialized randomly, which could use all memory.
     """
-    wanted = _described(info, head, config)
+    described = _described(info, head, config)
     there = info.parameters or info.size_bytes
-    if wanted > 3 * there + MOST_NEW:
+    if described > 3 * there + MOST_NEW:
         raise _not_loaded(
             info,
             _(
                 "the number of parameters that config.json describes is {wanted:,}, that of the "
                 "weights {there:,}"
-            ).format(wanted=wanted, there=there),
+            ).format(wanted=described, there=there),
         )
 
 
@@ -308,21 +308,21 @@ def _set_dropout(
     config: PretrainedConfig, attention: float | None, hidden: float | None
 ) -> dict[str, object]:
     """Change the configuration; returns the previous values."""
-    wanted = {
+    changes = {
         **dict.fromkeys(ATTENTION_DROPOUT, attention),
         **dict.fromkeys(HIDDEN_DROPOUT, hidden),
     }
-    wanted = {
-        key: value for key, value in wanted.items() if value is not None and hasattr(config, key)
+    changes = {
+        key: value for key, value in changes.items() if value is not None and hasattr(config, key)
     }
-    own = {key: getattr(config, key) for key in wanted}
-    for key, value in wanted.items():
+    own = {key: getattr(config, key) for key in changes}
+    for key, value in changes.items():
         setattr(config, key, value)
     return own
 
 
-def _attention(wanted: str, family: str) -> str:
-    return "eager" if family in _ONLY_EAGER else wanted
+def _attention(implementation: str, family: str) -> str:
+    return "eager" if family in _ONLY_EAGER else implementation
 
 
 def _fit_vocabulary(info: spec.ModelInfo, model: PreTrainedModel, tokenizer: Tokenizer) -> None:

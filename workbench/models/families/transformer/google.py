@@ -20,10 +20,10 @@ def state_dict(index: Path) -> dict[str, Tensor]:
     Raises ModelError.
     """
     try:
-        found = google.places(index)
+        places = google.places(index)
         return {
             name: _tensor(place, transposed=bool(google.KERNELS.search(variable)))
-            for name, (variable, place) in found.items()
+            for name, (variable, place) in places.items()
         }
     except (OSError, ValueError) as error:
         raise ModelError(

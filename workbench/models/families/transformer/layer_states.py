@@ -26,8 +26,8 @@ def finished(
     def start_again(_module: nn.Module, _inputs: object, _output: object) -> None:
         after.clear()
 
-    def keep(module: nn.Module, given: tuple[Any, ...], output: object) -> None:
-        if given and _is_states(given[0]) and _is_states(output):
+    def keep(module: nn.Module, arguments: tuple[Any, ...], output: object) -> None:
+        if arguments and _is_states(arguments[0]) and _is_states(output):
             after.append(module)
 
     leaves = (

@@ -64,9 +64,9 @@ def _merged(model: PreTrainedModel, folder: Path) -> PreTrainedModel:
     ] or None
     adapted: Any = get_peft_model(model, config)
     weights = _renamed(load_file(folder / WEIGHTS), model)
-    found: Any = set_peft_model_state_dict(adapted, weights, ignore_mismatched_sizes=True)
-    missing = sorted(name for name in found.missing_keys if _OF_LORA in name)
-    unused = sorted(name for name in found.unexpected_keys if _OF_LORA in name)
+    mismatches: Any = set_peft_model_state_dict(adapted, weights, ignore_mismatched_sizes=True)
+    missing = sorted(name for name in mismatches.missing_keys if _OF_LORA in name)
+    unused = sorted(name for name in mismatches.unexpected_keys if _OF_LORA in name)
     if missing or unused:
         raise ValueError(
             _("it does not fit this model at {name}").format(name=(*missing, *unused)[0])
@@ -82,12 +82,12 @@ def _renamed(weights: dict[str, Tensor], model: PreTrainedModel) -> dict[str, Te
     """
     body = f"{model.base_model_prefix}."
     has_body = hasattr(model, model.base_model_prefix)
-    found = {}
+    renamed = {}
     for name, value in weights.items():
         own = name.removeprefix(_PREFIX)
         if _OF_LORA in own and not has_body:
             own = own.removeprefix(body)
         elif _OF_LORA in own and not own.startswith(body):
             own = body + own
-        found[_PREFIX + own] = value
-    return found
+        renamed[_PREFIX + own] = value
+    return renamed

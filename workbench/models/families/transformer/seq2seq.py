@@ -104,9 +104,9 @@ class Seq2SeqEncoder(TransformerEncoder):
         memory = self.reader(**inputs).last_hidden_state
         first = inputs[MASK].new_full((size, 1), self.start)
         output = self.decode(memory, inputs[MASK], first, None)
-        found: Tensor = _log_softmax(output.logits)[:, 0, known[:, 0]]  # (B, L)
+        first_scores: Tensor = _log_softmax(output.logits)[:, 0, known[:, 0]]  # (B, L)
         if targets.shape[1] == 1:
-            return found
+            return first_scores
         output.past_key_values.batch_repeat_interleave(labels)
         mask = inputs[MASK].repeat_interleave(labels, 0)  # (B * L, T)
         rest = self.decode(
@@ -118,7 +118,7 @@ class Seq2SeqEncoder(TransformerEncoder):
         index = known[:, 1:].repeat(size, 1).unsqueeze(-1)
         scores = _log_softmax(rest.logits).gather(-1, index).squeeze(-1)  # (B * L, S - 1)
         scores = scores * (targets[:, 1:] >= 0).repeat(size, 1)
-        return found + scores.sum(-1).view(size, labels)
+        return first_scores + scores.sum(-1).view(size, labels)
 
     def _classified(self, inputs: Mapping[str, Tensor]) -> Tensor:
         """Scores (B, L) from the decoder's state of the last end of text, as transformers."""
@@ -129,13 +129,13 @@ class Seq2SeqEncoder(TransformerEncoder):
         last = torch.where(is_end, steps, 0).amax(1)[:, None, None]  # (B, 1, 1)
         picked = states.gather(1, last.expand(-1, -1, states.shape[-1])).squeeze(1)
         model: Any = self.model
-        found: Tensor = model.classification_head(picked)
-        return found
+        logits: Tensor = model.classification_head(picked)
+        return logits
 
     def source(self, inputs: Mapping[str, Tensor]) -> Tensor:
         """(B, T, H): what the decoder reads of a text, for `next_logits`."""
-        found: Tensor = self.reader(**inputs).last_hidden_state
-        return found
+        states: Tensor = self.reader(**inputs).last_hidden_state
+        return states
 
     def written_rows(self, source: Tensor, mask: Tensor) -> Continued:
         """What the decoder writes of one text that was read by `source`; mask (1, T)."""
@@ -143,8 +143,8 @@ class Seq2SeqEncoder(TransformerEncoder):
 
     def next_logits(self, source: Tensor, mask: Tensor, ids: Tensor, positions: Tensor) -> Tensor:
         """As `logits_at`, of texts that were read by `source`; mask (B, T), ids int (B, S)."""
-        given = {"encoder_outputs": (source,), MASK: mask, DECODER_IDS: ids}
-        return self._scored(given, positions)
+        arguments = {"encoder_outputs": (source,), MASK: mask, DECODER_IDS: ids}
+        return self._scored(arguments, positions)
 
     def logits_at(self, inputs: Mapping[str, Tensor], positions: Tensor) -> Tensor:
         """Scores (B, K, V) of the next subword at `positions` (B, K) of `DECODER_IDS`, which the
@@ -155,9 +155,9 @@ class Seq2SeqEncoder(TransformerEncoder):
     def _scored(self, inputs: Mapping[str, Any], positions: Tensor) -> Tensor:
         """Only the states at `positions` (B, K) are scored: a vocabulary is large."""
 
-        def pick(_module: nn.Module, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-            index = positions.unsqueeze(-1).expand(-1, -1, given[0].shape[-1])
-            return (given[0].gather(1, index),)  # (B, S, H) → (B, K, H)
+        def pick(_module: nn.Module, arguments: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+            index = positions.unsqueeze(-1).expand(-1, -1, arguments[0].shape[-1])
+            return (arguments[0].gather(1, index),)  # (B, S, H) → (B, K, H)
 
         hook = self.model.get_output_embeddings().register_forward_pre_hook(pick)
         try:
@@ -183,8 +183,8 @@ class Seq2SeqEncoder(TransformerEncoder):
     def written(self, inputs: Mapping[str, Tensor], most: int) -> Tensor:
         """int (B, S), S up to `most` and the start: the likeliest token at each step."""
         model: Any = self.model
-        found: Tensor = model.generate(**inputs, max_new_tokens=most, do_sample=False, num_beams=1)
-        return found
+        tokens: Tensor = model.generate(**inputs, max_new_tokens=most, do_sample=False, num_beams=1)
+        return tokens
 
     def decode(self, memory: Tensor, mask: Tensor, ids: Tensor, past: Any) -> Any:
         """The output for ids int (B, S) after those of `past`, whose keys and values it extends.
@@ -208,11 +208,11 @@ class Seq2SeqEncoder(TransformerEncoder):
             stacks.append(self.model.get_decoder())
         layers = [layer for stack in stacks for layer in _blocks(stack)]
         groups = [tuple(layer.parameters()) for layer in layers]
-        seen = {id(parameter) for group in groups for parameter in group}
+        assigned = {id(parameter) for group in groups for parameter in group}
         inside = {id(module) for layer in layers for module in layer.modules()}
         low = [table for stack in stacks for table in tables(stack) if id(table) not in inside]
-        embeddings = fresh((p for module in low for p in module.parameters()), seen)
-        pooler = fresh((p for stack in stacks for p in stack.parameters()), seen)
+        embeddings = fresh((p for module in low for p in module.parameters()), assigned)
+        pooler = fresh((p for stack in stacks for p in stack.parameters()), assigned)
         return Parts(tuple(embeddings), tuple(groups), tuple(pooler), (*low, *layers))
 
 
@@ -222,8 +222,8 @@ def _log_softmax(logits: Tensor) -> Tensor:
 
 def _blocks(stack: nn.Module) -> list[nn.Module]:
     """The layers of an encoder or decoder, which T5 calls blocks."""
-    found: Any = stack.block if hasattr(stack, "block") else stack.layers
-    return list(found)
+    layers: Any = stack.block if hasattr(stack, "block") else stack.layers
+    return list(layers)
 
 
 def _targets(tokenizer: Tokenizer, labels: Sequence[str], model: str) -> list[Any]:

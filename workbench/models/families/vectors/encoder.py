@@ -41,12 +41,12 @@ class Table(nn.Module):
         """numbers (…) int. Returns (…, H)."""
         rows = (numbers - 1).clamp(min=0)
         if self.place is None or self.rest is None:
-            found = F.embedding(rows, self.weight)
+            vectors = F.embedding(rows, self.weight)
         else:
             place = self.place[numbers]
             own = F.embedding(place.clamp(min=0), self.weight)
-            found = torch.where((place >= 0).unsqueeze(-1), own, F.embedding(rows, self.rest))
-        return found * (numbers > 0).unsqueeze(-1)
+            vectors = torch.where((place >= 0).unsqueeze(-1), own, F.embedding(rows, self.rest))
+        return vectors * (numbers > 0).unsqueeze(-1)
 
     def narrow(self, numbers: np.ndarray) -> None:
         """Train the rows with these numbers alone (ascending, without 0)."""
@@ -77,13 +77,13 @@ class Table(nn.Module):
         if self.place is None or self.rest is None:
             return self.weight.data[first:end].cpu().numpy()
         place = self.place[first + 1 : end + 1]
-        found = self.rest[first:end].clone()
-        found[place >= 0] = self.weight.data[place[place >= 0]]
-        return found.cpu().numpy()
+        vectors = self.rest[first:end].clone()
+        vectors[place >= 0] = self.weight.data[place[place >= 0]]
+        return vectors.cpu().numpy()
 
     def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, *rest: Any) -> None:
-        given = state_dict.get(f"{prefix}weight")
-        if given is not None and self.rest is not None and given.shape == self.rest.shape:
+        weights = state_dict.get(f"{prefix}weight")
+        if weights is not None and self.rest is not None and weights.shape == self.rest.shape:
             self.widen()
         super()._load_from_state_dict(state_dict, prefix, *rest)
 

@@ -56,17 +56,17 @@ def _unknown(opened: Opened, path: Path) -> torch.Tensor:
     if not saved.is_file():
         return torch.from_numpy(opened.rows[: min(FREQUENT, len(opened.words))].mean(0))
     try:
-        found = np.load(saved, allow_pickle=False).astype(np.float32)
+        vector = np.load(saved, allow_pickle=False).astype(np.float32)
     except (OSError, ValueError, EOFError) as error:
         raise ModelError(
             _("{path} cannot be read: {error}.").format(path=saved, error=error),
             hint=_("Restore the file from a backup, or delete it."),
         ) from error
-    if found.shape != (opened.header.width,):
+    if vector.shape != (opened.header.width,):
         raise ModelError(
             _("{path} has shape {shape}, expected a vector of width {width}.").format(
-                path=saved, shape=list(found.shape), width=opened.header.width
+                path=saved, shape=list(vector.shape), width=opened.header.width
             ),
             hint=_("It belongs to a different file of vectors. Delete it or train again."),
         )
-    return torch.from_numpy(found)
+    return torch.from_numpy(vector)

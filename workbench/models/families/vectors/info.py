@@ -36,10 +36,10 @@ class VectorsInfo(FamilyInfo):
     def match(self, path: Path) -> Match:
         from workbench.runtime.vectors import files
 
-        found, problems = files.file_of(path)
-        if found is None:
+        file, problems = files.file_of(path)
+        if file is None:
             return Match.SURE if problems else Match.NO
-        header, problems = files.header(found)
+        header, problems = files.header(file)
         if header is not None:  # text without any mark may be claimed by a plugin
             return Match.SURE if path.is_dir() or not header.is_text else Match.LIKELY
         return Match.LIKELY if problems else Match.NO
@@ -47,13 +47,13 @@ class VectorsInfo(FamilyInfo):
     def read(self, path: Path, *, allow_pickle: bool) -> ModelInfo:
         from workbench.runtime.vectors import ends, files
 
-        found, problems = files.file_of(path)
+        file, problems = files.file_of(path)
         header = None
-        if found is not None:
-            header, problems = files.header(found)
+        if file is not None:
+            header, problems = files.header(file)
             if header is not None and not problems:
-                problems = ends.problems(found, header)
-        words = _words(found, header) if found and header else 0
+                problems = ends.problems(file, header)
+        words = _words(file, header) if file and header else 0
         width = header.width if header else 0
         return ModelInfo(
             "",
@@ -72,15 +72,15 @@ class VectorsInfo(FamilyInfo):
     def near_miss(self, path: Path) -> str:
         from workbench.runtime.vectors import ends, files
 
-        found = files.candidates(path)
-        return ends.near_miss(found[0]) if len(found) == 1 else ""
+        candidates = files.candidates(path)
+        return ends.near_miss(candidates[0]) if len(candidates) == 1 else ""
 
     def shapes(self, path: Path) -> Mapping[str, tuple[int, ...]]:
         from workbench.runtime.vectors import files
 
-        found = self.file(path)
-        header, _problems = files.header(found)
-        if header is None or not (words := _words(found, header)):
+        file = self.file(path)
+        header, _problems = files.header(file)
+        if header is None or not (words := _words(file, header)):
             return {}
         ngrams = {"ngrams": (header.buckets, header.width)} if header.buckets else {}
         return {"vectors": (words, header.width), **ngrams}
@@ -92,14 +92,14 @@ class VectorsInfo(FamilyInfo):
         if (path / EXPORTED).is_file():
             return VectorWords.load(path)
         opened = store.open_file(self.file(path))
-        found = VectorWords(opened.words, opened.ngrams)
-        found.segmenter = self.segmenter(path)
-        return found
+        preparer = VectorWords(opened.words, opened.ngrams)
+        preparer.segmenter = self.segmenter(path)
+        return preparer
 
     def segmenter(self, path: Path, settings: Mapping[str, Any] | None = None) -> str:
         """The segmenter of a saved folder, else that of the file of vectors."""
-        found = super().segmenter(path)
-        return stored.read(self.file(path)) if found == DEFAULT else found
+        id = super().segmenter(path)
+        return stored.read(self.file(path)) if id == DEFAULT else id
 
     def weight_files(self, path: Path) -> tuple[Path, ...]:
         beside = path / UNKNOWN_VECTOR
@@ -109,13 +109,13 @@ class VectorsInfo(FamilyInfo):
         """The file of vectors at a path. Raises ModelError if there is none, or several."""
         from workbench.runtime.vectors import files
 
-        found, problems = files.file_of(path)
-        if found is None:
+        file, problems = files.file_of(path)
+        if file is None:
             message = "; ".join(problems) or _("it contains no file of word vectors")
             raise ModelError(
                 _("{path} cannot be used: {problem}.").format(path=path, problem=message)
             )
-        return found
+        return file
 
 
 def _words(path: Path, header: Header) -> int:

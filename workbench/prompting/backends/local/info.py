@@ -75,7 +75,7 @@ def _scores_subwords(card: ModelInfo) -> bool:
 
 
 def _model(card: ModelInfo) -> PromptModel:
-    title = next(title for given, title in LANGUAGE.items() if given in card.gives)
+    title = next(title for output, title in LANGUAGE.items() if output in card.gives)
     without = frozenset() if "next_lm" in card.gives else frozenset((WEIGHTS,))
     message = _(title).format(name=card.name)
     return PromptModel(card.name, card.path, message, card.pickled, without)

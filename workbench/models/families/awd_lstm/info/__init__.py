@@ -45,27 +45,31 @@ class AwdLstmInfo(FamilyInfo):
 
     def read(self, path: Path, *, allow_pickle: bool) -> ModelInfo:
         problems: list[str] = []
-        found = files.Files.of(path, problems)
-        network = Network.of(found.weights, problems) if found.weights else Network()
-        words = files.read_vocabulary(found.vocabulary, problems) if found.vocabulary else []
+        model_files = files.Files.of(path, problems)
+        network = Network.of(model_files.weights, problems) if model_files.weights else Network()
+        words = (
+            files.read_vocabulary(model_files.vocabulary, problems)
+            if model_files.vocabulary
+            else []
+        )
         if words and network.vocabulary and len(words) != network.vocabulary:
             problems.append(
                 _(
                     "the vocabulary size of {vocabulary} ({words:,}) differs from that of "
                     "{weights} ({rows:,}): they are from different models"
                 ).format(
-                    vocabulary=found.vocabulary.name if found.vocabulary else "",
+                    vocabulary=model_files.vocabulary.name if model_files.vocabulary else "",
                     words=len(words),
-                    weights=found.weights.name if found.weights else "",
+                    weights=model_files.weights.name if model_files.weights else "",
                     rows=network.vocabulary,
                 )
             )
         # Only tensors are unpickled in any case; what we wrote ourselves is not asked for.
         untrusted = not (allow_pickle or checksums.is_ours(path))
-        if untrusted and found.weights:
+        if untrusted and model_files.weights:
             problems.append(
                 _("{file} is a pickle: opening a pickle can execute arbitrary code").format(
-                    file=found.weights.name
+                    file=model_files.weights.name
                 )
             )
         notes = stored.note(path, problems)
@@ -79,25 +83,25 @@ class AwdLstmInfo(FamilyInfo):
             width=network.width,
             vocabulary=network.vocabulary,
             max_length=LONGEST,
-            gives=("states", gives[found.direction]) if network.has_decoder else ("states",),
+            gives=("states", gives[model_files.direction]) if network.has_decoder else ("states",),
             dtype=network.dtype,
             pickled=True,
             problems=tuple(problems),
-            untrusted=untrusted and bool(found.weights),
+            untrusted=untrusted and bool(model_files.weights),
             learning_rate=learning_rates.AWD_LSTM,
             notes=notes,
         )
 
     def near_miss(self, path: Path) -> str:
-        found = (
+        candidates = (
             [path] if files.is_weights(path) else files.weight_files(path) if path.is_dir() else []
         )
-        if not found or (path / "config.json").exists():
+        if not candidates or (path / "config.json").exists():
             return ""
         return _(
             "{file} may be weights of fastai; their vocabulary (itos.pkl or itos.json) is not "
             "beside them"
-        ).format(file=found[0].name)
+        ).format(file=candidates[0].name)
 
     def shapes(self, path: Path) -> Mapping[str, tuple[int, ...]]:
         return read_shapes(self.weight_files(path)[0], [])
@@ -116,9 +120,9 @@ class AwdLstmInfo(FamilyInfo):
                     path=path, problems="; ".join(problems)
                 )
             )
-        found = FastaiWords(words)
-        found.segmenter = stored.read(path)
-        return found
+        preparer = FastaiWords(words)
+        preparer.segmenter = stored.read(path)
+        return preparer
 
     def weight_files(self, path: Path) -> tuple[Path, ...]:
         return (path,) if path.is_file() else tuple(files.weight_files(path))

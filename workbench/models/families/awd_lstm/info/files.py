@@ -46,8 +46,8 @@ class Files:
 
 def _direction(names: Sequence[str]) -> str:
     """According to the first name that has a mark; FORWARD without one."""
-    found = (way for name in names for mark, way in _MARKS.items() if mark in name.lower())
-    return next(found, FORWARD)
+    directions = (way for name in names for mark, way in _MARKS.items() if mark in name.lower())
+    return next(directions, FORWARD)
 
 
 def weight_files(folder: Path) -> list[Path]:
@@ -66,8 +66,8 @@ def vocabularies(folder: Path) -> list[Path]:
 
 def beside(weights: Path) -> list[Path]:
     """Vocabularies in the folder of a file of weights, those with the most similar name first."""
-    found = vocabularies(weights.parent)
-    return sorted(found, key=lambda file: -len(commonprefix([file.name, weights.name])))
+    candidates = vocabularies(weights.parent)
+    return sorted(candidates, key=lambda file: -len(commonprefix([file.name, weights.name])))
 
 
 def read_vocabulary(path: Path, problems: list[str]) -> list[str]:

@@ -65,8 +65,8 @@ def _tensors(path: Path, problems: list[str]) -> dict[str, pickles.Tensor]:
 
 def read_shapes(path: Path, problems: list[str]) -> dict[str, tuple[int, ...]]:
     """Name → shape; the second copy of a weight that dropout masks is left out."""
-    found = {name: tensor.shape for name, tensor in _tensors(path, problems).items()}
-    return {name: shape for name, shape in found.items() if not _is_copy(name, found)}
+    shapes = {name: tensor.shape for name, tensor in _tensors(path, problems).items()}
+    return {name: shape for name, shape in shapes.items() if not _is_copy(name, shapes)}
 
 
 def _is_copy(name: str, names: Collection[str]) -> bool:
@@ -77,14 +77,16 @@ def _is_copy(name: str, names: Collection[str]) -> bool:
 
 def prefix_of(names: Collection[str]) -> str | None:
     """What the names of the encoder's weights begin with, None for another model."""
-    return next((found for found in PREFIXES if f"{found}encoder.weight" in names), None)
+    return next((prefix for prefix in PREFIXES if f"{prefix}encoder.weight" in names), None)
 
 
 def layer_names(names: Collection[str], layer: int) -> tuple[str, ...]:
     """The names of the four weights of a layer, in torch's order; () if one is missing."""
     start = f"{prefix_of(names)}rnns.{layer}."
-    found = [next((start + name for name in known if start + name in names), "") for known in LAYER]
-    return tuple(found) if all(found) else ()
+    weight_names = [
+        next((start + name for name in known if start + name in names), "") for known in LAYER
+    ]
+    return tuple(weight_names) if all(weight_names) else ()
 
 
 def _unsupported(shapes: Mapping[str, Sequence[int]], file: str) -> str:

@@ -156,9 +156,9 @@ class BilstmInfo(FamilyInfo):
             trained.get(part.kind) or self._model_part(part_folder(path, number), part)
             for number, part in enumerate(config.parts)
         ]
-        found = StackedWords(parts)
-        found.segmenter = self.segmenter(path)
-        return found
+        preparer = StackedWords(parts)
+        preparer.segmenter = self.segmenter(path)
+        return preparer
 
     def segmenter(self, path: Path, settings: Mapping[str, Any] | None = None) -> str:
         """The segmenter of the first model of the embeddings that has one."""
@@ -166,12 +166,12 @@ class BilstmInfo(FamilyInfo):
 
         if self.is_trained(path):
             parts = self.config(path, []).parts
-            given = [part_folder(path, n) for n, part in enumerate(parts) if part.kind == MODEL]
+            folders = [part_folder(path, n) for n, part in enumerate(parts) if part.kind == MODEL]
         else:
             text = str((settings or {}).get("embeddings") or DEFAULT_PARTS)
-            given = [Path(part.model) for part in parse_parts(text) if part.kind == MODEL]
-        found = map(cards.segmenter, given)
-        return next((id for id in found if id != DEFAULT), DEFAULT)
+            folders = [Path(part.model) for part in parse_parts(text) if part.kind == MODEL]
+        ids = map(cards.segmenter, folders)
+        return next((id for id in ids if id != DEFAULT), DEFAULT)
 
     def _model_part(self, path: Path, part: PartConfig) -> Part:
         from workbench.runtime.preparers.stacked import model_part
@@ -185,20 +185,20 @@ class BilstmInfo(FamilyInfo):
             return (path / CONFIG,)
         from workbench.runtime.preparers.stacked import part_folder
 
-        found = [path / WEIGHTS]
+        weight_files = [path / WEIGHTS]
         for number, part in enumerate(self.config(path, []).parts):
             if part.kind == MODEL:
                 info = registry().info("family", part.family)
-                found += info.weight_files(part_folder(path, number))
-        return tuple(file for file in found if file.is_file())
+                weight_files += info.weight_files(part_folder(path, number))
+        return tuple(file for file in weight_files if file.is_file())
 
     def resolved(
         self, settings: Mapping[str, Any], find: Callable[[str], ModelInfo]
     ) -> dict[str, Any]:
-        given = settings.get("embeddings")
-        if not given:
+        embeddings = settings.get("embeddings")
+        if not embeddings:
             return dict(settings)
-        return {**settings, "embeddings": with_paths(given, lambda name: find(name).path)}
+        return {**settings, "embeddings": with_paths(embeddings, lambda name: find(name).path)}
 
 
 INFO = BilstmInfo()
@@ -206,11 +206,13 @@ INFO = BilstmInfo()
 
 def _problems(parts: Sequence[ModelInfo], *, untrusted: bool) -> list[str]:
     """Problems of the models whose states are embeddings."""
-    found = [
+    problems = [
         _("{part}: {problem}").format(part=part.name, problem=problem)
         for part in parts
         for problem in part.problems
     ]
     if untrusted:
-        found.append(_("one of its parts is pickled: opening a pickle can execute arbitrary code"))
-    return found
+        problems.append(
+            _("one of its parts is pickled: opening a pickle can execute arbitrary code")
+        )
+    return problems

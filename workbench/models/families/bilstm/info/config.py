@@ -75,22 +75,22 @@ class Config:
 
     def changed(self, settings: Mapping[str, Any]) -> Config:
         """With those settings of a training that are given (not None), without `embeddings`."""
-        given = {name: value for name, value in settings.items() if value is not None}
-        given.pop("embeddings", None)
-        return replace(self, **given)
+        changes = {name: value for name, value in settings.items() if value is not None}
+        changes.pop("embeddings", None)
+        return replace(self, **changes)
 
 
 def parse_parts(text: str) -> tuple[PartConfig, ...]:
     """`words+chars+NAME@mix` → its parts. Raises SpecError."""
-    found = tuple(_part(piece.strip()) for piece in text.split(PLUS))
-    trained = [part.kind for part in found if part.kind != MODEL]
+    parts = tuple(_part(piece.strip()) for piece in text.split(PLUS))
+    trained = [part.kind for part in parts if part.kind != MODEL]
     if len(set(trained)) < len(trained):
         raise SpecError(
             _("embeddings is {text!r}: {part} occurs twice.").format(
                 text=text, part=max(trained, key=trained.count)
             )
         )
-    return found
+    return parts
 
 
 def _part(text: str) -> PartConfig:
@@ -138,12 +138,12 @@ def read_config(raw: Mapping[str, Any]) -> Config:
     parts = raw.get("parts", [])
     if not isinstance(parts, list):
         raise ValueError(_("parts is {value}").format(value=quoted(parts)))
-    found = Config(tuple(_read_part(part) for part in parts))
-    given = {field.name: raw[field.name] for field in fields(Config) if field.name in raw}
-    given.pop("parts", None)
-    found = replace(found, **given)
-    _check(found)
-    return found
+    config = Config(tuple(_read_part(part) for part in parts))
+    values = {field.name: raw[field.name] for field in fields(Config) if field.name in raw}
+    values.pop("parts", None)
+    config = replace(config, **values)
+    _check(config)
+    return config
 
 
 def _read_part(raw: Any) -> PartConfig:

@@ -34,18 +34,18 @@ class CharacterLmInfo(FamilyInfo):
                 return Match.SURE
             if any((path / name).is_file() for name in _OTHERS):
                 return Match.NO
-        found = reading.candidates(path)
-        if any(map(reading.looks_right, found)):
+        candidates = reading.candidates(path)
+        if any(map(reading.looks_right, candidates)):
             return Match.SURE
-        if not found or found[0].name == reading.OF_HUB:
+        if not candidates or candidates[0].name == reading.OF_HUB:
             return Match.NO
         # A damaged file alone in its folder is named by the card.
         return Match.SURE if path.is_dir() else Match.LIKELY
 
     def read(self, path: Path, *, allow_pickle: bool) -> ModelInfo:
         problems: list[str] = []
-        found = reading.read(path, problems)
-        models, tagger = found.models, found.tagger
+        content = reading.read(path, problems)
+        models, tagger = content.models, content.tagger
         # What we wrote ourselves is not asked for; our reader executes nothing in either case.
         trusted = allow_pickle or checksums.is_ours(path)
         if not trusted:
@@ -79,9 +79,9 @@ class CharacterLmInfo(FamilyInfo):
         return tagger.description() if tagger is not None else None
 
     def shapes(self, path: Path) -> Mapping[str, tuple[int, ...]]:
-        found = reading.read(path, [])
-        models, above = found.models, found.tagger.above() if found.tagger is not None else {}
-        several = len(models) > 1 or found.tagger is not None
+        content = reading.read(path, [])
+        models, above = content.models, content.tagger.above() if content.tagger is not None else {}
+        several = len(models) > 1 or content.tagger is not None
         below = {
             f"{model.direction}.{name}" if several else name: shape
             for model in models
@@ -108,8 +108,8 @@ class CharacterLmInfo(FamilyInfo):
                     _("{path} cannot be read: {error}.").format(path=path / TABLES, error=error)
                 ) from error
         problems: list[str] = []
-        found = reading.read(path, problems)
-        if not found.models:
+        content = reading.read(path, problems)
+        if not content.models:
             raise ModelError(
                 _("{path} is not a usable model: {problems}.").format(
                     path=path, problems="; ".join(problems)
@@ -117,11 +117,11 @@ class CharacterLmInfo(FamilyInfo):
             )
         tables = {
             model.direction: CharacterTable(model.ids, model.size, model.delimiter)
-            for model in found.models
+            for model in content.models
         }
-        if found.tagger is None:
+        if content.tagger is None:
             return CharacterTexts(tables)
-        return TaggedTexts(tables, [static.words for static in found.tagger.statics])
+        return TaggedTexts(tables, [static.words for static in content.tagger.statics])
 
 
 INFO = CharacterLmInfo()

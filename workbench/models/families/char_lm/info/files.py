@@ -70,10 +70,10 @@ def described(
 ) -> LanguageModelFile | None:
     """The model in the content of a file; None, with a problem, if it is not a valid one."""
     try:
-        found = _described(path, content)
-        reason = _contradiction(found)
+        model = _described(path, content)
+        reason = _contradiction(model)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        found, reason = None, str(error) or type(error).__name__
+        model, reason = None, str(error) or type(error).__name__
     if reason:
         problems.append(
             _("{file} is not a valid language model ({reason})").format(
@@ -81,7 +81,7 @@ def described(
             )
         )
         return None
-    return found
+    return model
 
 
 def _described(path: Path, raw: Mapping[str, Any]) -> LanguageModelFile:
@@ -162,15 +162,15 @@ def _contradiction(model: LanguageModelFile) -> str:
 def expected_shapes(model: LanguageModelFile) -> dict[str, tuple[int, ...]]:
     """Name → shape of all weights, with flair's names."""
     rows = RECURRENT[model.recurrent] * model.width
-    found: dict[str, tuple[int, ...]] = {"encoder.weight": (model.size, model.embedding)}
+    shapes: dict[str, tuple[int, ...]] = {"encoder.weight": (model.size, model.embedding)}
     for layer in range(model.layers):
         below = model.width if layer else model.embedding
-        found[f"rnn.weight_ih_l{layer}"] = (rows, below)
-        found[f"rnn.weight_hh_l{layer}"] = (rows, model.width)
-        found[f"rnn.bias_ih_l{layer}"] = found[f"rnn.bias_hh_l{layer}"] = (rows,)
+        shapes[f"rnn.weight_ih_l{layer}"] = (rows, below)
+        shapes[f"rnn.weight_hh_l{layer}"] = (rows, model.width)
+        shapes[f"rnn.bias_ih_l{layer}"] = shapes[f"rnn.bias_hh_l{layer}"] = (rows,)
     if model.output:
-        found["proj.weight"], found["proj.bias"] = (model.output, model.width), (model.output,)
+        shapes["proj.weight"], shapes["proj.bias"] = (model.output, model.width), (model.output,)
     if model.decoder:
-        found["decoder.weight"] = (model.size, model.states)
-        found["decoder.bias"] = (model.size,)
-    return found
+        shapes["decoder.weight"] = (model.size, model.states)
+        shapes["decoder.bias"] = (model.size,)
+    return shapes

@@ -33,9 +33,9 @@ def candidates(path: Path) -> list[Path]:
     """The file, or those in the folder that may be language models."""
     if not path.is_dir():
         return [path] if path.suffix in ENDINGS or path.name == OF_HUB else []
-    found = sorted(file for file in path.iterdir() if file.suffix in ENDINGS and file.is_file())
+    files = sorted(file for file in path.iterdir() if file.suffix in ENDINGS and file.is_file())
     downloaded = path / OF_HUB
-    return found[:MOST_FILES] or ([downloaded] if downloaded.is_file() else [])
+    return files[:MOST_FILES] or ([downloaded] if downloaded.is_file() else [])
 
 
 def looks_right(path: Path) -> bool:
@@ -59,7 +59,7 @@ def read(path: Path, problems: list[str]) -> Reading:
 
     Appends problems.
     """
-    found: dict[str, LanguageModelFile] = {}
+    by_direction: dict[str, LanguageModelFile] = {}
     tagger = None
     for file in candidates(path):
         content = pickles.content(file, problems)
@@ -73,13 +73,13 @@ def read(path: Path, problems: list[str]) -> Reading:
             if content is not None:
                 problems.append(_("{file} is not a language model of Flair").format(file=file.name))
         for model in models:
-            if model.direction in found:
+            if model.direction in by_direction:
                 problems.append(
                     _("{file} and {other} read in the same direction").format(
-                        file=file.name, other=found[model.direction].path.name
+                        file=file.name, other=by_direction[model.direction].path.name
                     )
                 )
-            found[model.direction] = model
-    if not found and not problems:
+            by_direction[model.direction] = model
+    if not by_direction and not problems:
         problems.append(_("it holds no language model that can be described without loading it"))
-    return Reading(tuple(found[name] for name in NAMES if name in found), tagger)
+    return Reading(tuple(by_direction[name] for name in NAMES if name in by_direction), tagger)

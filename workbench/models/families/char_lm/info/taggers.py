@@ -163,10 +163,10 @@ def is_tagger(content: object) -> bool:
 def described(path: Path, content: Any, problems: list[str]) -> TaggerFile | None:
     """The tagger in the content of a file; None, with a problem, if it is not a valid one."""
     try:
-        found = _described(path, content, problems)
-        reason = _contradiction(found)
+        tagger = _described(path, content, problems)
+        reason = _contradiction(tagger)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        found, reason = None, str(error) or type(error).__name__
+        tagger, reason = None, str(error) or type(error).__name__
     if reason:
         problems.append(
             _("{file} is not a tagger that can be read ({reason})").format(
@@ -174,7 +174,7 @@ def described(path: Path, content: Any, problems: list[str]) -> TaggerFile | Non
             )
         )
         return None
-    return found
+    return tagger
 
 
 def _described(path: Path, raw: Mapping[str, Any], problems: list[str]) -> TaggerFile:
@@ -209,16 +209,16 @@ def _parts(
     path: Path, raw: Mapping[str, Any], problems: list[str]
 ) -> list[LanguageModelFile | StaticVectors]:
     """The embeddings in flair's order: that of their names, not that of the stack."""
-    given = raw["embeddings"]
-    if not isinstance(given, dict):
+    embeddings = raw["embeddings"]
+    if not isinstance(embeddings, dict):
         raise ValueError(_("its embeddings were saved by a version before 0.12"))
     places: dict[str, tuple[tuple[str | int, ...], Mapping[str, Any]]] = {
-        "embeddings.": ((), given)
+        "embeddings.": ((), embeddings)
     }
-    if given["__cls__"] == STACK:
+    if embeddings["__cls__"] == STACK:
         places = {
             f"embeddings.list_embedding_{number}.": (("embeddings", number), item)
-            for number, item in enumerate(given["embeddings"])
+            for number, item in enumerate(embeddings["embeddings"])
         }
     ordered = sorted(places.items(), key=lambda place: str(place[1][1].get("name", "")))
     return [
@@ -231,16 +231,16 @@ def _part(
     raw: Mapping[str, Any],
     place: str,
     where: tuple[str | int, ...],
-    given: Mapping[str, Any],
+    settings: Mapping[str, Any],
     problems: list[str],
 ) -> LanguageModelFile | StaticVectors:
-    kind = given["__cls__"]
-    if kind == STATIC and not given.get("stable") and given.get("field") is None:
+    kind = settings["__cls__"]
+    if kind == STATIC and not settings.get("stable") and settings.get("field") is None:
         return StaticVectors(
-            f"{place}embedding.weight", given["vocab"], files.count(given["embedding_length"])
+            f"{place}embedding.weight", settings["vocab"], files.count(settings["embedding_length"])
         )
-    reads_as_usual = given.get("tokenized_lm", True) and not given.get("is_lower")
-    if kind != FLAIR or not reads_as_usual or given.get("with_whitespace") is False:
+    reads_as_usual = settings.get("tokenized_lm", True) and not settings.get("is_lower")
+    if kind != FLAIR or not reads_as_usual or settings.get("with_whitespace") is False:
         raise ValueError(
             _(
                 "its embeddings {kind} are not supported; supported are {known}, alone or in "
@@ -253,11 +253,11 @@ def _part(
         for name, value in raw["state_dict"].items()
         if name.startswith(inside)
     }
-    content = {**given["model_params"], "state_dict": weights}
-    found = files.described(path, content, problems)
-    if found is None:
+    content = {**settings["model_params"], "state_dict": weights}
+    model = files.described(path, content, problems)
+    if model is None:
         raise ValueError(_("one of its language models is not valid"))
-    return replace(found, place=inside, settings=(*where, "model_params"))
+    return replace(model, place=inside, settings=(*where, "model_params"))
 
 
 def _contradiction(tagger: TaggerFile) -> str:
@@ -279,20 +279,20 @@ def _contradiction(tagger: TaggerFile) -> str:
 def _expected(tagger: TaggerFile) -> dict[str, tuple[int, ...]]:
     """Name → shape of the weights above the embeddings, and of static vectors."""
     width, tags = tagger.width, len(tagger.tags)
-    found: dict[str, tuple[int, ...]] = {
+    shapes: dict[str, tuple[int, ...]] = {
         static.place: (len(static.words) + 1, static.width) for static in tagger.statics
     }
     if tagger.reprojects:
-        found["embedding2nn.weight"], found["embedding2nn.bias"] = (width, width), (width,)
+        shapes["embedding2nn.weight"], shapes["embedding2nn.bias"] = (width, width), (width,)
     below = width
     for layer in range(tagger.layers):
         rows = RECURRENT[tagger.recurrent] * tagger.hidden
         for end in (f"l{layer}", f"l{layer}_reverse"):
-            found[f"rnn.weight_ih_{end}"] = (rows, below)
-            found[f"rnn.weight_hh_{end}"] = (rows, tagger.hidden)
-            found[f"rnn.bias_ih_{end}"] = found[f"rnn.bias_hh_{end}"] = (rows,)
+            shapes[f"rnn.weight_ih_{end}"] = (rows, below)
+            shapes[f"rnn.weight_hh_{end}"] = (rows, tagger.hidden)
+            shapes[f"rnn.bias_ih_{end}"] = shapes[f"rnn.bias_hh_{end}"] = (rows,)
         below = 2 * tagger.hidden
-    found["linear.weight"], found["linear.bias"] = (tags, below), (tags,)
+    shapes["linear.weight"], shapes["linear.bias"] = (tags, below), (tags,)
     if tagger.crf:
-        found["crf.transitions"] = (tags, tags)
-    return found
+        shapes["crf.transitions"] = (tags, tags)
+    return shapes

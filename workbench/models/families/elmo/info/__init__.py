@@ -96,9 +96,9 @@ class ElmoInfo(FamilyInfo):
                     path=path, problems="; ".join(problems)
                 )
             )
-        found = WordCharacters(longest)
-        found.segmenter = stored.read(path)
-        return found
+        preparer = WordCharacters(longest)
+        preparer.segmenter = stored.read(path)
+        return preparer
 
     def weight_files(self, path: Path) -> tuple[Path, ...]:
         weights, softmax = files.weights_file(path), files.softmax_files(path)
@@ -122,10 +122,10 @@ def read_shapes(path: Path, problems: list[str]) -> files.Shapes:
 
 def _softmax(path: Path, sizes: configs.Sizes | None, problems: list[str]) -> int:
     """Number of words that the model predicts, 0 without an output layer."""
-    found = files.softmax_files(path)
-    if found is None or sizes is None:
+    softmax_files = files.softmax_files(path)
+    if softmax_files is None or sizes is None:
         return 0
-    weights, vocabulary = found
+    weights, vocabulary = softmax_files
     try:
         words = len(files.read_words(vocabulary))
     except (OSError, ValueError) as error:

@@ -17,8 +17,8 @@ CLIP = 3  # of cells and outputs, likewise
 
 def filters(text: str) -> list[list[int]]:
     """ "2x32 3x64" → [[2, 32], [3, 64]]. Raises SpecError."""
-    found = [part.partition("x")[::2] for part in text.replace(",", " ").split()]
-    pairs = [[int(part) for part in pair if part.isdecimal()] for pair in found]
+    parts = [part.partition("x")[::2] for part in text.replace(",", " ").split()]
+    pairs = [[int(part) for part in pair if part.isdecimal()] for pair in parts]
     if pairs and all(len(pair) == 2 and 0 < min(pair) <= max(pair) <= 8192 for pair in pairs):
         return pairs
     raise SpecError(

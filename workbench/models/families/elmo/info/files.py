@@ -35,8 +35,8 @@ def softmax_files(folder: Path) -> tuple[Path, Path] | None:
 
 
 def _only(folder: Path, pattern: str, but: str = "\0") -> Path | None:
-    found = [path for path in folder.glob(pattern) if not path.name.endswith(but)]
-    return found[0] if len(found) == 1 and found[0].is_file() else None
+    matches = [path for path in folder.glob(pattern) if not path.name.endswith(but)]
+    return matches[0] if len(matches) == 1 and matches[0].is_file() else None
 
 
 def read_shapes(path: Path, problems: list[str]) -> Shapes:
@@ -63,9 +63,9 @@ def _shapes(file: Any) -> dict[str, tuple[int, ...]]:
     """Datasets that are stored in the file itself; links to other files are not followed."""
     import h5py
 
-    found: dict[str, tuple[int, ...]] = {}
+    shapes: dict[str, tuple[int, ...]] = {}
     groups = [("", file)]
-    while groups and len(found) < MOST_DATASETS:
+    while groups and len(shapes) < MOST_DATASETS:
         prefix, group = groups.pop()
         for key in group:
             if not isinstance(group.get(key, getlink=True), h5py.HardLink):
@@ -74,8 +74,8 @@ def _shapes(file: Any) -> dict[str, tuple[int, ...]]:
             if isinstance(item, h5py.Group) and prefix.count("/") < 8:
                 groups.append((f"{prefix}{key}/", item))
             elif isinstance(item, h5py.Dataset) and _is_plain(item):
-                found[f"{prefix}{key}"] = tuple(item.shape)
-    return found
+                shapes[f"{prefix}{key}"] = tuple(item.shape)
+    return shapes
 
 
 def _is_plain(dataset: Any) -> bool:
@@ -83,17 +83,17 @@ def _is_plain(dataset: Any) -> bool:
     return bool(dataset.dtype.kind == "f" and not dataset.external and not dataset.is_virtual)
 
 
-def shape_problems(file: str, found: Shapes, expected: Shapes) -> list[str]:
+def shape_problems(file: str, actual: Shapes, expected: Shapes) -> list[str]:
     """Datasets that are missing, or that have other sizes than options.json says."""
-    missing = [name for name in expected if name not in found]
+    missing = [name for name in expected if name not in actual]
     if missing:
         message = _("{file} has no dataset {name}; options.json and weights do not match")
         return [message.format(file=file, name=missing[0])]
     message = _("{file} has {name} in the shape {shape}, options.json says {expected}")
     return [
-        message.format(file=file, name=name, shape=list(found[name]), expected=list(shape))
+        message.format(file=file, name=name, shape=list(actual[name]), expected=list(shape))
         for name, shape in expected.items()
-        if found[name] != shape
+        if actual[name] != shape
     ][:3]
 
 

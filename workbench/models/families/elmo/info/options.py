@@ -57,7 +57,7 @@ def sizes(options: Mapping[str, Any], problems: list[str]) -> Sizes | None:
     embedding = _section(cnn, "embedding", problems) if cnn else {}
     if len(problems) > count:
         return None
-    found = Sizes(
+    sizes = Sizes(
         _size(lstm, "n_layers", problems),
         _size(lstm, "dim", problems),
         _size(lstm, "projection_dim", problems),
@@ -70,35 +70,35 @@ def sizes(options: Mapping[str, Any], problems: list[str]) -> Sizes | None:
         str(cnn.get("activation", "")),
         _size(cnn, "max_characters_per_token", problems, least=3),
     )
-    if found.activation not in ACTIVATIONS:
+    if sizes.activation not in ACTIVATIONS:
         problems.append(_unexpected("activation", cnn.get("activation"), ", ".join(ACTIVATIONS)))
     if cnn.get("n_characters") not in CHARACTER_COUNTS:
         expected = " or ".join(map(str, CHARACTER_COUNTS))
         problems.append(_unexpected("n_characters", cnn.get("n_characters"), expected))
-    if any(width > found.longest for width, _count in found.filters):
+    if any(width > sizes.longest for width, _count in sizes.filters):
         problems.append(_("options.json has a filter that is wider than the longest word"))
-    return found if len(problems) == count else None
+    return sizes if len(problems) == count else None
 
 
 def shapes(sizes: Sizes) -> dict[str, tuple[int, ...]]:
     """Name → shape of every dataset of the weights, in the order of the network."""
     wide, narrow = sizes.convolved, sizes.projection
-    found: dict[str, tuple[int, ...]] = {"char_embed": (BYTES, sizes.characters)}
+    shapes: dict[str, tuple[int, ...]] = {"char_embed": (BYTES, sizes.characters)}
     for number, (width, count) in enumerate(sizes.filters):
-        found[f"CNN/W_cnn_{number}"] = (1, width, sizes.characters, count)
-        found[f"CNN/b_cnn_{number}"] = (count,)
+        shapes[f"CNN/W_cnn_{number}"] = (1, width, sizes.characters, count)
+        shapes[f"CNN/b_cnn_{number}"] = (count,)
     for number in range(sizes.highway):
         for gate in ("carry", "transform"):
-            found[f"CNN_high_{number}/W_{gate}"] = (wide, wide)
-            found[f"CNN_high_{number}/b_{gate}"] = (wide,)
-    found["CNN_proj/W_proj"], found["CNN_proj/b_proj"] = (wide, narrow), (narrow,)
+            shapes[f"CNN_high_{number}/W_{gate}"] = (wide, wide)
+            shapes[f"CNN_high_{number}/b_{gate}"] = (wide,)
+    shapes["CNN_proj/W_proj"], shapes["CNN_proj/b_proj"] = (wide, narrow), (narrow,)
     for direction in range(2):
         for layer in range(sizes.layers):
             cell = cell_name(direction, layer)
-            found[f"{cell}/W_0"] = (2 * narrow, 4 * sizes.cell)
-            found[f"{cell}/B"] = (4 * sizes.cell,)
-            found[f"{cell}/W_P_0"] = (sizes.cell, narrow)
-    return found
+            shapes[f"{cell}/W_0"] = (2 * narrow, 4 * sizes.cell)
+            shapes[f"{cell}/B"] = (4 * sizes.cell,)
+            shapes[f"{cell}/W_P_0"] = (sizes.cell, narrow)
+    return shapes
 
 
 def cell_name(direction: int, layer: int) -> str:
@@ -107,10 +107,10 @@ def cell_name(direction: int, layer: int) -> str:
 
 
 def _section(raw: Mapping[str, Any], name: str, problems: list[str]) -> Mapping[str, Any]:
-    found = raw.get(name)
-    if isinstance(found, Mapping):
-        return found
-    problems.append(_unexpected(name, found, _("an object")))
+    section = raw.get(name)
+    if isinstance(section, Mapping):
+        return section
+    problems.append(_unexpected(name, section, _("an object")))
     return {}
 
 
@@ -136,10 +136,10 @@ def _clip(raw: Mapping[str, Any], name: str, problems: list[str]) -> float | Non
 
 def _filters(value: object, problems: list[str]) -> tuple[tuple[int, int], ...]:
     pairs = value if isinstance(value, list) else []
-    found = tuple(tuple(pair) for pair in pairs if isinstance(pair, list) and len(pair) == 2)
-    fits = all(type(size) is int and 0 < size <= MOST for pair in found for size in pair)
-    if found and len(found) == len(pairs) and len(found) <= 100 and fits:
-        return tuple((width, count) for width, count in found)
+    filters = tuple(tuple(pair) for pair in pairs if isinstance(pair, list) and len(pair) == 2)
+    fits = all(type(size) is int and 0 < size <= MOST for pair in filters for size in pair)
+    if filters and len(filters) == len(pairs) and len(filters) <= 100 and fits:
+        return tuple((width, count) for width, count in filters)
     problems.append(_unexpected("filters", value, _("a list of [width, number]")))
     return ()
 

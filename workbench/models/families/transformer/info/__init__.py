@@ -49,8 +49,8 @@ class TransformerInfo(FamilyInfo):
     def read(self, path: Path, *, allow_pickle: bool) -> ModelInfo:
         problems: list[str] = []
         config = tokenizer_files.read_config(path) or read_object(path / configs.CONFIG, problems)
-        found = _weights(path, problems)
-        if found.pickled and not allow_pickle:
+        weights = _weights(path, problems)
+        if weights.pickled and not allow_pickle:
             problems.append(
                 _(
                     "model.safetensors is missing and the weights are pickled: opening a pickle "
@@ -62,8 +62,8 @@ class TransformerInfo(FamilyInfo):
             read_object(path / tokenizer, problems)
         architecture = _architecture(config, problems)
         config = config or {}
-        head = trained.head(architecture, config, found.shapes)
-        problems += configs.size_problems(config, found.shapes)
+        head = trained.head(architecture, config, weights.shapes)
+        problems += configs.size_problems(config, weights.shapes)
         if config.get("quantization_config") is not None:
             problems.append(_("its weights are quantized, which is not supported"))
         adapter = peft.note(path, problems)
@@ -71,20 +71,20 @@ class TransformerInfo(FamilyInfo):
             "",
             str(path),
             architecture=architecture,
-            parameters=found.parameters,
+            parameters=weights.parameters,
             layers=configs.count_layers(config, decoder=architecture in architectures.READS_TWICE),
             width=configs.number(config, *configs.WIDTH),
             vocabulary=configs.number(config, "vocab_size"),
             max_length=configs.longest_input(config),
-            gives=architectures.gives(architecture, config, found.shapes),
-            dtype=found.dtype,
-            pickled=found.pickled,
+            gives=architectures.gives(architecture, config, weights.shapes),
+            dtype=weights.dtype,
+            pickled=weights.pickled,
             labels=(head.labels if head is not None else ()) or configs.labels(config),
             projections=architectures.PROJECTIONS.get(architecture, ()),
             sublayers=architectures.SUBLAYERS.get(architecture, ()),
-            notes=(*adapter, *_notes(path, architecture, config), *_unused(path, found.shapes)),
+            notes=(*adapter, *_notes(path, architecture, config), *_unused(path, weights.shapes)),
             problems=tuple(problems),
-            untrusted=found.pickled and not allow_pickle,
+            untrusted=weights.pickled and not allow_pickle,
             tokenizer=tokenizer,
             task=head.task if head is not None else "",
         )
@@ -151,31 +151,31 @@ def _unused(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> list[str]:
 
 def heads(info: ModelInfo) -> frozenset[str]:
     """The heads that the library has for the model, see LoadOptions.head."""
-    found = architectures.library_heads(info.architecture, info.gives)
+    heads = architectures.library_heads(info.architecture, info.gives)
     # a run whose decoder writes the labels has a task, but no weights of a classifier
-    reads = info.architecture in architectures.READS_TWICE and "text" not in found
-    return found | {"sequence"} if reads and info.task else found
+    reads = info.architecture in architectures.READS_TWICE and "text" not in heads
+    return heads | {"sequence"} if reads and info.task else heads
 
 
 def _architecture(config: Mapping[str, Any] | None, problems: list[str]) -> str:
     """`model_type`; a problem if it is not supported. "" for an invalid name."""
     if config is None:
         return ""
-    found = config.get("model_type")
+    model_type = config.get("model_type")
     known = ", ".join(sorted(architectures.ARCHITECTURES))
-    if not found:
+    if not model_type:
         problems.append(
             _("config.json names no model_type (known: {families})").format(families=known)
         )
-    elif isinstance(found, str) and found in architectures.REJECTED:
-        problems.append(_(architectures.REJECTED[found]))
-    elif not isinstance(found, str) or found not in architectures.ARCHITECTURES:
+    elif isinstance(model_type, str) and model_type in architectures.REJECTED:
+        problems.append(_(architectures.REJECTED[model_type]))
+    elif not isinstance(model_type, str) or model_type not in architectures.ARCHITECTURES:
         problems.append(
             _(
                 "config.json names the family {family}, which is not supported (known: {families})"
-            ).format(family=quoted(found), families=known)
+            ).format(family=quoted(model_type), families=known)
         )
-    return one_line(found, 40) if isinstance(found, str) else ""
+    return one_line(model_type, 40) if isinstance(model_type, str) else ""
 
 
 INFO = TransformerInfo()

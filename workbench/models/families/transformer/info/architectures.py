@@ -128,18 +128,18 @@ def library_heads(architecture: str, gives: Collection[str]) -> frozenset[str]:
     """
     if architecture not in ARCHITECTURES:
         return frozenset()
-    found = {head for head, given in _LM_HEADS.items() if given in gives}
+    heads = {head for head, output in _LM_HEADS.items() if output in gives}
     if architecture in SEQ2SEQ:
-        return frozenset(found)
+        return frozenset(heads)
     if architecture not in NO_SEQUENCE_HEAD:
-        found.add("sequence")
+        heads.add("sequence")
     if architecture in MULTIPLE_CHOICE:
-        found.add("choice")
+        heads.add("choice")
     if architecture in QUESTION_ANSWERING:
-        found.add("answer")
-    if architecture in SENTENCE_PAIRS and "mask" in found:
-        found.add("pretraining")
-    return frozenset(found if architecture in NO_TOKEN_HEAD else found | {"token"})
+        heads.add("answer")
+    if architecture in SENTENCE_PAIRS and "mask" in heads:
+        heads.add("pretraining")
+    return frozenset(heads if architecture in NO_TOKEN_HEAD else heads | {"token"})
 
 
 def gives(
@@ -151,16 +151,16 @@ def gives(
     """
     if architecture not in ARCHITECTURES:
         return ()
-    found = ["states", "attention", "token_embeddings", "attention_steps"]
+    outputs = ["states", "attention", "token_embeddings", "attention_steps"]
     if architecture in ENCODERS and _masks(architecture, config, tensors):
-        found += [_LM_HEADS["mask"], "layer_logits"]
+        outputs += [_LM_HEADS["mask"], "layer_logits"]
         if architecture in SENTENCE_PAIRS:
-            found.append("sentence_pairs")
+            outputs.append("sentence_pairs")
     if architecture in DECODERS and _continues(architecture, config, tensors):
-        found += [_LM_HEADS["next"], "layer_logits"]
+        outputs += [_LM_HEADS["next"], "layer_logits"]
     if architecture in SEQ2SEQ and _writes(architecture, config, tensors):
-        found.append(_LM_HEADS["text"])
-    return tuple(found)
+        outputs.append(_LM_HEADS["text"])
+    return tuple(outputs)
 
 
 def is_causal(config: Mapping[str, Any]) -> bool:

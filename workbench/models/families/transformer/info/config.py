@@ -161,22 +161,24 @@ def _differences(config: Mapping[str, Any], shapes: Shapes) -> list[str]:
     dimensions = {size for shape in shapes.values() for size in shape}
     embeddings = _ending(shapes, _EMBEDDINGS)
     message = _("config.json gives {name} as {value:,}, but the weights have {found:,}")
-    found: list[tuple[str, int]] = []
+    differences: list[tuple[str, int]] = []
     groups = "num_hidden_groups" in config or config.get("model_type") == "albert"
     layers = _count_layers(shapes)
     if not groups and number(config, *LAYERS) > layers:
-        found.append((_set(config, LAYERS), layers))
+        differences.append((_set(config, LAYERS), layers))
     if groups and number(config, "num_hidden_groups") > layers:
-        found.append(("num_hidden_groups", layers))
+        differences.append(("num_hidden_groups", layers))
     if len(embeddings) == 2 and number(config, "vocab_size") not in (0, embeddings[0]):
-        found.append(("vocab_size", embeddings[0]))
+        differences.append(("vocab_size", embeddings[0]))
     positions = _ending(shapes, _POSITION_TABLES)
     if len(positions) == 2 and number(config, *POSITIONS) not in (0, positions[0]):
-        found.append((_set(config, POSITIONS), positions[0]))
+        differences.append((_set(config, POSITIONS), positions[0]))
     types = _ending(shapes, ("token_type_embeddings.weight",))
     if len(types) == 2 and number(config, "type_vocab_size") not in (0, types[0]):
-        found.append(("type_vocab_size", types[0]))
-    problems = [message.format(name=name, value=number(config, name), found=n) for name, n in found]
+        differences.append(("type_vocab_size", types[0]))
+    problems = [
+        message.format(name=name, value=number(config, name), found=n) for name, n in differences
+    ]
     family = config.get("model_type")
     inner = inner_names(family) if isinstance(family, str) else ()
     factored = ("embedding_size",) if family in _FACTORED else ()

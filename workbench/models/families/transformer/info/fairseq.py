@@ -53,11 +53,11 @@ def name_of(theirs: str) -> str:
 def file_of(folder: Path) -> Path | None:
     """The checkpoint of fairseq in a folder without other weights, else None."""
     files = [folder / weights.PICKLE, folder / CHECKPOINT]
-    found = next((file for file in files if file.is_file()), None)
+    checkpoint = next((file for file in files if file.is_file()), None)
     others = (weights.WEIGHTS, weights.INDEX, weights.PICKLE_INDEX)
-    if found is None or any((folder / name).is_file() for name in others):
+    if checkpoint is None or any((folder / name).is_file() for name in others):
         return None
-    return found if any(_is_ours(tensor.name) for tensor in _tensors(found, [])) else None
+    return checkpoint if any(_is_ours(tensor.name) for tensor in _tensors(checkpoint, [])) else None
 
 
 def _is_ours(name: str) -> bool:
@@ -73,22 +73,22 @@ def _tensors(file: Path, problems: list[str]) -> tuple[pickles.Tensor, ...]:
 
 def read(file: Path, problems: list[str]) -> Weights:
     """Names and shapes as in transformers. Appends problems."""
-    found = (tensor for tensor in _tensors(file, problems) if tensor.name.startswith(PREFIX))
-    return weights.of_tensors([found], name_of)
+    tensors = (tensor for tensor in _tensors(file, problems) if tensor.name.startswith(PREFIX))
+    return weights.of_tensors([tensors], name_of)
 
 
 def has_boundary(shapes: Mapping[str, Sequence[int]]) -> bool:
     """Whether the weights have a head of the span boundary objective of the usual size."""
     names = [BOUNDARY + name for name in BOUNDARY_NAMES]
-    found = all(name in shapes for name in names)
-    return found and tuple(shapes[names[0]]) == PLACES
+    is_complete = all(name in shapes for name in names)
+    return is_complete and tuple(shapes[names[0]]) == PLACES
 
 
 def notes(shapes: Mapping[str, Sequence[int]]) -> list[str]:
     """What the card tells about the heads and other parts that transformers does not have."""
-    found, used = [], set(_TIED)
+    notes, used = [], set(_TIED)
     if has_boundary(shapes):
-        found.append(_("Its head of the span boundary objective is used for span masking only."))
+        notes.append(_("Its head of the span boundary objective is used for span masking only."))
         used |= {BOUNDARY + name for name in BOUNDARY_NAMES}
     left = sorted(name for name in shapes if not name.startswith(_PARTS) and name not in used)
     if left:
@@ -96,5 +96,5 @@ def notes(shapes: Mapping[str, Sequence[int]]) -> list[str]:
             "{n} tensor is not used: {names}.", "{n} tensors are not used: {names}.", len(left)
         )
         names = ", ".join([*left[:MOST_NAMED], *(["…"] if len(left) > MOST_NAMED else [])])
-        found.append(text.format(n=len(left), names=names))
-    return found
+        notes.append(text.format(n=len(left), names=names))
+    return notes

@@ -33,8 +33,8 @@ def index_of(folder: Path) -> Path | None:
     """The index of the checkpoint in a folder without the files of transformers, else None."""
     if not (folder / CONFIG).is_file() or (folder / "config.json").is_file():
         return None
-    found = sorted(folder.glob("*.ckpt*" + tensor_bundle.SUFFIX))
-    return found[0] if found else None
+    indexes = sorted(folder.glob("*.ckpt*" + tensor_bundle.SUFFIX))
+    return indexes[0] if indexes else None
 
 
 def files(folder: Path) -> tuple[Path, ...]:
@@ -63,25 +63,25 @@ def name_of(variable: str) -> str:
 
 def places(index: Path) -> dict[str, tuple[str, Place]]:
     """Parameter → (variable, its place). Raises ValueError and OSError."""
-    found = tensor_bundle.read(index)
-    named = {name_of(variable): (variable, place) for variable, place in found.items()}
+    variables = tensor_bundle.read(index)
+    named = {name_of(variable): (variable, place) for variable, place in variables.items()}
     return {name: place for name, place in named.items() if name}
 
 
 def read(index: Path, problems: list[str]) -> Weights:
     """Names and shapes as in torch. Appends problems."""
     try:
-        found = places(index)
+        by_name = places(index)
     except OSError as error:
         problems.append(f"{index.name}: {error.strerror}")
         return Weights()
     except ValueError as error:
         problems.append(str(error))
         return Weights()
-    if not found:
+    if not by_name:
         problems.append(_("{file} holds no weights of BERT").format(file=index.name))
     shapes: Mapping[str, tuple[int, ...]] = {
         name: place.shape[::-1] if KERNELS.search(variable) else place.shape
-        for name, (variable, place) in found.items()
+        for name, (variable, place) in by_name.items()
     }
     return Weights(sum(map(math.prod, shapes.values())), "float32", False, shapes)

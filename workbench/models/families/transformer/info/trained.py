@@ -202,11 +202,11 @@ def _tagger(names: tuple[str, ...]) -> Head | None:
     scheme = _scheme(names)
     if is_every(scheme):
         return Head(TAGS, names)
-    found = tuple(dict.fromkeys(span.label for tag in names for span in spans([tag], scheme)))
-    if not found:
+    labels = tuple(dict.fromkeys(span.label for tag in names for span in spans([tag], scheme)))
+    if not labels:
         return None
     decoder = {"decoder": "greedy", "tags": list(names), "scheme": scheme}
-    return Head(SPANS, found, {"decoder": "greedy"}, decoder)
+    return Head(SPANS, labels, {"decoder": "greedy"}, decoder)
 
 
 def _scheme(names: Sequence[str]) -> str:
