@@ -31,14 +31,15 @@ def measure(project, queue):
     """measure(layer name, prediction of a document) → (the layer, its ranking)."""
 
     def run(name, predict, **named):
-        heard = []
-        prepared = folds.prepare(project, name, folds=2, **named)
-        folds.start(project, queue, prepared, lambda *found: heard.append(found))
-        ids = prepared.about["fold"]
-        found = [documents.get(project.db, id) for id in ids]
-        end(queue.jobs[-1], [(item, predict(item)) for item in found])
-        assert heard[0][1] is None
         layer = folds.layer_named(project, name)
+
+        def worker(job):
+            ids = [id for part in job.spec.params["splits"] for id in part["test"]]
+            found = [documents.get(project.db, id) for id in ids]
+            end(job, [(item, predict(item)) for item in found])
+
+        queue.worker = worker
+        folds.measure(project, queue, name, folds=2, **named)
         return layer, label_errors.ranking(project, layer)
 
     return run
@@ -161,13 +162,11 @@ def test_spans_are_ranked_by_their_worst_word(project, add_layer, add_documents,
 
 def test_a_cancelled_measurement_keeps_the_one_before(project, topics, queue, measure):
     layer, before = measure("topic", as_gold_but_one)
-    heard = []
-    prepared = folds.prepare(project, "topic", folds=2)
-    folds.start(project, queue, prepared, lambda *found: heard.append(found))
+    queue.worker = lambda job: end(job, (), "cancelled")
 
-    end(queue.jobs[-1], (), "cancelled")
+    with pytest.raises(Cancelled):
+        folds.measure(project, queue, "topic", folds=2)
 
-    assert isinstance(heard[0][1], Cancelled)
     assert label_errors.ranking(project, layer).measured.at == before.measured.at
 
 

@@ -9,7 +9,7 @@ import click
 
 from workbench.base.i18n import _, ngettext
 from workbench.base.sizes import size
-from workbench.cli.output import Progress, as_json, emit, note, say
+from workbench.cli.output import as_json, emit, note, say
 from workbench.cli.session import PROJECT, reading, session
 
 if TYPE_CHECKING:
@@ -92,23 +92,19 @@ def embed(
     documents = _documents(texts, source)
     documents = operations.spaced(documents) if tokens else documents
     choice = _choice(model_or_run, file)
-    with session(None) as opened:
-        progress = Progress(_("Embedding"), quiet=len(documents) < 100)
-        found = opened.ask(
-            lambda then: operations.embed(
-                opened.queue,
-                choice,
-                documents,
-                out,
-                then,
-                unit=unit,
-                layers=layers,
-                stateful=stateful,
-                device=device,
-            ),
-            heard=progress.heard,
+    quiet = len(documents) < 100
+    with session(None) as opened, opened.progress(_("Embedding"), quiet=quiet) as watch:
+        found = operations.embed(
+            opened.queue,
+            choice,
+            documents,
+            out,
+            unit=unit,
+            layers=layers,
+            stateful=stateful,
+            device=device,
+            watch=watch,
         )
-        progress.end()
     _warn(found)
     if as_json:
         emit({**found.to_json(), "unit": unit, "stateful": stateful})

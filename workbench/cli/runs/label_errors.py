@@ -11,7 +11,7 @@ import click
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.cli.choices import explicit_options
-from workbench.cli.output import Progress, as_json, emit, note, plain, say, table
+from workbench.cli.output import as_json, emit, note, plain, say, table
 from workbench.cli.session import layer_option, project_argument, session
 from workbench.tasks import spec as tasks
 
@@ -67,13 +67,10 @@ def label_errors(
         project = opened.project
         layer = measuring.layer_named(project, layer_name)
         if not kept:
-            prepared = measuring.prepare(project, layer.name, model=model, folds=folds)
-            progress = Progress(_("Computing out-of-fold predictions"))
-            opened.ask(
-                lambda then: measuring.start(project, opened.queue, prepared, then),
-                heard=progress.heard,
-            )
-            progress.end()
+            with opened.progress(_("Computing out-of-fold predictions")) as watch:
+                measuring.measure(
+                    project, opened.queue, layer.name, model=model, folds=folds, watch=watch
+                )
         found = operations.ranking(project, layer)
     if found is None:
         raise WorkbenchError(

@@ -349,12 +349,9 @@ class Workspace:
         out, choice = folder / "states.npz", self._choice(model)
         asked = [inspect.typed(text) for text in texts]
         try:
-            self._session.ask(
-                lambda then: embed.embed(
-                    self.queue, choice, asked, out, then,
-                    unit=unit, layers=layers, device=device,
-                ),
-                heard=self._heard,
+            embed.embed(
+                self.queue, choice, asked, out,
+                unit=unit, layers=layers, device=device, watch=self._watch(),
             )  # fmt: skip
             found: list[dict[str, np.ndarray]] = [{} for _text in texts]
             with numpy.load(out) as arrays:

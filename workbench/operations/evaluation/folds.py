@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 from workbench.base import scratch
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
+from workbench.base.watch import QUIET, Watch
 from workbench.baselines import spec as baselines
 from workbench.baselines.spec import PREFIX
 from workbench.jobs.spec import JobSpec
 from workbench.operations.evaluation import scoring
 from workbench.operations.evaluation.scoring import Scored
-from workbench.operations.runs import predict, results, train
+from workbench.operations.runs import results, train
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.project import snapshot
 from workbench.storage.labels import labels
@@ -29,8 +30,7 @@ from workbench.text.fields import Prediction
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
-    from workbench.jobs.events import Finished
-    from workbench.jobs.queue import Job, Queue
+    from workbench.jobs.queue import Queue
     from workbench.project.project import Project
     from workbench.text.labels import Layer
 
@@ -245,31 +245,27 @@ def _split(parts: Sequence[Sequence[int]], number: int) -> dict[str, list[int]]:
     }
 
 
-def discard(prepared: Prepared) -> None:
-    """Delete the data of a measurement that is not started."""
-    scratch.remove(Path(prepared.job.folder))
-
-
-def start(
+def measure(
     project: Project,
     queue: Queue,
-    prepared: Prepared,
-    then: Callable[[Any, Exception | None], None],
-) -> Job:
-    """Queue the job; `then(None, error)` or `then(Measured, None)` when it has ended."""
+    layer_name: str,
+    *,
+    model: str = "",
+    folds: int = FOLDS,
+    seed: int = 1,
+    watch: Watch = QUIET,
+) -> Measured:
+    """Predict every labelled document of train and dev by a model of the other folds, in a worker.
 
-    def ended(event: Finished) -> None:
-        try:
-            predict.check_ending(event)
-            found = _keep(project, prepared)
-        except (WorkbenchError, OSError) as error:
-            then(None, error)
-        else:
-            then(found, None)
-        finally:
-            discard(prepared)
-
-    return predict.follow(queue, prepared.job, ended)
+    The result is kept beside the project. For the arguments see `prepare`. Raises Cancelled,
+    JobFailed, or WorkbenchError saying why the layer cannot be measured.
+    """
+    prepared = prepare(project, layer_name, model=model, folds=folds, seed=seed)
+    try:
+        queue.run(prepared.job, watch)
+        return _keep(project, prepared)
+    finally:
+        scratch.remove(Path(prepared.job.folder))
 
 
 def _file(project: Project, layer_id: int) -> Path:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.base import scratch
-from workbench.base.errors import Cancelled, ExportFailed, JobFailed
+from workbench.base.errors import ExportFailed
 from workbench.base.i18n import _
-from workbench.jobs.events import Finished
+from workbench.base.watch import QUIET, Watch
 from workbench.jobs.spec import JobSpec
 from workbench.operations.runs import predict, train
 from workbench.storage.connections.header import is_project
@@ -19,12 +19,11 @@ from workbench.text import dataset
 from workbench.text.document import TEXT, Document
 
 if TYPE_CHECKING:
-    from workbench.jobs.queue import Job, Queue
+    from workbench.jobs.queue import Queue
     from workbench.operations.inspecting.inspect import Choice
 
 TARGET = "workbench.tasks.embedding:run"
 _SPACED = re.compile(r"\S+")
-Then = Callable[["Embedding | None", "Exception | None"], None]
 
 
 @dataclass(frozen=True)
@@ -67,64 +66,43 @@ def embed(
     model: Choice,
     documents: Sequence[Document],
     out: Path,
-    then: Then,
     *,
     unit: str = "word",
     layers: str = "all",
     stateful: bool = False,
     device: str = "auto",
-) -> Job:
-    """Write the states of the documents' first texts to `out`.
+    watch: Watch = QUIET,
+) -> Embedding:
+    """Write the states of the documents' first texts to `out`, in a worker.
 
     unit: word, token or document; layers: all, last or mix (of a run, as its head reads it).
     stateful: the final state of each text is the initial state of the next, for models that have
-    one. Calls `then(Embedding, None)` or `then(None, error)`. Raises ExportFailed if `out` cannot
-    be written.
+    one. Raises Cancelled, JobFailed, or ExportFailed if `out` cannot be written.
     """
     _check(out)
     folder = scratch.make("embed")
-    given = folder / "asked.jsonl"
-    numbered = (dataset.Record(predict.numbered(item, n)) for n, item in enumerate(documents))
-    dataset.write(given, (), numbered, ids=True)
-    wanted = train.wanted_device(device)
+    inputs, device = folder / "asked.jsonl", train.wanted_device(device)
+    params = {
+        "model": model.folder,
+        "allow_pickle": model.allow_pickle,
+        "input": str(inputs),
+        "output": str(out.absolute()),
+        "unit": unit,
+        "layers": layers,
+        "stateful": stateful,
+        "device": device,
+        "total": len(documents),
+    }
+    title = _("Embed with {name}").format(name=Path(model.folder).name)
     spec = JobSpec(
-        TARGET,
-        {
-            "model": model.folder,
-            "allow_pickle": model.allow_pickle,
-            "input": str(given),
-            "output": str(out.absolute()),
-            "unit": unit,
-            "layers": layers,
-            "stateful": stateful,
-            "device": wanted,
-            "total": len(documents),
-        },
-        str(folder),
-        device=train.queue_device(wanted),
-        title=_("Embed with {name}").format(name=Path(model.folder).name),
-        short=True,
+        TARGET, params, str(folder), device=train.queue_device(device), title=title, short=True
     )
-
-    def ended(event: Finished) -> None:
+    numbered = (dataset.Record(predict.numbered(item, n)) for n, item in enumerate(documents))
+    try:
+        dataset.write(inputs, (), numbered, ids=True)
+        return Embedding(str(out), **queue.run(spec, watch))
+    finally:
         scratch.remove(folder)
-        try:
-            found = Embedding(str(out), **_result(event))
-        except (Cancelled, JobFailed) as error:
-            then(None, error)
-        else:
-            then(found, None)
-
-    return predict.follow(queue, spec, ended)
-
-
-def _result(event: Finished) -> Mapping[str, Any]:
-    if event.status == "cancelled":
-        raise Cancelled()
-    if event.status != "done" or event.result is None:
-        message = _("The embedding ended without a result ({status}).")
-        raise JobFailed(event.message or message.format(status=event.status), hint=event.hint)
-    return event.result
 
 
 def _check(out: Path) -> None:

@@ -287,14 +287,19 @@ def test_a_ranking_that_cannot_be_read_leaves_no_message_that_it_is_read(doubts)
 
 def test_a_measurement_that_is_cancelled_while_it_is_prepared_is_not_started(doubts, monkeypatch):
     shown, held = doubts
-    dropped = []
-    monkeypatch.setattr(folds, "prepare", lambda *_given, **_named: "prepared")
-    monkeypatch.setattr(folds, "discard", dropped.append)
+    started, job = [], SimpleNamespace(folder="none")
+
+    def run(job, watch):
+        watch.at(0.0)
+        started.append(job)
+
+    shown.context.queue = SimpleNamespace(run=run)
+    monkeypatch.setattr(folds, "prepare", lambda *_of, **_named: SimpleNamespace(job=job))
     shown.measure(shown.models[0][0], 3)
     assert shown.share == 0.0
 
     shown.cancel()
     held.answer(0)
 
-    assert shown.share is None and dropped == ["prepared"]
+    assert shown.share is None and not started and not shown.context.faults
     assert shown.context.notes[-1].startswith("Cancelled")

@@ -11,7 +11,6 @@ from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.base.latest import Latest
-from workbench.jobs.events import Output
 from workbench.operations.evaluation import errors, folds, label_errors, reviews
 from workbench.operations.evaluation.errors import Detail
 from workbench.operations.evaluation.label_errors import Ranking, Suspect
@@ -19,7 +18,7 @@ from workbench.operations.evaluation.reviews import Review
 from workbench.ui.panels.results.similar import SimilarState
 
 if TYPE_CHECKING:
-    from workbench.jobs.queue import Job
+    from workbench.base.watch import Watch
     from workbench.project.changes import Changes
     from workbench.text.labels import Layer
     from workbench.ui.panels.results.state import ResultsState
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 FOLDS, CHOICES = folds.FOLDS, (3, 5, 10)
 LABELLED = ("span", "mark", "state", "flag")
 WHOLE = ("label", "layer", "document", "run")
+MEASURING = "label errors"  # key of the task
 Identity = tuple[object, ...]
 
 
@@ -50,8 +50,7 @@ class LabelErrorsState(State):
         self.detail: Detail | None = None
         self.similar = SimilarState(page)
         self._on, self._stale = False, True
-        self._job: Job | None = None
-        self._reading, self._preparing = Latest(), Latest()
+        self._reading = Latest()
 
     def watch(self, on: bool) -> None:
         self._on = on
@@ -130,43 +129,21 @@ class LabelErrorsState(State):
         if layer is None or not self.can_measure:
             return
         self.update(share=0.0, problem="")
-
-        ticket = self._preparing.begin()
-
-        def prepared(found: folds.Prepared) -> None:
-            if not self._preparing.ends(ticket):
-                folds.discard(found)
-                return
-            job = folds.start(self.project, self.context.queue, found, self._measured)
-            self._job = job
-            job.changed.connect(self._heard)
-
-        work = lambda: folds.prepare(self.project, layer.name, model=model, folds=count)  # noqa: E731
-
-        def failed(error: Exception) -> None:
-            if self._preparing.ends(ticket):
-                self._failed(error)
-
-        self.context.run(work, prepared, failed)
+        work = partial(
+            folds.measure, self.project, self.context.queue, layer.name, model=model, folds=count
+        )
+        self.context.task(
+            MEASURING, work, self._measured, failed=self._failed, progress=self._progressed
+        )
 
     def cancel(self) -> None:
-        if self._preparing.waiting:
-            self._preparing.drop()
-            self._failed(Cancelled())
-        elif self._job is not None:
-            self._job.cancel()
+        self.context.drop(MEASURING)
+        self._failed(Cancelled())
 
-    def _heard(self, event: object) -> None:
-        if isinstance(event, Output) and event.payload.get("part") is not None:
-            self.update(share=float(event.payload["part"]))
+    def _progressed(self, watch: Watch) -> None:
+        self.update(share=watch.share)
 
-    def _measured(self, _found: object, error: Exception | None) -> None:
-        self._job = None
-        if self.context.closed:
-            return
-        if error is not None:
-            self._failed(error)
-            return
+    def _measured(self, _measured: object) -> None:
         self.update(share=None, chosen=None)
         self._load()
 
