@@ -136,7 +136,7 @@ def test_a_run_over_a_split_is_scored_reported_and_suggests(make, sample, inline
     done = results.run(sample, run.id)
     assert done.status == "done" and done.versions == {"overlap": "0.1.0"}
     assert done.result["n"] == 60 and done.result["language_model"] == "overlap"
-    assert 0 < prompt.evaluation(sample, done).scores["accuracy"] < 1
+    assert 0 < results.evaluate_stored(sample, done, done.spec["split"]).scores["accuracy"] < 1
     assert prompt.spec_of(done).options == {"weight": 2}
 
     outcome = suggest.suggest(sample, inline_jobs, done)

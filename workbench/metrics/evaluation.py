@@ -216,7 +216,7 @@ def from_json(raw: Mapping[str, Any]) -> dict[str, Evaluation]:
     evaluations = {
         split: Evaluation(split, scores=dict(scores))
         for split, scores in (raw.get("scores") or {}).items()
-        if scores
+        if scores and isinstance(scores, Mapping)
     }
     for split, item in (raw.get("evaluations") or {}).items():
         with suppress(KeyError, TypeError):

@@ -1,7 +1,9 @@
 """A score from the worker to the page and to the command line: one Evaluation in one JSON form."""
 
 import json
+import tarfile
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +17,8 @@ from workbench.operations.runs import results
 from workbench.project.project import Project
 from workbench.training.results import TrainResult
 from workbench.ui.panels.results.state import ResultsState
+
+PROJECT_OF_SCHEMA_6 = Path(__file__).parents[2] / "data" / "schema6-project.tar.gz"
 
 
 @pytest.fixture
@@ -91,3 +95,22 @@ def test_the_command_line_prints_the_scores_of_the_worker(ask, trained, worker):
     )
     for name, value in form["scores"].items():
         assert [scores[name]["value"] for scores in measured] == [value, value]
+
+
+def test_runs_of_an_earlier_version_have_the_evaluations_that_they_stored(tmp_path):
+    with tarfile.open(PROJECT_OF_SCHEMA_6) as archive:
+        archive.extractall(tmp_path, filter="data")
+    project = Project.open(tmp_path / "metro.glossbench")
+    every = [run for run in results.all_runs(project) if run.scores]
+
+    for run in every:
+        stored, original = run.result["evaluations"]["dev"], results.original(run, "dev")
+        rows = [list(row.to_json().values()) for row in original.per_label]
+        assert (original.fingerprint, rows) == (stored["fingerprint"], stored["per_label"])
+        assert original.scores == stored["scores"] == run.scores["dev"]
+        current = results.evaluate_stored(project, run, "dev")
+        assert replace(current, at=original.at) == original  # the gold has not changed
+    kinds = {run.kind for run in every}
+    project.close()
+
+    assert kinds >= {"train", "baseline", "ensemble", "prompt"}

@@ -171,7 +171,7 @@ def score(job, scored):
 
 
 def test_a_finished_prompt_is_a_run_with_scores_and_answers(project, asked):
-    evaluation = prompt.evaluation(project, asked)
+    evaluation = results.evaluate_stored(project, asked, "dev")
 
     assert (asked.kind, asked.status, asked.name) == ("prompt", "done", "few")
     assert asked.scores["dev"]["accuracy"] == evaluation.scores["accuracy"] == 0.5
@@ -399,5 +399,6 @@ def test_the_starter_answers_a_whole_split(project, inline_jobs, topics):
         "micro_f1",
         "weighted_f1",
     }
-    assert done.result["language_model"] == "masked" and prompt.evaluation(project, done).n == 4
+    assert done.result["language_model"] == "masked"
+    assert results.evaluate_stored(project, done, done.spec["split"]).n == 4
     assert sum(done.result["prior"].values()) == pytest.approx(1) and done.result["n"] == 4

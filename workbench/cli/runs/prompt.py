@@ -202,7 +202,7 @@ def _run(opened: Session, spec: PromptSpec, split: str) -> tuple[dict[str, Any],
     if job.status not in ("done", "stopped"):
         raise failed(job, _("The prompt run"))
     ended = results.run(opened.project, run.id)
-    evaluation = operations.evaluation(opened.project, ended)
+    evaluation = results.evaluate_stored(opened.project, ended, split)
     evidence = quality.evidence(opened.project, ended, split)
     evaluation = quality.with_intervals(evaluation, evidence)
     message = {

@@ -112,10 +112,7 @@ def _confusion(project: Project, run: Run, given: Evidence) -> dict[str, Any] | 
     found = [Scored(document, gold) for document, gold in pairs]
     names = results.layer_of(project, run).names
     matrix = results.confusion(results.task_of(run), names, found, given.predictions)
-    if matrix is None:
-        return None
-    cells = [list(row) for row in matrix.cells]
-    return {"labels": list(matrix.labels), "cells": cells, "unmatched": matrix.unmatched}
+    return matrix.to_json() if matrix is not None else None
 
 
 def _calibrated(found: Calibrated | None) -> dict[str, Any] | None:
@@ -160,8 +157,8 @@ def _curves(found: LabelCurves) -> dict[str, Any]:
     }
 
 
-def _interval(found: Measured) -> list[float] | None:
-    return None if found.low is None or found.high is None else [found.low, found.high]
+def _interval(score: Measured) -> list[float] | None:
+    return list(score.interval) if score.interval is not None else None
 
 
 def _points(curve: Curve, x: str, y: str) -> list[dict[str, float | None]]:

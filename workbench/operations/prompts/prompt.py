@@ -44,11 +44,9 @@ from workbench.storage.runs import prompts, runs
 from workbench.tasks import spec as tasks
 from workbench.text.document import CHOICES, Document
 from workbench.text.labels import Layer
-from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Queue
-    from workbench.metrics.evaluation import Evaluation
     from workbench.project.project import Project
     from workbench.prompting.budget import Asked
     from workbench.prompting.built_in import BuiltIn
@@ -279,7 +277,7 @@ def ended(project: Project, run_id: int, event: Finished) -> None:
             status=event.status,
             **run_results.columns(result),
         )
-        scored = evaluation(project, runs.get(project.db, run_id))
+        scored = results.evaluate_stored(project, runs.get(project.db, run_id), this.spec["split"])
         test = (
             {"seen_test": this.seen_test + 1, "test_fingerprint": scored.fingerprint}
             if scored.split == "test"
@@ -328,24 +326,6 @@ def _answers(path: Path, calibration: str) -> _Answers:
     usual = Counter(row.get("set", 0) for row in asked).most_common(1)
     prior = prior_of(calibration, without_text.get(usual[0][0], ())) if usual else None
     return _Answers(found, prior, len(without_text))
-
-
-def evaluation(project: Project, this: Run) -> Evaluation:
-    """The scores of a finished prompt run on its split, compared with the current gold labels."""
-    found = results.scored(project, this, this.spec["split"])
-    kept = runs.predictions(project.db, this.id, [row_id(scored.document) for scored in found])
-    pairs = [(scored, kept[id]) for scored in found if (id := row_id(scored.document)) in kept]
-    have = [
-        (pair, answer)
-        for pair, (text_hash, answer) in pairs
-        if text_hash == pair.document.text_hash
-    ]
-    return scoring.evaluate(
-        results.task_of(this),
-        this.spec["split"],
-        [scored for scored, _answer in have],
-        [answer for _one, answer in have],
-    )
 
 
 def spec_of(this: Run) -> PromptSpec:

@@ -121,13 +121,13 @@ def task_of(run: Run) -> str:
 
 
 def evaluate_stored(project: Project, run: Run, split: str) -> Evaluation:
-    """Score the stored predictions of a split against its current gold; documents without one are
-    not counted.
+    """Score the stored predictions of a split against the current gold; documents without a
+    prediction are not counted.
     """
-    found = scored(project, run, split)
-    answers = predict.stored(project, run, [item.document for item in found])
-    have = [item for item in found if item.document.id in answers]
-    return scoring.evaluate(task_of(run), split, have, _of(answers, have))
+    documents = scored(project, run, split)
+    answers = predict.stored(project, run, [item.document for item in documents])
+    predicted = [item for item in documents if item.document.id in answers]
+    return scoring.evaluate(task_of(run), split, predicted, _of(answers, predicted))
 
 
 def scored(

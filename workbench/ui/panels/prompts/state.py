@@ -394,7 +394,7 @@ class PromptsState(State):
         if live.status in ("done", "stopped"):
             try:
                 run = results.run(self.project, live.run_id)
-                evaluation = prompt.evaluation(self.project, run)
+                evaluation = results.evaluate_stored(self.project, run, run.spec["split"])
             except KeyError:
                 pass  # the run was stopped before the first prediction, so it no longer exists
             else:
