@@ -402,3 +402,17 @@ def test_no_segmenter_is_advised_where_a_model_of_the_embeddings_has_one(
 
     assert advice("words+chars") is not None
     assert advice(f"words+{elmo}") is None
+
+
+def test_rare_labels_are_those_of_the_documents_that_a_limit_leaves(
+    project, add_layer, add_documents
+):
+    add_layer("topic")
+    golds = ("praise", "complaint") * 10
+    rows = [(f"text {n}", "train", "submitted", "topic", gold) for n, gold in enumerate(golds)]
+    add_documents([*rows, ("another", "dev", "submitted", "topic", "praise")])
+
+    warnings = train.plan(project, "classify", train_limit=2).warnings
+
+    assert train.plan(project, "classify").warnings == ()
+    assert all(any(label in text for text in warnings) for label in ("praise", "complaint"))

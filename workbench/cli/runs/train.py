@@ -220,7 +220,9 @@ def _plan(opened: Session, spec: TrainSpec, card: ModelInfo, as_json: bool) -> N
 
     operations.check_settings(opened.project, spec, card)
     limit = spec.option("train_limit")
-    data = operations.plan(opened.project, spec.task, spec.layer or None, train_limit=limit)
+    data = operations.plan(
+        opened.project, spec.task, spec.layer or None, train_limit=limit, seed=spec.seed
+    )
     if data.problem:
         raise WorkbenchError(data.problem)
     made = operations.settings_plan(spec, card, data)

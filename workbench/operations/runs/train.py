@@ -125,7 +125,7 @@ def prepare(project: Project, spec: TrainSpec) -> Prepared:
     check_settings(project, spec, folder)
     layer, _remark = choose_layer(project, spec.task, spec.layer or None)
     limit = spec.option("train_limit")
-    made, data, whole = freeze(project, spec.task, layer, train_limit=limit)
+    made, data, whole = freeze(project, spec.task, layer, train_limit=limit, seed=spec.seed)
     splits = {**whole, "train": limited(whole["train"], limit, spec.seed)}
     if not spec.with_test:
         del splits["test"]
@@ -172,14 +172,14 @@ def method_problem(spec: TrainSpec, model: ModelInfo) -> str:
 
 
 def freeze(
-    project: Project, task: str, layer: Layer, *, train_limit: int | None = None
+    project: Project, task: str, layer: Layer, *, train_limit: int | None = None, seed: int = 1
 ) -> tuple[Plan, Snapshot, dict[str, list[int]]]:
     """Assign splits where needed and write the data: (plan, snapshot, ids by split).
 
     Raises WorkbenchError saying why training cannot start.
     """
     tally = _with_splits(project, task, layer)
-    made = tally.plan(train_limit)
+    made = tally.plan(train_limit, seed)
     if made.problem:
         raise WorkbenchError(made.problem)
     whole = {split: list(tally.ids[split]) for split in ("train", "dev", "test")}

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ from workbench.text.labels import Layer
 from workbench.text.rows import row_id
 from workbench.text.segmenters import base as segmenters
 from workbench.training.plan import input_length
+from workbench.training.spec import limited
 
 if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo
@@ -182,9 +184,16 @@ def unlearned(project: Project) -> str:
 
 
 def plan(
-    project: Project, task: str, layer: str | None = None, *, train_limit: int | None = None
+    project: Project,
+    task: str,
+    layer: str | None = None,
+    *,
+    train_limit: int | None = None,
+    seed: int = 1,
 ) -> Plan:
     """The documents that training on the layer would use and omit, with reasons.
+
+    train_limit: only this many training documents, sampled with the seed.
 
     Missing splits are computed as they will be assigned, but not written. Reads all submitted
     documents of the layer: not for the main thread.
@@ -196,7 +205,7 @@ def plan(
     tally = Tally(project, task, chosen)
     if tally.needs_splits and not tally.problem():
         tally.place(splits.planned_splits(project, chosen.name))
-    return tally.plan(train_limit, (remark,) if remark else ())
+    return tally.plan(train_limit, seed, (remark,) if remark else ())
 
 
 class Tally:
@@ -207,6 +216,7 @@ class Tally:
         self.ids: dict[str | None, list[int]] = {"train": [], "dev": [], "test": [], None: []}
         self.reasons: Counter[str] = Counter()
         self.labels: Counter[str] = Counter()
+        self._labels_of: dict[int, tuple[str, ...]] = {}  # of documents that may be in train
         self.overlapping = 0
         self.unsplit = self.assigned = 0
         submitted = 0
@@ -241,10 +251,14 @@ class Tally:
             return
         self.overlapping += gold.left_out
         if record.document.split in ("train", None):
-            self.labels.update(gold.labels())
+            found = tuple(gold.labels())
+            self.labels.update(found)
+            self._labels_of[row_id(record.document)] = found
         self.ids[record.document.split].append(row_id(record.document))
 
-    def plan(self, train_limit: int | None, warnings: tuple[str, ...] = ()) -> Plan:
+    def plan(
+        self, train_limit: int | None = None, seed: int = 1, warnings: tuple[str, ...] = ()
+    ) -> Plan:
         used = {split: len(self.ids[split]) for split in ("train", "dev", "test")}
         left_out = [LeftOut(reason, count) for reason, count in self.reasons.items()]
         if train_limit and used["train"] > train_limit:
@@ -262,7 +276,7 @@ class Tally:
             used,
             self.unsplit,
             tuple(left_out),
-            warnings + self._warnings(),
+            warnings + self._warnings(limited(self.ids["train"], train_limit, seed)),
             self.problem(),
             self.assigned,
         )
@@ -286,9 +300,11 @@ class Tally:
             ).format(n=found, layer=self.layer.name)
         return ""
 
-    def _warnings(self) -> tuple[str, ...]:
-        rare = [name for name in self.layer.names if 0 < self.labels[name] < 3]
-        never = [name for name in self.layer.names if not self.labels[name]]
+    def _warnings(self, used: Sequence[int]) -> tuple[str, ...]:
+        """used: the training documents."""
+        counts = Counter(chain.from_iterable(self._labels_of.get(id, ()) for id in used))
+        rare = [name for name in self.layer.names if 0 < counts[name] < 3]
+        never = [name for name in self.layer.names if not counts[name]]
         found = []
         if never:
             found.append(

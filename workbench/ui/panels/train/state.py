@@ -128,7 +128,10 @@ class TrainState(State):
         self._work_out()
 
     def set_seed(self, seed: int) -> None:
+        before = self._counted_by()
         self.update(seed=seed)
+        if self._counted_by() != before:
+            self._work_out()
 
     def set_values(self, values: dict[str, str]) -> None:
         """Set the typed settings; invalid ones show an error at their field and block the run."""
@@ -264,11 +267,11 @@ class TrainState(State):
         self.working_out = True
         if self.plan is not None and self._plan_of != (task, layer):
             self.update(plan=None, warnings=(), words=None)  # of other data
-        length, limit = self._number("max_length"), self._number("train_limit")
+        length, limit, seed = self._number("max_length"), self._number("train_limit"), self.seed
         spec = None if self.errors else self.spec()
 
         def work() -> Any:
-            plan = train.plan(self.project, task, layer or None, train_limit=limit)
+            plan = train.plan(self.project, task, layer or None, train_limit=limit, seed=seed)
             return plan, *checks.text_check(self.project, plan, card, length, spec)
 
         def done(found: Any) -> None:
@@ -296,7 +299,9 @@ class TrainState(State):
     def _counted_by(self) -> tuple[object, ...]:
         """The settings on which the numbers of documents and the checks of the texts depend."""
         own = (self.values.get(option.name) for option in family_options(self.family))
-        return self._number("max_length"), self._number("train_limit"), *own
+        limit = self._number("train_limit")
+        sampled = self.seed if limit else None
+        return self._number("max_length"), limit, sampled, *own
 
     def close(self) -> None:
         self._cuts.cancel()
