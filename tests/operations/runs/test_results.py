@@ -40,11 +40,13 @@ def test_the_matrix_names_the_documents_of_each_cell(project, trained):
 
 
 def test_errors_come_most_confident_first():
-    from workbench.operations.evaluation.scoring import Scored
+    from workbench.operations.evaluation.scoring import GoldDocument
     from workbench.tasks.classify.info import ClassGold
     from workbench.text.document import Document
 
-    asked = [Scored(Document(str(n), (("text", "x"),), id=n), ClassGold("A")) for n in range(3)]
+    asked = [
+        GoldDocument(Document(str(n), (("text", "x"),), id=n), ClassGold("A")) for n in range(3)
+    ]
     answers = [Prediction((ClassScores(("A", "B"), (1 - sure, sure)),)) for sure in (0.6, 0.3, 0.9)]
 
     rows = results.errors("classify", asked, answers)
@@ -56,11 +58,11 @@ def test_errors_come_most_confident_first():
 
 
 def test_errors_of_tags_show_what_only_one_side_has():
-    from workbench.operations.evaluation.scoring import Scored
+    from workbench.operations.evaluation.scoring import GoldDocument
     from workbench.tasks.heads.info import SpanGold
     from workbench.text.document import Document
 
-    scored = Scored(
+    scored = GoldDocument(
         Document("k", (("text", "Ada met Bob"),), id=7),
         SpanGold((Span(0, 3, "PER"), Span(8, 11, "PER"))),
     )
@@ -112,13 +114,13 @@ def test_an_answer_that_equals_flat_gold_is_no_error_and_documents_of_train_are_
 
 
 def test_a_book_with_thousands_of_errors_is_a_row_as_soon_as_any():
-    from workbench.operations.evaluation.scoring import Scored
+    from workbench.operations.evaluation.scoring import GoldDocument
     from workbench.tasks.heads.info import SpanGold
     from workbench.text.document import Document
 
     text = "word " * 20_000
     offsets = [(at, at + 4) for at in range(0, len(text), 5)]
-    scored = Scored(
+    scored = GoldDocument(
         Document("k", (("text", text),), id=7),
         SpanGold(tuple(Span(*pair, "PER") for pair in offsets[::2])),
     )

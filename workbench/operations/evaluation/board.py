@@ -33,7 +33,7 @@ from workbench.training.results import TrainResult
 if TYPE_CHECKING:
     from workbench.metrics.resampling import Statistic
     from workbench.operations.evaluation.quality import Evidence
-    from workbench.operations.evaluation.scoring import Scored
+    from workbench.operations.evaluation.scoring import GoldDocument
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
     from workbench.tasks.spec import TaskInfo
@@ -196,7 +196,7 @@ def _entries(
     chosen: Sequence[Run],
     info: TaskInfo,
     split: str,
-    found: Sequence[Scored],
+    found: Sequence[GoldDocument],
     score: Callable[[Run, Evidence], Evaluation],
     *,
     is_whole: bool,
@@ -257,7 +257,7 @@ def _entry(
     run: Run,
     info: TaskInfo,
     split: str,
-    found: Sequence[Scored],
+    found: Sequence[GoldDocument],
     score: Callable[[Run, Evidence], Evaluation],
 ) -> Entry:
     answers = predict.stored(project, run, [scored.document for scored in found])

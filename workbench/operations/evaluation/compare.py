@@ -17,7 +17,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.evaluation import pairs, quality, scoring, slices
 from workbench.operations.evaluation.pairs import Pair, System
-from workbench.operations.evaluation.scoring import Scored
+from workbench.operations.evaluation.scoring import GoldDocument
 from workbench.operations.runs import missing, results, run_settings
 from workbench.operations.runs.run_settings import SettingRow
 from workbench.operations.runs.trained_on import TrainingTexts
@@ -198,7 +198,7 @@ def _one_test_set(chosen: Sequence[Run], evidence: Sequence[Evidence], split: st
 def fingerprint(given: Evidence) -> str:
     """Fingerprint of the documents that a run has predictions for, and of their gold labels."""
     rows = zip(given.documents, given.golds, strict=True)
-    return scoring.fingerprint([Scored(document, gold) for document, gold in rows])
+    return scoring.fingerprint([GoldDocument(document, gold) for document, gold in rows])
 
 
 def _other_set(lacks: Run, has: Run, keys: Sequence[str], split: str) -> WorkbenchError:

@@ -12,7 +12,7 @@ from workbench.base.i18n import N_, _
 from workbench.operations.annotation import annotate
 from workbench.operations.evaluation import reviews, scoring
 from workbench.operations.evaluation.reviews import Review
-from workbench.operations.evaluation.scoring import Scored
+from workbench.operations.evaluation.scoring import GoldDocument
 from workbench.operations.runs import predict, results
 from workbench.storage.documents import documents
 from workbench.tasks import spec as tasks
@@ -140,12 +140,12 @@ def refreshed(
 
 def _scored(
     project: Project, run: Run, layer: Layer, split: str, ids: Collection[int] | None
-) -> list[Scored]:
+) -> list[GoldDocument]:
     if ids is None:
         return list(results.scored(project, run, split))
     info = tasks.info(results.task_of(run))
     return [
-        Scored(record.document, gold)
+        GoldDocument(record.document, gold)
         for record in documents.records(project.db, layers=(layer.name,), ids=sorted(ids))
         if record.document.split == split
         and not scoring.why_left_out(info, record, layer.name)

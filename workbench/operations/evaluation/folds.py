@@ -18,7 +18,7 @@ from workbench.baselines import spec as baselines
 from workbench.baselines.spec import PREFIX
 from workbench.jobs.spec import JobSpec
 from workbench.operations.evaluation import scoring
-from workbench.operations.evaluation.scoring import Scored
+from workbench.operations.evaluation.scoring import GoldDocument
 from workbench.operations.runs import results, train
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.project import snapshot
@@ -206,7 +206,7 @@ def _device(fold: Mapping[str, Any]) -> str:
     return train.queue_device(str(options["device"])) if "device" in options else "cpu"
 
 
-def given_labels(project: Project, task: str, layer: Layer) -> list[Scored]:
+def given_labels(project: Project, task: str, layer: Layer) -> list[GoldDocument]:
     """The labelled documents that are measured."""
     info = tasks.info(task)
     return [
@@ -216,12 +216,12 @@ def given_labels(project: Project, task: str, layer: Layer) -> list[Scored]:
     ]
 
 
-def divided(given: Sequence[Scored], folds: int, seed: int) -> list[list[int]]:
+def divided(given: Sequence[GoldDocument], folds: int, seed: int) -> list[list[int]]:
     """Document ids of each fold: labels are spread evenly, documents of a group stay together."""
-    groups: dict[str, list[Scored]] = defaultdict(list)
+    groups: dict[str, list[GoldDocument]] = defaultdict(list)
     for scored in given:
         groups[scored.document.group or f"\0{scored.document.id}"].append(scored)
-    by_label: dict[str, list[list[Scored]]] = defaultdict(list)
+    by_label: dict[str, list[list[GoldDocument]]] = defaultdict(list)
     for members in groups.values():
         by_label[next(iter(members[0].gold.labels()), "")].append(members)
     parts: list[list[int]] = [[] for _number in range(folds)]

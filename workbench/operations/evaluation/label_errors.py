@@ -17,7 +17,7 @@ from workbench.operations.evaluation import folds, reviews
 from workbench.operations.evaluation.folds import Measured
 from workbench.operations.evaluation.label_units import Units, units_of
 from workbench.operations.evaluation.reviews import Review
-from workbench.operations.evaluation.scoring import Scored
+from workbench.operations.evaluation.scoring import GoldDocument
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
 from workbench.text.fields import Prediction
@@ -180,7 +180,7 @@ def _reviewed(suspect: Suspect, known: Mapping[tuple[object, ...], Review]) -> S
 
 
 def _decided(
-    given: Sequence[Scored],
+    given: Sequence[GoldDocument],
     known: Mapping[tuple[object, ...], Review],
     shown: set[tuple[object, ...]],
     kept: Measured,
@@ -201,7 +201,7 @@ def _decided(
 def _labels(
     info: TaskInfo,
     layer: Layer,
-    given: Sequence[Scored],
+    given: Sequence[GoldDocument],
     answers: Sequence[Prediction],
     fold: Mapping[int, int],
 ) -> _Found:
@@ -239,7 +239,7 @@ def _labels(
 def _numbers(
     info: TaskInfo,
     layer: Layer,
-    given: Sequence[Scored],
+    given: Sequence[GoldDocument],
     answers: Sequence[Prediction],
     fold: Mapping[int, int],
 ) -> _Found:
@@ -287,7 +287,7 @@ def _share(units: Units, judged: learning.Confident, weights: np.ndarray) -> tup
 
 
 def _of_documents(
-    given: Sequence[Scored],
+    given: Sequence[GoldDocument],
     units: Units,
     judged: learning.Confident,
     fold: Mapping[int, int],
@@ -305,7 +305,7 @@ def _of_documents(
 
 def _of_words(
     info: TaskInfo,
-    given: Sequence[Scored],
+    given: Sequence[GoldDocument],
     answers: Sequence[Prediction],
     units: Units,
     judged: learning.Confident,
@@ -333,7 +333,7 @@ def _range(place: tuple[int, int] | str | None) -> tuple[int, int]:
 
 def _of_answers(
     info: TaskInfo,
-    given: Sequence[Scored],
+    given: Sequence[GoldDocument],
     answers: Sequence[Prediction],
     units: Units,
     judged: learning.Confident,

@@ -11,7 +11,7 @@ import numpy as np
 from workbench.text.fields import Answers, DocumentLabels, Prediction
 
 if TYPE_CHECKING:
-    from workbench.operations.evaluation.scoring import Scored
+    from workbench.operations.evaluation.scoring import GoldDocument
     from workbench.text.labels import Layer
     from workbench.text.predicted_answers import PredictedAnswer
 
@@ -36,7 +36,7 @@ class Units:
 
 
 def units_of(
-    layer: Layer, given: Sequence[Scored], answers: Sequence[Prediction]
+    layer: Layer, given: Sequence[GoldDocument], answers: Sequence[Prediction]
 ) -> Iterator[Units]:
     """The labels of documents with their out-of-fold predictions, which are judged together."""
     if layer.traits.asks:
@@ -55,7 +55,7 @@ def _scores(names: Sequence[str], answer: Prediction) -> list[float]:
     return [scores.get(name, 0.0) for name in names]
 
 
-def _classes(layer: Layer, given: Sequence[Scored], answers: Sequence[Prediction]) -> Units:
+def _classes(layer: Layer, given: Sequence[GoldDocument], answers: Sequence[Prediction]) -> Units:
     names = layer.names
     rows = [names.index(next(iter(scored.gold.labels()))) for scored in given]
     scores = np.array([_scores(names, answer) for answer in answers]).reshape(-1, len(names))
@@ -63,7 +63,7 @@ def _classes(layer: Layer, given: Sequence[Scored], answers: Sequence[Prediction
 
 
 def _binary(
-    layer: Layer, given: Sequence[Scored], answers: Sequence[Prediction]
+    layer: Layer, given: Sequence[GoldDocument], answers: Sequence[Prediction]
 ) -> Iterator[Units]:
     """Every label on its own: absent (0) or present (1)."""
     scores = np.array([_scores(layer.names, answer) for answer in answers]).reshape(len(given), -1)
@@ -73,7 +73,7 @@ def _binary(
         yield Units((NO_LABEL, name), has, both, np.arange(len(given)), (None,) * len(given))
 
 
-def _words(layer: Layer, given: Sequence[Scored], answers: Sequence[Prediction]) -> Units:
+def _words(layer: Layer, given: Sequence[GoldDocument], answers: Sequence[Prediction]) -> Units:
     """Every word with its label. The probability of a label that is given but not predicted is at
     most the rest; that is what it gets, so that thresholds are cautious.
     """
@@ -107,7 +107,7 @@ def _gold_words(gold: Any, words: Sequence[tuple[int, int]]) -> list[str | None]
     return found
 
 
-def _answers(given: Sequence[Scored], answers: Sequence[Prediction]) -> Units:
+def _answers(given: Sequence[GoldDocument], answers: Sequence[Prediction]) -> Units:
     """Every question. Each has an answer of its own, so there are no labels that several share:
     the threshold is the mean probability of all given answers.
     """

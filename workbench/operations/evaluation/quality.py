@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from workbench.metrics.evaluation import Evaluation, Intervals, Measured
     from workbench.metrics.gap import PronounCounts
     from workbench.metrics.resampling import Statistic
-    from workbench.operations.evaluation.scoring import Scored
+    from workbench.operations.evaluation.scoring import GoldDocument
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
     from workbench.text.fields import Prediction
@@ -85,7 +85,7 @@ def evidence_of(
     project: Project,
     run: Run,
     split: str,
-    found: Sequence[Scored],
+    found: Sequence[GoldDocument],
     answers: Mapping[int, Prediction],
     info: TaskInfo | None = None,
 ) -> Evidence:

@@ -106,10 +106,10 @@ def change_thresholds(
 
 
 def _confusion(project: Project, run: Run, given: Evidence) -> dict[str, Any] | None:
-    from workbench.operations.evaluation.scoring import Scored
+    from workbench.operations.evaluation.scoring import GoldDocument
 
     pairs = zip(given.documents, given.golds, strict=True)
-    found = [Scored(document, gold) for document, gold in pairs]
+    found = [GoldDocument(document, gold) for document, gold in pairs]
     names = results.layer_of(project, run).names
     matrix = results.confusion(results.task_of(run), names, found, given.predictions)
     return matrix.to_json() if matrix is not None else None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Scored:
+class GoldDocument:
     """A document for training or evaluation, with its gold label."""
 
     document: Document
@@ -67,23 +67,23 @@ def usable_records(
 
 def scored_documents(
     project: Project, info: TaskInfo, layer: Layer, split: str
-) -> tuple[Scored, ...]:
+) -> tuple[GoldDocument, ...]:
     """The documents that a score on `split` is computed on, with their current gold labels."""
     return tuple(
-        Scored(record.document, gold)
+        GoldDocument(record.document, gold)
         for record in usable_records(project, info, layer, splits=(split,))
         if (gold := info.gold(record, layer.name)) is not None
     )
 
 
-def fingerprint(documents: Sequence[Scored]) -> str:
+def fingerprint(documents: Sequence[GoldDocument]) -> str:
     return gold_fingerprint(
         (scored.document.text_hash, scored.gold.to_json()) for scored in documents
     )
 
 
 def evaluate(
-    task: str, split: str, documents: Sequence[Scored], predictions: Sequence[Prediction]
+    task: str, split: str, documents: Sequence[GoldDocument], predictions: Sequence[Prediction]
 ) -> Evaluation:
     """Score predictions against gold, for the same documents in the same order."""
     golds = [scored.gold for scored in documents]

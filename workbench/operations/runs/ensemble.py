@@ -25,7 +25,7 @@ from workbench.training.results import TrainResult
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Queue
-    from workbench.operations.evaluation.scoring import Scored
+    from workbench.operations.evaluation.scoring import GoldDocument
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
     from workbench.text.document import Document
@@ -181,7 +181,7 @@ def _add(
     project: Project,
     members: Sequence[Run],
     name: str,
-    found: Sequence[Scored],
+    found: Sequence[GoldDocument],
     given: Sequence[Prediction],
 ) -> Run:
     task, first = results.task_of(members[0]), members[0]

@@ -30,7 +30,7 @@ OTHER = "other_task"  # in the spec of a run that reads the model for a task not
 if TYPE_CHECKING:
     from workbench.jobs.queue import Queue
     from workbench.models.spec import ModelInfo
-    from workbench.operations.evaluation.scoring import Scored
+    from workbench.operations.evaluation.scoring import GoldDocument
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
     from workbench.text.fields import Prediction
@@ -123,7 +123,9 @@ def create(
     return _add(project, card, layer, name, scored, answers, is_other=is_other)
 
 
-def _scored(card: ModelInfo, found: Sequence[Scored], given: Sequence[Prediction]) -> TrainResult:
+def _scored(
+    card: ModelInfo, found: Sequence[GoldDocument], given: Sequence[Prediction]
+) -> TrainResult:
     """The result of a model on dev, without scores if nothing was predicted."""
     if not found:
         return TrainResult(parameters=card.parameters)
@@ -138,7 +140,7 @@ def _add(
     card: ModelInfo,
     layer: Layer,
     name: str,
-    found: Sequence[Scored],
+    found: Sequence[GoldDocument],
     given: Sequence[Prediction],
     *,
     is_other: bool,

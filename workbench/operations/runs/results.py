@@ -16,7 +16,7 @@ from workbench.base.watch import QUIET, Watch
 from workbench.metrics import evaluation
 from workbench.metrics.evaluation import ConfusionMatrix, Evaluation
 from workbench.operations.evaluation import scoring
-from workbench.operations.evaluation.scoring import Scored
+from workbench.operations.evaluation.scoring import GoldDocument
 from workbench.operations.runs import missing, predict, run_folders, run_results
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.storage.labels import labels
@@ -132,7 +132,7 @@ def evaluate_stored(project: Project, run: Run, split: str) -> Evaluation:
 
 def scored(
     project: Project, run: Run, split: str, info: TaskInfo | None = None
-) -> tuple[Scored, ...]:
+) -> tuple[GoldDocument, ...]:
     """The documents that a run is scored on. info: whose gold, by default that of its task."""
     info = info or tasks.info(task_of(run))
     return scoring.scored_documents(project, info, layer_of(project, run), split)
@@ -144,7 +144,7 @@ def answered(project: Project, run: Run, split: str) -> bool:
     return len(predict.stored(project, run, found)) == len(found)
 
 
-def _of(answers: Mapping[int, Prediction], found: Sequence[Scored]) -> list[Prediction]:
+def _of(answers: Mapping[int, Prediction], found: Sequence[GoldDocument]) -> list[Prediction]:
     """The answers for these documents, in their order."""
     return [answers[row_id(item.document)] for item in found]
 
@@ -166,7 +166,7 @@ def evaluate(
     return evaluation
 
 
-def _something_to_score(project: Project, run: Run, split: str) -> tuple[Scored, ...]:
+def _something_to_score(project: Project, run: Run, split: str) -> tuple[GoldDocument, ...]:
     found = scored(project, run, split)
     if not found:
         layer = layer_of(project, run).name
@@ -233,7 +233,7 @@ def results(project: Project, run_id: int) -> Results:
 
 
 def confusion(
-    task: str, names: Sequence[str], found: Sequence[Scored], answers: Sequence[Prediction]
+    task: str, names: Sequence[str], found: Sequence[GoldDocument], answers: Sequence[Prediction]
 ) -> ConfusionMatrix | None:
     """The confusion matrix of predictions; labels without occurrences are omitted.
 
@@ -262,7 +262,7 @@ def confusion(
 
 
 def errors(
-    task: str, found: Sequence[Scored], answers: Sequence[Prediction]
+    task: str, found: Sequence[GoldDocument], answers: Sequence[Prediction]
 ) -> tuple[ErrorRow, ...]:
     """The documents whose prediction differs from gold, most confident first."""
     info = tasks.info(task)
@@ -274,12 +274,12 @@ def errors(
     return tuple(sorted(rows, key=lambda row: (-row.score, row.document_id)))
 
 
-def _mistakes(task: str, found: Sequence[Scored], answers: Sequence[Prediction]) -> int:
+def _mistakes(task: str, found: Sequence[GoldDocument], answers: Sequence[Prediction]) -> int:
     info, pairs = tasks.info(task), zip(found, answers, strict=True)
     return sum(len(info.mistakes(pair.document, pair.gold, answer)) for pair, answer in pairs)
 
 
-def error_row(info: TaskInfo, item: Scored, answer: Prediction) -> ErrorRow:
+def error_row(info: TaskInfo, item: GoldDocument, answer: Prediction) -> ErrorRow:
     document, error = item.document, info.error(item.document, item.gold, answer)
     return ErrorRow(
         row_id(document),

@@ -19,7 +19,7 @@ from workbench.ui.interval_words import pair_of, score_tip
 from workbench.ui.panels.results.board_state import BoardState, kind_of
 from workbench.ui.panels.results.comparing import score_hint
 from workbench.ui.panels.results.comparison import ComparisonView
-from workbench.ui.panels.results.details import Scored
+from workbench.ui.panels.results.details import TrainOverlap
 from workbench.ui.panels.results.gold_words import SPLITS
 from workbench.ui.panels.results.seen import SeenCallout
 from workbench.ui.panels.results.state import ResultsState
@@ -342,7 +342,7 @@ class BoardView(QFrame):
             self._none.set(_("No run has used this test set yet"), message)
         entries = found.entries if found is not None else ()
         n = found.n if found is not None else 0
-        seen = [Scored(entry.run.name, state.split, entry.trained_on, n) for entry in entries]
+        seen = [TrainOverlap(entry.run.name, state.split, entry.trained_on, n) for entry in entries]
         self._seen.show_systems(seen)
         if found is None:
             self._about.setText("")

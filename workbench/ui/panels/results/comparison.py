@@ -20,7 +20,7 @@ from workbench.ui.panels.results.comparison_parts import (
     SlicesPart,
     TestsPart,
 )
-from workbench.ui.panels.results.details import Scored
+from workbench.ui.panels.results.details import TrainOverlap
 from workbench.ui.panels.results.seen import SeenCallout
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
@@ -125,7 +125,7 @@ class ComparisonView(QFrame):
         systems = state.found.systems if state.found is not None else ()
         self._seen.show_systems(
             [
-                Scored(system.run.name, state.split, system.trained_on, len(system.evidence))
+                TrainOverlap(system.run.name, state.split, system.trained_on, len(system.evidence))
                 for system in systems
             ]
         )

@@ -48,7 +48,7 @@ class ScoreRow:
 
 
 @dataclass(frozen=True)
-class Scored:
+class TrainOverlap:
     """A system, and those of the n scored documents of a split that it was trained on."""
 
     name: str
@@ -70,7 +70,7 @@ class Details:
     commonest: str = ""
     test_set: str = ""
     again: tuple[Difference, ...] = ()  # from the run that this one repeats
-    scored: tuple[Scored, ...] = ()  # of dev and test, with those in the training data
+    overlaps: tuple[TrainOverlap, ...] = ()  # of dev and test, with those in the training data
     advice: Advice = Advice()
 
     @property
@@ -79,29 +79,29 @@ class Details:
         run = self.results.run
         return tasks.info(results.task_of(run)) if results.has_task(run) else None
 
-    def seen(self, splits: Sequence[str]) -> list[Scored]:
+    def seen(self, splits: Sequence[str]) -> list[TrainOverlap]:
         """The documents of these splits that the run was trained on."""
-        return [scored for scored in self.scored if scored.split in splits]
+        return [overlap for overlap in self.overlaps if overlap.split in splits]
 
 
 def details(project: Project, run_id: int) -> Details:
-    """Details of one run, with its interval and majority baseline. Slow for many documents."""
+    """Details of one run, with its majority baseline. Slow for many documents."""
     found = results.results(project, run_id)
     if not results.has_task(found.run):
         return Details(found)
     test_set = scoring.fingerprint(results.scored(project, found.run, "test"))
     made = _details(project, found, test_set)
-    return replace(made, scored=_scored(project, found.run), advice=advice(project, found.run))
+    return replace(made, overlaps=_overlaps(project, found.run), advice=advice(project, found.run))
 
 
-def _scored(project: Project, run: Run) -> tuple[Scored, ...]:
+def _overlaps(project: Project, run: Run) -> tuple[TrainOverlap, ...]:
     texts = TrainingTexts(project)
-    found = []
+    overlaps = []
     for split in ("dev", "test"):
         documents = [scored.document for scored in results.scored(project, run, split)]
         seen = texts.among(run, split, documents)
-        found.append(Scored(run.name, split, seen, len(documents)))
-    return tuple(found)
+        overlaps.append(TrainOverlap(run.name, split, seen, len(documents)))
+    return tuple(overlaps)
 
 
 def _details(project: Project, found: Results, test_set: str) -> Details:

@@ -11,7 +11,7 @@ from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 
 if TYPE_CHECKING:
-    from workbench.ui.panels.results.details import Scored
+    from workbench.ui.panels.results.details import TrainOverlap
 
 SENTENCES = 2  # systems that have a sentence each
 
@@ -20,13 +20,13 @@ class SeenCallout(Callout):
     """show(ids, caption) shows documents."""
 
     def __init__(self, show: Callable[[tuple[int, ...], str], None]):
-        self._given: tuple[Scored, ...] = ()
+        self._given: tuple[TrainOverlap, ...] = ()
         button = Button(_("Show documents"), "database", "quiet", small=True, on=self._show)
         super().__init__("", "warn", button)
         self._shown_by = show
         self.set("", "warn")
 
-    def show_systems(self, given: Sequence[Scored]) -> None:
+    def show_systems(self, given: Sequence[TrainOverlap]) -> None:
         """Show the systems that were trained on scored documents."""
         self._given = found = tuple(scored for scored in given if scored.seen)
         message = " ".join(map(_sentence, found))
@@ -48,14 +48,14 @@ class SeenCallout(Callout):
         self._shown_by(tuple(ids), _("training data of {runs}").format(runs=names))
 
 
-def _sentence(scored: Scored) -> str:
+def _sentence(overlap: TrainOverlap) -> str:
     message = ngettext(
         "The text of {seen:,} of {n:,} {split} document was in the training data of {run}: its "
         "scores are too optimistic.",
         "The texts of {seen:,} of {n:,} {split} documents were in the training data of {run}: its "
         "scores are too optimistic.",
-        scored.n,
+        overlap.n,
     )
     return message.format(
-        seen=len(scored.seen), n=scored.n, split=term(scored.split), run=scored.name
+        seen=len(overlap.seen), n=overlap.n, split=term(overlap.split), run=overlap.name
     )
