@@ -37,17 +37,12 @@ def need(project, model, info, **options):
 
 
 def compute(project, wanted):
-    mail, ended = [], []
-    queue = InlineQueue(dispatch=mail.append)
+    queue = InlineQueue()
     prepared = corpus_index.prepare(project, wanted)
-    corpus_index.start(queue, prepared, lambda *result: ended.append(result), device="cpu")
-    while mail:
-        mail.pop(0)()
+    need = corpus_index.compute(queue, prepared, device="cpu")
     queue.close()
     assert not prepared.folder.exists()
-    ((found, error),) = ended
-    assert error is None
-    return found
+    return need
 
 
 def test_all_forms_of_a_word_are_found_ignoring_case(project, ids, model):

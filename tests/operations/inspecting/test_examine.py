@@ -1,5 +1,7 @@
 """Documents of a project examined by an inspector: what is sampled, computed, and kept."""
 
+from pathlib import Path
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -32,22 +34,17 @@ def queue():
     queue.close()
 
 
-def examined(queue, prepared):
-    found = []
-    folder = examine.write(prepared)
-    examine.start(queue, prepared, folder, lambda result, error: found.append((result, error)))
-    assert queue.dispatch.wait(lambda: bool(found), 30) and not folder.exists()
-    return found[0]
-
-
 def test_the_result_is_computed_by_a_job_and_kept(project, choice, queue):
     options = {"documents": "5", "words": "40"}
     prepared = examine.prepare(project, choice, "layer_similarity", options)
     assert prepared.documents == 5 and examine.kept(prepared) is None
 
-    result, error = examined(queue, prepared)
+    result = examine.compute(queue, prepared)
 
-    assert error is None and result.same and len(result.values) == 3
+    assert not Path(queue.jobs[-1].spec.folder).exists() and examine.computes(
+        queue.jobs[-1].spec, prepared
+    )
+    assert result.same and len(result.values) == 3
     again = examine.prepare(project, choice, "layer_similarity", options)
     assert again.output == prepared.output and examine.kept(again) == result
     other = examine.prepare(project, choice, "layer_similarity", {**options, "seed": 2})
@@ -67,9 +64,9 @@ def test_test_documents_are_never_read(project, choice):
 def test_an_error_of_the_job_is_passed_on(project, choice, queue):
     prepared = examine.prepare(project, choice, "layer_similarity", {"other": "/nowhere"})
 
-    result, error = examined(queue, prepared)
+    with pytest.raises(WorkbenchError):
+        examine.compute(queue, prepared)
 
-    assert result is None and isinstance(error, WorkbenchError)
     assert examine.kept(prepared) is None
 
 

@@ -10,7 +10,6 @@ import click
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
-from workbench.cli.output import Progress
 from workbench.cli.session import reading, session
 from workbench.inspection import spec
 
@@ -49,13 +48,9 @@ def completed(
         if wanted is None:
             raise click.UsageError(_("--set word=WORD is required: its uses are compared."))
         if not wanted.ready:
-            progress = Progress(_("Indexing"))
             prepared = corpus_index.prepare(project, wanted)
-            opened.ask(
-                lambda then: corpus_index.start(opened.queue, prepared, then, device=device),
-                heard=progress.heard,
-            )
-            progress.end()
+            with opened.progress(_("Indexing")) as watch:
+                corpus_index.compute(opened.queue, prepared, device=device, watch=watch)
         if not wanted.files.about.is_file():
             raise WorkbenchError(
                 _("No document contains {word!r}.").format(word=options.get("word", ""))

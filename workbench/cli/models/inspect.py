@@ -14,7 +14,7 @@ from workbench.base.errors import ModelError, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.records import to_plain
 from workbench.cli.models import corpus_index
-from workbench.cli.output import Progress, as_json_lines, emit, note, say, table
+from workbench.cli.output import as_json_lines, emit, note, say, table
 from workbench.cli.session import PROJECT, reading, session
 
 if TYPE_CHECKING:
@@ -158,13 +158,8 @@ def _examine(
         prepared = examine.prepare(project, choice, inspector, options)
     result = examine.kept(prepared)
     if result is None:
-        progress, folder = Progress(_("Examining")), examine.write(prepared)
-        with session(None) as opened:
-            result = opened.ask(
-                lambda then: examine.start(opened.queue, prepared, folder, then, device=device),
-                heard=progress.heard,
-            )
-        progress.end()
+        with session(None) as opened, opened.progress(_("Examining")) as watch:
+            result = examine.compute(opened.queue, prepared, device=device, watch=watch)
     _print(Answer(inspector, result), None, _Arrays(None, 0), as_json)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,11 +18,12 @@ from workbench.base import paths, scratch
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.records import from_plain
+from workbench.base.watch import QUIET, Watch
 from workbench.inspection import spec
 from workbench.inspection.spec import InspectorInfo
 from workbench.jobs.spec import JobSpec
 from workbench.operations.inspecting.corpus_index import model_files
-from workbench.operations.runs import predict, train
+from workbench.operations.runs import train
 from workbench.storage.documents import documents
 from workbench.storage.labels import labels
 from workbench.storage.queries import listing
@@ -32,8 +33,7 @@ from workbench.text.dataset import Dataset, Record
 from workbench.version import __version__
 
 if TYPE_CHECKING:
-    from workbench.jobs.events import Finished
-    from workbench.jobs.queue import Job, Queue
+    from workbench.jobs.queue import Queue
     from workbench.operations.inspecting.inspect import Choice
     from workbench.project.project import Project
     from workbench.text.labels import Layer
@@ -43,7 +43,6 @@ FOLDER = "examined"
 DOCUMENTS = "documents.jsonl"
 MOST_FILES = 200  # results that are kept, those used last
 SPLITS = ("train", "dev")  # test stays closed
-Then = Callable[[Any, "Exception | None"], None]
 
 
 @dataclass(frozen=True)
@@ -183,32 +182,26 @@ def kept(prepared: Prepared) -> Any:
     return result.named(name) if name and isinstance(result, spec.OfModel) else result
 
 
-def write(prepared: Prepared) -> Path:
-    """Write the sample to a new folder for `start` or `discard`. Not for the main thread."""
+def compute(queue: Queue, prepared: Prepared, *, device: str = "auto", watch: Watch = QUIET) -> Any:
+    """Examine the documents in a worker; the result is kept. Raises Cancelled or JobFailed."""
     folder = scratch.make("examine")
-    dataset.write(folder / DOCUMENTS, prepared.data.layers, prepared.data.records)
-    return folder
-
-
-def discard(folder: Path) -> None:
-    """Delete the input of a job that is not started."""
-    scratch.remove(folder)
-
-
-def start(
-    queue: Queue, prepared: Prepared, folder: Path, then: Then, *, device: str = "auto"
-) -> Job:
-    """Examine the documents in a worker; calls `then(result, None)` or `then(None, error)`.
-
-    folder: that of `write`, which is deleted at the end.
-    """
-    prepared.output.parent.mkdir(parents=True, exist_ok=True)
     draft = folder / "examined.json"
-    wanted = train.wanted_device(device)
+    try:
+        dataset.write(folder / DOCUMENTS, prepared.data.layers, prepared.data.records)
+        queue.run(_spec(prepared, folder, draft, train.wanted_device(device)), watch)
+        prepared.output.parent.mkdir(parents=True, exist_ok=True)
+        prepared.output.write_bytes(draft.read_bytes())
+        trim(prepared.output.parent)
+        return kept(prepared)
+    finally:
+        scratch.remove(folder)
+
+
+def _spec(prepared: Prepared, folder: Path, draft: Path, device: str) -> JobSpec:
     params = {
         **prepared.model.params,
         "inspector": prepared.inspector,
-        "device": wanted,
+        "device": device,
         "input": str(folder / DOCUMENTS),
         "task": prepared.task,
         "options": dict(prepared.options),
@@ -217,28 +210,16 @@ def start(
     title = _("{inspector} of {model}").format(
         inspector=_title(prepared.inspector), model=prepared.model.title
     )
-    job = JobSpec(
-        TARGET,
-        params,
-        str(folder),
-        device=train.queue_device(wanted),
-        title=title,
-        short=True,
-    )
+    queue_device = train.queue_device(device)
+    return JobSpec(TARGET, params, str(folder), device=queue_device, title=title, short=True)
 
-    def ended(event: Finished) -> None:
-        try:
-            predict.check_ending(event)
-            prepared.output.write_bytes(draft.read_bytes())
-            trim(prepared.output.parent)
-        except (WorkbenchError, OSError) as error:
-            then(None, error)
-        else:
-            then(kept(prepared), None)
-        finally:
-            scratch.remove(folder)
 
-    return predict.follow(queue, job, ended)
+def computes(job: JobSpec, prepared: Prepared) -> bool:
+    """Whether a job computes the result of this sample."""
+    known = {
+        **prepared.model.params, "inspector": prepared.inspector, "options": dict(prepared.options)
+    }  # fmt: skip
+    return job.target == TARGET and all(job.params.get(name) == known[name] for name in known)
 
 
 def _title(inspector: str) -> str:

@@ -5,8 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests import tasks
 from tests.ui.panels.inspect.test_neighbours import Page
-from workbench.base.errors import Cancelled, WorkbenchError
+from workbench.base.errors import WorkbenchError
 from workbench.base.events import ALL, Signal
 from workbench.inspection.group_swap.info import GroupEffect, GroupSwap, SwappedDocument
 from workbench.inspection.layer_similarity.info import LayerSimilarity
@@ -46,43 +47,25 @@ PROBES = Probes(
 )
 
 
-class Job:
-    def __init__(self):
-        self.changed, self.over, self.progress, self.then = Signal("job"), False, {}, None
-        self.status, self.behind, self.can_run_first = "running", "", False
-
-    def tell(self, part):
-        self.progress = {"part": part}
-        self.changed.emit(None)
-
-    def cancel(self):
-        self.over = True
-        self.then(None, Cancelled())
-
-
 @pytest.fixture
 def page(monkeypatch):
     page = Page()
-    page.jobs, page.discarded, page.kept = [], [], None
+    page.kept, page.job = None, lambda _watch: PROBES
     page.choice, page.choices, page.project = RUN, (RUN, OTHER), None
-    page.context = SimpleNamespace(
-        run=lambda work, done, failed: done(work()),
-        queue=SimpleNamespace(jobs=page.jobs, changed=Signal("queue")),
-        settings=SimpleNamespace(device="auto"),
-    )
+    queue = SimpleNamespace(jobs=[], changed=Signal("queue"))
+    page.context = tasks.context(queue=queue, settings=SimpleNamespace(device="auto"))
+    page.jobs = tasks.hold(page.context, "compute")  # called, they run
 
-    def start(queue, prepared, folder, then, *, device):
-        page.jobs.append(Job())
-        page.jobs[-1].then = then
-        return page.jobs[-1]
+    def compute(_queue, _prepared, *, device, watch):
+        watch.at(0.0)
+        return page.job(watch)
 
     prepared = SimpleNamespace(documents=1234, output="before")
     monkeypatch.setattr(examine, "prepare", lambda *given: prepared)
     monkeypatch.setattr(examine, "kept", lambda given: page.kept)
     monkeypatch.setattr(examine, "layers", lambda project, model: ("class", "spans"))
-    monkeypatch.setattr(examine, "write", lambda prepared: "folder")
-    monkeypatch.setattr(examine, "discard", page.discarded.append)
-    monkeypatch.setattr(examine, "start", start)
+    monkeypatch.setattr(examine, "computes", lambda _job, _prepared: True)
+    monkeypatch.setattr(examine, "compute", compute)
     return page
 
 
@@ -117,11 +100,18 @@ def test_documents_are_examined_on_a_click_with_progress(qtbot, page):
     assert view._empty._hint.text().startswith("1,234 documents of the project")
 
     view._start.click()
-    (job,) = page.jobs
-    job.tell(0.42)
-    assert (view._note.text(), view._cancel.isHidden()) == ("42%", False)
-    job.over = True
-    job.then(PROBES, None)
+    seen = []
+
+    def job(watch):
+        watch.at(0.42)
+        watch.event({})  # shown at once
+        seen.append((view._note.text(), view._cancel.isHidden()))
+        return PROBES
+
+    page.job = job
+    page.jobs.pop()()
+
+    assert seen == [("42%", False)]
 
     assert state.current and state.share is None and view._cancel.isHidden()
     names = [series.name for series in view._chart._series]
@@ -136,46 +126,47 @@ def test_a_job_that_waits_names_the_job_before_it(qtbot, page):
     state, view = shown(qtbot, page, "probes", ProbesView)
     state.ask()
     view._start.click()
-    (job,) = page.jobs
+    queue, job = page.context.queue, SimpleNamespace(spec=None, changed=Signal("job"))
+    job.status, job.behind, job.can_run_first, job.over = "waiting", "tags", True, False
+    queue.jobs.append(job)
 
-    job.status, job.behind, job.can_run_first = "waiting", "tags", True
-    job.changed.emit(None)
-    page.context.queue.changed.emit(job, None)
-    assert view._waiting.text() == "Waiting for tags" and view._meter.isHidden()
-    assert view._empty._title.text() == "Waiting for another job"
+    def wait(watch):
+        watch.wait_behind("tags")
+        queue.changed.emit(job, None)
+        assert view._waiting.text() == "Waiting for tags" and view._meter.isHidden()
+        assert view._empty._title.text() == "Waiting for another job"
+        job.status, job.behind = "running", ""
+        watch.wait_behind("")
+        queue.changed.emit(job, None)
+        assert view._waiting.isHidden() and not view._meter.isHidden()
+        return PROBES
 
-    job.status, job.behind = "running", ""
-    page.context.queue.changed.emit(job, None)
-    job.tell(0.1)
-    assert view._waiting.isHidden() and not view._meter.isHidden()
+    page.job = wait
+    page.jobs.pop()()
 
-
-def test_a_start_that_is_cancelled_while_the_sample_is_written_starts_no_job(qtbot, page):
-    state, view = shown(qtbot, page, "probes", ProbesView)
-    state.ask()
-    later = []
-    page.context.run = lambda work, done, failed: later.append(lambda: done(work()))
-    view._start.click()
-    assert not state.can_start
-
-    view._cancel.click()
-    later.pop()()
-
-    assert state.can_start and not page.jobs and page.discarded == ["folder"]
+    assert state.result is PROBES and state.error == ""
 
 
 def test_a_job_is_cancelled_and_can_start_again(qtbot, page):
     state, view = shown(qtbot, page, "probes", ProbesView)
     state.ask()
+    computed = []
+    page.job = computed.append
     view._start.click()
+    assert not state.can_start
 
     view._cancel.click()
     assert state.share is None and state.error == "" and state.can_start
+    page.jobs.pop()()
+    assert computed == [] and state.result is None
 
+    def fail(_watch):
+        raise WorkbenchError("no dev")
+
+    page.job = fail
     view._start.click()
-    page.jobs[-1].over = True
-    page.jobs[-1].then(None, WorkbenchError("no dev"))
-    assert state.error == "no dev"
+    page.jobs.pop()()
+    assert state.error == "no dev" and state.can_start
 
 
 def test_another_text_keeps_the_result_and_another_model_drops_it(qtbot, page):
@@ -244,8 +235,8 @@ def test_an_examining_inspector_without_a_view_has_its_options_and_a_button_to_s
 
     view._start.click()
     assert len(page.jobs) == 1 and view._start.isHidden() and not view._cancel.isHidden()
-    page.jobs[0].over = True
-    page.jobs[0].then(SIMILARITY, None)
+    page.job = lambda _watch: SIMILARITY
+    page.jobs.pop()()
 
     assert view._cancel.isHidden() and not view._result.isHidden()
     assert ("words", "11") in view._result._table.rows()
@@ -261,7 +252,8 @@ def test_labels_that_change_while_a_job_is_running_make_its_result_outdated(
     monkeypatch.setattr(examine, "prepare", lambda *given: changed)
 
     state.labels_changed()
-    page.jobs[0].then(SIMILARITY, None)
+    page.job = lambda _watch: SIMILARITY
+    page.jobs.pop(0)()
 
     assert state.prepared is changed and state.result is SIMILARITY and not state.current
     assert state.note == "The documents or the settings have changed."

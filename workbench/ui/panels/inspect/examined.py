@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import Cancelled, details_of
@@ -13,8 +14,7 @@ from workbench.text import groups
 from workbench.ui.panels.inspect.shown import Shown
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from workbench.base.watch import Watch
     from workbench.jobs.queue import Job
     from workbench.ui.panels.inspect.state import InspectState
 
@@ -36,9 +36,8 @@ class Examined(Shown):
         self.share: float | None = None
         self.waiting, self.current = False, False
         self.layers: tuple[str, ...] = ()
-        self._job: Job | None = None
-        self._running: dict[str, Any] = {}  # the options of the job
-        self._ticket: object = None  # of the job that is being prepared
+        self._running: Prepared | None = None  # what is examined, None for nothing
+        self._options_running: dict[str, Any] = {}
 
     @property
     def word_lists(self) -> tuple[str, ...]:
@@ -49,7 +48,6 @@ class Examined(Shown):
         """Another text changes nothing."""
         if model:
             self.cancel()
-            self._job = None
             self.update(prepared=None, share=None, waiting=False, current=False)
             super().forget(model=True)
 
@@ -70,7 +68,7 @@ class Examined(Shown):
         choice = page.choice
         if choice is None:
             return
-        if self.share is not None and options != self._running:
+        if self._running is not None and options != self._options_running:
             self.cancel()
         asked = self._asked = (choice, options)
 
@@ -88,7 +86,7 @@ class Examined(Shown):
             if self._asked is asked:
                 self.update(prepared=None, current=False, error=str(error), details="")
 
-        page.context.run(look, found, failed)
+        page.context.task((self, "look"), look, found, failed=failed)
 
     def _show(self, result: Any, *, current: bool) -> None:
         if result is None:
@@ -107,60 +105,40 @@ class Examined(Shown):
         prepared = self.prepared
         if prepared is None or not self.can_start:
             return
-        ticket = self._ticket = object()
-        self._running = dict(self.options)
-        self.update(share=0.0, error="")
-
-        def written(folder: Path) -> None:
-            if self._ticket is ticket:
-                self._start(prepared, folder)
-            else:
-                examine.discard(folder)
-
-        def failed(error: Exception) -> None:
-            if self._ticket is ticket:
-                self._ticket = None
-                self.update(share=None, error=str(error), details=details_of(error))
-
-        self.page.context.run(lambda: examine.write(prepared), written, failed)
-
-    def _start(self, prepared: Prepared, folder: Path) -> None:
         context = self.page.context
-        self._ticket = None
+        self._running, self._options_running = prepared, dict(self.options)
+        self.update(share=0.0, error="")
+        work = partial(examine.compute, context.queue, prepared, device=context.settings.device)
+        context.task(
+            (self, "examine"), work, self._ended, failed=self._failed, progress=self._progressed
+        )
 
-        def ended(result: Any, error: Exception | None) -> None:
-            if self._job is not job:
-                return
-            self._job = None
-            self.update(share=None, waiting=False)
-            if error is None:  # unless documents or labels have changed meanwhile
-                now = self.prepared
-                self._show(result, current=now is not None and now.output == prepared.output)
-            elif not isinstance(error, Cancelled):
-                self.update(error=str(error), details=details_of(error))
+    def _progressed(self, watch: Watch) -> None:
+        self.update(share=watch.share, waiting=bool(watch.behind))
 
-        device = context.settings.device
-        job = examine.start(context.queue, prepared, folder, ended, device=device)
-        self._job = job
-        self.listen(job.changed, lambda _event: self._heard(job))
-        self._heard(job)
+    def _ended(self, result: Any) -> None:
+        started, self._running = self._running, None
+        self.update(share=None, waiting=False)
+        now = self.prepared  # other than `started` if documents or labels have changed meanwhile
+        same = now is not None and started is not None and now.output == started.output
+        self._show(result, current=same)
 
-    def _heard(self, job: Job) -> None:
-        if job is self._job and not job.over:
-            part = float(job.progress.get("part") or 0.0)
-            self.update(share=part, waiting=job.status == "waiting")
+    def _failed(self, error: Exception) -> None:
+        self._running = None
+        self.update(share=None, waiting=False)
+        if not isinstance(error, Cancelled):
+            self.update(error=str(error), details=details_of(error))
 
     def runs(self, job: Job) -> bool:
         """Whether a job of the queue is the one of this view."""
-        return job is self._job
+        return self._running is not None and examine.computes(job.spec, self._running)
 
     def cancel(self) -> None:
         """Stop the job."""
-        if self._ticket is not None:
-            self._ticket = None
-            self.update(share=None)
-        if self._job is not None and not self._job.over:
-            self._job.cancel()
+        if self._running is not None:
+            self._running = None
+            self.page.context.drop((self, "examine"))
+            self.update(share=None, waiting=False)
 
     @property
     def note(self) -> str:
