@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import settings
-from workbench.base.errors import JobFailed, ProjectError
+from workbench.base.errors import ProjectError
 from workbench.base.i18n import _
 
 if TYPE_CHECKING:
@@ -60,28 +60,6 @@ class Session:
             self.wiring.close()
         if self._project is not None:
             self._project.close()
-
-    def ask(
-        self,
-        start: Callable[[Callable[[Any, Exception | None], None]], Job | None],
-        *,
-        heard: Heard | None = None,
-    ) -> Any:
-        """Run `start(then)`, which returns a job or None, until it ends.
-
-        Returns the argument of `then` or raises its error.
-        """
-        found: list[tuple[Any, Exception | None]] = []
-        job = start(lambda value, error: found.append((value, error)))
-        if job is not None:
-            self.wait(job, heard)
-        if not found:
-            message, hint = (job.message, job.hint) if job is not None else ("", "")
-            raise JobFailed(message or _("The job ended without a result."), hint=hint)
-        value, error = found[0]
-        if error is not None:
-            raise error
-        return value
 
     def wait(self, job: Job, heard: Heard | None = None, *, watch: Watch | None = None) -> None:
         """Wait until the job has ended. `heard(payload, job)` is called with each object it yields.
