@@ -52,11 +52,18 @@ class Session(operations.Session):
         self.queue.while_waiting = self._cancelling
 
     @contextmanager
-    def progress(self, title: str, *, quiet: bool = False) -> Iterator[Watch]:
-        """The watch of an operation, whose progress is shown on standard error."""
+    def progress(self, title: str, *, what: str = "", quiet: bool = False) -> Iterator[Watch]:
+        """The watch of an operation, whose progress is shown on standard error.
+
+        what: names the operation in the message that it was cancelled.
+        """
         line = Progress(title, quiet=quiet)
         try:
             yield Watch(on_event=line.on_event)
+        except Cancelled as error:
+            if not what:
+                raise
+            raise cancelled(what) from error
         finally:
             line.end()
 
@@ -134,10 +141,14 @@ def interrupts(
             signal.signal(number, handler)
 
 
+def cancelled(what: str) -> Cancelled:
+    return Cancelled(_("{what} was cancelled. No result was kept.").format(what=what))
+
+
 def failed(job: Job, what: str) -> WorkbenchError:
     """The error of a job that ended without a result."""
     if job.status == "cancelled":
-        return Cancelled(_("{what} was cancelled. No result was kept.").format(what=what))
+        return cancelled(what)
     return JobFailed(
         job.message
         or _("{what} ended without a result ({status}).").format(

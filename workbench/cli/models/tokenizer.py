@@ -10,8 +10,8 @@ import click
 
 from workbench.base import paths
 from workbench.base.i18n import _, ngettext
-from workbench.cli.output import Progress, as_json, emit, note_links_out, plain, say, table
-from workbench.cli.session import PROJECT, failed, reading, session
+from workbench.cli.output import as_json, emit, note_links_out, plain, say, table
+from workbench.cli.session import PROJECT, reading, session
 
 if TYPE_CHECKING:
     from workbench.operations.models.tokenizers import Division
@@ -57,9 +57,12 @@ def train(
     """
     from workbench.operations.models import tokenizers as operations
 
-    progress = Progress(_("Learning"), quiet=as_json)
-    with session(None) as opened:
-        job = operations.learn(
+    what = _("Learning the tokenizer")
+    with (
+        session(None) as opened,
+        opened.progress(_("Learning"), what=what, quiet=as_json) as watch,
+    ):
+        result = operations.learn(
             opened.queue,
             _texts(source),
             out,
@@ -67,19 +70,16 @@ def train(
             size=size,
             lowercase=not cased,
             min_count=min_count,
+            watch=watch,
         )
-        opened.wait(job, progress.heard)
-    progress.end()
-    if job.status != "done":
-        raise failed(job, _("Learning the tokenizer"))
     if as_json:
-        emit(dict(job.result))
+        emit(result)
     else:
         message = _(
             "{output}: learned in {seconds:.1f} s. Vocabulary size: {size:,}. Words in the "
             "text: {words:,}."
         )
-        say(message.format(**job.result))
+        say(message.format(**result))
 
 
 @tokenizer.command()

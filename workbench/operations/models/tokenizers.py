@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base import scratch
 from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _
-from workbench.jobs.events import Event, Finished
+from workbench.base.watch import QUIET, Watch
 from workbench.jobs.spec import JobSpec
 from workbench.models import spec
 from workbench.operations.models import installed
@@ -20,7 +20,7 @@ from workbench.text.segment import words
 
 if TYPE_CHECKING:
     from workbench.base.settings import Settings
-    from workbench.jobs.queue import Job, Queue
+    from workbench.jobs.queue import Queue
     from workbench.runtime.inputs import Preparer
     from workbench.runtime.vocabularies.measures import Fit
 
@@ -44,22 +44,21 @@ def learn(
     size: int,
     lowercase: bool,
     min_count: int,
-) -> Job:
+    watch: Watch = QUIET,
+) -> dict[str, Any]:
     """Learn a tokenizer in a worker and save it as the folder `out`.
 
-    Its result: output, kind, size, words, seconds. Raises SpecError for a size out of range or an
-    `out` that is not empty.
+    Returns output, kind, size, words, seconds. Raises Cancelled, JobFailed, or SpecError for a size
+    out of range or an `out` that is not empty.
     """
-    wanted: dict[str, Any] = {
-        "kind": kind,
-        "size": size,
-        "lowercase": lowercase,
-        "min_count": min_count,
-    }
-    return start(queue, draft(texts, out, **wanted))
+    spec = _job(texts, out, size=size, kind=kind, lowercase=lowercase, min_count=min_count)
+    try:
+        return queue.run(spec, watch)
+    finally:
+        scratch.remove(Path(spec.folder))
 
 
-def draft(texts: Iterable[str], out: Path, *, size: int, **rest: Any) -> JobSpec:
+def _job(texts: Iterable[str], out: Path, *, size: int, **rest: Any) -> JobSpec:
     """The job that learns it, for which the texts are written to a file. Raises SpecError."""
     if not LEAST_SIZE <= size <= MOST_SIZE:
         raise SpecError(
@@ -79,18 +78,6 @@ def draft(texts: Iterable[str], out: Path, *, size: int, **rest: Any) -> JobSpec
     params = {"input": str(source), "output": str(out.absolute()), "size": size, **rest}
     title = _("Learn tokenizer {name}").format(name=out.name)
     return JobSpec(TARGET, params, str(folder), title=title)
-
-
-def start(queue: Queue, spec: JobSpec) -> Job:
-    """Queue the job; the copy of the texts is deleted when it is over."""
-    job, folder = queue.add(spec), Path(spec.folder)
-
-    def heard(event: Event) -> None:
-        if isinstance(event, Finished):
-            scratch.remove(folder)
-
-    job.changed.connect(heard)
-    return job
 
 
 def preparer_of(name: str, settings: Settings | None = None) -> Preparer:

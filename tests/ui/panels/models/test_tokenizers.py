@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests import tasks
 from workbench.operations.models import tokenizers
 from workbench.ui.panels.models.tokenizers_state import TokenizersState
 
@@ -19,7 +20,7 @@ def asked():
 def state(asked, monkeypatch):
     monkeypatch.setattr(tokenizers, "preparer_of", lambda name: name)
     monkeypatch.setattr(tokenizers, "divided", lambda by, words: [f"{by}: {words[0]}"])
-    context = SimpleNamespace(project=None, run=lambda *request: asked.append(request))
+    context = tasks.context(project=None, run=lambda *request: asked.append(request))
     return TokenizersState(context, ("bert", "own", "/learned/own", "/learned/new"))
 
 
@@ -54,24 +55,6 @@ def test_a_division_that_fails_is_told_and_the_next_word_is_divided(state, asked
     assert (state.error, state.division) == ("", "bert: bus")
 
 
-def test_texts_that_are_written_while_the_dialog_is_closed_are_deleted(
-    state, asked, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(
-        "workbench.ui.panels.models.tokenizers_state.texts_of", lambda _project: ["a tram"]
-    )
-    state.context.project = object()
-    state.learn(tmp_path / "new", kind="bpe", size=40, lowercase=True)
-    work, start, _fail = asked.pop()
-    spec = work()
-    assert (Path(spec.folder) / "texts.txt").read_text() == "a tram\n"
-
-    state.close()
-    start(spec)
-
-    assert not Path(spec.folder).exists()
-
-
 @pytest.fixture
 def texts(state, monkeypatch):
     """A project for the state."""
@@ -81,16 +64,36 @@ def texts(state, monkeypatch):
     return state
 
 
-def test_learning_that_is_cancelled_before_its_job_starts_starts_none(texts, asked, tmp_path):
+@pytest.mark.parametrize("end", ["cancel", "close"])
+def test_learning_that_is_cancelled_before_its_job_starts_starts_none_and_leaves_no_texts(
+    texts, end, tmp_path
+):
+    held, folders, jobs = tasks.hold(texts.context, "work"), [], []
+
+    def run(spec, watch):
+        folders.append(Path(spec.folder))
+        assert (folders[0] / "texts.txt").read_text() == "a tram\n"
+        watch.at(0.0)
+        jobs.append(spec)
+
+    texts.context.queue = SimpleNamespace(run=run)
     texts.learn(tmp_path / "new", kind="bpe", size=40, lowercase=True)
-    work, start, _fail = asked.pop()
-    spec = work()
 
-    texts.cancel()
+    getattr(texts, end)()
     assert not texts.learning
-    start(spec)
+    held.pop()()
 
-    assert not Path(spec.folder).exists() and not texts.learning
+    assert not folders[0].exists() and not jobs and not texts.learning and texts.error == ""
+
+
+def test_a_learned_tokenizer_is_listed(texts, tmp_path):
+    result = {"size": 40, "output": str(tmp_path / "new")}
+    texts.context.queue = SimpleNamespace(run=lambda _spec, _watch: result)
+
+    texts.learn(tmp_path / "new", kind="bpe", size=40, lowercase=True)
+
+    assert texts.names[-1] == str(tmp_path / "new") and not texts.learning
+    assert texts.message.startswith("40 tokens")
 
 
 def test_an_error_of_the_merges_does_not_end_a_comparison(texts, asked):

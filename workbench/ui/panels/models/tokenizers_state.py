@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from workbench.base import scratch
+from workbench.base.errors import Cancelled
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
-from workbench.base.latest import Latest
 from workbench.operations.models import recommend
 from workbench.operations.models import tokenizers as operations
 from workbench.operations.models.tokenizers import Division
@@ -16,8 +15,7 @@ from workbench.operations.models.vectors import texts_of
 from workbench.runtime.vocabularies.steps import COUNT, SCORE, Merge
 
 if TYPE_CHECKING:
-    from workbench.jobs.queue import Job
-    from workbench.jobs.spec import JobSpec
+    from workbench.base.watch import Watch
     from workbench.runtime.inputs import Preparer
     from workbench.runtime.vocabularies.measures import Fit
     from workbench.ui.panel import PanelContext
@@ -48,8 +46,6 @@ class TokenizersState(State):
         self._asked = ("", "")  # tokenizer and word of the last request
         self._running = ("", "")  # of the one that is computed
         self._preparers: dict[str, Preparer] = {}  # of tokenizers that divided a word
-        self._job: Job | None = None
-        self._drafting = Latest()
 
     @property
     def titles(self) -> list[tuple[str, str]]:
@@ -141,49 +137,30 @@ class TokenizersState(State):
         if project is None or self.learning:
             return
         self.update(learning=True, error="", message="")
-        ticket = self._drafting.begin()
-        self.context.run(
-            lambda: operations.draft(
-                texts_of(project), folder, kind=kind, size=size, lowercase=lowercase, min_count=2
-            ),
-            lambda spec: self._learn(ticket, spec),
-            lambda error: self._not_learned(ticket, error),
+        queue = self.context.queue
+
+        def work(watch: Watch) -> dict[str, Any]:
+            return operations.learn(
+                queue, texts_of(project), folder,
+                kind=kind, size=size, lowercase=lowercase, min_count=2, watch=watch,
+            )  # fmt: skip
+
+        self.context.task((self, "learn"), work, self._learned, failed=self._not_learned)
+
+    def _not_learned(self, error: Exception) -> None:
+        self.update(learning=False, error="" if isinstance(error, Cancelled) else str(error))
+
+    def _learned(self, result: dict[str, Any]) -> None:
+        size, output = result["size"], result["output"]
+        template = ngettext(
+            "{size:,} token, saved in {output}.", "{size:,} tokens, saved in {output}.", size
         )
-
-    def _learn(self, ticket: object, spec: JobSpec) -> None:
-        if not self._drafting.ends(ticket):
-            scratch.remove(Path(spec.folder))
-            return
-        job = self._job = operations.start(self.context.queue, spec)
-        self.listen(job.changed, lambda _event: self._heard(job))
-
-    def _not_learned(self, ticket: object, error: Exception) -> None:
-        if self._drafting.ends(ticket):
-            self.update(learning=False, error=str(error))
-
-    def _heard(self, job: Job) -> None:
-        if job is not self._job or not job.over:
-            return
-        if job.status == "done":
-            size, output = job.result["size"], job.result["output"]
-            template = ngettext(
-                "{size:,} token, saved in {output}.", "{size:,} tokens, saved in {output}.", size
-            )
-            self.update(
-                learning=False,
-                message=template.format(size=size, output=output),
-                names=(*self.names, job.result["output"]),
-            )
-        else:
-            problem = "" if job.status == "cancelled" else f"{job.message} {job.hint}".strip()
-            self.update(learning=False, error=problem)
+        message = template.format(size=size, output=output)
+        self.update(learning=False, message=message, names=(*self.names, output))
 
     def cancel(self) -> None:
-        if self._drafting.waiting:
-            self._drafting.drop()
-            self.update(learning=False)
-        elif self._job is not None and not self._job.over:
-            self._job.cancel()
+        self.context.drop((self, "learn"))
+        self.update(learning=False)
 
     def close(self) -> None:
         self.cancel()
