@@ -14,6 +14,7 @@ from workbench.text.document import Document
 from workbench.text.labels import Label, Layer
 from workbench.training import optim
 from workbench.training.events import Adapted, Adapting, Saved, Step
+from workbench.training.plan import Plan
 from workbench.training.results import TrainResult
 from workbench.training.spec import TrainSpec
 
@@ -96,7 +97,15 @@ def test_a_recurrent_model_is_adapted_at_the_rate_of_its_paper(tiny, texts):
         pretrain_spec(item, texts).options["learning_rate"] for item in (recurrent, transformer)
     ]
 
-    assert rates == [0.004, None]  # Howard and Ruder 2018, section 4.1; that of the objective
+    assert rates == [0.004, 5e-5]  # Howard and Ruder 2018, section 4.1; that of the objective
+
+
+def test_the_adaptation_is_as_planned_before_the_start(tiny, texts):
+    plan = Plan(1, 8, 1e-4, 64, 1, 1, "macro_f1", 0.0, "causal_lm", 0.0123)
+
+    found = pretrain_spec(spec(tiny["gpt2"]), texts, plan)
+
+    assert (found.objective, found.peak) == ("causal_lm", 0.0123)
 
 
 def test_lower_layers_are_adapted_at_lower_rates_where_asked_for(tiny, texts):

@@ -12,14 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.i18n import _
-from workbench.base.registry import registry
 from workbench.models import folder as folders
 from workbench.models import spec as models
-from workbench.models.spec import FamilyInfo
 from workbench.pretraining import streams
 from workbench.pretraining.loop import pretrain
 from workbench.pretraining.results import PretrainResult
-from workbench.pretraining.spec import PretrainSpec, usual_objective
+from workbench.pretraining.spec import PretrainSpec, adaptation_rate, usual_objective
 from workbench.pretraining.spec import objective as objective_info
 from workbench.text.dataset import Dataset, read
 from workbench.text.segmenters.base import OPTION
@@ -88,7 +86,7 @@ def adapt_and_train(
     out = folder / FOLDER
     adapted = replace(spec, model=str(out), options=others, allow_pickle=True)  # our own file
     work = train(adapted, data, folder, splits, plan=plan, precision_trials=precision_trials)
-    pretrained = yield from _adapt(pretrain_spec(spec, texts), out, precision_trials)
+    pretrained = yield from _adapt(pretrain_spec(spec, texts, plan), out, precision_trials)
     result = yield from work
     first, last = (pretrained.curve[at] if pretrained.curve else {} for at in (0, -1))
     adaptation = Adaptation(
@@ -107,12 +105,21 @@ def adapt_and_train(
     return replace(result, adaptation=adaptation, options=spec.all_options, base_sha256=base)
 
 
-def pretrain_spec(spec: TrainSpec, texts: Mapping[str, Any]) -> PretrainSpec:
-    """The pretraining that adapts the model of a training. Raises SpecError."""
-    info = models.read_folder(spec.model, allow_pickle=spec.allow_pickle)
-    usual = usual_objective(info)
-    family: FamilyInfo = registry().info("family", info.family)
-    objective = spec.option("adapt_objective") or (usual.id if usual is not None else "")
+def pretrain_spec(
+    spec: TrainSpec, texts: Mapping[str, Any], plan: Plan | None = None
+) -> PretrainSpec:
+    """The pretraining that adapts the model of a training, as planned before the start.
+
+    Raises SpecError.
+    """
+    objective = plan.adapt_objective if plan is not None else None
+    rate = plan.adapt_learning_rate if plan is not None else None
+    if objective is None:
+        info = models.read_folder(spec.model, allow_pickle=spec.allow_pickle)
+        usual = usual_objective(info)
+        objective = spec.option("adapt_objective") or (usual.id if usual is not None else "")
+        chosen = spec.option("adapt_learning_rate")
+        rate = adaptation_rate(objective_info(objective), info, chosen)
     return PretrainSpec(
         objective,
         spec.model,
@@ -121,7 +128,7 @@ def pretrain_spec(spec: TrainSpec, texts: Mapping[str, Any]) -> PretrainSpec:
         spec.seed,
         {
             "epochs": spec.option("adapt_epochs"),
-            "learning_rate": spec.option("adapt_learning_rate") or family.adapt_rate or None,
+            "learning_rate": rate,
             "layer_decay": spec.option("adapt_layer_decay"),
             "device": spec.option("device"),
             "precision": spec.option("precision"),

@@ -165,6 +165,15 @@ def usual_objective(model: ModelInfo) -> ObjectiveInfo | None:
     return best if best is not None and sizes[best.id] else None
 
 
+def adaptation_rate(info: ObjectiveInfo, model: ModelInfo, chosen: float | None) -> float:
+    """The peak rate at which a pretrained model is trained further on other texts: the chosen one,
+    else that of its family, else that of the objective.
+    """
+    family = registry().info("family", model.family).adapt_rate if model.family else 0.0
+    usual = learning_rates.pretraining(info.learning_rate, is_random=False)
+    return float(chosen or family or usual)
+
+
 @dataclass(frozen=True)
 class PretrainSpec:
     """The complete description of a pretraining.

@@ -22,6 +22,7 @@ class Plan:
     """The settings with every automatic value resolved. `steps` are optimizer updates.
 
     It is made once, before the start, and stored with the run; the worker obeys it.
+    adapt_objective, adapt_learning_rate: None if the model is not adapted first.
     """
 
     epochs: int
@@ -32,6 +33,8 @@ class Plan:
     evaluate_every: int
     best_by: str
     warmup: float = 0.0
+    adapt_objective: str | None = None
+    adapt_learning_rate: float | None = None
 
     @property
     def steps(self) -> int:

@@ -37,7 +37,9 @@ def test_texts_outside_test_are_written_labelled_or_not_and_dev_is_held_out(
 
     job = queue.jobs[0].spec
     texts = job.params["texts"]
+    plan = job.params["plan"]
     assert job.target == adaptation.TARGET
+    assert (plan["adapt_objective"], plan["adapt_learning_rate"]) == ("masked_lm", 5e-5)
     assert (texts["documents"], texts["held_out_documents"]) == (5, 4)
     written = Path(texts["path"]).read_text(encoding="utf-8")
     assert "nobody\nlabelled this\n\n" in written and "train text 3" in written

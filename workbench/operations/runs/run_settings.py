@@ -92,4 +92,5 @@ def _plan(run: Run) -> dict[str, object]:
     if (plan := planned(run)) is None:
         return {}
     chosen = vars(plan)
-    return {name: chosen[name] for name in trained(run).options if name in chosen}
+    names = (name for name in trained(run).options if chosen.get(name) is not None)
+    return {name: chosen[name] for name in names}

@@ -38,6 +38,7 @@ from workbench.operations.runs.training_data import (
     text_warnings,
     unlearned,
 )  # fmt: skip
+from workbench.pretraining.spec import adaptation_rate
 from workbench.project import snapshot
 from workbench.project.snapshot import Snapshot
 from workbench.storage.runs import runs
@@ -140,11 +141,14 @@ def _resolved(
     project: Project, spec: TrainSpec, model: ModelInfo, data: Plan, ids: Sequence[int]
 ) -> SettingsPlan | None:
     try:
-        return settings_plan(
-            spec, model, data, count_inputs(project, with_models(spec), model, ids)
-        )
+        items = count_inputs(project, with_models(spec), model, ids)
     except ModelError:  # no readable tokenizer, or no segmenter: the run itself reports it
         return None
+    found = settings_plan(spec, model, data, items)
+    if (objective := adaptation.check(spec, model)) is None:
+        return found
+    rate = adaptation_rate(objective, model, spec.option("adapt_learning_rate"))
+    return replace(found, adapt_objective=objective.id, adapt_learning_rate=rate)
 
 
 def check_settings(project: Project, spec: TrainSpec, model: ModelInfo) -> None:
