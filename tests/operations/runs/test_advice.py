@@ -69,15 +69,13 @@ def test_twice_the_epochs_are_those_of_the_plan_and_end_at_the_limit(project, tr
 def test_quick_baselines_are_measured_once_and_are_no_runs(project, trained, folder, inline_jobs):
     with project.write():
         runs.update(project.db, trained.id, scores={"dev": {"macro_f1": 0.1}})
-    run, done = results.run(project, trained.id), []
+    run = results.run(project, trained.id)
     unmeasured = advice.advice(project, run).unmeasured
     assert unmeasured == ("majority", "svm")
 
-    job = advice.measure(project, inline_jobs, run, unmeasured, lambda: done.append(True))
-    inline_jobs.wait(job)
+    found = advice.measure(project, inline_jobs, run, unmeasured)
 
-    found = advice.advice(project, run)
-    assert done == [True] and found.unmeasured == ()
+    assert found == advice.advice(project, run) and found.unmeasured == ()
     assert (found.below.own, found.below.run) == (0.1, None)
     assert 0.1 < found.below.value <= 1
     assert "--model baseline:" in found.below.hint
@@ -104,8 +102,9 @@ def test_a_baseline_that_is_a_run_is_named_and_one_that_is_worse_is_not(
 
 
 def test_a_baseline_that_fails_is_not_tried_again(project, trained, folder, inline_jobs, queue):
-    job = advice.measure(project, queue, trained, ("svm",), lambda: None)
-    job.end("failed", message="no")
+    queue.worker = lambda job: job.end("failed", message="no")
+
+    advice.measure(project, queue, trained, ("svm",))
 
     assert advice.advice(project, trained).unmeasured == ("majority",)
 

@@ -6,6 +6,7 @@ Ctrl+C once stops, twice cancels.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -369,9 +370,9 @@ def _warnings(opened: Session, run: Run) -> list[str]:
 
     found = advice.advice(opened.project, run)
     if found.unmeasured:
-        job = advice.measure(opened.project, opened.queue, run, found.unmeasured, then=lambda: None)
-        follow(opened, job, job.spec.title, _("Stopping."))
-        found = advice.advice(opened.project, run)
+        title = _("Compare {name} with baselines").format(name=run.name)
+        with suppress(Cancelled), opened.progress(title) as watch:
+            found = advice.measure(opened.project, opened.queue, run, found.unmeasured, watch=watch)
     text = lambda _name, value: f"{value:.3f}"  # noqa: E731
     return [f"{item.sentence(text)} {item.hint}" for item in (found.below, found.rising) if item]
 

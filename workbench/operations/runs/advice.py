@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.base import paths
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import JobFailed, WorkbenchError
 from workbench.base.i18n import _
+from workbench.base.watch import QUIET, Watch
 from workbench.baselines import spec as baselines
 from workbench.baselines.spec import KIND as BASELINE
 from workbench.jobs.spec import JobSpec
 from workbench.metrics.rising import rise
-from workbench.operations.runs import missing, predict, rerun
+from workbench.operations.runs import missing, rerun
 from workbench.operations.runs.baselines import Offer
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.run_results import planned, trained
@@ -30,8 +31,7 @@ from workbench.storage.runs import runs
 from workbench.tasks import spec as tasks
 
 if TYPE_CHECKING:
-    from workbench.jobs.events import Finished
-    from workbench.jobs.queue import Job, Queue
+    from workbench.jobs.queue import Queue
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
 
@@ -153,29 +153,30 @@ def _baseline_runs(project: Project, run: Run) -> dict[str, Run]:
 
 
 def measure(
-    project: Project, queue: Queue, run: Run, unmeasured: tuple[str, ...], then: Callable[[], None]
-) -> Job:
-    """Score quick baselines on the data of the run, in a worker; `then()` once they are known.
+    project: Project,
+    queue: Queue,
+    run: Run,
+    unmeasured: tuple[str, ...],
+    *,
+    watch: Watch = QUIET,
+) -> Advice:
+    """Score quick baselines on the data of the run, in a worker; returns the advice with them.
 
-    A failure is recorded as no score, so that it is not tried again; a cancelled job is.
+    A failure is recorded as no score, so that it is not tried again. Raises Cancelled, or KeyError
+    if the run was deleted meanwhile.
     """
-    path = _file(project, run)
-    task = tasks.info(run.spec["task"])
-
-    def ended(event: Finished) -> None:
-        if event.status == "cancelled":
-            return
-        scores: Mapping[str, Mapping[str, float]] = event.result.get("scores", {})
-        found = {id: _number(scores.get(id, {}).get(task.main)) for id in unmeasured}
-        with suppress(OSError):  # the run was deleted meanwhile
-            before = json.loads(path.read_text("utf-8")) if path.exists() else {}
-            path.write_text(json.dumps({**before, **found}), encoding="utf-8")
-            then()
-
-    title = _("Compare {name} with baselines").format(name=run.name)
+    path, main = _file(project, run), tasks.info(run.spec["task"]).main
     params = {**_data(project, run), "baselines": list(unmeasured)}
+    title = _("Compare {name} with baselines").format(name=run.name)
     spec = JobSpec(TARGET, params, title=title, short=True, background=True)
-    return predict.follow(queue, spec, ended)
+    scores: Mapping[str, Mapping[str, float]] = {}
+    with suppress(JobFailed):
+        scores = queue.run(spec, watch).get("scores", {})
+    measured = {id: _number(scores.get(id, {}).get(main)) for id in unmeasured}
+    with suppress(OSError):  # the run was deleted meanwhile
+        before = json.loads(path.read_text("utf-8")) if path.exists() else {}
+        path.write_text(json.dumps({**before, **measured}), encoding="utf-8")
+    return advice(project, runs.get(project.db, run.id))
 
 
 def _data(project: Project, run: Run) -> dict[str, object]:

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run
     from workbench.text.fields import Prediction
 
-Then = Callable[[Any, "Exception | None"], None]
-
 
 # ---------------------------------------------------------------- documents of a project
 

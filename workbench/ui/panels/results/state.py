@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from workbench.operations.runs import (
     run_folders,
     run_recorder,
 )
-from workbench.operations.runs.advice import Advice, advice
+from workbench.operations.runs.advice import Advice
 from workbench.operations.runs.advice import measure as measure_baselines
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.missing import of_run as missing_task
@@ -77,7 +77,7 @@ class ResultsState(State):
         self.filter = Shown()  # which runs are listed
         self.listing = Organising(self)
         self._stale, self._watched = True, False
-        self._loads, self.repeats, self._advising = Latest(), Latest(), Latest()
+        self._loads, self.repeats = Latest(), Latest()
         self.listen(self.project.changed, self._project_changed)
         self.refresh()
 
@@ -85,7 +85,6 @@ class ResultsState(State):
         for part in (self.browser, self.doubts):
             part.similar.close()
         self.board.close()
-        self._advising.drop()
         super().close()
 
     # ---------------------------------------------------------------- the list
@@ -198,18 +197,15 @@ class ResultsState(State):
         run, unmeasured = self.run, self.advice.unmeasured
         if run is None or not unmeasured or not self._watched or self.project.read_only:
             return
-        project, advising = self.project, self._advising
-        ticket = advising.begin()
         self.update(advice=replace(self.advice, unmeasured=()))
 
-        def known() -> None:
-            if advising.ends(ticket) and self.run is not None and self.run.id == run.id:
-                show = lambda found: self.update(advice=found)  # noqa: E731
-                answers = advising.newest(show, lambda _error: None)  # the run was deleted
-                self.context.run(lambda: advice(project, run), *answers)
+        def measured(found: Advice) -> None:
+            if self.run is not None and self.run.id == run.id:
+                self.update(advice=found)
 
-        with suppress(WorkbenchError):  # a full disk; other actions report it
-            measure_baselines(project, self.context.queue, run, unmeasured, known)
+        work = partial(measure_baselines, self.project, self.context.queue, run, unmeasured)
+        # the run was deleted, or the disk is full, which other actions report
+        self.context.task(("advice", run.id), work, measured, failed=lambda _error: None)
 
     def _drop_old_test_score(self) -> None:
         """Hide the test score after the test documents or their gold labels have changed."""
