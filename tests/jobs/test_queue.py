@@ -438,6 +438,14 @@ def test_run_waits_for_a_job_and_forwards_what_it_reports(queue, tmp_path):
     assert [payload["step"] for payload in told if payload["kind"] == "step"][-1] == 3
 
 
+def test_a_wait_reports_only_progress_that_is_new(queue, tmp_path):
+    shares = []
+
+    queue.run(spec("counts", tmp_path, total=2, pause=0.4), Watch(shares.append))
+
+    assert 1.0 in shares and len(shares) <= 8
+
+
 def test_run_raises_what_the_worker_reports(queue, tmp_path):
     with pytest.raises(JobFailed) as caught:
         queue.run(spec("fails", tmp_path))

@@ -209,7 +209,7 @@ class Queue:
         waited = _Waited(job, watch)
 
         def over() -> bool:
-            watch.at(waited.share)
+            waited.report()
             return job.over
 
         try:
@@ -243,7 +243,8 @@ class Queue:
         try:
             with threads.waiting():
                 while not ended.wait(EVERY):
-                    watch.at(started[0].share if started else 0.0)
+                    if started:
+                        started[0].report()
         except BaseException:
             self.dispatch(cancel)
             ended.wait(PATIENCE)
@@ -432,11 +433,18 @@ class _Waited:
 
     def __init__(self, job: Job, watch: Watch, ended: threading.Event | None = None):
         self.job, self.share = job, 0.0
+        self._reported = -1.0
         self._watch, self._ended = watch, ended or threading.Event()
         watch.wait_behind(job.behind)
         self._drop = job.changed.connect(self._on_event)
         if job.over:
             self._ended.set()
+
+    def report(self) -> None:
+        """Report progress that is new, on the thread of the operation. Raises Cancelled."""
+        if self.share != self._reported or self._watch.cancelled:
+            self._reported = self.share
+            self._watch.at(self.share)
 
     def _on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Queued):
