@@ -9,7 +9,7 @@ import pytest
 
 from workbench.base.errors import ModelError
 from workbench.baselines import job
-from workbench.baselines.base import LEAST, prepared
+from workbench.baselines.base import MIN_LOGIT, prepared
 from workbench.baselines.feature_crf.baseline import SETTINGS, FeatureCrf
 from workbench.baselines.feature_crf.features import described, shape, short_shape, word_features
 from workbench.runtime.decoding import bio_tags
@@ -165,7 +165,7 @@ def test_a_label_that_training_never_saw_is_never_predicted():
 
     assert baseline.weights.seen.sum() == 4  # O, B-PER, I-PER, B-LOC
     rows = baseline.emissions(features_of("Ada"))
-    assert (rows[0, ~baseline.weights.seen] == LEAST).all()
+    assert (rows[0, ~baseline.weights.seen] == MIN_LOGIT).all()
 
 
 @pytest.mark.parametrize("task", [TAG, TOKEN], ids=["tag", "token"])

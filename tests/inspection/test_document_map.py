@@ -76,7 +76,7 @@ def test_a_document_of_the_index_is_at_the_place_of_its_point(tiny_model, tmp_pa
     from tests.inspection.test_uses import build
     from workbench.inspection.subject import Subject
 
-    monkeypatch.setattr(projections, "LEAST", 4)
+    monkeypatch.setattr(projections, "MIN_POINTS", 4)
     subject = Subject(tiny_model)
     path = build(subject, tmp_path, "documents")
     index, projection = Index(path), Projection(clusters=2)

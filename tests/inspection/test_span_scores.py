@@ -8,7 +8,7 @@ pytest.importorskip("transformers")
 
 from tests.inspection.test_transitions import asked, available, made  # noqa: E402
 from workbench.base.errors import ModelError, WorkbenchError  # noqa: E402
-from workbench.inspection.span_scores.info import PART  # noqa: E402
+from workbench.inspection.span_scores.info import PAGE_WORDS  # noqa: E402
 from workbench.runtime import candidates  # noqa: E402
 from workbench.tasks.predictor import Predictor  # noqa: E402
 
@@ -64,13 +64,13 @@ def test_spans_that_overlap_better_ones_are_counted(folder, monkeypatch):
 
 
 def test_a_long_text_is_shown_in_parts_with_every_candidate_once(folder):
-    text = " ".join(["ada", "met", "bob"] * PART)  # three parts
+    text = " ".join(["ada", "met", "bob"] * PAGE_WORDS)  # three parts
 
     found = [asked(folder, "span_scores", text, part=part) for part in (1, 2, 3)]
 
     assert [item.part for item in found] == [1, 2, 3] and {item.parts for item in found} == {3}
-    assert [len(item.scores) for item in found] == [PART] * 3
-    assert [len(item.words) for item in found] == [PART + 2, PART + 2, PART]
+    assert [len(item.scores) for item in found] == [PAGE_WORDS] * 3
+    assert [len(item.words) for item in found] == [PAGE_WORDS + 2, PAGE_WORDS + 2, PAGE_WORDS]
 
 
 def test_a_part_that_does_not_exist_is_refused(folder):

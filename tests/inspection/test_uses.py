@@ -180,7 +180,7 @@ def test_a_copy_of_a_document_is_nearest(subject, tmp_path):
 
 
 def test_lower_layers_are_left_out_of_an_index_that_would_be_too_large(monkeypatch):
-    monkeypatch.setattr(index, "MOST_BYTES", 2 * 100 * 16 * 2)
+    monkeypatch.setattr(index, "MAX_BYTES", 2 * 100 * 16 * 2)
 
     assert index.stored_layers((16, 16, 16, 16), 100) == (2, 3)
     assert index.stored_layers((16, 16, 16, 16), 1_000_000) == (3,)

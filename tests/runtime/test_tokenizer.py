@@ -111,7 +111,7 @@ def test_a_truncated_text_is_encoded_alike_however_much_follows(request, monkeyp
         next(tokenizer.whole([(text,)], 32)),
         next(tokenizer.whole([("late", text)], 32)),
     )
-    monkeypatch.setattr("workbench.runtime.tokenizer.AMPLE", 10**9)
+    monkeypatch.setattr("workbench.runtime.tokenizer.CHARACTERS_PER_SUBWORD", 10**9)
     (all_of_it, all_cut), (whole_pair, whole_cut) = (
         next(tokenizer.whole([(text,)], 32)),
         next(tokenizer.whole([("late", text)], 32)),

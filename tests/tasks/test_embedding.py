@@ -142,7 +142,7 @@ def test_rows_of_a_large_document_are_collected_in_a_file(embed, tiny_run, monke
     given = documents(["the tram was late . " * 60, "the tram"])
     expected, _result = embed(tiny_run("tag"), given)
     monkeypatch.setattr(embedding, "IN_MEMORY", 100)
-    monkeypatch.setattr(embedding, "AT_ONCE", 100)
+    monkeypatch.setattr(embedding, "MAX_BUFFERED_BYTES", 100)
 
     found, _result = embed(tiny_run("tag"), given)
 

@@ -115,7 +115,7 @@ def test_nothing_and_a_single_text(tmp_path):
 def test_results_do_not_depend_on_batches_and_forgotten_words(tmp_path, monkeypatch):
     texts = changed_texts(40)
     expected = links_of(texts, tmp_path / "a", batch=100)
-    monkeypatch.setattr(near_duplicates, "MOST_WORDS", 20)
+    monkeypatch.setattr(near_duplicates, "MAX_CACHED_WORDS", 20)
 
     assert links_of(texts, tmp_path / "b", batch=3) == expected
 
@@ -134,7 +134,10 @@ def test_the_search_can_be_cancelled(tmp_path):
 def test_bands_miss_one_pair_in_a_thousand_at_the_threshold(threshold):
     bands, rows = bands_of(threshold)
 
-    assert missed(threshold, bands, rows) <= 1e-3 and bands * rows <= near_duplicates.MOST_ROWS
+    assert (
+        missed(threshold, bands, rows) <= 1e-3
+        and bands * rows <= near_duplicates.MAX_SIGNATURE_ROWS
+    )
     assert missed(threshold / 2, bands, rows) > 0.4  # few candidates far below it
 
 

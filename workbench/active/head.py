@@ -12,7 +12,7 @@ import numpy as np
 
 STRENGTH = 0.1  # inverse of the L2 penalty on standardized vectors
 ITERATIONS, FURTHER = 30, 8  # of the first training, and of each that continues it
-AT_ONCE = 16_384  # rows that are predicted at a time
+BLOCK_ROWS = 16_384  # rows that are predicted at a time
 
 
 class Head:
@@ -77,9 +77,11 @@ class Head:
             if weights is None:
                 probabilities[:, columns] = 1.0
                 continue
-            for start in range(0, len(rows), AT_ONCE):
-                part = rows[start : start + AT_ONCE].astype(np.float32, copy=False) @ weights + bias
-                probabilities[start : start + AT_ONCE, columns] = _normalized(part)
+            for start in range(0, len(rows), BLOCK_ROWS):
+                part = (
+                    rows[start : start + BLOCK_ROWS].astype(np.float32, copy=False) @ weights + bias
+                )
+                probabilities[start : start + BLOCK_ROWS, columns] = _normalized(part)
         return probabilities
 
     def _linear(self, key: int, model: Any) -> tuple[list[int], Any, Any]:

@@ -22,10 +22,10 @@ from workbench.base.registry import registry
 from workbench.inspection.corpus.index import Index
 from workbench.tasks.answers import read_documents
 
-LEAST = 10  # labelled documents before the first training
+MIN_LABELLED = 10  # labelled documents before the first training
 POINT = 10  # new labels between two points of the learning curve
 FOLDS = 5  # parts of the labelled documents, each of which is held out once
-LEAST_DEV = 10  # labelled documents of dev from which these are measured instead
+MIN_DEV = 10  # labelled documents of dev from which these are measured instead
 SCALED = 20_000  # rows that the scale of the vectors is taken from
 IN_MEMORY = 512 << 20  # bytes of vectors
 CLASSES = 5  # classes of a document whose probabilities are returned
@@ -55,13 +55,13 @@ class InstantModel:
     measured. strategy, share, seed: of the order. show: number of documents at its beginning whose
     labels are returned; also: ids of others.
 
-    An answer has `labelled` (number of documents), and from LEAST on `ids`, `scores`, `control`
-    (arrays, unlabelled documents in order), `answers` {id: [[label, start, end, probability]]},
-    `chances` {id: [[start, end, [[label, probability]]]]} of the words of `also`, the CHANCES most
-    probable, where every word has a tag; `classes` {id: [[label, probability]]} of the documents of
-    `answers`, the CLASSES most probable of a layer of classes; `score` on held-out labels (None if
-    not measurable) with `tested` documents, `agreement` (Cohen's kappa with the predictions POINT
-    labels ago, else None), `seconds`.
+    An answer has `labelled` (number of documents), and from MIN_LABELLED on `ids`, `scores`,
+    `control` (arrays, unlabelled documents in order), `answers` {id: [[label, start, end,
+    probability]]}, `chances` {id: [[start, end, [[label, probability]]]]} of the words of `also`,
+    the CHANCES most probable, where every word has a tag; `classes` {id: [[label, probability]]} of
+    the documents of `answers`, the CLASSES most probable of a layer of classes; `score` on held-out
+    labels (None if not measurable) with `tested` documents, `agreement` (Cohen's kappa with the
+    predictions POINT labels ago, else None), `seconds`.
     """
 
     def __init__(self, params: Request):
@@ -93,10 +93,10 @@ class InstantModel:
     def __call__(self, request: Request) -> dict[str, Any]:
         began = time.perf_counter()
         self._take(request["gold"])
-        if self.labelled < LEAST:
+        if self.labelled < MIN_LABELLED:
             return {"labelled": self.labelled}
         dev = {self.row[id] for id in request["dev"] if id in self.row} & set(self.gold)
-        dev = dev if len(dev) >= LEAST_DEV else set()
+        dev = dev if len(dev) >= MIN_DEV else set()
         self._train = [number for number in self.gold if number not in dev]
         self._fit(self.head, self._train)
         probabilities = self.head.probabilities(self.vectors)
@@ -188,7 +188,7 @@ class InstantModel:
                 number: self.held_out[number] for number in self._train if number in self.held_out
             }
         )
-        if len(predicted) < LEAST:
+        if len(predicted) < MIN_LABELLED:
             return None, len(predicted)
         pairs = [(self.gold[number], answer) for number, answer in predicted.items()]
         return self._score(pairs), len(pairs)
@@ -196,7 +196,7 @@ class InstantModel:
     @property
     def idle_steps(self) -> Iterator[int]:
         """Predict each part of the labels by a model that was trained on the others."""
-        for fold in range(FOLDS) if len(self.gold) >= LEAST else ():
+        for fold in range(FOLDS) if len(self.gold) >= MIN_LABELLED else ():
             rest = [
                 number for number in self._train if number % FOLDS != fold and number in self.gold
             ]

@@ -22,7 +22,7 @@ from workbench.active.base import (
 TINY = 1e-12
 DOUBTFUL = 0.9  # a word outside of spans with a lower probability may belong to a span
 CENTERS = 500  # documents that diversity selects; all others follow by their distance
-AT_ONCE = 8192  # rows that are compared at a time
+BLOCK_ROWS = 8192  # rows that are compared at a time
 
 
 def _total(values: np.ndarray, decisions: Decisions) -> np.ndarray:
@@ -211,8 +211,8 @@ def k_center(vectors: np.ndarray, known: np.ndarray, most: int, *, seed: int = 1
 def _lengths(vectors: np.ndarray) -> np.ndarray:
     """Squared lengths (N,)."""
     parts = [
-        np.square(vectors[start : start + AT_ONCE].astype(np.float32)).sum(1)
-        for start in range(0, len(vectors), AT_ONCE)
+        np.square(vectors[start : start + BLOCK_ROWS].astype(np.float32)).sum(1)
+        for start in range(0, len(vectors), BLOCK_ROWS)
     ]
     return np.concatenate([np.zeros(0, np.float32), *parts])
 
@@ -223,8 +223,8 @@ def _come_nearer(
     """Lower `nearest` (N,) to the squared distances from any of the centers (C, W)."""
     points = centers.astype(np.float32)
     own = np.square(points).sum(1)
-    for start in range(0, len(vectors), AT_ONCE):
-        part = slice(start, start + AT_ONCE)
+    for start in range(0, len(vectors), BLOCK_ROWS):
+        part = slice(start, start + BLOCK_ROWS)
         rows = vectors[part].astype(np.float32, copy=False)
         squared = lengths[part, None] + own - 2 * rows @ points.T
         nearest[part] = np.minimum(nearest[part], np.maximum(squared.min(1), 0.0))

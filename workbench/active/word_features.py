@@ -20,8 +20,8 @@ from workbench.text.segment import tokens_of
 WIDTH = 256  # of a document
 SPELLING, BESIDE = 64, 32  # widths of the parts of a word: its n-grams, the words beside it
 NGRAM = 4  # characters, with a mark at each end of the word
-LONGEST = 20_000  # characters of a document that are read
-LEAST = 2  # documents or words with a feature, which others are left out for
+MAX_CHARACTERS = 20_000  # characters of a document that are read
+MIN_COUNT = 2  # documents or words with a feature, which others are left out for
 AFTER = 1 << 20  # features in all; further new ones are left out
 SEED = 1
 
@@ -90,7 +90,9 @@ def _of_words(
 
 def _words(document: Document) -> list[str]:
     text = document.text
-    return [text[start:end].casefold() for start, end in tokens_of(document) if end <= LONGEST]
+    return [
+        text[start:end].casefold() for start, end in tokens_of(document) if end <= MAX_CHARACTERS
+    ]
 
 
 def _features(words: Sequence[str]) -> set[str]:
@@ -145,7 +147,7 @@ class _Counts:
         ones = np.ones(len(self._columns), np.float32)
         table = sparse.csr_matrix((ones, self._columns, self._ends), shape=shape)
         often = np.bincount(self._columns, minlength=shape[1])
-        shared = np.flatnonzero(often >= LEAST)
+        shared = np.flatnonzero(often >= MIN_COUNT)
         if not len(shared):
             return np.zeros((count, 1), np.float32)
         weights = (np.log(count / often[shared]) + 1).astype(np.float32)

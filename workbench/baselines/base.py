@@ -17,7 +17,7 @@ from workbench.tasks.spec import TaskInfo
 from workbench.text.document import Document
 from workbench.text.segment import tokens_of
 
-LEAST = -30.0  # logit of a label that training never saw: probability 1e-13
+MIN_LOGIT = -30.0  # logit of a label that training never saw: probability 1e-13
 
 
 class Baseline(ABC):

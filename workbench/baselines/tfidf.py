@@ -11,14 +11,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from workbench.baselines.base import LEAST, Baseline, Feature, classes, is_exclusive
+from workbench.baselines.base import MIN_LOGIT, Baseline, Feature, classes, is_exclusive
 from workbench.runtime.inputs import Prepared
 from workbench.tasks.spec import TaskInfo
 from workbench.text.document import Document
 from workbench.text.segment import tokens_of
 
 WORDS, WEIGHTS = "words.json", "weights.npz"
-MOST_WORDS = 50_000  # most frequent features that are kept
+MAX_FEATURES = 50_000  # most frequent features that are kept
 SECOND = "\x1f"  # begins the features of a second text
 Place = tuple[str, int, int]  # of a word: field, start, end
 
@@ -45,7 +45,7 @@ def placed_grams(document: Document) -> list[tuple[str, tuple[Place, ...]]]:
 
 
 class TfidfLinear(Baseline):
-    """coef (L, V), intercept (L,): logit of each label; absent labels have LEAST."""
+    """coef (L, V), intercept (L,): logit of each label; absent labels have MIN_LOGIT."""
 
     def __init__(
         self, words: Mapping[str, int], idf: np.ndarray, coef: np.ndarray, intercept: np.ndarray
@@ -71,7 +71,7 @@ class TfidfLinear(Baseline):
         features = vectorizer.fit_transform(documents)
         words = {word: int(number) for word, number in vectorizer.vocabulary_.items()}
         coef = np.zeros((len(labels), features.shape[1]), np.float32)
-        intercept = np.full(len(labels), LEAST)
+        intercept = np.full(len(labels), MIN_LOGIT)
         gold = classes(task, golds, labels)
         if is_exclusive(task):
             _fit_classes(cls.classifier(seed), features, gold.argmax(axis=1), coef, intercept)
@@ -133,7 +133,7 @@ class TfidfLinear(Baseline):
 def _vectorizer(words: Mapping[str, int] | None = None) -> Any:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    limit = MOST_WORDS if words is None else None
+    limit = MAX_FEATURES if words is None else None
     return TfidfVectorizer(analyzer=grams, sublinear_tf=True, max_features=limit, vocabulary=words)
 
 
@@ -162,7 +162,7 @@ def _fit_label(
 ) -> None:
     """A label on its own; one that all or no documents have needs no model."""
     if relevant.all():
-        intercept[number] = -LEAST
+        intercept[number] = -MIN_LOGIT
     elif relevant.any():
         model.fit(features, relevant)
         coef[number], intercept[number] = model.coef_[0], model.intercept_[0]

@@ -19,9 +19,9 @@ _HEADER = re.compile(
     r"(?:.*[_ -])?(?:labels?|tags?|ner|pos|class|category|target|lit|fine|type)", re.I
 )
 _COUNTED = 100_000  # texts that are compared
-_LEAST = 3  # documents of which "most" means something
-_LISTED = 5
-_SHOWN = 60  # characters of a text
+_MIN_DOCUMENTS = 3  # documents of which "most" means something
+_MAX_LISTED_LABELS = 5
+_MAX_EXCERPT_CHARS = 60  # characters of a text
 
 
 class ContentChecks:
@@ -68,7 +68,7 @@ class ContentChecks:
         number = hash(texts)
         self._texts[number] += 1
         if self._texts[number] == 2:
-            self._examples[number] = texts[0][1][: _SHOWN + 1]
+            self._examples[number] = texts[0][1][: _MAX_EXCERPT_CHARS + 1]
 
     def failures(self) -> Iterator[str]:
         """A sentence if most records of the current file have errors."""
@@ -131,7 +131,7 @@ class ContentChecks:
                 for (name, other), count in self._labels.items()
                 if name == layer and other != label
             ]
-            usual = sum(others) >= _LEAST and min(others, default=0) > 1
+            usual = sum(others) >= _MIN_DOCUMENTS and min(others, default=0) > 1
             if usual or (others and _HEADER.fullmatch(label)):
                 yield _(
                     "Layer {layer}: the label {label} occurs in the first record only. Check "
@@ -142,10 +142,12 @@ class ContentChecks:
         """The text of more than half of the documents."""
         counted = self._texts.total()
         for number, n in self._texts.most_common(1):
-            if n < _LEAST or n * 2 <= counted:
+            if n < _MIN_DOCUMENTS or n * 2 <= counted:
                 continue
             text = self._examples[number]
-            excerpt = text[: _SHOWN - 1] + "…" if len(text) > _SHOWN else text
+            excerpt = (
+                text[: _MAX_EXCERPT_CHARS - 1] + "…" if len(text) > _MAX_EXCERPT_CHARS else text
+            )
             yield ngettext(
                 "{n:,} of {all:,} document has the text {text}. Check which column holds the text.",
                 "{n:,} of {all:,} documents have the same text ({text}). Check which column holds "
@@ -155,5 +157,5 @@ class ContentChecks:
 
 
 def _listed(labels: list[str]) -> str:
-    listed = ", ".join(repr(label) for label in labels[:_LISTED])
-    return f"{listed}, …" if len(labels) > _LISTED else listed
+    listed = ", ".join(repr(label) for label in labels[:_MAX_LISTED_LABELS])
+    return f"{listed}, …" if len(labels) > _MAX_LISTED_LABELS else listed

@@ -16,7 +16,7 @@ from workbench.importers.source import Source
 
 TEXT_FORMAT = "text"
 _TEXT_FORMATS = (TEXT_FORMAT, "text-file")
-SURE = 0.9  # confidence at which a plugin takes precedence over unsupported formats
+PLUGIN_CONFIDENCE = 0.9  # confidence at which a plugin takes precedence over unsupported formats
 log = logging.getLogger(__name__)
 
 
@@ -147,7 +147,7 @@ def _of_plugins(head: str, name: str) -> Detected | None:
     ]
     guesses = [(format, _sniff(format, head, name)) for format in added]
     format, guess = max(guesses, key=lambda pair: pair[1].confidence, default=("", Guess(0.0)))
-    return Detected(format, guess.why) if guess.confidence >= SURE else None
+    return Detected(format, guess.why) if guess.confidence >= PLUGIN_CONFIDENCE else None
 
 
 def _sniff(format: str, head: str, name: str) -> Guess:

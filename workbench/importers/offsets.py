@@ -38,7 +38,7 @@ _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<!--")
 _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|[ntrfb\"'\\])")
 _CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "b": "\b"}
 _HIDDEN = ("script", "style", "head", "title")
-_MOST_TRIES = 50  # records without any fitting form, after which no more is tried
+_MAX_TRIES = 50  # records without any fitting form, after which no more is tried
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Offsets:
             return usual
         if not markup and all(map(usual.holds, known)):
             return usual
-        tries = _countings(text, fixed=fixed, markup=markup) if self._failed < _MOST_TRIES else ()
+        tries = _countings(text, fixed=fixed, markup=markup) if self._failed < _MAX_TRIES else ()
         for counting in tries:
             if (mark or MARK not in counting.ways) and all(map(counting.holds, known)):
                 if counting.ways and not any(map(counting.holds_to_the_edges, known)):

@@ -8,7 +8,7 @@ from workbench.base.errors import not_unicode
 from workbench.base.i18n import _
 from workbench.text.dataset import Record
 from workbench.text.document import SPLITS, TEXT, Document
-from workbench.text.labels import LONGEST_NAME
+from workbench.text.labels import MAX_NAME_CHARS
 from workbench.text.questions import Question
 from workbench.text.relations import Relation, layer_of_ends
 from workbench.text.spans import Span
@@ -52,12 +52,12 @@ def check(record: Record) -> None:
             )
     for labels in record.marks.values():
         for label in labels:
-            if len(label) > LONGEST_NAME:
+            if len(label) > MAX_NAME_CHARS:
                 _check_label(label)
     for spans in record.spans.values():
         for span in spans:
             within = 0 <= span.start <= span.end <= lengths.get(span.field, -1)
-            if not within or span.parts or not 0 < len(span.label) <= LONGEST_NAME:
+            if not within or span.parts or not 0 < len(span.label) <= MAX_NAME_CHARS:
                 _check_span(span, lengths)
     for relations in record.relations.values():
         for relation in relations:
@@ -81,10 +81,10 @@ def _check_document(document: Document) -> dict[str, int]:
             message = _("the text") if name == TEXT else _("the text {name!r}").format(name=name)
             check_text(content, message)
         lengths[name] = len(content)
-    if len(document.key) > LONGEST_NAME:
+    if len(document.key) > MAX_NAME_CHARS:
         raise Fault(
             _("the key is too long: {count:,} of at most {most:,} characters").format(
-                count=len(document.key), most=LONGEST_NAME
+                count=len(document.key), most=MAX_NAME_CHARS
             )
         )
     if not document.key.isascii() or "\0" in document.key:
@@ -101,10 +101,10 @@ def _check_document(document: Document) -> dict[str, int]:
 def _check_name(name: str) -> None:
     """Validate the name of a text within its document."""
     check_text(name, _("the name of a text"))
-    if len(name) > LONGEST_NAME:
+    if len(name) > MAX_NAME_CHARS:
         raise Fault(
             _("the name of a text is too long: {count:,} of at most {most:,} characters").format(
-                count=len(name), most=LONGEST_NAME
+                count=len(name), most=MAX_NAME_CHARS
             )
         )
 
@@ -195,12 +195,12 @@ def _check_question(question: Question, length: int) -> None:
 
 
 def _check_label(label: str) -> None:
-    if len(label) > LONGEST_NAME:
+    if len(label) > MAX_NAME_CHARS:
         raise Fault(
             _(
                 "a label is too long: {count:,} of at most {most:,} characters; check that it is "
                 "a label"
-            ).format(count=len(label), most=LONGEST_NAME)
+            ).format(count=len(label), most=MAX_NAME_CHARS)
         )
 
 

@@ -22,7 +22,7 @@ from workbench.models.generate import CAUSAL, LanguageModel, padded
 from workbench.runtime.inputs import MASK, EncodedInput, Prepared, stack
 from workbench.text.document import Document
 
-MOST_CHARACTERS = 1000  # that can be added to a text
+MAX_ADDED_CHARS = 1000  # that can be added to a text
 
 
 class Continuation(Protocol):
@@ -217,7 +217,7 @@ class _Characters(Continuation):
     def __init__(self, subject: Subject, document: Document, direction: str):
         self._direction = direction
         self.backward = self._direction == PREVIOUS
-        self.limit = MOST_CHARACTERS
+        self.limit = MAX_ADDED_CHARS
         self._encoder, self._device = subject.encoder, subject.encoder.device
         self._reader = cast(ReadsCharacters, subject.encoder)
         known = self._reader.character_ids(document.texts[0][1], self._direction)

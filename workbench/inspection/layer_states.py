@@ -13,8 +13,8 @@ from workbench.tasks.embedding import ALL, Embedder
 from workbench.text.document import Document
 
 DOCUMENT = "document"
-MOST_BYTES = 256_000_000  # of the vectors of one encoder
-AT_ONCE = 64  # documents between two messages
+MAX_BYTES = 256_000_000  # of the vectors of one encoder
+BATCH_DOCUMENTS = 64  # documents between two messages
 
 
 @dataclass(frozen=True)
@@ -33,18 +33,18 @@ def layer_states(
 ) -> Generator[float, None, LayerStates]:
     """Yields the share that is done. unit: WORD (mean over its units) or DOCUMENT (mean over all).
 
-    At most `most` rows, fewer where their vectors would exceed MOST_BYTES: those of the first
+    At most `most` rows, fewer where their vectors would exceed MAX_BYTES: those of the first
     documents. Words of documents that are cut in the middle are all kept.
     """
     encoder = subject.encoder
-    most = min(most, max(1, MOST_BYTES // (2 * sum(encoder.widths))))
+    most = min(most, max(1, MAX_BYTES // (2 * sum(encoder.widths))))
     rows: list[list[np.ndarray]] = [[] for _width in encoder.widths]
     owners, spans, count = list[np.ndarray](), list[np.ndarray](), 0
     with scratch.folder("layers") as folder:
         embedder = Embedder(encoder, subject.max_length, unit, ALL, folder)
-        for start in range(0, len(documents), AT_ONCE):
+        for start in range(0, len(documents), BATCH_DOCUMENTS):
             for at, embedded in enumerate(
-                embedder.stream(documents[start : start + AT_ONCE]), start
+                embedder.stream(documents[start : start + BATCH_DOCUMENTS]), start
             ):
                 if count < most:
                     for chunks, layer in zip(rows, embedded.layers.values(), strict=True):
@@ -54,7 +54,7 @@ def layer_states(
                     count += len(embedded.offsets)
             if count >= most:
                 break
-            yield min(1.0, (start + AT_ONCE) / len(documents))
+            yield min(1.0, (start + BATCH_DOCUMENTS) / len(documents))
     layers = tuple(
         np.concatenate([np.zeros((0, width), np.float16), *chunks])
         for width, chunks in zip(encoder.widths, rows, strict=True)

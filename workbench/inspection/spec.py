@@ -68,7 +68,7 @@ OUTPUTS = {
 }
 
 
-PART = 1024  # tokens read per request of the window for a long text: a second on one core
+PAGE_TOKENS = 1024  # tokens read per request of the window for a long text: a second on one core
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from workbench.text.segmenters import base as segmenters
 
 _HEADS = {"next": "next_lm", "previous": "previous_lm"}  # of language models that read words
 TEXT = "text"  # the head of encoder–decoders
-LONGEST = 512  # maximum units per input of a pretrained model that defines no limit
+DEFAULT_MAX_UNITS = 512  # maximum units per input of a pretrained model that defines no limit
 
 
 @dataclass(frozen=True)
@@ -233,9 +233,13 @@ class Subject(Predicting):
     @property
     def max_length(self) -> int:
         """Maximum units per input."""
-        return self.predictor.max_length if self.is_run else min(self.encoder.max_length, LONGEST)
+        return (
+            self.predictor.max_length
+            if self.is_run
+            else min(self.encoder.max_length, DEFAULT_MAX_UNITS)
+        )
 
-    def prepared(self, document: Document, *, longest: int = LONGEST) -> Prepared:
+    def prepared(self, document: Document, *, longest: int = DEFAULT_MAX_UNITS) -> Prepared:
         """The document as the model reads it: one input, or the windows of a long text.
 
         `longest` limits the windows of a pretrained model; those of a run are as in training.

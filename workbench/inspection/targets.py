@@ -15,7 +15,7 @@ from workbench.models.base import Encoder
 from workbench.runtime.preparers.subwords import Subwords
 from workbench.text.document import Document
 
-LONGEST, MOST_WRITTEN = 64, 20  # units
+MAX_TARGET_UNITS, MAX_WRITTEN_UNITS = 64, 20  # units
 
 
 def target_of(
@@ -29,7 +29,9 @@ def target_of(
     target, own = typed, False
     if not typed.strip():
         target, own = _own(subject, document, inputs), True
-    ids: list[int] = subwords_of(subject.writer).tokenizer.backend.encode(target).ids[:LONGEST]
+    ids: list[int] = (
+        subwords_of(subject.writer).tokenizer.backend.encode(target).ids[:MAX_TARGET_UNITS]
+    )
     if not ids:
         raise WorkbenchError(_("The target text has no tokens."))
     return target, own, ids
@@ -43,7 +45,7 @@ def _own(subject: Subject, document: Document, inputs: Mapping[str, Tensor]) -> 
         if subject.encoder.label_texts:  # numbers
             return subject.encoder.outputs[int(predicted.logits[0][LOGITS].argmax())]
     with torch.inference_mode():
-        written = subject.writer.written(inputs, MOST_WRITTEN)[0].tolist()
+        written = subject.writer.written(inputs, MAX_WRITTEN_UNITS)[0].tolist()
     return str(subwords_of(subject.writer).tokenizer.backend.decode(written))
 
 

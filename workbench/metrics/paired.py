@@ -15,8 +15,8 @@ from workbench.metrics import resampling
 from workbench.metrics.resampling import LABEL, Arrays, Statistic, bounds, weights
 
 ROUNDS = 10_000
-LEAST_ROUNDS = 1000
-CELLS = 20_000_000  # rounds × documents; fewer rounds for many documents, LEAST_ROUNDS or more
+MIN_ROUNDS = 1000
+CELLS = 20_000_000  # rounds × documents; fewer rounds for many documents, MIN_ROUNDS or more
 SEED = 1
 TOLERANCE = 1e-12  # differences that are equal but for rounding
 
@@ -54,7 +54,7 @@ class Bootstrapped:
 
 def rounds_for(n: int, rounds: int = ROUNDS) -> int:
     """The number of resamples for n documents: `rounds`, fewer for many documents."""
-    return min(rounds, max(LEAST_ROUNDS, CELLS // max(1, n)))
+    return min(rounds, max(MIN_ROUNDS, CELLS // max(1, n)))
 
 
 def bootstrap(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-LARGEST = 700.0  # exponent; exp(710) is no finite float
+MAX_EXPONENT = 700.0  # exponent; exp(710) is no finite float
 
 
 @dataclass(frozen=True)
@@ -32,4 +32,4 @@ def perplexity(total: float, tokens: int, *, words: float, characters: float) ->
 
 
 def _mean(total: float, count: float) -> float | None:
-    return math.exp(min(total / count, LARGEST)) if count else None
+    return math.exp(min(total / count, MAX_EXPONENT)) if count else None

@@ -31,7 +31,7 @@ OUTCOMES = CORRECT, WRONG, HALF, MISSED, SPURIOUS = (
     "missed",
     "spurious",
 )
-LEAST_SHARE = 0.01  # of the gold span that a prediction must cover to count as an overlap
+MIN_OVERLAP_SHARE = 0.01  # of the gold span that a prediction must cover to count as an overlap
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +177,9 @@ def _distance(gold: Span, span: Span) -> int:
 def _covers(gold: Span, span: Span) -> bool:
     shared = min(gold.end, span.end) - max(gold.start, span.start)
     return (
-        gold.field == span.field and shared > 0 and shared >= LEAST_SHARE * (gold.end - gold.start)
+        gold.field == span.field
+        and shared > 0
+        and shared >= MIN_OVERLAP_SHARE * (gold.end - gold.start)
     )
 
 

@@ -31,7 +31,7 @@ from workbench.models.spec.info import FamilyInfo
 if TYPE_CHECKING:
     from types import TracebackType
 
-SMALL = (
+SMALL_FILES = (
     "config.json",
     "generation_config.json",
     "README.md",
@@ -50,7 +50,7 @@ TOKENIZERS = (
     "tokenizer.model",
     "sentencepiece.bpe.model",
 )
-MOST_HITS = 20  # models that a search returns of each format
+MAX_HITS = 20  # models that a search returns of each format
 BLOCK = 1 << 20  # bytes per read
 NETWORK = ("httpx", "httpx2", "httpcore", "httpcore2", "huggingface_hub")  # modules of its errors
 
@@ -76,7 +76,7 @@ def look_up(
 def search(
     params: Mapping[str, Any], folder: Path
 ) -> Generator[dict[str, Any], str | None, dict[str, Any]]:
-    """Job target. params: words. Returns a SearchResult as JSON: at most MOST_HITS models of each
+    """Job target. params: words. Returns a SearchResult as JSON: at most MAX_HITS models of each
     supported format, most downloaded first.
     """
     words = params["words"]
@@ -99,13 +99,13 @@ def _hits(info: FamilyInfo, words: str) -> Iterator[SearchHit]:
         search=words,
         filter=None if known else info.library,
         sort="downloads",
-        limit=2 * MOST_HITS,
+        limit=2 * MAX_HITS,
     )
     tagged = (
         (model, next((tag for tag in model.tags or () if tag in known), "")) for model in every
     )
     usable = ((model, family or info.id) for model, family in tagged if family or not known)
-    for model, family in islice(usable, MOST_HITS):
+    for model, family in islice(usable, MAX_HITS):
         licence = _licence({}, model.tags or ())
         yield SearchHit(model.id, int(model.downloads or 0), family, licence, info.library)
 
@@ -184,7 +184,7 @@ def _described(model_id: str, revision: str | None) -> Repository:
     if not has_config:  # no model of transformers
         weight_names, of_family = places.without_config(sizes)
         weights, pickled = list(weight_names), True
-    names = [text for text in (*SMALL, *TOKENIZERS) if text in sizes] + weights
+    names = [text for text in (*SMALL_FILES, *TOKENIZERS) if text in sizes] + weights
     if not weights:
         missing = spec.WEIGHTS if has_config else places.CONFIG
         raise ModelError(

@@ -25,7 +25,7 @@ from workbench.models import device as devices
 from workbench.models.spec import ModelInfo
 
 CLEARLY_FASTER = 1.15  # minimum speedup; below it the lower precision is not worthwhile
-LEAST_WIDTH = 96  # of a model; below it most of a step is not matrix multiplication
+MIN_WIDTH = 96  # of a model; below it most of a step is not matrix multiplication
 ROWS = 512  # batch size × length; with fewer rows, converting the weights dominates
 OPERATIONS = 4e9  # maximum per pass of the measurement: 55 ms on a core with 75 GFLOP/s
 REPEATS = (2, 6)  # minimum and maximum passes per precision, after one warm-up pass
@@ -105,7 +105,7 @@ def choose(
     """
     if precision == "fp32" or not devices.has_bf16(device):
         return Choice(False)
-    if precision == "auto" and shape[0] < LEAST_WIDTH:
+    if precision == "auto" and shape[0] < MIN_WIDTH:
         return Choice(False)
     if precision == "bf16" or device.type != "cpu":
         return Choice(True)

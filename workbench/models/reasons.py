@@ -7,7 +7,7 @@ import re
 from workbench.base.errors import unreadable
 from workbench.base.i18n import _
 
-MOST = 300  # characters
+MAX_CHARS = 300  # characters
 _CHECKED = re.compile(r"Weights only load")
 _NEEDED = re.compile(r"Unsupported (?:global|class|operand): (?:GLOBAL )?([\w.]+)")
 
@@ -29,4 +29,4 @@ def reason(error: BaseException) -> str:
     first, *others = text.split("\n")
     if first.endswith(":") and others:  # names the object first, and what is wrong with it next
         first = f"{first} {others[0].strip()}"
-    return first[:MOST].strip().removesuffix(".") or type(error).__name__
+    return first[:MAX_CHARS].strip().removesuffix(".") or type(error).__name__

@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 
-MOST = 2_000_000  # different words that are counted at the same time; about 200 MB
+MAX_WORDS = 2_000_000  # different words that are counted at the same time; about 200 MB
 
 
 class Vocabulary:
-    """Counts of words. Above MOST different ones, the rarest are forgotten, as gensim does."""
+    """Counts of words. Above MAX_WORDS different ones, the rarest are forgotten, as gensim does."""
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(self, most: int = MAX_WORDS) -> None:
         self.counts, self.most, self.least = Counter[str](), most, 1
 
     def add(self, words: Iterable[str]) -> None:

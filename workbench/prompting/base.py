@@ -10,7 +10,7 @@ from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.text.document import choice_names
 
-LONGEST = 1_000_000  # maximum characters of a finished prompt
+MAX_PROMPT_CHARS = 1_000_000  # maximum characters of a finished prompt
 
 
 class TemplateError(SpecError):
@@ -104,7 +104,8 @@ class Request:
 class Rendered:
     """The prompts of one request, in the order of its labels, or the reason why there are none.
 
-    `too_long`: a prompt has more than LONGEST characters. `seconds`: processor time of rendering.
+    `too_long`: a prompt has more than MAX_PROMPT_CHARS characters. `seconds`: processor time of
+    rendering.
     """
 
     prompts: tuple[Prompt, ...] = ()

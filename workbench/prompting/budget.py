@@ -12,7 +12,7 @@ from itertools import islice
 from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _, ngettext
 from workbench.prompting.base import (
-    LONGEST,
+    MAX_PROMPT_CHARS,
     Example,
     Labels,
     Prompt,
@@ -160,7 +160,7 @@ class Budget:
     # ------------------------------------------------------------ single search
 
     def _search(self, document: Asked) -> _Search:
-        text, text_b = document.text[:LONGEST], document.text_b[:LONGEST]
+        text, text_b = document.text[:MAX_PROMPT_CHARS], document.text_b[:MAX_PROMPT_CHARS]
         whole = (text, text_b) == (document.text, document.text_b)
         labels = self._labels.of(document.choices)
         probe = _Prober(self, replace(document, text=text, text_b=text_b))

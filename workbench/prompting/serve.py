@@ -16,13 +16,13 @@ from typing import Any
 
 from workbench.base.errors import TimeLimitExceeded
 from workbench.prompting import limits
-from workbench.prompting.base import LONGEST, Example, Labels, TemplateError
+from workbench.prompting.base import MAX_PROMPT_CHARS, Example, Labels, TemplateError
 from workbench.prompting.template import Template, TooLong
 
 OFTEN = 0.02  # seconds between two parts of an answer
-LARGE = 200_000  # characters after which a part is sent
+CHUNK_CHARS = 200_000  # characters after which a part is sent
 Answers = Generator[list[dict[str, Any]], None, None]  # parts of the answer to one request
-LARGEST = 4 * LONGEST  # maximum characters of all prompts of an item together
+MAX_ITEM_CHARS = 4 * MAX_PROMPT_CHARS  # maximum characters of all prompts of an item together
 
 
 def open_templates(params: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Answers]:
@@ -46,7 +46,7 @@ def _answers(
     for item in request["items"]:
         part.append(job.answer(item))
         size += sum(map(len, part[-1].get("texts", ())))
-        if job.over or size > LARGE or time.monotonic() - began > OFTEN:
+        if job.over or size > CHUNK_CHARS or time.monotonic() - began > OFTEN:
             yield part
             part, size, began = [], 0, time.monotonic()
         if job.over:
@@ -118,6 +118,6 @@ class _Job:
         ):
             parts = (filled.before, filled.answer, filled.after)
             prompts.append([texts.setdefault(part, len(texts)) for part in parts])
-            if sum(map(len, texts)) > LARGEST:
+            if sum(map(len, texts)) > MAX_ITEM_CHARS:
                 raise TooLong
         return {"texts": list(texts), "prompts": prompts}

@@ -19,11 +19,11 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from workbench.base.i18n import N_
-from workbench.prompting.base import LONGEST, Example, Labels, Prompt, TemplateError
+from workbench.prompting.base import MAX_PROMPT_CHARS, Example, Labels, Prompt, TemplateError
 
 _MARK = "_mark_label"
 _FILE = "<template>"  # Jinja2's name for the code of a template without a file
-_LARGEST = 10_000  # operand of * and **
+_MAX_OPERAND = 10_000  # operand of * and **
 _NONCHARACTERS = tuple(map(chr, range(0xFDD0, 0xFDF0)))
 _FORBIDDEN_FILTERS = ("center", "indent", "wordwrap", "format", "pprint", "xmlattr")
 _FORBIDDEN_METHODS = ("ljust", "rjust", "center", "zfill", "expandtabs", "format", "format_map")
@@ -39,7 +39,7 @@ _VARIABLES_HINT = N_(
 
 
 class TooLong(Exception):
-    """A prompt has more than LONGEST characters."""
+    """A prompt has more than MAX_PROMPT_CHARS characters."""
 
 
 class Template:
@@ -68,7 +68,7 @@ class Template:
         The template writes a candidate as `label`, the text of a choice, or as `letter`, A for the
         first candidate. If it does so more than once, the last occurrence is scored.
         Raises TemplateError for any error in the template, TooLong for a prompt of more than
-        LONGEST characters.
+        MAX_PROMPT_CHARS characters.
         """
         names, written = labels.of(choices), list(choices or labels.names)
         described = {choice: choice for choice in choices} or labels.described
@@ -153,7 +153,7 @@ class Template:
             for part in self._template.generate(values):
                 parts.append(part)
                 size += len(part)
-                if size > LONGEST:
+                if size > MAX_PROMPT_CHARS:
                     raise TooLong
         except (TooLong, MemoryError):
             raise
@@ -207,7 +207,7 @@ class _Environment(ImmutableSandboxedEnvironment):
             for side in (left, right)
             if not isinstance(side, bool)
         ]
-        if operator != "%" and any(size > _LARGEST for size in sizes):
+        if operator != "%" and any(size > _MAX_OPERAND for size in sizes):
             raise TemplateError(
                 N_("Line {line} of the template: {number} is too large to multiply with."),
                 hint=N_("Operands of * and ** may be up to 10,000."),

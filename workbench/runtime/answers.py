@@ -15,9 +15,11 @@ from workbench.text.predicted_answers import Candidate, PredictedAnswer
 
 QUESTION, CONTEXT = 0, 1  # `EncodedInput.text` of the two texts
 NULL = 0  # position of "no answer": the first token, which is never one of the context
-BEST = 20  # starts and ends of each window that are combined, and candidates with a probability
-KEPT = 5  # candidates that are kept
-LONGEST = 30  # default maximum length of an answer, in tokens
+MAX_COMBINED = (
+    20  # starts and ends of each window that are combined, and candidates with a probability
+)
+MAX_CANDIDATES = 5  # candidates that are kept
+MAX_ANSWER_TOKENS = 30  # default maximum length of an answer, in tokens
 
 Range = tuple[int, int]
 
@@ -28,7 +30,7 @@ def answered(
     windows: Sequence[EncodedInput],
     logits: Sequence[np.ndarray],
     *,
-    longest: int = LONGEST,
+    longest: int = MAX_ANSWER_TOKENS,
     threshold: float | None = None,
 ) -> PredictedAnswer:
     """The answer of all windows of one question.
@@ -42,13 +44,13 @@ def answered(
         nulls.append(float(scores[NULL].sum()))
         for span, score in _candidates(window, scores.astype(np.float64), longest):
             best_scores[span] = max(score, best_scores.get(span, -np.inf))
-    ranked = sorted(best_scores.items(), key=lambda item: (-item[1], item[0]))[:BEST]
+    ranked = sorted(best_scores.items(), key=lambda item: (-item[1], item[0]))[:MAX_COMBINED]
     null = min(nulls, default=0.0)  # one window that holds an answer is enough
     considered = [score for _span, score in ranked] + ([null] if threshold is not None else [])
     shares = softmax(np.array(considered)) if considered else np.ones(1)
     candidates = tuple(
         Candidate(start, end, float(share))
-        for ((start, end), _score), share in zip(ranked[:KEPT], shares, strict=False)
+        for ((start, end), _score), share in zip(ranked[:MAX_CANDIDATES], shares, strict=False)
     )
     gap = null - ranked[0][1] if ranked else np.inf
     is_null = not ranked or (threshold is not None and gap > threshold)
@@ -65,7 +67,7 @@ def _candidates(
     """Ranges of the context between the best starts and ends of a window, with their scores."""
     inside = _inside(window)
     starts, ends = (
-        inside[np.argsort(-scores[inside, side], kind="stable")][:BEST] for side in (0, 1)
+        inside[np.argsort(-scores[inside, side], kind="stable")][:MAX_COMBINED] for side in (0, 1)
     )
     return [
         (

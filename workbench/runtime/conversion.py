@@ -34,7 +34,7 @@ _SPACED_MASK = (
 )
 SENTINELS = 100  # of T5: <extra_id_0>, the last row of the vocabulary, marks the first gap
 CASED = 0.01  # a WordPiece vocabulary is cased if more entries than this share have a capital
-LEAST = 0.8  # share of the model's embedding rows that a vocabulary must fill
+MIN_VOCABULARY_SHARE = 0.8  # share of the model's embedding rows that a vocabulary must fill
 # Words as Qwen 2 splits them. Source: tokenizer.json of the Qwen 2 models.
 _QWEN_WORDS = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
@@ -94,7 +94,7 @@ def convert(source: Source) -> tuple[Backend, dict[str, Any]]:
 
 def _check_entries(count: int, rows: int) -> None:
     """Detects truncated files, which would leave most words unknown; padding adds few rows only."""
-    if count < max(1, LEAST * rows):
+    if count < max(1, MIN_VOCABULARY_SHARE * rows):
         raise ValueError(
             _("their vocabulary size is {count:,}, that of the model {rows:,}").format(
                 count=count, rows=rows

@@ -73,7 +73,7 @@ class Prepared:
 
     def firsts(self, document: int) -> list[int]:
         """Positions of the first input of each part of a document; without parts, of all."""
-        parts = [self.inputs[item].arrays.get(PART) for item in self.of(document)]
+        parts = [self.inputs[item].arrays.get(QUESTION_NUMBER) for item in self.of(document)]
         numbers = [at if part is None else int(part[0]) for at, part in enumerate(parts)]
         changes = [at for at, number in enumerate(numbers) if not at or number != numbers[at - 1]]
         return [self.first(document) + at for at in changes]
@@ -115,12 +115,12 @@ class Prepared:
 
 
 FIRST_SHARE = 2  # the first of two texts takes at most 1 / FIRST_SHARE of an input
-LONGEST_FIRST = 64  # tokens of it; as the SQuAD script of BERT does with questions
+MAX_FIRST_TOKENS = 64  # tokens of it; as the SQuAD script of BERT does with questions
 
 
 def first_room(max_length: int) -> int:
     """How many tokens of the first text are read together with windows of the second."""
-    return max(1, min(LONGEST_FIRST, max_length // FIRST_SHARE))
+    return max(1, min(MAX_FIRST_TOKENS, max_length // FIRST_SHARE))
 
 
 class Preparer(Protocol):
@@ -211,11 +211,16 @@ def numbered(
 ) -> Prepared:
     """The inputs as those of other documents.
 
-    owners: for each of the old documents the new one, and the number of its part, see `PART`.
+    owners: for each of the old documents the new one, and the number of its part, see
+    `QUESTION_NUMBER`.
     """
     inputs = [
         replace(
-            input_, arrays={**input_.arrays, PART: np.full(len(input_), owners[old][1], np.int32)}
+            input_,
+            arrays={
+                **input_.arrays,
+                QUESTION_NUMBER: np.full(len(input_), owners[old][1], np.int32),
+            },
         )
         for input_, old in zip(prepared.inputs, prepared.owner, strict=True)
     ]
@@ -271,7 +276,7 @@ def _padded(rows: Sequence[np.ndarray], fill: float) -> np.ndarray:
 
 
 MASK = "attention_mask"
-PART = "part"  # array int32 (T,): the number of the question that an input is about
+QUESTION_NUMBER = "part"  # array int32 (T,): the number of the question that an input is about
 PER_TOKEN = "token"  # axis of logits that have a row for each token of the input
 
 

@@ -25,7 +25,9 @@ from workbench.text.segment import words
 
 CHUNK = 512  # texts per call of the library, so that progress and memory stay bounded
 CHARACTERS = 1_000_000  # likewise; the library uses about 200 bytes per character
-AMPLE = 200  # characters per subword that are read of a text that will be truncated
+CHARACTERS_PER_SUBWORD = (
+    200  # characters per subword that are read of a text that will be truncated
+)
 WORDS = 50_000  # words that are checked for unknown subwords
 SHARED = 4_000_000  # bytes of a tokenizer.json that is kept in memory
 START, DELIMITER, EXTRACT = "<|start|>", "<|delimiter|>", "<|extract|>"
@@ -133,9 +135,9 @@ class Tokenizer:
 
         Counting may stop early: a result above `enough` need not be exact.
         """
-        lengths = self._lengths([text[: AMPLE * enough] for text in texts])
+        lengths = self._lengths([text[: CHARACTERS_PER_SUBWORD * enough] for text in texts])
         for number, text in enumerate(texts):
-            if lengths[number] <= enough and len(text) > AMPLE * enough:
+            if lengths[number] <= enough and len(text) > CHARACTERS_PER_SUBWORD * enough:
                 lengths[number] = self._lengths([text])[0]  # mostly white space, or one long word
         return lengths
 
@@ -153,7 +155,10 @@ class Tokenizer:
 
     def _whole(self, texts: Sequence[Sequence[str]], max_length: int) -> Iterator[Encoding]:
         beginnings = self._shortened(
-            [tuple(_beginning(item, AMPLE * max_length) for item in pair) for pair in texts],
+            [
+                tuple(_beginning(item, CHARACTERS_PER_SUBWORD * max_length) for item in pair)
+                for pair in texts
+            ],
             max_length,
         )
         for pair, beginning, encoding in zip(

@@ -34,8 +34,10 @@ from workbench.text.document import Document
 from workbench.text.segmenters import base as segmenters
 
 ALL, LAST, MIX = "all", "last", "mix"
-LONGEST = 8192  # maximum tokens per input of a pretrained model; longer texts are read in windows
-AT_ONCE = 256_000_000  # bytes of rows that are kept until their documents are complete
+DEFAULT_MAX_TOKENS = (
+    8192  # maximum tokens per input of a pretrained model; longer texts are read in windows
+)
+MAX_BUFFERED_BYTES = 256_000_000  # bytes of rows that are kept until their documents are complete
 IN_MEMORY = 256_000_000  # bytes of rows of one document; larger ones are collected in a file
 
 
@@ -123,11 +125,11 @@ class Embedder:
         return rows_of(prepared, number, self.unit, added=self.encoder.preparer.added)
 
     def _groups(self, rows: Sequence[Rows]) -> Iterator[range]:
-        """Adjacent documents whose rows fit into AT_ONCE together, at least one."""
+        """Adjacent documents whose rows fit into MAX_BUFFERED_BYTES together, at least one."""
         start, size = 0, 0
         for number, row in enumerate(rows):
             more = len(row) * self._bytes_per_row
-            if size + more > AT_ONCE and number > start:
+            if size + more > MAX_BUFFERED_BYTES and number > start:
                 yield range(start, number)
                 start, size = number, 0
             size += more
@@ -289,7 +291,7 @@ def load_embedder(params: Mapping[str, Any], folder: Path) -> Embedder:
     else:
         encoder = load(model, LoadOptions(allow_pickle=bool(params.get("allow_pickle"))))
         encoder.to(devices.pick(device)).eval()
-        longest = min(encoder.max_length, LONGEST)
+        longest = min(encoder.max_length, DEFAULT_MAX_TOKENS)
         segmenter = segmenter_of(encoder.preparer)
     return Embedder(
         encoder,

@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # these import numpy, which the start of the window must not
 LABEL_TEXTS = "label_texts"  # of a decoder: what the model writes in place of labels
 PLAIN = "plain"  # value of a setting that adds no tokens to the vocabulary
 SCORES = "scores"  # what a run gives whose logits attributions can explain
-GIVEN = {SCORES: N_("scores of classes, tags, spans or answers, or a predicted number")}
+FURTHER_OUTPUTS = {SCORES: N_("scores of classes, tags, spans or answers, or a predicted number")}
 NONE = "–"  # shown for no label, and the name of its row and column in a matrix
 
 

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from workbench.text.segment import words
 from workbench.text.spans import Span
 
-MOST_WORDS = 5_000  # of a text that is compared word by word; the comparison is quadratic
+MAX_WORDS = 5_000  # of a text that is compared word by word; the comparison is quadratic
 
 
 class Carrying:
@@ -25,7 +25,7 @@ class Carrying:
 
     def _match(self) -> None:
         others = words(self.target)
-        if max(len(self._words), len(others)) > MOST_WORDS:
+        if max(len(self._words), len(others)) > MAX_WORDS:
             return
         mine = [self.source[start:end] for start, end in self._words]
         theirs = [self.target[start:end] for start, end in others]
@@ -61,7 +61,7 @@ class Carrying:
 def differences(source: str, target: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """Ranges of the words of `source` that `target` does not have there, and the reverse."""
     mine, theirs = words(source), words(target)
-    if source == target or max(len(mine), len(theirs)) > MOST_WORDS:
+    if source == target or max(len(mine), len(theirs)) > MAX_WORDS:
         return [], []
     matcher = SequenceMatcher(
         None,

@@ -127,7 +127,7 @@ class _Text:
 
 _SPECIAL = "/#\\"
 # What spaCy keeps together or splits off, where `words` does otherwise; line breaks are units.
-_KEPT = regex.compile(
+_TOKEN_EXCEPTIONS = regex.compile(
     r"\n+|\p{Nd}+(?:[.,:]\p{Nd}+)+|(?:\b\p{L}\.)+\p{L}\b|(?<=\p{L})n['’]t\b"
     r"|(?<=\w)['’](?:s|re|ve|ll|d|m)\b",
     regex.IGNORECASE,
@@ -139,7 +139,7 @@ def split(text: str) -> list[Span]:
     """The words of a text and its line breaks, as spaCy would split it."""
     tokens: list[Span] = []
     done = 0
-    for match in _KEPT.finditer(text):
+    for match in _TOKEN_EXCEPTIONS.finditer(text):
         tokens += _shifted(text[done : match.start()], done)
         tokens.append(match.span())
         done = match.end()

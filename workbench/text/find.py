@@ -12,7 +12,7 @@ import regex
 
 from workbench.text.segment import SPACELESS
 
-MOST = 100_000  # matches after which the search ends
+MAX_MATCHES = 100_000  # matches after which the search ends
 BLOCK = 50_000  # code points searched at a time
 # Letters, digits and marks that join a word; those of scripts without spaces do not.
 _JOINS = regex.compile(rf"[[\p{{L}}\p{{N}}\p{{M}}_]--[{SPACELESS}]]", regex.V1)
@@ -28,7 +28,7 @@ def _positions() -> array[int]:
 class Found:
     """Matches in order, none overlapping another: code points [starts[i], ends[i]).
 
-    `cut`: there are more than `MOST`.
+    `cut`: there are more than `MAX_MATCHES`.
     """
 
     starts: array[int] = field(default_factory=_positions)
@@ -45,7 +45,7 @@ def find(
     *,
     match_case: bool = False,
     whole_words: bool = False,
-    most: int = MOST,
+    most: int = MAX_MATCHES,
     pause: Callable[[], None] = lambda: None,
 ) -> Found:
     """All matches of `query`, composed or decomposed; a space also matches a line break or tab.

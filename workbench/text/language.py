@@ -10,11 +10,11 @@ import regex
 
 from workbench.base.i18n import N_
 
-MOST_LETTERS = 50_000  # that are read
-LEAST_SHARE = 0.08  # of the words that are frequent words of a language
-LEAST_RATIO = 1.5  # of that share to the one of the next language
-LEAST_KANA = 0.05  # of the letters of a Japanese text
-MANY = frozenset(("multilingual", "multi", "mul"))  # of models for many languages
+MAX_LETTERS = 50_000  # that are read
+MIN_SHARE = 0.08  # of the words that are frequent words of a language
+MIN_RATIO = 1.5  # of that share to the one of the next language
+MIN_KANA_SHARE = 0.05  # of the letters of a Japanese text
+MULTILINGUAL = frozenset(("multilingual", "multi", "mul"))  # of models for many languages
 
 LATIN, HAN, KANA = "Latin", "Han", "Kana"
 _SCRIPTS: Mapping[str, str] = {
@@ -30,7 +30,14 @@ _SCRIPTS: Mapping[str, str] = {
     "Thai": r"\p{Thai}",
 }
 _PATTERN = regex.compile("|".join(f"(?P<{name}>{given}+)" for name, given in _SCRIPTS.items()))
-_ONLY = {"Greek": "el", "Hebrew": "he", HAN: "zh", KANA: "ja", "Hangul": "ko", "Thai": "th"}
+_LANGUAGE_OF_SCRIPT = {
+    "Greek": "el",
+    "Hebrew": "he",
+    HAN: "zh",
+    KANA: "ja",
+    "Hangul": "ko",
+    "Thai": "th",
+}
 
 # Names of the languages that are recognized, or that models of the catalogue are for.
 NAMES: Mapping[str, str] = {
@@ -70,7 +77,7 @@ _FREQUENT: Mapping[str, Mapping[str, frozenset[str]]] = {
 }
 _SCRIPT_OF = {
     **{language: script for script, given in _FREQUENT.items() for language in given},
-    **{language: script for script, language in _ONLY.items()},
+    **{language: script for script, language in _LANGUAGE_OF_SCRIPT.items()},
 }
 
 
@@ -82,14 +89,14 @@ def language_of(texts: Iterable[str]) -> tuple[str, str]:
             scripts[match.lastgroup or ""] += match.end() - match.start()
         words.update(regex.findall(r"[\p{L}\p{M}]+", text.casefold()))
         letters += len(text)
-        if letters > MOST_LETTERS:
+        if letters > MAX_LETTERS:
             break
     if not scripts:
         return "", ""
-    if scripts[KANA] and scripts[KANA] >= LEAST_KANA * (scripts[KANA] + scripts[HAN]):
+    if scripts[KANA] and scripts[KANA] >= MIN_KANA_SHARE * (scripts[KANA] + scripts[HAN]):
         scripts[KANA] += scripts.pop(HAN, 0)
     script = scripts.most_common(1)[0][0]
-    return script, _ONLY.get(script) or _by_words(words, _FREQUENT.get(script, {}))
+    return script, _LANGUAGE_OF_SCRIPT.get(script) or _by_words(words, _FREQUENT.get(script, {}))
 
 
 def _by_words(words: Counter[str], known: Mapping[str, frozenset[str]]) -> str:
@@ -98,9 +105,9 @@ def _by_words(words: Counter[str], known: Mapping[str, frozenset[str]]) -> str:
         {name: sum(words[word] for word in frequent) / total for name, frequent in known.items()}
     )
     ranked = list(islice(shares.most_common(), 2))
-    if not ranked or ranked[0][1] < LEAST_SHARE:
+    if not ranked or ranked[0][1] < MIN_SHARE:
         return ""
-    if len(ranked) > 1 and ranked[0][1] < LEAST_RATIO * ranked[1][1]:
+    if len(ranked) > 1 and ranked[0][1] < MIN_RATIO * ranked[1][1]:
         return ""
     return ranked[0][0]
 
@@ -108,7 +115,7 @@ def _by_words(words: Counter[str], known: Mapping[str, frozenset[str]]) -> str:
 def matches(languages: Collection[str], script: str, language: str) -> bool:
     """Whether a model for some languages may fit a text; true where nothing is known."""
     known = {text.casefold().partition("-")[0] for text in languages}
-    if not known or known & MANY or not script:
+    if not known or known & MULTILINGUAL or not script:
         return True
     if language:
         return language in known

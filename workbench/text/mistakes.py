@@ -17,7 +17,7 @@ TITLES = {
     SPURIOUS: N_("Spurious"),
     BOUNDARY: N_("Boundary"),
 }
-LEAST = 1e-7  # probability of gold below which a loss no longer grows: at most 16.1
+MIN_PROBABILITY = 1e-7  # probability of gold below which a loss no longer grows: at most 16.1
 
 Range = tuple[int, int]
 
@@ -89,7 +89,7 @@ class Mistake:
 
 def loss_of(probability: float) -> float:
     """−ln of the probability of gold."""
-    return -math.log(min(max(probability, LEAST), 1.0))
+    return -math.log(min(max(probability, MIN_PROBABILITY), 1.0))
 
 
 def _range(raw: Any) -> Range | None:

@@ -24,13 +24,13 @@ import numpy as np
 from workbench.base.watch import QUIET, Watch
 from workbench.text.segment import words
 
-MOST_ROWS = 160  # length of a signature
-MISSED = 1e-3  # probability to miss a pair at the threshold, if MOST_ROWS allows it
+MAX_SIGNATURE_ROWS = 160  # length of a signature
+MISSED = 1e-3  # probability to miss a pair at the threshold, if MAX_SIGNATURE_ROWS allows it
 SEED = 20_011
 ALL_PAIRS = 20  # texts in one bucket up to which each is compared with each
-MOST_WORDS = 500_000  # hashes of words that are remembered
-MOST_REFUTED = 2_000_000  # pairs that are remembered as not similar
-NEAR = 256  # texts whose shingles are remembered
+MAX_CACHED_WORDS = 500_000  # hashes of words that are remembered
+MAX_CACHED_PAIRS = 2_000_000  # pairs that are remembered as not similar
+MAX_CACHED_TEXTS = 256  # texts whose shingles are remembered
 _ASCII = re.compile(r"\w+", re.ASCII)
 _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _END = "\x1f"  # between the texts of a document, and after a text with fewer words than a shingle
@@ -38,9 +38,9 @@ _END = "\x1f"  # between the texts of a document, and after a text with fewer wo
 
 def bands_of(threshold: float) -> tuple[int, int]:
     """(bands, rows of each): the most selective ones that miss at most MISSED at the threshold."""
-    best = (MOST_ROWS, 1)
+    best = (MAX_SIGNATURE_ROWS, 1)
     for rows in range(1, 33):
-        bands = MOST_ROWS // rows
+        bands = MAX_SIGNATURE_ROWS // rows
         if missed(threshold, bands, rows) <= MISSED:
             needed = 1
             while missed(threshold, needed, rows) > MISSED:
@@ -166,7 +166,7 @@ class NearDuplicates:
     def _hash(self, word: str) -> int:
         hashed = self._known.get(word)
         if hashed is None:
-            if len(self._known) >= MOST_WORDS:
+            if len(self._known) >= MAX_CACHED_WORDS:
                 self._known.clear()
             raw = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
             hashed = self._known[word] = int.from_bytes(raw, "little")
@@ -196,7 +196,7 @@ class NearDuplicates:
                 if similarity >= self.threshold:
                     groups.join(candidate, other)
                     yield candidate, other, similarity
-                elif len(refuted) < MOST_REFUTED:
+                elif len(refuted) < MAX_CACHED_PAIRS:
                     refuted.add(code)
 
     def similarity(self, number: int, other: int) -> float:
@@ -209,7 +209,7 @@ class NearDuplicates:
         shingles = self._near.get(number)
         if shingles is None:
             shingles = np.unique(self._all[self._limits[number] : self._limits[number + 1]])
-            if len(self._near) >= NEAR:
+            if len(self._near) >= MAX_CACHED_TEXTS:
                 self._near.popitem(last=False)
             self._near[number] = shingles
         return shingles

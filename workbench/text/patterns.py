@@ -16,7 +16,7 @@ SECONDS = 0.5  # maximum time per text
 TOTAL_SECONDS = 20.0  # maximum time of one regular expression on all texts of a search
 TOTAL_PER_CHARACTER = 2e-6  # added to it for each character that was read
 WORDS, REGEX = "words", "regex"
-LONGEST_TITLE = 60  # code points
+MAX_TITLE_CHARS = 60  # code points
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Pattern:
         """The pattern on one line, "…" where it is cut; a regular expression between slashes."""
         if self.kind == REGEX:
             return f"/{_cut(self.body)}/"
-        return _cut(", ".join(self.words[:LONGEST_TITLE]))
+        return _cut(", ".join(self.words[:MAX_TITLE_CHARS]))
 
     def check(self) -> None:
         """Raises SpecError if the pattern is empty or not a valid regular expression."""
@@ -60,9 +60,9 @@ class Pattern:
 
 
 def _cut(text: str) -> str:
-    line = " ".join(text[: 2 * LONGEST_TITLE].split())
-    whole = len(line) <= LONGEST_TITLE and len(text) <= 2 * LONGEST_TITLE
-    return line if whole else f"{line[: LONGEST_TITLE - 1]}…"
+    line = " ".join(text[: 2 * MAX_TITLE_CHARS].split())
+    whole = len(line) <= MAX_TITLE_CHARS and len(text) <= 2 * MAX_TITLE_CHARS
+    return line if whole else f"{line[: MAX_TITLE_CHARS - 1]}…"
 
 
 def compiled(pattern: str, *, match_case: bool = False) -> regex.Pattern[str]:

@@ -42,8 +42,8 @@ from workbench.text.query import (
     interval,
 )
 
-MOST = 20_000  # code points of a query
-MOST_CONDITIONS = 200  # SQLite allows a depth of 1,000 in an expression
+MAX_QUERY_CHARS = 20_000  # code points of a query
+MAX_CONDITIONS = 200  # SQLite allows a depth of 1,000 in an expression
 DEEPEST = 20  # parentheses and negations in one another
 CONDITION = re.compile(r"([A-Za-z]+)(?:\.(\"(?:[^\"\\]|\\.)*\"|[^\s:<>=()\",]+))?(<=|>=|[:=<>])")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
@@ -51,9 +51,11 @@ _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 def parse(text: str) -> Query:
     """Read a query. Raises QueryError with the wrong part and a hint."""
-    if len(text) > MOST:
+    if len(text) > MAX_QUERY_CHARS:
         message = _("A query has at most {most:,} characters, not {n:,}.")
-        raise QueryError(message.format(most=MOST, n=len(text)), MOST, len(text))
+        raise QueryError(
+            message.format(most=MAX_QUERY_CHARS, n=len(text)), MAX_QUERY_CHARS, len(text)
+        )
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -142,8 +144,8 @@ class _Parser:
 
     def _limit(self) -> None:
         self._count += 1
-        if self._count > MOST_CONDITIONS:
-            message = _("A query has at most {most} conditions.").format(most=MOST_CONDITIONS)
+        if self._count > MAX_CONDITIONS:
+            message = _("A query has at most {most} conditions.").format(most=MAX_CONDITIONS)
             raise QueryError(message, self.at, len(self.text))
         if self._nested > DEEPEST:
             message = _("Parentheses and negations are nested more than {n} deep.")

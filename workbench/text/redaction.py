@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-SHORTEST = 12  # bytes: shorter texts may occur anywhere by chance
+MIN_BYTES = 12  # bytes: shorter texts may occur anywhere by chance
 CUT = 24  # bytes: from this length on, the beginning of a text is taken for the text
-FEW = 64  # beginnings up to which each is searched for by itself
+MAX_SINGLE_SEARCHES = 64  # beginnings up to which each is searched for by itself
 MARK = b"[removed]"
 
 
 class Redactor:
     """Replaces the texts, and each paragraph of them, by a mark.
 
-    A text that was cut, as in a prompt, is found by its beginning. Texts of less than `SHORTEST`
+    A text that was cut, as in a prompt, is found by its beginning. Texts of less than `MIN_BYTES`
     bytes are not found.
     """
 
@@ -22,16 +22,16 @@ class Redactor:
         self._forms: dict[bytes, list[bytes]] = {}  # beginning → forms with it
         for part in {part for text in texts for part in (text.strip(), *paragraphs(text))}:
             for form in _forms_of(part):
-                if len(form) >= SHORTEST:
-                    self._forms.setdefault(form[:SHORTEST], []).append(form)
+                if len(form) >= MIN_BYTES:
+                    self._forms.setdefault(form[:MIN_BYTES], []).append(form)
 
     def __call__(self, data: bytes) -> bytes:
         """The data without the texts; the same object if it has none."""
         if not self._may_have(data):
             return data
         redacted, at, last = bytearray(), 0, 0
-        while at <= len(data) - SHORTEST:
-            forms = self._forms.get(data[at : at + SHORTEST], ())
+        while at <= len(data) - MIN_BYTES:
+            forms = self._forms.get(data[at : at + MIN_BYTES], ())
             length = max((_common(form, data, at) for form in forms), default=0)
             if length:
                 redacted += data[last:at] + MARK
@@ -47,7 +47,7 @@ class Redactor:
         return text if redacted is encoded else redacted.decode("utf-8", "surrogatepass")
 
     def _may_have(self, data: bytes) -> bool:
-        if len(self._forms) > FEW:
+        if len(self._forms) > MAX_SINGLE_SEARCHES:
             return True
         return any(start in data for start in self._forms)
 
@@ -69,7 +69,7 @@ def _common(form: bytes, data: bytes, at: int) -> int:
     """
     if data.startswith(form, at):
         return len(form)
-    length = SHORTEST
+    length = MIN_BYTES
     while form[length : length + 1] == data[at + length : at + length + 1]:
         length += 1
     while form[length - 1 : length] == b"\\" or _is_inside(data, at + length):

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Self
 
-MOST_STEPS = 200  # of the scale of imported numbers, if steps of 1 or less allow it
+MAX_STEPS = 200  # of the scale of imported numbers, if steps of 1 or less allow it
 DECIMALS = 6  # of the steps of a scale
-FEWEST_STEPS = 20  # of numbers that a model writes as text
+MIN_STEPS = 20  # of numbers that a model writes as text
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,11 @@ class Scale:
     def covering(cls, low: float, high: float, decimals: int) -> Self:
         """A scale with whole ends for numbers from `low` to `high` with so many decimal places.
 
-        Means of several people have many places: there are at most MOST_STEPS steps, of 1 or less.
+        Means of several people have many places: there are at most MAX_STEPS steps, of 1 or less.
         """
         minimum, maximum = float(min(0, math.floor(low))), float(math.ceil(high))
         maximum = max(maximum, minimum + 1)
-        most = math.floor(math.log10(MOST_STEPS / (maximum - minimum)))
+        most = math.floor(math.log10(MAX_STEPS / (maximum - minimum)))
         return cls(minimum, maximum, 10.0 ** -max(0, min(decimals, most, DECIMALS)))
 
     def widened(self, other: Scale) -> Scale:
@@ -94,10 +94,10 @@ OPTIONS = ("minimum", "maximum", "step")
 def number_texts(low: float, high: float, step: float = 0.0) -> tuple[str, ...]:
     """Multiples of `step` that cover the numbers from `low` to `high`, as text, ascending.
 
-    step 0: the largest of 1, 2 or 5 times a power of ten with at least FEWEST_STEPS of them: 0.2
+    step 0: the largest of 1, 2 or 5 times a power of ten with at least MIN_STEPS of them: 0.2
     for numbers from 0 to 5, to which Raffel et al. 2020 (section 2.4) round those of STS-B.
     """
-    step = step or _round_step((high - low) / FEWEST_STEPS)
+    step = step or _round_step((high - low) / MIN_STEPS)
     places = decimals_of(step)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     return tuple(f"{count * step + 0.0:.{places}f}" for count in range(first, max(first, last) + 1))

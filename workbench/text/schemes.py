@@ -23,7 +23,7 @@ MISWRITTEN = ("o", "0")  # for O
 EVERY = "POS"  # a tag without a prefix for every token
 UNTYPED = "entity"  # the label of spans whose tags have a prefix only
 _SUFFIX, _GAPS = " suffix", " gaps"
-_LEAST_OUTSIDE = 0.2  # share of "-" among plain labels from which it stands for O
+_MIN_OUTSIDE_SHARE = 0.2  # share of "-" among plain labels from which it stands for O
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ def _without_prefixes(labels: Collection[str], counts: Mapping[str, int]) -> str
         return "IO"
     if "-" not in counts or any(not any(map(str.isalnum, tag)) for tag in labels):
         return EVERY  # "-" is the tag of a hyphen where other punctuation marks have theirs
-    rare = counts["-"] < _LEAST_OUTSIDE * sum(counts.values())
+    rare = counts["-"] < _MIN_OUTSIDE_SHARE * sum(counts.values())
     return f"{EVERY}{_GAPS}" if rare else "IO"
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from workbench.text.document import CHOICES, TEXT, TEXT_B, Document, asked, with_choices
 
-ASKED = -1  # form of documents with questions; in a project it is that of their texts
+QUESTIONS = -1  # form of documents with questions; in a project it is that of their texts
 
 
 def typed(text: str, text_b: str | None = None, *, form: int = 1, question: str = "") -> Document:
     """A text without a project; with `text_b` a pair.
 
-    form: CHOICES if `text_b` holds choices, one per line, for which there may be a question; ASKED
-    if it holds questions.
+    form: CHOICES if `text_b` holds choices, one per line, for which there may be a question;
+    QUESTIONS if it holds questions.
     """
-    if form == ASKED:
+    if form == QUESTIONS:
         return typed_questions("", text, text_b or "")
     if form == CHOICES:
         lines = [line.strip() for line in (text_b or "").splitlines() if line.strip()]

@@ -5,7 +5,7 @@ import pytest
 
 from workbench.runtime.preparers.subwords import Subwords
 from workbench.tasks.heads.info import SpanGold
-from workbench.tasks.heads.spans.info import LISTED
+from workbench.tasks.heads.spans.info import MAX_LISTED_SPANS
 from workbench.tasks.spec import Answer, ErrorText
 from workbench.tasks.tag.info import INFO
 from workbench.text.dataset import Record
@@ -155,12 +155,12 @@ def test_an_error_lists_what_only_one_side_has():
 
 
 def test_an_error_names_some_of_thousands_of_spans():
-    text = "word " * (LISTED + 2)
+    text = "word " * (MAX_LISTED_SPANS + 2)
     spans = tuple(Span(start, start + 4, "P") for start in range(0, len(text), 5))
 
     error = INFO.error(document(text), SpanGold(spans), Prediction())
 
-    assert error.gold.count("P “word”") == LISTED and error.gold.endswith(" and 2 more")
+    assert error.gold.count("P “word”") == MAX_LISTED_SPANS and error.gold.endswith(" and 2 more")
 
 
 def test_the_matrix_counts_spans_with_what_has_none():

@@ -16,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 
 from workbench.base import scratch
-from workbench.baselines.base import LEAST, Baseline, prepared
+from workbench.baselines.base import MIN_LOGIT, Baseline, prepared
 from workbench.baselines.feature_crf.features import described, word_features
 from workbench.baselines.feature_crf.info import INFO
 from workbench.runtime.crf import Transitions
@@ -95,7 +95,7 @@ class FeatureCrf(Baseline):
         columns = np.array([number for row in numbers for number in row], np.int64)
         chosen = csr_matrix((np.ones(len(columns)), columns, ends), (len(words), len(known)))
         scores: np.ndarray = (chosen @ self._table).toarray()
-        scores[:, ~self.weights.seen] = LEAST
+        scores[:, ~self.weights.seen] = MIN_LOGIT
         return scores
 
     @cached_property
@@ -110,7 +110,7 @@ class FeatureCrf(Baseline):
     def _log_marginals(self, scores: np.ndarray) -> np.ndarray:
         edge = np.zeros(len(self.weights.seen))
         chain = Transitions(tuple(map(str, range(len(edge)))), edge, self.weights.step, edge)
-        logs: np.ndarray = np.log(np.maximum(chain.marginals(scores), np.exp(LEAST)))
+        logs: np.ndarray = np.log(np.maximum(chain.marginals(scores), np.exp(MIN_LOGIT)))
         return logs
 
     @property

@@ -16,7 +16,7 @@ from workbench.text.document import Document
 from workbench.text.sentences import SENTENCE, unit_at, units_of
 
 AFFIX = 4  # code points of the longest prefix and suffix
-NEAR = (-2, -1, 1, 2)  # places of the neighbours
+NEIGHBOURS = (-2, -1, 1, 2)  # places of the neighbours
 LONG = 12  # code points: the shape of a longer word is written without repetitions only
 CACHED = 100_000  # words
 # Features for display; {text} is what follows "=" in the name.
@@ -57,7 +57,7 @@ def word_features(document: Document, words: Sequence[tuple[int, int]]) -> list[
 def _sentence(words: Sequence[str]) -> list[list[str]]:
     word_features = [["bias", *_own(word)] for word in words]
     for at, features in enumerate(word_features):
-        for step in NEAR:
+        for step in NEIGHBOURS:
             if 0 <= at + step < len(words):
                 features += _near(words[at + step], step)
     for (first, after), (left, right) in zip(pairwise(word_features), pairwise(words), strict=True):
@@ -120,7 +120,7 @@ def short_shape(word: str) -> str:
 def described(feature: str) -> str:
     """A feature for display, such as "suffix am" or "1 word before: capitalized"."""
     place, mark, rest = feature.partition(":")
-    if mark and place in (f"{step:+}" for step in NEAR):
+    if mark and place in (f"{step:+}" for step in NEIGHBOURS):
         far = abs(int(place))
         message = ngettext("{n} word after: {feature}", "{n} words after: {feature}", far)
         if place.startswith("-"):

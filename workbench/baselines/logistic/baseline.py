@@ -7,7 +7,7 @@ from typing import Any
 from workbench.baselines.logistic.info import INFO
 from workbench.baselines.tfidf import TfidfLinear
 
-MOST_STEPS = 1000  # of the solver
+MAX_STEPS = 1000  # of the solver
 STRENGTH = 10  # inverse of the regularization: features of length 1 are few and small
 
 
@@ -18,4 +18,4 @@ class Logistic(TfidfLinear):
     def classifier(cls, seed: int) -> Any:
         from sklearn.linear_model import LogisticRegression
 
-        return LogisticRegression(C=STRENGTH, max_iter=MOST_STEPS, random_state=seed)
+        return LogisticRegression(C=STRENGTH, max_iter=MAX_STEPS, random_state=seed)

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from workbench.baselines.base import LEAST, Baseline, classes, is_exclusive
+from workbench.baselines.base import MIN_LOGIT, Baseline, classes, is_exclusive
 from workbench.baselines.majority.info import INFO
 from workbench.runtime.inputs import Prepared
 from workbench.tasks.spec import TaskInfo
@@ -37,7 +37,7 @@ class Majority(Baseline):
         share = classes(task, golds, labels).mean(axis=0)
         with np.errstate(divide="ignore"):
             logits = np.log(share) - (0.0 if is_exclusive(task) else np.log1p(-share))
-        return cls(np.clip(logits, LEAST, -LEAST).tolist())
+        return cls(np.clip(logits, MIN_LOGIT, -MIN_LOGIT).tolist())
 
     def logits(self, prepared: Prepared) -> list[np.ndarray]:
         """Per document the same (L,)."""

@@ -10,7 +10,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.records import from_plain, to_plain
 
 TOLERANCE = 0.01  # of logits; float32 on other kernels differs by less than 0.001
-LEAST_EQUAL = 0.9  # fraction of labels
+MIN_EQUAL_SHARE = 0.9  # fraction of labels
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Verification:
         """
         unequal = self.labels - self.equal
         return not self.largest_difference <= TOLERANCE or unequal > max(
-            1, (1 - LEAST_EQUAL) * self.labels
+            1, (1 - MIN_EQUAL_SHARE) * self.labels
         )
 
     def sentence(self) -> str:

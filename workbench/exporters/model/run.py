@@ -20,7 +20,7 @@ from workbench.base.sizes import size
 from workbench.exporters.model.results import ExportedFile, ExportResult
 from workbench.exporters.model.spec import (
     KIND,
-    MOST_TEXTS,
+    MAX_VERIFICATION_TEXTS,
     ExportSpec,
     check_fit,
     draft_of,
@@ -31,7 +31,7 @@ from workbench.text.document import Document
 if TYPE_CHECKING:
     from workbench.exporters.model.base import Export, ModelExporter
 
-FEW = 50  # texts of the checks besides the main one
+CHECK_TEXTS = 50  # texts of the checks besides the main one
 
 
 def export(
@@ -90,7 +90,7 @@ def _fill(
         exporter.write(job, draft / info.id)
     main = next((exporter for exporter in exporters if exporter.info.main_check), exporters[0])
     for exporter in sorted(exporters, key=lambda exporter: exporter is not main):
-        yield from _check(exporter, job, documents if exporter is main else documents[:FEW])
+        yield from _check(exporter, job, documents if exporter is main else documents[:CHECK_TEXTS])
     for exporter in exporters:
         exporter.finish(job, draft / exporter.info.id)
     return main.info.id, job
@@ -137,13 +137,15 @@ def _check(
 
 
 def texts_of(path: str) -> tuple[Document, ...]:
-    """The first MOST_TEXTS documents of a file of records; () without a file."""
+    """The first MAX_VERIFICATION_TEXTS documents of a file of records; () without a file."""
     if not path:
         return ()
     from workbench.tasks.answers import read_documents
 
     documents = (item for item in read_documents(Path(path)) if item.text.strip())
-    return tuple(item for item, _number in zip(documents, range(MOST_TEXTS), strict=False))
+    return tuple(
+        item for item, _number in zip(documents, range(MAX_VERIFICATION_TEXTS), strict=False)
+    )
 
 
 # ---------------------------------------------------------------- the target folder

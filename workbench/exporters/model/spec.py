@@ -20,7 +20,7 @@ from workbench.tasks.spec import TaskInfo
 
 KIND = "model_exporter"
 TARGET = "workbench.exporters.model.run:export"
-MOST_TEXTS = 500  # maximum number of texts used for verification
+MAX_VERIFICATION_TEXTS = 500  # maximum number of texts used for verification
 SMALL_FILES = 2_000_000  # bytes of a format besides the weights, estimated
 
 

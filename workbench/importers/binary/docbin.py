@@ -116,7 +116,7 @@ _NUMBER = {name: number for number, name in enumerate(_SYMBOLS, 1)}
 _ORTH, _IOB, _TYPE = (_NUMBER[name] for name in ("ORTH", "ENT_IOB", "ENT_TYPE"))
 _LEFT_OUT = tuple((_NUMBER[name], name) for name in ("POS", "TAG", "LEMMA", "MORPH", "DEP"))
 _INSIDE, _BEGIN = 1, 3  # values of ENT_IOB; 2 is outside, 0 a token without annotation
-_MOST_BYTES = 1 << 31  # of an unpacked file
+_MAX_BYTES = 1 << 31  # of an unpacked file
 _MASK = (1 << 64) - 1
 
 
@@ -333,7 +333,7 @@ class _Docs:
 
 def _unpacked(content: bytes) -> bytes:
     unpack = zlib.decompressobj()
-    data = unpack.decompress(content, _MOST_BYTES)
+    data = unpack.decompress(content, _MAX_BYTES)
     if unpack.unconsumed_tail or not unpack.eof:
         raise ValueError(_("its content is incomplete, or larger than 2 GB"))
     return data

@@ -48,7 +48,7 @@ from workbench.text.spans import Span
 _WIDEST = 1000  # columns; a known corpus has 16
 # maximum number of characters of a line; a token with its columns has fewer, and splitting 100 MB
 # fills the memory
-_LONGEST = 1_000_000
+_MAX_PREVIEW_LINE_CHARS = 1_000_000
 _ENDINGS = (".conll", ".conll03", ".iob", ".iob2", ".bio", ".bioes", ".conllup")
 _NO_TAGS = frozenset((*schemes.MISSING, *schemes.MISWRITTEN))
 EXAMINED = 200_000  # tokens in which a preview recognizes schemes and counts spans
@@ -356,7 +356,9 @@ def _first_rows(source: Source, form: _Form, limit: int) -> list[TableRow]:
     for number, line in enumerate(source.lines(), 1):
         if not line.strip() or conll_columns.is_comment(line, form.delimiter, form.width):
             continue
-        row = conll_columns.fitted(line[:_LONGEST], form.delimiter, form.width)[:_WIDEST]
+        row = conll_columns.fitted(line[:_MAX_PREVIEW_LINE_CHARS], form.delimiter, form.width)[
+            :_WIDEST
+        ]
         if conll_columns.docstart(line, form.width) is None and not form.is_header(row):
             rows.append(TableRow(number, tuple(row)))
         if len(rows) >= limit:
@@ -521,12 +523,15 @@ def blocks(source: Source, form: _Form) -> Iterator[Block]:
             elif block.blank or (begins and block.key):
                 block = Block(blank=block.blank)
             continue
-        if len(line) > _LONGEST:
+        if len(line) > _MAX_PREVIEW_LINE_CHARS:
             block.line = block.line or number
             message = _(
                 "the line is too long for this format: {count:,} of at most {most:,} characters"
             )
-            block.fault = block.fault or (number, message.format(count=len(line), most=_LONGEST))
+            block.fault = block.fault or (
+                number,
+                message.format(count=len(line), most=_MAX_PREVIEW_LINE_CHARS),
+            )
             continue
         if comment:
             if (match := COMMENT.match(line)) and match[2]:

@@ -33,8 +33,8 @@ from workbench.text.spans import Span
 
 LABEL = "mention"
 _BEGIN = re.compile(r"#begin document \(?(.*?)\)?(?:; part (\d+))?\s*$")
-_PIECE = re.compile(r"(\()?(\d+)(\))?$")
-_WORD, _LEAST = 3, 5  # column of the word; number of columns
+_CHAIN_PART = re.compile(r"(\()?(\d+)(\))?$")
+_WORD, _MIN_COLUMNS = 3, 5  # column of the word; number of columns
 
 
 class Conll2012Importer:
@@ -47,7 +47,7 @@ class Conll2012Importer:
         rows = []
         for number, line in enumerate(source.lines(), 1):
             cells = line.split()
-            if len(cells) >= _LEAST and not line.startswith("#"):
+            if len(cells) >= _MIN_COLUMNS and not line.startswith("#"):
                 rows.append(TableRow(number, (cells[_WORD], cells[-1])))
             if len(rows) == limit:
                 break
@@ -105,13 +105,13 @@ class _Reading:
                 self._put("\n")
             return
         cells = line.split()
-        if len(cells) < _LEAST:
+        if len(cells) < _MIN_COLUMNS:
             raise Fault(
                 ngettext(
                     "{line} has {n} column, expected at least {least}",
                     "{line} has {n} columns, expected at least {least}",
                     len(cells),
-                ).format(line=show(line), n=len(cells), least=_LEAST)
+                ).format(line=show(line), n=len(cells), least=_MIN_COLUMNS)
             )
         if self._pieces and self._pieces[-1] != "\n":
             self._put(" ")
@@ -126,7 +126,7 @@ class _Reading:
         self._length += len(piece)
 
     def _bracket(self, piece: str, start: int) -> None:
-        match = _PIECE.match(piece)
+        match = _CHAIN_PART.match(piece)
         if not match or not (match[1] or match[3]):
             raise Fault(
                 _("the last column has {piece}, expected brackets such as (12, 12) or -").format(

@@ -36,8 +36,8 @@ _SAMPLE = 2000  # lines
 # Tjong Kim Sang and Buchholz 2000, table 1.
 _CHUNKS = frozenset("NP VP PP ADVP SBAR ADJP PRT CONJP INTJ LST UCP".split())
 CHUNK_LAYER, POS_LAYER = "chunks", "pos"
-_FEW = 20  # tokens with a label, below which different labels may be a coincidence
-_MOST_WORDS = 1.5  # of a token, on average: more are a table of texts
+_MIN_LABELLED_TOKENS = 20  # tokens with a label, below which different labels may be a coincidence
+_MAX_MEAN_WORDS = 1.5  # of a token, on average: more are a table of texts
 # Values that say whether a space follows a token, those for none first.
 _SPACING = (("-", "+"), ("0", "1"), ("false", "true"), ("no", "yes"), ("n", "y"))
 _SPACING_NAMES = re.compile(r"(?:no)?(?:space|whitespace|blank)s?(?:after|follows?)?", re.I)
@@ -192,7 +192,7 @@ def _are_tags(cells: Sequence[str], *, words: float) -> bool:
     return (
         outside > 1
         and outside * 5 >= len(cells)
-        and words <= _MOST_WORDS
+        and words <= _MAX_MEAN_WORDS
         and all(cell in schemes.MISSING or _BARE.match(cell) for cell in cells)
     )
 
@@ -334,7 +334,7 @@ def _same_annotation(counter: Counter[str], other: Counter[str]) -> bool:
         return True
     if (counter.keys() <= _CHUNKS) != (other.keys() <= _CHUNKS):
         return False
-    return min(counter.total(), other.total()) < _FEW
+    return min(counter.total(), other.total()) < _MIN_LABELLED_TOKENS
 
 
 def _layer_name(labels: Counter[str], column: int) -> str:

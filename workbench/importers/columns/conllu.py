@@ -40,7 +40,7 @@ COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "de
 _MISC = COLUMNS.index("misc")
 _TAG = re.compile(r"(?<=[\t|])Tag=([^\t|\r\n]*)")
 _FOR_EVERY_WORD = tuple(map(COLUMNS.index, ("upos", "xpos")))
-_LONGEST = 1_000_000  # characters of a line that a preview splits
+_MAX_PREVIEW_LINE_CHARS = 1_000_000  # characters of a line that a preview splits
 _SPACES = re.compile(r"\t| {2,}")
 _ID = re.compile(r"(\d{1,9})(?:-(\d{1,9})|\.(\d{1,9}))?$")
 
@@ -83,7 +83,7 @@ class ConlluImporter:
         rows: list[TableRow] = []
         for number, line in enumerate(source.lines(), 1):
             if line.strip() and not line.startswith("#"):
-                cells = _cells(line[:_LONGEST])[: len(COLUMNS)]
+                cells = _cells(line[:_MAX_PREVIEW_LINE_CHARS])[: len(COLUMNS)]
                 rows.append(TableRow(number, (*cells, *[""] * (len(COLUMNS) - len(cells)))))
             if len(rows) >= limit:
                 break
@@ -186,7 +186,7 @@ def _sentences(source: Source) -> Iterator[_Sentence]:
                 now.text = value
             continue
         now.group = group
-        row = _cells(line) if len(line) <= _LONGEST else [line]
+        row = _cells(line) if len(line) <= _MAX_PREVIEW_LINE_CHARS else [line]
         now.widths.append((number, len(row)))
         if len(row) >= len(COLUMNS) and not _ID.match(row[0]):
             message = _("the line begins with {row}, expected the number of a word")

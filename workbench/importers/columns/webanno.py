@@ -333,7 +333,7 @@ def _used(layer: Declared, annotations: Sequence[dict[str, str]]) -> list[str]:
     return [name for name, _at in layer.features if name in names]
 
 
-LARGEST_GAP = 100_000  # between two sentences; more is damage
+MAX_SENTENCE_GAP = 100_000  # between two sentences; more is damage
 
 
 class Text:
@@ -360,7 +360,7 @@ class Text:
         end = 0  # of the pieces, as offsets are counted
         for sentence in sentences:
             text, start = _placed(sentence, way)
-            if not 0 <= start - end <= LARGEST_GAP:
+            if not 0 <= start - end <= MAX_SENTENCE_GAP:
                 raise _wrong(sentence.units[0], "".join(pieces)[-20:])
             pieces += "\n" * (start - end), text
             end = start + length(text, way)

@@ -29,7 +29,7 @@ CLASSES = ("label", LABELS)
 _BESIDE_CHOICES = ("text_b", "label", LABELS, "tag", "spans", CHAINS, SCORE, WRITTEN)
 TAG, SPANS = IN_TEXT = ("tag", "spans")
 REPEATABLE = (*IN_TEXT, LABELS)  # several columns of these may share a layer
-MOST_COLUMNS = 10_000  # a table of texts has fewer columns; more would fill the memory
+MAX_COLUMNS = 10_000  # a table of texts has fewer columns; more would fill the memory
 ROLES = (
     "id, text, text_b, tokens, label:LAYER, labels:LAYER, tag:LAYER, spans:LAYER, chains:LAYER, "
     "score:LAYER, written:LAYER, split, group, meta:NAME, question, choices, choice, answer:LAYER"

@@ -256,12 +256,12 @@ def _fields(sample: list[dict[str, Any]], file: str) -> list[str]:
     Raises ImportFailed if there are too many for records.
     """
     names = list(dict.fromkeys(str(key) for value in sample for key in value))
-    if len(names) > roles.MOST_COLUMNS:
+    if len(names) > roles.MAX_COLUMNS:
         raise ImportFailed(
             _(
                 "The first records of {file} have too many different fields: {count:,} of at "
                 "most {most:,}."
-            ).format(file=file, count=len(names), most=roles.MOST_COLUMNS),
+            ).format(file=file, count=len(names), most=roles.MAX_COLUMNS),
             hint=_(
                 "Check whether the file is one object that contains all records by name. "
                 "A list of records is expected."

@@ -33,16 +33,16 @@ from workbench.importers.source import Source
 from workbench.text import remarks
 from workbench.text.dataset import FORMAT_VERSION, Record, layer_from_json, record_from_json
 from workbench.text.document import CHOICES
-from workbench.text.labels import LAYER_KINDS, LONGEST_NAME, NUMBERS, WRITTEN, Label, Layer
+from workbench.text.labels import LAYER_KINDS, MAX_NAME_CHARS, NUMBERS, WRITTEN, Label, Layer
 from workbench.text.relations import span_layer
 
 _SPAN = [int, int, str]
-_MOST_USES = 1_000  # combinations of layers that are remembered
+_MAX_CACHED_USES = 1_000  # combinations of layers that are remembered
 Uses = tuple[int, tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 PARTS = (
     "states", "marks", "spans", "relations", "questions", "numbers", "written", "meta", "tokens",
 )  # fmt: skip
-_MOST_TEXTS = 100  # maximum per document; a pair has two
+_MAX_TEXTS = 100  # maximum per document; a pair has two
 
 
 class OwnImporter:
@@ -132,7 +132,7 @@ def _layer(raw: object) -> Layer:
         message = _("the kind of layer {name!r} is {kind}, expected one of {kinds}")
         raise Fault(message.format(name=name, kind=show(kind), kinds=", ".join(LAYER_KINDS)))
     least = CHOICES if LAYER_KINDS[kind].in_choices else 1
-    if isinstance(texts, bool) or not isinstance(texts, int) or not least <= texts <= _MOST_TEXTS:
+    if isinstance(texts, bool) or not isinstance(texts, int) or not least <= texts <= _MAX_TEXTS:
         message = _("the number of texts of layer {name!r} is {value}")
         raise Fault(message.format(name=name, value=show(texts)))
     labels = _listed(raw.get("labels", []), _("the labels of layer {name!r}").format(name=name))
@@ -147,7 +147,7 @@ def _layer(raw: object) -> Layer:
 
 
 def _is_name(value: object) -> bool:
-    return isinstance(value, str) and len(value.strip()) > 0 and len(value) <= LONGEST_NAME
+    return isinstance(value, str) and len(value.strip()) > 0 and len(value) <= MAX_NAME_CHARS
 
 
 def _listed(value: object, what: str) -> list[Any]:
@@ -182,7 +182,7 @@ def _record(value: object, layers: Mapping[str, Layer], fitting: set[Uses]) -> R
     uses = _uses(record)
     if uses is None or uses not in fitting:
         _fits(record, layers)
-        if uses is not None and len(fitting) < _MOST_USES:
+        if uses is not None and len(fitting) < _MAX_CACHED_USES:
             fitting.add(uses)
     return record
 

@@ -40,7 +40,7 @@ from workbench.text.labels import ONE_OF, Label, Layer
 
 LAYER = "answer"  # the usual name of the layer
 SAMPLE = 2000  # records from which the numbering of the answers is told
-MOST = 100  # choices of a document
+MAX_CHOICES = 100  # choices of a document
 _CONTEXT = (
     "context", "article", "passage", "sent1", "ctx", "ctx_a", "premise", "goal", "story", "text",
     "sentence", "paragraph",
@@ -109,7 +109,7 @@ class MultipleChoiceImporter:
         form, message = form.numbered(sample)
         most = max((len(form.choices(row)) for row in sample), default=0)
         if form.layer:
-            labels = tuple(Label(name) for name in choice_names(min(most, MOST)))
+            labels = tuple(Label(name) for name in choice_names(min(most, MAX_CHOICES)))
             yield Layer(form.layer, ONE_OF.id, labels, CHOICES)
         if message:
             yield Remark(message)
@@ -308,9 +308,11 @@ class _Form:
         if isinstance(row, Fault):
             raise row
         choices = self._choices(row)
-        if not 2 <= len(choices) <= MOST:
+        if not 2 <= len(choices) <= MAX_CHOICES:
             raise Fault(
-                _("expected 2 to {most} choices, found {n}").format(n=len(choices), most=MOST)
+                _("expected 2 to {most} choices, found {n}").format(
+                    n=len(choices), most=MAX_CHOICES
+                )
             )
         parts = [row.get(name) for name in self.texts]
         text = " ".join(part.strip() for part in parts if isinstance(part, str) and part.strip())

@@ -50,7 +50,7 @@ _ID = ("id", "qid", "question_id", "key", "uid")
 _GROUP = ("title", "group")
 _TRUE = ("true", "1", "yes")
 
-LISTED = 20  # answers that are not in their text are listed up to this number
+MAX_LISTED_ANSWERS = 20  # answers that are not in their text are listed up to this number
 
 
 class SquadImporter:
@@ -477,8 +477,8 @@ class Placing:
                 "{n:,} answers were not imported, as they do not occur in their texts: {listed}",
                 len(self.missing),
             )
-            listed = "; ".join(self.missing[:LISTED])
-            more = "; …" if len(self.missing) > LISTED else "."
+            listed = "; ".join(self.missing[:MAX_LISTED_ANSWERS])
+            more = "; …" if len(self.missing) > MAX_LISTED_ANSWERS else "."
             yield Remark(message.format(n=len(self.missing), listed=listed + more))
         yield from (Remark(message) for message in self.offsets.remarks(self.file))
 

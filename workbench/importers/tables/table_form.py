@@ -67,7 +67,7 @@ class Form:
                 _("No row of {name} can be read.").format(name=source.name),
                 hint=_("Check the delimiter."),
             )
-        if len(rows[0]) > roles.MOST_COLUMNS:
+        if len(rows[0]) > roles.MAX_COLUMNS:
             raise _too_wide(source.name)
         header = _has_header(rows) if options.header is None else options.header
         first = rows[0]
@@ -108,7 +108,7 @@ class Form:
 def _too_wide(file: str) -> ImportFailed:
     return ImportFailed(
         _("The first row of {file} has more than {most_columns:,} columns.").format(
-            file=file, most_columns=roles.MOST_COLUMNS
+            file=file, most_columns=roles.MAX_COLUMNS
         ),
         hint=_(
             "Check that it is a table and that the delimiter is correct. Import plain "

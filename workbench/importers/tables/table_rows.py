@@ -16,8 +16,13 @@ from workbench.importers.source import Source
 
 _ANNOUNCED = re.compile(r"\ufeff?\"?sep=([,;|\t])\"?\r?(?:\n|$)", re.IGNORECASE)
 _ESCAPED = re.compile(r'(?<!\\)((?:\\\\)*)\\"')
-_LOOKED_AT, _MOST_ABOVE = 200, 20  # lines in which the table is looked for; most lines above it
-_MANY = 1_000  # lines of a cell after which a preview treats its quotation mark as an error
+_SEARCHED_LINES, _MAX_LINES_ABOVE = (
+    200,
+    20,
+)  # lines in which the table is looked for; most lines above it
+_MAX_PREVIEW_CELL_LINES = (
+    1_000  # lines of a cell after which a preview treats its quotation mark as an error
+)
 _LONG = 1_000_000  # characters of a line that is examined before it is split into columns
 
 
@@ -37,7 +42,7 @@ def lines_above(head: str, delimiter: str) -> list[str]:
     have more and nearly all the same number.
     """
     lines = head.lstrip("\ufeff").splitlines()
-    lines = (lines[:-1] or lines)[:_LOOKED_AT]
+    lines = (lines[:-1] or lines)[:_SEARCHED_LINES]
     rows = [_cells(line, delimiter) for line in lines]
     usual = Counter(len(row) for row in rows if len(row) > 1).most_common(1)
     if not usual:
@@ -46,7 +51,7 @@ def lines_above(head: str, delimiter: str) -> list[str]:
     above = next((n for n, row in enumerate(rows) if not _is_above(row, width)), len(rows))
     below = [row for row in rows[above:] if row]
     even = sum(len(row) == width for row in below) >= 0.9 * len(below)
-    if above > _MOST_ABOVE or len(below) < 2 or len(below[0]) != width or not even:
+    if above > _MAX_LINES_ABOVE or len(below) < 2 or len(below[0]) != width or not even:
         return []
     return lines[:above] if any(line.strip() for line in lines[:above]) else []
 
@@ -105,7 +110,7 @@ def read_rows(
         for number, line in enumerate(source.lines(), 1):
             if number < first_row:
                 continue
-            if len(line) > _LONG and line.count(delimiter) > roles.MOST_COLUMNS:
+            if len(line) > _LONG and line.count(delimiter) > roles.MAX_COLUMNS:
                 yield number, _endless_row()
             elif line.strip(" \r"):
                 yield number, line.split(delimiter)
@@ -121,7 +126,9 @@ def read_rows(
         except StopIteration:
             return
         except csv.Error as error:
-            if source.cut and len(lines.further) < _MANY:  # a preview ends within a cell
+            if (
+                source.cut and len(lines.further) < _MAX_PREVIEW_CELL_LINES
+            ):  # a preview ends within a cell
                 return
             yield from _lost_rows(error, first, lines)
             continue
@@ -189,7 +196,7 @@ class _Lines:
             quote = line.find('"')
             if (
                 line.count(self._delimiter, 0, quote if quote >= 0 else len(line))
-                > roles.MOST_COLUMNS
+                > roles.MAX_COLUMNS
             ):
                 raise _endless_row()
         self._row_begins = False
@@ -231,5 +238,5 @@ class Swallowed:
 
 def _endless_row() -> Fault:
     return Fault(
-        _("the row has more than {most_columns:,} columns").format(most_columns=roles.MOST_COLUMNS)
+        _("the row has more than {most_columns:,} columns").format(most_columns=roles.MAX_COLUMNS)
     )

@@ -36,7 +36,7 @@ _SENTENCE = frozenset("sentence sentences sent sentence_id sentence_no sentence_
 _TAG = frozenset("tag tags ner ner_tag ner_tags iob bio entity label labels pos upos".split())
 _NUMBER = re.compile(r"\D{0,12}\d+(?:\.0)?\D{0,2}")  # of a sentence: "Sentence: 12", "12.0"
 _SAMPLE = 200  # rows
-_MOST_WORDS = 3  # of a token
+_MAX_WORDS_PER_TOKEN = 3  # of a token
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class _Columns:
         names = unique_names(first if header else [""] * len(first))
         rows = [row for row in rows[header:] if len(row) == len(names)]
         word = _place(mapped["text"], names) if "text" in mapped else _word_column(rows, names)
-        if word is None or any(len(row[word].split()) > _MOST_WORDS for row in rows):
+        if word is None or any(len(row[word].split()) > _MAX_WORDS_PER_TOKEN for row in rows):
             return None
         sentence = _place(mapped["id"], names) if "id" in mapped else _sentences(rows, names, word)
         numbers = [row[sentence].strip() for row in rows if sentence is not None]

@@ -15,7 +15,7 @@ from workbench.inspection.answer_scores.info import (
 from workbench.inspection.base import shown
 from workbench.inspection.subject import Predicted, Subject
 from workbench.runtime.answers import boundary_shares
-from workbench.runtime.inputs import PART, Preparer
+from workbench.runtime.inputs import QUESTION_NUMBER, Preparer
 from workbench.text.document import Document
 from workbench.text.fields import Answers
 from workbench.text.predicted_answers import PredictedAnswer
@@ -66,7 +66,7 @@ def _boundaries(
     text: str, number: int, answer: PredictedAnswer, passed: Predicted, preparer: Preparer
 ) -> Boundaries:
     inputs = passed.prepared.inputs
-    own = [at for at in range(len(inputs)) if int(inputs[at].arrays[PART][0]) == number]
+    own = [at for at in range(len(inputs)) if int(inputs[at].arrays[QUESTION_NUMBER][0]) == number]
     windows = [inputs[at] for at in own]
     pieces = [preparer.pieces(window) for window in windows]
     logits = [passed.logits[at][LOGITS] for at in own]

@@ -19,8 +19,8 @@ from workbench.runtime.inputs import EncodedInput, Prepared, stack
 from workbench.text.document import Document
 
 THUMB = 32  # maximum rows and columns of a head in the overview
-LONGEST = 256  # tokens per window of a pretrained model, which defines none itself
-MOST_KEPT = 400_000_000  # bytes of weights that are cached for further heads
+MAX_TOKENS = 256  # tokens per window of a pretrained model, which defines none itself
+MAX_CACHED_BYTES = 400_000_000  # bytes of weights that are cached for further heads
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class AttentionInspector:
     def _read(self, subject: Subject, document: Document) -> _Text:
         key = (id(subject), document.texts, dict(document.tokens))
         if self._text is None or self._text[0] != key:
-            prepared = subject.prepared(document, longest=LONGEST)
+            prepared = subject.prepared(document, longest=MAX_TOKENS)
             places = {where: number for number, where in enumerate(stitch(prepared.inputs))}
             words = words_of(document, subject.texts)
             self._text = key, _Text(prepared, words, places)
@@ -107,7 +107,7 @@ class AttentionInspector:
         weights = attentions(subject, piece)
         masked = np.all(weights == 0, axis=1)
         loaded = _Window(weights, masked, entropies(weights))
-        if weights.nbytes <= MOST_KEPT:
+        if weights.nbytes <= MAX_CACHED_BYTES:
             self._window = key, loaded
         return loaded
 

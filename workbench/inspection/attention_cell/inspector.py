@@ -28,9 +28,9 @@ from workbench.inspection.targets import subwords_of, target_of
 from workbench.runtime.inputs import stack
 from workbench.text.document import Document
 
-LONGEST = 256  # tokens of a pretrained model, as for the matrices
+MAX_TOKENS = 256  # tokens of a pretrained model, as for the matrices
 WRITING = "text_to_text"
-LOWEST = -1e30  # what masks add to scores in place of -inf, at most
+MASK_SCORE = -1e30  # what masks add to scores in place of -inf, at most
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class AttentionCellInspector:
     def _read(self, subject: Subject, document: Document, target: str) -> _Text:
         key = (id(subject), document.texts, dict(document.tokens), target)
         if self._text is None or self._text[0] != key:
-            prepared = subject.prepared(document, longest=LONGEST)
+            prepared = subject.prepared(document, longest=MAX_TOKENS)
             piece, encoder = prepared.inputs[0], subject.encoder
             arrays = stack([piece], encoder.input_names, encoder.preparer.fill)
             inputs = {
@@ -170,7 +170,7 @@ def _result(
     scores = capped(q @ k.T * call.scale, call.cap)
     weights = (scores + bias + mask).softmax(-1)  # (T, K)
     output = weights @ v  # (T, D)
-    masked = (mask <= LOWEST).cpu().numpy()
+    masked = (mask <= MASK_SCORE).cpu().numpy()
     return AttentionCell(
         layer.queries,
         layer.keys,
@@ -187,7 +187,7 @@ def _result(
         _array(q[query] * k),
         _array((q[query] * k).sum(-1)),
         _array(scores[query]),
-        _array(mask[query].clamp(min=LOWEST)),
+        _array(mask[query].clamp(min=MASK_SCORE)),
         _array(weights[query]),
         _array(weights[query] * v.norm(dim=-1)),
         _array(output[query]),

@@ -37,7 +37,7 @@ BATCH_TOKENS = 4096  # tokens per pass with gradients
 # of integrated gradients: more until the convergence delta is below this fraction of F(x) −
 # F(baseline); the sum is Gauss–Legendre quadrature, so that few suffice for most texts
 STEPS, CONVERGED = (20, 50, 200), 0.01
-SMALL = 1e-3  # differences below it are as good as none
+MIN_DIFFERENCE = 1e-3  # differences below it are as good as none
 NOISE = 0.15  # of SmoothGrad: standard deviation as a fraction of the range of the embeddings
 
 
@@ -195,7 +195,7 @@ def _integrated(scorer: Scorer, embeddings: Tensor, steps: int) -> tuple[Tensor,
             internal_batch_size=scorer.rows,
         ).detach()
         convergence = Convergence(float(attributions.double().sum()) - (ends[0] - ends[1]), count)
-        if abs(convergence.delta) <= CONVERGED * max(abs(ends[0] - ends[1]), SMALL):
+        if abs(convergence.delta) <= CONVERGED * max(abs(ends[0] - ends[1]), MIN_DIFFERENCE):
             break
     return attributions, convergence
 

@@ -29,7 +29,7 @@ from workbench.inspection.spec import TokenRow, WordRow
 from workbench.inspection.subject import Predicted, Subject
 from workbench.runtime import answers, candidates, decoding
 from workbench.runtime.candidates import SpanScorer
-from workbench.runtime.inputs import PART, PER_TOKEN
+from workbench.runtime.inputs import PER_TOKEN, QUESTION_NUMBER
 from workbench.tasks.spec import LABEL_TEXTS, TaskInfo
 from workbench.text.document import Document
 from workbench.text.fields import Answers
@@ -37,7 +37,7 @@ from workbench.text.predicted_answers import PredictedAnswer
 from workbench.text.spans import Span
 
 LABEL_SCORES, NUMBER = "LabelScores", "Number"  # outputs of tasks
-OTHERS = 5  # spans that are not predicted, but can be explained
+MAX_UNPREDICTED = 5  # spans that are not predicted, but can be explained
 SQUASHED = "sigmoid"  # of a decoder: the number is the sigmoid of the output
 SIDES = ("start", "end")  # of an answer, in the order of the outputs of the network
 
@@ -123,7 +123,7 @@ def _number(
 def _asked(subject: Subject, document: Document, predicted: Predicted, target: str) -> Explained:
     """Start and end of the best answer to every question, "no answer" at the first unit."""
     inputs = predicted.prepared.inputs
-    numbers = [int(input_.arrays[PART][0]) for input_ in inputs]
+    numbers = [int(input_.arrays[QUESTION_NUMBER][0]) for input_ in inputs]
     rows: list[Sequence[TokenRow]] = [() for _input in inputs]
     predicted_answers = predicted.prediction.required(Answers).answers
     if not predicted_answers:
@@ -259,8 +259,8 @@ def _candidates(
     places = list(_predicted(predicted.prediction.spans, offsets, subject.labels))
     known, scored_places = set(places), _scored(scorer, starts, ends, places)
     windows = where.window[present]
-    best = _most_probable(scorer, starts, ends, windows, OTHERS + len(known))
-    others = [row for row in best if row[1:] not in known][:OTHERS]
+    best = _most_probable(scorer, starts, ends, windows, MAX_UNPREDICTED + len(known))
+    others = [row for row in best if row[1:] not in known][:MAX_UNPREDICTED]
     pairs: list[tuple[Target, Place]] = []
     for share, at, width, label in (*scored_places, *others):
         first, last = int(present[at]), int(present[at + width])

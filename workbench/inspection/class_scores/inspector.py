@@ -10,7 +10,7 @@ from workbench.inspection.predicting import Predicting
 from workbench.text.document import Document
 from workbench.text.fields import ClassScores
 
-LONGEST = 60  # characters of a choice that are shown
+MAX_CHOICE_CHARS = 60  # characters of a choice that are shown
 
 
 class ClassScoresInspector:
@@ -31,4 +31,4 @@ class ClassScoresInspector:
 
 def shortened(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+    return line if len(line) <= MAX_CHOICE_CHARS else f"{line[: MAX_CHOICE_CHARS - 1]}…"

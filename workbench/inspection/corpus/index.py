@@ -19,8 +19,8 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.inspection.corpus.spec import Files, existing_layer
 
-AT_ONCE = 16_384  # rows that are compared at a time
-MOST_BYTES = 1 << 30  # of the vectors of one index; lower layers are left out of larger ones
+BLOCK_ROWS = 16_384  # rows that are compared at a time
+MAX_BYTES = 1 << 30  # of the vectors of one index; lower layers are left out of larger ones
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
@@ -67,9 +67,9 @@ class Index:
         """float32 (N,) of all rows with a vector (width,)."""
         rows, query = self.vectors(layer), unit(vector)
         cosines = np.empty(len(rows), np.float32)
-        for start in range(0, len(rows), AT_ONCE):
-            part = rows[start : start + AT_ONCE].astype(np.float32)
-            cosines[start : start + AT_ONCE] = part @ query
+        for start in range(0, len(rows), BLOCK_ROWS):
+            part = rows[start : start + BLOCK_ROWS].astype(np.float32)
+            cosines[start : start + BLOCK_ROWS] = part @ query
         return cosines
 
     def lines(self, numbers: Iterable[int]) -> list[dict[str, Any]]:
@@ -143,7 +143,7 @@ def stored_layers(widths: Sequence[int], count: int) -> tuple[int, ...]:
     layers, size = [len(widths) - 1], 2 * count * widths[-1]
     for layer in range(len(widths) - 2, -1, -1):
         size += 2 * count * widths[layer]
-        if size > MOST_BYTES:
+        if size > MAX_BYTES:
             break
         layers.append(layer)
     return tuple(sorted(layers))

@@ -13,12 +13,12 @@ import numpy as np
 from workbench.base import extras
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _, ngettext
-from workbench.inspection.corpus.index import AT_ONCE, Index
-from workbench.inspection.corpus.spec import MOST_POINTS, TSNE, UMAP, Projection
+from workbench.inspection.corpus.index import BLOCK_ROWS, Index
+from workbench.inspection.corpus.spec import MAX_POINTS, TSNE, UMAP, Projection
 from workbench.inspection.corpus.tsne import tsne
 
 REDUCED = 50  # dimensions that t-SNE, UMAP and k-means read, as van der Maaten and Hinton 2008 do
-LEAST = 5  # points of a map
+MIN_POINTS = 5  # points of a map
 SEED = 1
 
 
@@ -40,20 +40,20 @@ def write_map(index: Index, projection: Projection) -> Iterator[float]:
     """Compute a map and write it as .npz: rows (N,) of the index, points float32 (N, 2), clusters
     (N,), shares (2,), mean, axes.
 
-    Yields the share that is done, where it is known. Raises ModelError for fewer than LEAST rows,
-    SpecError for a layer that the index does not hold.
+    Yields the share that is done, where it is known. Raises ModelError for fewer than MIN_POINTS
+    rows, SpecError for a layer that the index does not hold.
     """
-    if index.count < LEAST:
+    if index.count < MIN_POINTS:
         raise ModelError(
             ngettext(
                 "A map needs at least {n} point; there are {count}.",
                 "A map needs at least {n} points; there are {count}.",
-                LEAST,
-            ).format(n=LEAST, count=index.count),
+                MIN_POINTS,
+            ).format(n=MIN_POINTS, count=index.count),
             hint=_("Import more documents, or choose another word."),
         )
     every = index.vectors(index.existing_layer(projection.layer))
-    rows = _sample(len(every), MOST_POINTS[projection.method])
+    rows = _sample(len(every), MAX_POINTS[projection.method])
     components = principal(every, rows)
     reduced = np.concatenate([components(every[part]) for part in _parts(rows)])
     points = yield from _points(reduced, projection.method)
@@ -79,8 +79,8 @@ def _sample(count: int, most: int) -> np.ndarray:
 
 
 def _parts(rows: np.ndarray) -> Iterator[np.ndarray]:
-    for start in range(0, len(rows), AT_ONCE):
-        yield rows[start : start + AT_ONCE]
+    for start in range(0, len(rows), BLOCK_ROWS):
+        yield rows[start : start + BLOCK_ROWS]
 
 
 def principal(every: np.ndarray, rows: np.ndarray) -> Components:

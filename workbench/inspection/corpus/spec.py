@@ -12,11 +12,11 @@ from workbench.base.i18n import _
 
 TARGET = "workbench.inspection.corpus.job:run"
 DOCUMENTS, USES, WORDS = "documents", "uses", "words"  # kinds of indexes
-MOST_USES = 5_000  # of a word; a random sample of more
-MOST_WORDS = 1_000_000  # of all documents; those of a random sample of more
-MOST_DOCUMENTS = 100_000  # of an index; a random sample of more
+MAX_USES = 5_000  # of a word; a random sample of more
+MAX_WORDS = 1_000_000  # of all documents; those of a random sample of more
+MAX_DOCUMENTS = 100_000  # of an index; a random sample of more
 METHODS = (PCA, TSNE, UMAP) = ("pca", "tsne", "umap")  # of maps
-MOST_POINTS = {PCA: MOST_DOCUMENTS, TSNE: 10_000, UMAP: 50_000}  # a random sample of more
+MAX_POINTS = {PCA: MAX_DOCUMENTS, TSNE: 10_000, UMAP: 50_000}  # a random sample of more
 PREFIX = "layer_"
 
 

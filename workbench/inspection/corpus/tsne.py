@@ -15,9 +15,9 @@ EXPLORATION, ITERATIONS = 250, 1000  # with early exaggeration, and in all
 EXAGGERATION = 12.0
 PATIENCE = 300  # iterations without progress
 CHECKED = 50  # iterations between two checks, and two reports
-LEAST_GRADIENT, LEAST_GAIN = 1e-7, 0.01
+MIN_GRADIENT, MIN_GAIN = 1e-7, 0.01
 PERPLEXITY = 30.0
-LEAST_SCALE = 1e-9  # standard deviation below which rows are equal
+MIN_SCALE = 1e-9  # standard deviation below which rows are equal
 SCALE = 1e-4  # standard deviation of the first coordinate at the start
 
 
@@ -53,7 +53,7 @@ def _initial(rows: np.ndarray, seed: int) -> np.ndarray:
     from sklearn.decomposition import PCA
 
     scale = float(np.std(rows, axis=0).max())
-    if scale < LEAST_SCALE:
+    if scale < MIN_SCALE:
         drawn = np.random.default_rng(seed).normal(size=2 * len(rows)) * SCALE
         return drawn.astype(np.float32)
     components = PCA(2, random_state=seed).fit_transform(rows).astype(np.float32, copy=False)
@@ -85,7 +85,7 @@ def _descend(
             points, affinities, 1, count, 2, compute_error=checks, num_threads=threads
         )
         turns = update * gradient < 0.0
-        gains = np.maximum(np.where(turns, gains + 0.2, gains * 0.8), LEAST_GAIN)
+        gains = np.maximum(np.where(turns, gains + 0.2, gains * 0.8), MIN_GAIN)
         gradient *= gains
         update = momentum * update - rate * gradient
         points += update
@@ -96,6 +96,6 @@ def _descend(
             best, best_at = error, at
         elif at - best_at > patience:
             break
-        if np.linalg.norm(gradient) <= LEAST_GRADIENT:
+        if np.linalg.norm(gradient) <= MIN_GRADIENT:
             break
     return at

@@ -13,7 +13,7 @@ from workbench.base.i18n import _
 from workbench.inspection.corpus.job import vectors
 from workbench.inspection.spec import WordRow
 from workbench.inspection.subject import Subject
-from workbench.tasks.embedding import ALL, LONGEST, Embedder
+from workbench.tasks.embedding import ALL, DEFAULT_MAX_TOKENS, Embedder
 from workbench.text.document import Document
 
 WORD, DOCUMENT = "word", "document"
@@ -46,7 +46,11 @@ def text_vectors(
     """For each layer, the vector (width,) of a range of the first text, or of the whole text for
     the unit "document".
     """
-    longest = subject.max_length if subject.is_run else min(subject.encoder.max_length, LONGEST)
+    longest = (
+        subject.max_length
+        if subject.is_run
+        else min(subject.encoder.max_length, DEFAULT_MAX_TOKENS)
+    )
     with scratch.folder("inspect") as folder:
         embedder = Embedder(subject.encoder, longest, unit, ALL, folder)
         (embedded,) = embedder.stream([replace(document, texts=document.texts[:1])])

@@ -18,7 +18,7 @@ from workbench.inspection.targets import subwords_of, target_of
 from workbench.runtime.inputs import stack
 from workbench.text.document import Document
 
-LONGEST_SOURCE = 256  # units
+MAX_SOURCE_UNITS = 256  # units
 
 
 class CrossAttentionInspector:
@@ -34,7 +34,7 @@ class CrossAttentionInspector:
         """
         (document,) = documents
         encoder, preparer = subject.writer, subwords_of(subject.writer)
-        longest = min(LONGEST_SOURCE, encoder.max_length)
+        longest = min(MAX_SOURCE_UNITS, encoder.max_length)
         prepared = preparer.whole([document], longest, texts=subject.texts)
         piece = prepared.inputs[0]
         arrays = stack([piece], encoder.input_names, preparer.fill)

@@ -20,8 +20,8 @@ from workbench.text.document import Document
 from workbench.text.fields import Prediction
 from workbench.text.groups import GroupList
 
-AT_ONCE = 64  # documents between two messages
-LISTED = 500  # documents in the result
+BATCH_DOCUMENTS = 64  # documents between two messages
+MAX_LISTED_DOCUMENTS = 500  # documents in the result
 
 
 class GroupSwapInspector:
@@ -46,9 +46,11 @@ class GroupSwapInspector:
         version_predictions: list[list[Prediction]] = []
         for number, documents in enumerate(versions):
             version_predictions.append([])
-            for start in range(0, len(documents), AT_ONCE):
+            for start in range(0, len(documents), BATCH_DOCUMENTS):
                 yield (number + start / len(documents)) / len(versions)
-                version_predictions[-1] += subject.predict(documents[start : start + AT_ONCE])
+                version_predictions[-1] += subject.predict(
+                    documents[start : start + BATCH_DOCUMENTS]
+                )
         predictions = [prediction for version in version_predictions for prediction in version]
         documents = [item for version in versions for item in version]
         scores = scored(predictions, documents, subject.labels)
@@ -62,7 +64,7 @@ class GroupSwapInspector:
             len(every),
             len(usable),
             sum(len(set(key)) > 1 for key in keys),
-            tuple(sorted(rows, key=lambda row: -row.spread)[:LISTED]),
+            tuple(sorted(rows, key=lambda row: -row.spread)[:MAX_LISTED_DOCUMENTS]),
             scores.scores,
         )
 

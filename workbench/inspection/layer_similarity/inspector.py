@@ -16,7 +16,7 @@ from workbench.inspection.subject import Subject
 from workbench.runtime.units import WORD
 from workbench.text.dataset import Dataset
 
-LEAST = 3  # words
+MIN_WORDS = 3  # words
 
 
 class LayerSimilarityInspector:
@@ -36,7 +36,7 @@ class LayerSimilarityInspector:
             states.append((yield from _half(reading, 0.4 * number)))
         pair = (states[0], states[-1])
         first, second = _common(*pair) if other is not None else (pair[0].layers, pair[1].layers)
-        if len(first[0]) < LEAST:
+        if len(first[0]) < MIN_WORDS:
             raise WorkbenchError(_("The documents have too few words to compare layers."))
         values = yield from _matrix(first, second)
         read = len(set(states[0].owner.tolist()))

@@ -19,7 +19,7 @@ from workbench.inspection.subject import Subject
 from workbench.models.generate import MASKED, LanguageModel, padded
 from workbench.text.document import Document
 
-LEAST = -1e4  # below the maximum: exp is 0 in float32
+MIN_LOGIT = -1e4  # below the maximum: exp is 0 in float32
 
 
 class LogitLensInspector:
@@ -77,7 +77,7 @@ def _layers(
         where = torch.tensor([positions], device=model.device)
         scores = model.encoder.layer_logits_at(padded([ids], model.encoder), where).float()
         top, best = scores.max(-1)  # (L + 1, K) of (L + 1, K, V)
-        below = scores.sub_(top.unsqueeze(-1)).clamp_(min=LEAST)
+        below = scores.sub_(top.unsqueeze(-1)).clamp_(min=MIN_LOGIT)
         last = best[-1].expand(len(below), -1).unsqueeze(-1)
         final = below.gather(-1, last)[..., 0].exp()
         # -Σ p log p without the logarithms of all p: log Z - Σ e (x - max) / Z, where 0 · -inf is 0

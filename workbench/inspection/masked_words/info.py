@@ -8,7 +8,7 @@ from typing import Any
 from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _
 from workbench.base.options import Option
-from workbench.inspection.spec import PART, InspectorInfo, WordRow
+from workbench.inspection.spec import PAGE_TOKENS, InspectorInfo, WordRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,5 +117,5 @@ INFO = InspectorInfo(
         "et al. 2020 (pseudo-perplexity)."
     ),
     of_text=("words",),
-    in_parts={"part": PART},
+    in_parts={"part": PAGE_TOKENS},
 )

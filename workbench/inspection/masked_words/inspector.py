@@ -30,7 +30,7 @@ from workbench.text.document import TEXT, TEXT_B, Document
 
 BUDGET = 12_000  # tokens that are processed to score a text: seconds on one core
 BATCH_TOKENS = 2048
-LEAST = 2  # tokens that are scored per request, however long the text is
+MIN_TOKENS = 2  # tokens that are scored per request, however long the text is
 TOGETHER = 4  # chosen tokens that are scored in one pass with the text
 PAIRS = "pretraining"  # the head of masked words and next sentences
 
@@ -183,7 +183,7 @@ def _next_words(text: _Text, part: int, *, whole: bool) -> tuple[list[int], bool
     """
     length = max(1, len(text.piece))
     room = len(text.piece) if whole else max(8, BUDGET // length)
-    now = max(LEAST, part // length) if part else room
+    now = max(MIN_TOKENS, part // length) if part else room
     next_words: list[int] = []
     scored = 0
     for word in range(len(text.bits), text.end):

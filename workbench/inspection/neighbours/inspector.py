@@ -14,7 +14,7 @@ from workbench.models import spec as models
 from workbench.runtime.vectors.lexicon import Lexicon
 from workbench.text.document import Document
 
-MOST = 200  # words of a text that are looked up
+MAX_WORDS = 200  # words of a text that are looked up
 
 
 class NeighboursInspector:
@@ -34,9 +34,9 @@ class NeighboursInspector:
         typed = options["word"].split()
         candidates = typed or [word.text for word in words_of(document, subject.texts)]
         texts = list(dict.fromkeys(text for text in candidates if any(map(str.isalnum, text))))
-        words = [_near(lexicon, text, options["by"], options["top"]) for text in texts[:MOST]]
+        words = [_near(lexicon, text, options["by"], options["top"]) for text in texts[:MAX_WORDS]]
         by = options["by"]
-        return NearWords(tuple(words), by, len(lexicon), by == DISTANCE, len(texts) > MOST)
+        return NearWords(tuple(words), by, len(lexicon), by == DISTANCE, len(texts) > MAX_WORDS)
 
 
 def _near(lexicon: Lexicon, text: str, by: str, top: int) -> NearWord:

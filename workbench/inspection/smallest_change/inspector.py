@@ -26,7 +26,7 @@ from workbench.text.document import Document
 from workbench.text.fields import LabelScores
 
 DEFAULT_PROPOSER = "starter-bert"
-LONGEST = 60  # words at the beginning of a text that are changed
+MAX_WORDS = 60  # words at the beginning of a text that are changed
 
 
 class SmallestChangeInspector:
@@ -51,7 +51,7 @@ class SmallestChangeInspector:
         """
         (document,) = documents
         field, text = document.texts[0]
-        words = tuple(word for word in words_of(document, 1) if word.field == field)[:LONGEST]
+        words = tuple(word for word in words_of(document, 1) if word.field == field)[:MAX_WORDS]
         if not words:
             raise WorkbenchError(_("The text has no words to change."))
         prediction = subject.prediction(document)

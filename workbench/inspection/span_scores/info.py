@@ -11,7 +11,7 @@ from workbench.base.options import Option
 from workbench.inspection.spec import InspectorInfo
 from workbench.text.spans import Span
 
-PART = 40  # words whose spans are listed at a time
+PAGE_WORDS = 40  # words whose spans are listed at a time
 
 
 @dataclass(frozen=True)

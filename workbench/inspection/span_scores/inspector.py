@@ -11,7 +11,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.inspection.span_scores.info import (
     INFO,
-    PART,
+    PAGE_WORDS,
     CandidateWord,
     ScoredSpan,
     SpanScoreTable,
@@ -39,11 +39,11 @@ class SpanScoresInspector:
             passed.logits, prepared.first(0), prepared.alignments[0]
         )
         offsets = [prepared.words[0][word] for word in present]
-        parts = max(1, -(-len(offsets) // PART))
+        parts = max(1, -(-len(offsets) // PAGE_WORDS))
         if (part := options["part"]) > parts:
             message = _("There is no part {number}: the last is {last}.")
             raise WorkbenchError(message.format(number=part, last=parts))
-        begin, stop = (part - 1) * PART, min(part * PART, len(offsets))
+        begin, stop = (part - 1) * PAGE_WORDS, min(part * PAGE_WORDS, len(offsets))
         reach = slice(begin, stop + scorer.longest - 1)  # the words of the spans of this part
         empty = np.zeros((0, scorer.longest, len(subject.labels)))
         blocks = (block for _at, block in scorer.blocks(starts[reach], ends[reach]))

@@ -13,7 +13,7 @@ from workbench.inspection.surprisal.info import INFO, Surprisal
 from workbench.inspection.vocabulary.inspector import VocabularyInspector
 from workbench.text.document import Document
 
-LEAST = 1e-45  # the smallest probability that float32 can hold
+MIN_PROBABILITY = 1e-45  # the smallest probability that float32 can hold
 
 
 class SurprisalInspector:
@@ -40,7 +40,7 @@ class SurprisalInspector:
             if own is None:
                 bits[word] = math.inf  # unknown, whatever its other tokens are
             else:
-                bits[word] = bits.get(word, 0.0) - math.log2(max(own, LEAST))
+                bits[word] = bits.get(word, 0.0) - math.log2(max(own, MIN_PROBABILITY))
         known = {word: value for word, value in bits.items() if math.isfinite(value)}
         return Surprisal(
             expected.words,

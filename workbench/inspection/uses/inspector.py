@@ -30,7 +30,7 @@ from workbench.inspection.uses.info import (
 from workbench.runtime.vectors.lexicon import Lexicon
 from workbench.text.document import Document
 
-MOST_SCORED = 1_000  # labelled uses that scores of senses are computed from
+MAX_SCORED_USES = 1_000  # labelled uses that scores of senses are computed from
 STATIC = 12  # neighbours of the static vector
 SEED = 1
 CARD = "README.md"
@@ -154,8 +154,8 @@ def _scores(index: Index, labels: Sequence[str], name: str) -> Senses:
     rows = np.flatnonzero(gold >= 0)
     if sum(count >= 2 for count in counts.values()) < 2:
         return Senses(name, counts, 0)
-    if len(rows) > MOST_SCORED:
-        rows = np.sort(np.random.default_rng(SEED).choice(rows, MOST_SCORED, replace=False))
+    if len(rows) > MAX_SCORED_USES:
+        rows = np.sort(np.random.default_rng(SEED).choice(rows, MAX_SCORED_USES, replace=False))
     gold = gold[rows]
     frequent = np.full(len(gold), np.bincount(gold).argmax())
     return Senses(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-NEAREST = 10
+NEIGHBOURS = 10
 PAIRS = 2_000
 SEED = 1
 
@@ -45,12 +45,12 @@ def macro_f1(gold: np.ndarray, predicted: np.ndarray, count: int) -> float:
 
 
 def same_among_nearest(vectors: np.ndarray, senses: np.ndarray) -> float:
-    """Mean share of the own sense among the NEAREST other uses by cosine.
+    """Mean share of the own sense among the NEIGHBOURS other uses by cosine.
 
     vectors (N, W) of length 1; senses int (N,). N is at least 2.
     """
     x = np.asarray(vectors, np.float32)
-    most = min(NEAREST, len(x) - 1)
+    most = min(NEIGHBOURS, len(x) - 1)
     similar = x @ x.T
     np.fill_diagonal(similar, -np.inf)
     nearest = np.argpartition(-similar, most - 1, axis=1)[:, :most]

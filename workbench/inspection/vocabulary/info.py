@@ -8,7 +8,7 @@ from typing import Any
 from workbench.base.i18n import N_
 from workbench.base.options import Option
 from workbench.inspection.next_words.info import DIRECTION
-from workbench.inspection.spec import PART, InspectorInfo, TokenTable
+from workbench.inspection.spec import PAGE_TOKENS, InspectorInfo, TokenTable
 
 BUDGET = 12_000  # tokens that a masked model reads per text: seconds on one core
 
@@ -74,5 +74,5 @@ INFO = InspectorInfo(
         "al. 2019; Radford et al. 2018."
     ),
     of_text=("start",),
-    in_parts={"part": PART},
+    in_parts={"part": PAGE_TOKENS},
 )

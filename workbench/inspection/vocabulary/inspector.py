@@ -26,7 +26,7 @@ from workbench.runtime.inputs import EncodedInput, batches_by_length, stack
 from workbench.text.document import Document
 
 BATCH_TOKENS = 2048
-LEAST = 2  # positions per request, however long the text is
+MIN_POSITIONS = 2  # positions per request, however long the text is
 Found = dict[int, tuple[tuple[tuple[str, float], ...], float | None]]
 
 
@@ -71,7 +71,7 @@ class VocabularyInspector:
 def _room(length: int, part: int) -> int:
     """The number of positions of a masked model in one request."""
     if part:
-        return max(LEAST, part // max(1, length))
+        return max(MIN_POSITIONS, part // max(1, length))
     return max(8, BUDGET // max(1, length))
 
 

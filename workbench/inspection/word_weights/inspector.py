@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from workbench.baselines.base import LEAST, Feature, WeighsFeatures, is_exclusive
+from workbench.baselines.base import MIN_LOGIT, Feature, WeighsFeatures, is_exclusive
 from workbench.inspection import decisions
 from workbench.inspection.attributions.info import Target
 from workbench.inspection.predicting import BaselineSubject
@@ -72,7 +72,7 @@ def _targets(subject: BaselineSubject, document: Document) -> tuple[Target, ...]
 
 def _other(intercepts: np.ndarray, own: int) -> int | None:
     """The other of two classes that occur in training: scikit-learn has one row for both."""
-    known = [at for at, value in enumerate(intercepts.tolist()) if value > LEAST]
+    known = [at for at, value in enumerate(intercepts.tolist()) if value > MIN_LOGIT]
     others = [at for at in known if at != own]
     return others[0] if len(known) == 2 and len(others) == 1 else None
 

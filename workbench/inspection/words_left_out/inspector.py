@@ -16,7 +16,7 @@ from workbench.inspection.words_left_out.info import INFO
 from workbench.text.document import Document
 from workbench.text.fields import Prediction
 
-MOST = 200  # words at the beginning of a text that are left out, one after the other
+MAX_WORDS = 200  # words at the beginning of a text that are left out, one after the other
 
 
 class WordsLeftOutInspector:
@@ -30,7 +30,7 @@ class WordsLeftOutInspector:
         """Raises WorkbenchError for a text without words, or an unknown target."""
         (document,) = documents
         field, text = document.texts[0]
-        words = tuple(word for word in words_of(document, 1) if word.field == field)[:MOST]
+        words = tuple(word for word in words_of(document, 1) if word.field == field)[:MAX_WORDS]
         if not words:
             raise WorkbenchError(_("The text has no words to leave out."))
         prediction = subject.prediction(document)

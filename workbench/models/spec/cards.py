@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 CONFIG = "config.json"  # of a Hugging Face folder
 DESCRIPTION = "glossbench.json"  # beside the weights of a trained model: task, labels …
-MOST_CARDS = 500  # cached in memory
-MOST_FILES = 10_000  # read of a folder, of which its card names 100
+MAX_CACHED_CARDS = 500  # cached in memory
+MAX_FILES = 10_000  # read of a folder, of which its card names 100
 log = logging.getLogger(__name__)
 
 
@@ -152,7 +152,7 @@ def _known(path: Path, allow_pickle: bool) -> ModelInfo:
     files = _files(path)
     key = (str(path), allow_pickle, files, registry().ids("family"))
     if key not in _seen:
-        if len(_seen) >= MOST_CARDS:
+        if len(_seen) >= MAX_CACHED_CARDS:
             _seen.clear()
         _seen[key] = _read(path, files, allow_pickle)
     return _seen[key]
@@ -243,9 +243,7 @@ def _files(path: Path) -> tuple[tuple[str, int, int], ...]:
     if not path.is_dir():
         rows = [_about(path, path.name)]
     else:
-        paths = (
-            file for pattern in ("*", "*/*") for file in islice(path.glob(pattern), MOST_FILES)
-        )
+        paths = (file for pattern in ("*", "*/*") for file in islice(path.glob(pattern), MAX_FILES))
         rows = [_about(file, str(file.relative_to(path))) for file in paths]
     return tuple(sorted(row for row in rows if row is not None))
 

@@ -40,7 +40,7 @@ _MARKS = (
     (b"\x93NUMPY", _NUMPY),
     *((bytes((0x80, version)), _PICKLE) for version in range(2, 6)),
 )
-MOST_QUOTED = 40  # characters
+MAX_QUOTED_CHARS = 40  # characters
 
 
 def describe(path: Path) -> str:
@@ -78,7 +78,7 @@ def _described(name: str, head: bytes) -> str:
     if b"\0" in head or not _is_text(head):
         return _(_UNKNOWN).format(file=name, bytes=head[:8].hex(" "))
     first = head.decode("utf-8", "ignore").splitlines()[0]
-    short = first if len(first) <= MOST_QUOTED else f"{first[: MOST_QUOTED - 1]}…"
+    short = first if len(first) <= MAX_QUOTED_CHARS else f"{first[: MAX_QUOTED_CHARS - 1]}…"
     return _(_TEXT).format(file=name, line=repr(short))
 
 

@@ -18,9 +18,9 @@ from typing import Any
 
 from workbench.base.i18n import _
 
-MOST_BYTES = 64_000_000  # maximum size of the instructions; a model with 1,000 layers has 5 MB
-MOST_STEPS = 2_000_000
-MOST_SIZE = 1 << 48
+MAX_BYTES = 64_000_000  # maximum size of the instructions; a model with 1,000 layers has 5 MB
+MAX_STEPS = 2_000_000
+MAX_SIZE = 1 << 48
 _LEGACY_MAGIC = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 _FLOATS = {
     "FloatStorage": "float32",
@@ -99,7 +99,7 @@ def content(path: Path, problems: list[str]) -> object:
         with open(path, "rb") as file:
             legacy = file.read(len(_LEGACY_MAGIC)) == _LEGACY_MAGIC
             file.seek(0)
-            raw = file.read(MOST_BYTES) if legacy else _instructions(file)
+            raw = file.read(MAX_BYTES) if legacy else _instructions(file)
         return _result(raw, skip=3 if legacy else 0)
     except OSError as error:
         problems.append(
@@ -120,8 +120,8 @@ def plain(path: Path, problems: list[str]) -> object:
     """The object in a file of `pickle.dump`, see `content`; None if it has problems."""
     try:
         with open(path, "rb") as file:
-            raw = file.read(MOST_BYTES + 1)
-        if not raw or len(raw) > MOST_BYTES:
+            raw = file.read(MAX_BYTES + 1)
+        if not raw or len(raw) > MAX_BYTES:
             raise _Unreadable
         return _result(raw, skip=0)
     except OSError as error:
@@ -140,10 +140,10 @@ def _instructions(file: io.BufferedReader) -> bytes:
 
     with zipfile.ZipFile(file) as archive:
         name = next((text for text in archive.namelist() if text.endswith("/data.pkl")), "data.pkl")
-        if archive.getinfo(name).file_size > MOST_BYTES:
+        if archive.getinfo(name).file_size > MAX_BYTES:
             raise _Unreadable
         with archive.open(name) as member:
-            return member.read(MOST_BYTES)
+            return member.read(MAX_BYTES)
 
 
 def named(state: object) -> Iterator[Tensor]:
@@ -184,7 +184,7 @@ class _Machine:
         import pickletools
 
         for step, (code, argument, _at) in enumerate(pickletools.genops(stream)):
-            if step > MOST_STEPS:
+            if step > MAX_STEPS:
                 raise _Unreadable
             if code.name == "STOP":
                 return self.stack.pop()
@@ -320,6 +320,6 @@ def _called(called: object, arguments: tuple[Any, ...]) -> object:
 
 
 def _size(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_SIZE:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_SIZE:
         raise ValueError(value)
     return value

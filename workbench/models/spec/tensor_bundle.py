@@ -24,7 +24,7 @@ FOOTER, MAGIC = 48, 0xDB4775248B80FB57
 TRAILER = 5  # bytes after each block: compression and checksum
 UNCOMPRESSED = 0
 MASK_DELTA = 0xA282EAD8
-MOST_BYTES = 100_000_000  # of an index; that of BERT has 10,000
+MAX_INDEX_BYTES = 100_000_000  # of an index; that of BERT has 10,000
 # DataType → (name in numpy, bytes); others are no weights.
 TYPES: Mapping[int, tuple[str, int]] = {
     1: ("float32", 4),
@@ -54,7 +54,7 @@ def read(index: Path) -> dict[str, Place]:
     what is damaged, and OSError.
     """
     size = index.stat().st_size
-    if not FOOTER <= size <= MOST_BYTES:
+    if not FOOTER <= size <= MAX_INDEX_BYTES:
         raise ValueError(f"{index.name} has {size:,} bytes, which no index has")
     content = index.read_bytes()
     try:

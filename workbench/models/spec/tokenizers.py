@@ -5,7 +5,9 @@ from __future__ import annotations
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 
-LEAST = 0.5  # of the vocabulary of a model; padded rows are fewer (ByT5: 259 of 384 used)
+MIN_VOCABULARY_SHARE = (
+    0.5  # of the vocabulary of a model; padded rows are fewer (ByT5: 259 of 384 used)
+)
 
 
 def check(path: str, size: int, rows: int) -> None:
@@ -17,7 +19,7 @@ def check(path: str, size: int, rows: int) -> None:
             "The vocabulary of the tokenizer of {path} ({size:,}) is larger than that of the "
             "model ({rows:,})."
         )
-    elif size < rows * LEAST:
+    elif size < rows * MIN_VOCABULARY_SHARE:
         message = _(
             "The vocabulary of the tokenizer of {path} ({size:,}) is much smaller than that of the "
             "model ({rows:,})."

@@ -31,7 +31,7 @@ _NAMES = {"F16": "float16", "F32": "float32", "BF16": "bfloat16", "F64": "float6
 _CONSTANT = re.compile(
     r"(position_ids|token_type_ids|inv_freq|masked_bias|\.attn\.bias|final_logits_bias)$"
 )
-_MOST = 1 << 48  # maximum bytes of a plausible tensor
+_MAX_TENSOR_BYTES = 1 << 48  # maximum bytes of a plausible tensor
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def _tensors(table: Any) -> tuple[dict[str, tuple[str, tuple[int, ...]]], int]:
 
 
 def _size(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MOST:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MAX_TENSOR_BYTES:
         raise ValueError(value)
     return value
 

@@ -20,7 +20,7 @@ from workbench.base import paths
 from workbench.base.watch import QUIET, Watch
 from workbench.operations.inspecting import corpus_index
 from workbench.operations.models import installed, tokenizers
-from workbench.runtime.vocabularies.measures import LIMITS, LONGEST
+from workbench.runtime.vocabularies.measures import LIMITS, NO_LENGTH_LIMIT
 from workbench.storage.documents import statistics as stored
 from workbench.text.document import TEXT, TEXT_B, Document
 from workbench.text.segment import words
@@ -74,7 +74,7 @@ class Lengths:
     def within(self, low: int, high: int | None, *, units: bool = False) -> list[int]:
         """Ids of the documents with a length in [low, high), without an end if `high` is None."""
         of = self.units if units and self.units is not None else self.words
-        found = (of >= low) & (of < (LONGEST if high is None else high))
+        found = (of >= low) & (of < (NO_LENGTH_LIMIT if high is None else high))
         return [self.ids[at] for at in np.flatnonzero(found).tolist()]
 
     def to_json(self) -> dict[str, Any]:
@@ -167,7 +167,9 @@ def _units(preparer: Preparer) -> Measure:
         found = [0] * len(documents)
         for texts in {len(item.texts) for item in documents}:
             at = [number for number, item in enumerate(documents) if len(item.texts) == texts]
-            whole = preparer.whole([documents[number] for number in at], LONGEST, texts=texts)
+            whole = preparer.whole(
+                [documents[number] for number in at], NO_LENGTH_LIMIT, texts=texts
+            )
             for number, length in zip(at, whole.lengths.tolist(), strict=True):
                 found[number] = length
         return found

@@ -22,9 +22,9 @@ from workbench.base.i18n import _
 from workbench.base.watch import QUIET, Watch
 from workbench.inspection.corpus.spec import (
     DOCUMENTS,
-    MOST_DOCUMENTS,
-    MOST_USES,
-    MOST_WORDS,
+    MAX_DOCUMENTS,
+    MAX_USES,
+    MAX_WORDS,
     TARGET,
     UMAP,
     USES,
@@ -161,8 +161,8 @@ def prepare(project: Project, wanted: Need) -> Prepared:
 
 def _write_documents(project: Project, folder: Path) -> int:
     ids = [id for id, _hash in documents.text_hashes(project.db)]
-    if len(ids) > MOST_DOCUMENTS:
-        ids = sorted(random.Random(SEED).sample(ids, MOST_DOCUMENTS))
+    if len(ids) > MAX_DOCUMENTS:
+        ids = sorted(random.Random(SEED).sample(ids, MAX_DOCUMENTS))
     found = documents.records(project.db, layers=(), ids=ids)
     _write(folder, map(_bare, found))
     return len(ids)
@@ -178,7 +178,7 @@ def _write_words(project: Project, folder: Path) -> int:
     random.Random(SEED).shuffle(order)
     chosen, total = set[int](), 0
     for id in order:
-        if total + counts[id] <= MOST_WORDS:
+        if total + counts[id] <= MAX_WORDS:
             chosen.add(id)
             total += counts[id]
     _write(folder, map(_bare, documents.records(project.db, layers=(), ids=chosen)))
@@ -195,18 +195,18 @@ def _write_uses(project: Project, forms: Sequence[str], folder: Path) -> tuple[i
     places: dict[str, list[tuple[int, int]]] = {}
     kept, count = list[Any](), 0
     for start in range(0, len(order), 500):
-        if count >= MOST_USES:
+        if count >= MAX_USES:
             break
         for record in documents.records(project.db, layers=(), ids=order[start : start + 500]):
             if uses := _uses(record.document, forms):
-                places[str(record.document.id)] = uses[: MOST_USES - count]
+                places[str(record.document.id)] = uses[: MAX_USES - count]
                 count += len(places[str(record.document.id)])
                 kept.append(_bare(record))
-            if count >= MOST_USES:
+            if count >= MAX_USES:
                 break
     _write(folder, kept)
     (folder / "places.json").write_text(json.dumps(places), encoding="utf-8")
-    return count, count if count < MOST_USES else -1
+    return count, count if count < MAX_USES else -1
 
 
 def _uses(document: Document, forms: Sequence[str]) -> list[tuple[int, int]]:

@@ -240,7 +240,7 @@ def _title(given: str) -> str:
     from workbench.text import fields
 
     kind = fields.named(given)
-    known = {**specs.GIVES, **inspectors.OUTPUTS, **tasks.GIVEN, **baselines.GIVES}
+    known = {**specs.GIVES, **inspectors.OUTPUTS, **tasks.FURTHER_OUTPUTS, **baselines.GIVES}
     for info in tasks.all_tasks():
         known |= info.further
     if kind is not None and kind.title:

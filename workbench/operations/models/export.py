@@ -93,8 +93,10 @@ def check_documents(project: Project, texts: int) -> tuple[Document, ...]:
     for split in ("dev", "test"):
         ids += documents.ids(project.db, documents.Filter(split=split, texts=texts))
     ids = ids or list(documents.ids(project.db, documents.Filter(texts=texts)))
-    step = max(1.0, len(ids) / exporters.MOST_TEXTS)
-    chosen = [ids[int(number * step)] for number in range(min(len(ids), exporters.MOST_TEXTS))]
+    step = max(1.0, len(ids) / exporters.MAX_VERIFICATION_TEXTS)
+    chosen = [
+        ids[int(number * step)] for number in range(min(len(ids), exporters.MAX_VERIFICATION_TEXTS))
+    ]
     return tuple(
         record.document
         for record in documents.records(project.db, ids=chosen)

@@ -122,14 +122,14 @@ def divide(name: str, given: Iterable[str]) -> list[Division]:
 
 def divided(preparer: Preparer, given: Iterable[str]) -> list[Division]:
     """As `divide`, with a tokenizer that is already loaded."""
-    from workbench.runtime.vocabularies.measures import LONGEST
+    from workbench.runtime.vocabularies.measures import NO_LENGTH_LIMIT
     from workbench.text.document import TEXT, Document
 
     backend = getattr(getattr(preparer, "tokenizer", None), "backend", None)
     is_wordpiece = type(backend.model).__name__ == "WordPiece" if backend else False
     found = []
     for word in given:
-        (input_,) = preparer.whole([Document("1", ((TEXT, word),))], LONGEST).inputs
+        (input_,) = preparer.whole([Document("1", ((TEXT, word),))], NO_LENGTH_LIMIT).inputs
         pieces = preparer.pieces(input_)
         units = tuple(piece for piece, text in zip(pieces, input_.text, strict=True) if text >= 0)
         steps: tuple[Step, ...] = ()

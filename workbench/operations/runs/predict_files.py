@@ -23,7 +23,7 @@ from workbench.tasks import spec as tasks
 from workbench.text.document import CHOICES, TEXT, TEXT_B, Document, with_choices
 from workbench.text.fields import Answers, DocumentLabels
 from workbench.text.questions import texts_of
-from workbench.text.typed import ASKED, typed_questions
+from workbench.text.typed import QUESTIONS, typed_questions
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Queue
@@ -48,7 +48,7 @@ def form_of(model: Path) -> int:
     """`Document.form` of the documents that a trained model reads. Raises ModelError."""
     published = specs.card(model, allow_pickle=True).task
     info = tasks.info(published or task_of(model))
-    return ASKED if info.asks else info.texts
+    return QUESTIONS if info.asks else info.texts
 
 
 def texts_to_documents(
@@ -56,15 +56,15 @@ def texts_to_documents(
 ) -> tuple[Document, ...]:
     """Entered texts (or pairs of texts) as documents.
 
-    form: `Document.form`; of documents with choices the second text has one per line, of ASKED it
-    has the questions.
+    form: `Document.form`; of documents with choices the second text has one per line, of
+    QUESTIONS it has the questions.
     """
     return tuple(_typed(number, item, form) for number, item in enumerate(texts, 1))
 
 
 def _typed(number: int, given: str | tuple[str, str], form: int) -> Document:
     pair = (given,) if isinstance(given, str) else tuple(given)
-    if form == ASKED:
+    if form == QUESTIONS:
         return typed_questions(str(number), pair[0], pair[1] if len(pair) > 1 else "")
     if form == CHOICES and len(pair) > 1:
         lines = [line.strip() for line in pair[1].splitlines() if line.strip()]

@@ -19,7 +19,7 @@ from workbench.storage.annotation import answers, document_values
 from workbench.storage.documents import documents
 from workbench.storage.labels import labels as store
 from workbench.text.document import CHOICES, choice_names
-from workbench.text.labels import LAYER_KINDS, LONGEST_NAME, Label, Layer, free_key
+from workbench.text.labels import LAYER_KINDS, MAX_NAME_CHARS, Label, Layer, free_key
 from workbench.text.relations import SPANS
 from workbench.text.rows import row_id
 from workbench.text.snap import SNAPS, snap_of, with_snap
@@ -399,10 +399,10 @@ def _clean(name: str, what: str) -> str:
     name = name.strip()
     if not name:
         raise WorkbenchError(_("{what} needs a name.").format(what=what))
-    if len(name) > LONGEST_NAME:
+    if len(name) > MAX_NAME_CHARS:
         raise WorkbenchError(
             _("The name is too long: {n:,} of at most {most:,} characters.").format(
-                n=len(name), most=LONGEST_NAME
+                n=len(name), most=MAX_NAME_CHARS
             )
         )
     if any(unicodedata.category(char) in ("Cc", "Zl", "Zp", "Cs") for char in name):

@@ -25,7 +25,7 @@ from workbench.text.document import TEXT, TEXT_B, Document
 VOCABULARY = "words.json"  # words and characters, beside the parts
 IDS, UNITS, FIRST, END = "ids", "units", "first", "end"
 NO_LIMIT = 1 << 24  # tokens
-LONGEST_WORD = 24  # characters; longer words are truncated
+MAX_WORD_CHARS = 24  # characters; longer words are truncated
 UNKNOWN, BEGIN, STOP, RESERVED = 1, 2, 3, 4  # ids of characters; 0 is padding
 
 
@@ -95,7 +95,7 @@ class Words(Part):
 
 
 class Characters(Part):
-    """ids int32 (T, LONGEST_WORD + 2): begin of word, its characters, end of word, padding."""
+    """ids int32 (T, MAX_WORD_CHARS + 2): begin of word, its characters, end of word, padding."""
 
     def __init__(self, characters: Iterable[str]):
         self.characters = tuple(characters)
@@ -110,13 +110,13 @@ class Characters(Part):
         return cls(sorted(set().union(*words)))
 
     def arrays(self, units: Units) -> dict[str, np.ndarray]:
-        """`ids` int32 (T, LONGEST_WORD + 2)."""
+        """`ids` int32 (T, MAX_WORD_CHARS + 2)."""
         rows = [self._rows(word) for word in units.words]
         return {IDS: np.stack(rows)}
 
     def _row(self, word: str) -> np.ndarray:
-        row = np.zeros(LONGEST_WORD + 2, np.int32)
-        numbers = [self._numbers.get(item, UNKNOWN) for item in word[:LONGEST_WORD]]
+        row = np.zeros(MAX_WORD_CHARS + 2, np.int32)
+        numbers = [self._numbers.get(item, UNKNOWN) for item in word[:MAX_WORD_CHARS]]
         row[: len(numbers) + 2] = [BEGIN, *numbers, STOP]
         return row
 

@@ -14,7 +14,7 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.runtime.vectors import reading
 from workbench.runtime.vectors.files import (
-    LEAST_WIDTH,
+    MIN_WIDTH,
     Format,
     Header,
     is_number,
@@ -22,7 +22,7 @@ from workbench.runtime.vectors.files import (
     numbers_of,
 )
 
-PART = 1 << 16  # bytes of the first lines that are checked
+CHECKED_BYTES = 1 << 16  # bytes of the first lines that are checked
 TAIL = 1 << 18  # bytes read at the end: at least one line of 10,000 numbers
 SAMPLES, SAMPLE = 64, 1 << 15  # blocks of a long text, and bytes of each
 COUNTED = SAMPLES * SAMPLE  # bytes of a text whose lines are counted
@@ -49,7 +49,7 @@ def problems(path: Path, header: Header) -> list[str]:
 def near_miss(path: Path) -> str:
     """Why a file that begins as a text of vectors is none, with the line; "" for any other file."""
     with open(path, "rb") as file:
-        lines = file.read(PART).removeprefix(BOM_UTF8).split(b"\n")[:3]
+        lines = file.read(CHECKED_BYTES).removeprefix(BOM_UTF8).split(b"\n")[:3]
     first = lines[0].split()
     if len(first) == 2 and all(part.isdigit() for part in first):
         width, start = int(first[1]), 1
@@ -57,7 +57,7 @@ def near_miss(path: Path) -> str:
     else:
         width, start = numbers_of(lines[0]), 0
         message = _("it begins as a text file of word vectors of width {width}, but {fault}")
-    begins = width >= LEAST_WIDTH and len(lines) > 1 and _has_numbers(lines[1])
+    begins = width >= MIN_WIDTH and len(lines) > 1 and _has_numbers(lines[1])
     if not begins or not (fault := _fault(path, 2, lines[1], width)):
         return ""
     return message.format(words=int(first[0]) if start else 0, width=width, fault=fault)
@@ -75,7 +75,7 @@ def _has_numbers(line: bytes) -> bool:
 def _first_lines(path: Path, header: Header) -> str:
     with open(path, "rb") as file:
         file.seek(header.start)
-        part = file.read(PART)
+        part = file.read(CHECKED_BYTES)
         whole = not file.read(1)
     lines = part.split(b"\n")
     for number, line in enumerate(lines if whole else lines[:-1], header.lines + 1):

@@ -22,9 +22,9 @@ from workbench.base.i18n import N_, _, ngettext
 
 SUFFIXES = (".bin", ".txt", ".vec", ".ftz")
 HEAD = 1 << 18  # bytes read to recognize a file: several lines of 1,000 numbers
-LEAST_WIDTH = 4  # of a file without a first line; a narrower table is more likely another format
-MOST_WIDTH = 100_000
-MOST_WORD = 10_000  # bytes
+MIN_WIDTH = 4  # of a file without a first line; a narrower table is more likely another format
+MAX_WIDTH = 100_000
+MAX_WORD_BYTES = 10_000  # bytes
 MAGIC, VERSIONS = 793712314, (11, 12)
 _ARGS = struct.Struct("<ii12id")  # magic, version, arguments, sampling threshold
 _SIZES = struct.Struct("<iiiqq")  # entries, words, labels, tokens, pruned n-grams
@@ -119,7 +119,7 @@ def header(path: Path) -> tuple[Header | None, list[str]]:
     parts = line.split()
     if len(parts) == 2 and all(part.isdigit() for part in parts) and newline:
         return _counted(path, int(parts[0]), int(parts[1]), mark + len(line) + 1, rest)
-    if parts and (width := numbers_of(line)) >= LEAST_WIDTH and (newline or size <= HEAD):
+    if parts and (width := numbers_of(line)) >= MIN_WIDTH and (newline or size <= HEAD):
         second = rest.partition(b"\n")[0].split()
         if not second or is_number(second[-1]):
             return Header(Format.GLOVE, 0, width, mark), []
@@ -145,11 +145,11 @@ def _counted(
 ) -> tuple[Header | None, list[str]]:
     """A file whose first line has the number of words and the width."""
     first = rest.partition(b"\n")[0]
-    text = numbers_of(first) >= LEAST_WIDTH or len(first.split()) == width + 1
+    text = numbers_of(first) >= MIN_WIDTH or len(first.split()) == width + 1
     if not text and path.suffix.lower() != ".bin" and not _is_binary(rest):
         return None, []  # a table of numbers, or any text
     header = Header(Format.TEXT if text else Format.BINARY, words, width, start)
-    if not words or not 0 < width <= MOST_WIDTH:
+    if not words or not 0 < width <= MAX_WIDTH:
         message = _("its first line gives the shape {words:,} × {width:,}")
         return header, [message.format(words=words, width=width)]
     least = start + words * (2 * width + 1 if text else 4 * width + 2)
@@ -192,7 +192,7 @@ def _native(path: Path, head: bytes, size: int) -> tuple[Header | None, list[str
     entries, words, labels, _tokens, _pruned = _SIZES.unpack_from(head, _ARGS.size)
     start = _ARGS.size + _SIZES.size
     header = Header(Format.FASTTEXT, words, width, start, low, high, buckets, labels)
-    plausible = 0 < width <= MOST_WIDTH and words > 0 and labels >= 0 <= buckets and low >= 0
+    plausible = 0 < width <= MAX_WIDTH and words > 0 and labels >= 0 <= buckets and low >= 0
     if not plausible or entries != words + labels or high > 100:
         return header, [_("{file} has a damaged header").format(file=name)]
     least = start + entries * 11 + (words + buckets) * width * 4
@@ -220,7 +220,7 @@ def entries(data: mmap.mmap, header: Header) -> Iterator[tuple[int, int, int]]:
     """
     at = header.start
     for _number in range(header.words + header.labels):
-        zero = data.find(b"\0", at, at + MOST_WORD)
+        zero = data.find(b"\0", at, at + MAX_WORD_BYTES)
         if zero < 0 or zero + 1 + _ENTRY.size > len(data):
             return
         after = zero + 1 + _ENTRY.size

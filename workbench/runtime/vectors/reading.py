@@ -17,7 +17,7 @@ import numpy as np
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _, ngettext
 from workbench.runtime.vectors.files import (
-    MOST_WORD,
+    MAX_WORD_BYTES,
     Format,
     Header,
     entries,
@@ -27,7 +27,7 @@ from workbench.runtime.vectors.files import (
 )
 
 BLOCK = 4096  # words per block
-MOST = float(np.finfo(np.float32).max)
+MAX_FLOAT32 = float(np.finfo(np.float32).max)
 _SHAPE = struct.Struct("<qq")
 
 
@@ -155,7 +155,7 @@ def check_numbers(path: Path, line: int, numbers: bytes, width: int) -> None:
     """Raises ModelError if the numbers of a line cannot be used."""
     parts = numbers.split()
     for part in parts:
-        if not is_number(part) or not abs(float(part)) <= MOST:
+        if not is_number(part) or not abs(float(part)) <= MAX_FLOAT32:
             raise ModelError(
                 _("{path}, line {line}: {value!r} is not a number.").format(
                     path=path, line=line, value=part[:40].decode("utf-8", "replace")
@@ -173,7 +173,7 @@ def _binary(path: Path, header: Header, data: mmap.mmap) -> Iterator[Block]:
     for first in range(0, header.words, BLOCK):
         words, rows, starts = [], [], []
         for number in range(first, min(first + BLOCK, header.words)):
-            space = data.find(b" ", at, at + MOST_WORD)
+            space = data.find(b" ", at, at + MAX_WORD_BYTES)
             if space < 0 or space + 1 + length > size:
                 raise _cut(path, number, header.words, at)
             words.append(data[at:space].lstrip(b"\n"))

@@ -34,7 +34,9 @@ VERSION = 1  # of the layout of an entry
 ABOUT, MATRIX, STARTS, COMPOSED = "about.json", "matrix.npy", "starts.npy", "composed.npy"
 _NPY_HEADER = 128  # bytes, reserved until the number of rows is known
 BLOCK = 2048  # rows
-MOST_DAMAGED = 100  # words with bytes that are no UTF-8, if most others beyond ASCII have them, too
+MAX_DAMAGED_WORDS = (
+    100  # words with bytes that are no UTF-8, if most others beyond ASCII have them, too
+)
 
 
 @dataclass(frozen=True)
@@ -177,7 +179,7 @@ def _check_encoding(path: Path, index: WordIndex, words: Sequence[bytes]) -> Non
     A few damaged words are usual: word2vec cuts long ones within a character.
     """
     damaged = index.damaged()
-    if damaged > MOST_DAMAGED and damaged * 2 > sum(not word.isascii() for word in words):
+    if damaged > MAX_DAMAGED_WORDS and damaged * 2 > sum(not word.isascii() for word in words):
         raise ModelError(
             ngettext(
                 "{path}: {n:,} word is not valid UTF-8.",

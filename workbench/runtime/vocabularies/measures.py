@@ -13,8 +13,8 @@ from workbench.text.document import TEXT, Document
 from workbench.text.segment import words
 
 LIMITS = (128, 256, 512)
-LONGEST = 1_000_000  # tokens; in effect no limit
-MOST_SPLIT = 50  # words that are listed
+NO_LENGTH_LIMIT = 1_000_000  # tokens; in effect no limit
+MAX_SPLIT_WORDS = 50  # words that are listed
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def measure(preparer: Preparer, texts: Sequence[str]) -> Fit:
     """The fit of a preparer's vocabulary to texts; empty texts are left out."""
     texts = [text for text in texts if text.strip()]
     documents = [Document(str(n), ((TEXT, text),)) for n, text in enumerate(texts)]
-    inputs = preparer.whole(documents, LONGEST).inputs
+    inputs = preparer.whole(documents, NO_LENGTH_LIMIT).inputs
     lengths = tuple(map(len, inputs))
     count = sum(len(words(text)) for text in texts)
     units = sum(int((input_.text >= 0).sum()) for input_ in inputs)
@@ -98,5 +98,5 @@ def _split(
         where.update(inside)
     return tuple(
         Split(word, units[word], count, where[word])
-        for word, count in counts.most_common(MOST_SPLIT)
+        for word, count in counts.most_common(MAX_SPLIT_WORDS)
     )

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 COUNT, SCORE = "count", "score"
 RULES = (SCORE, COUNT)
 PREFIX = "##"  # of a token that continues a word
-LONGEST_WORD = 100  # characters; a longer word is unknown, as in BERT's tokenizer
+MAX_WORD_CHARS = 100  # characters; a longer word is unknown, as in BERT's tokenizer
 
 Pair = tuple[str, str]
 
@@ -131,7 +131,7 @@ def longest_match(word: str, vocabulary: Mapping[str, int]) -> tuple[Step, ...]:
 
     The last step has no `found` if the word is unknown. Source: BERT's WordpieceTokenizer.
     """
-    if len(word) > LONGEST_WORD:
+    if len(word) > MAX_WORD_CHARS:
         return (Step(0, (), ""),)
     steps = []
     start = 0

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from workbench.text.fields import Prediction
     from workbench.text.predicted_answers import PredictedAnswer
 
-LISTED = 20  # questions in an error message
-SHOWN = 60  # characters of a question in a list
+MAX_LISTED_QUESTIONS = 20  # questions in an error message
+MAX_QUESTION_CHARS = 60  # characters of a question in a list
 
-LONGEST_ANSWER = Option(
+MAX_ANSWER_LENGTH = Option(
     "max_answer_length",
     "int",
     30,
@@ -94,7 +94,7 @@ class AnswerInfo(TaskInfo):
     outputs = ("Answers",)
     logits = {"logits": "token"}
     windows = True
-    options = (LONGEST_ANSWER, *LAYER_OPTIONS)
+    options = (MAX_ANSWER_LENGTH, *LAYER_OPTIONS)
     least_labels = 0
     few_steps = 400
     learning_rate = learning_rates.WORDS
@@ -161,17 +161,17 @@ class AnswerInfo(TaskInfo):
         decoder: "max_answer_length" in tokens; "null_threshold", see `runtime.answers`.
         """
         from workbench.runtime import answers as runtime
-        from workbench.runtime.inputs import PART
+        from workbench.runtime.inputs import QUESTION_NUMBER
         from workbench.text.fields import Answers, Prediction
 
-        longest = int(decoder.get(LONGEST_ANSWER.name, runtime.LONGEST))
+        longest = int(decoder.get(MAX_ANSWER_LENGTH.name, runtime.MAX_ANSWER_TOKENS))
         threshold = decoder.get("null_threshold", 0.0)
         predictions = []
         for number, document in enumerate(prepared.documents):
             items: list[list[int]] = [[] for _question in document.questions]
             for item in prepared.of(number):
                 if items:
-                    items[int(prepared.inputs[item].arrays[PART][0])].append(item)
+                    items[int(prepared.inputs[item].arrays[QUESTION_NUMBER][0])].append(item)
             answered = tuple(
                 runtime.answered(
                     question,
@@ -292,8 +292,12 @@ class AnswerInfo(TaskInfo):
             for gold_answer, answer in wrong
         ]
         ours, theirs = (
-            " · ".join(side[at] for side in sides[:LISTED])
-            + (f" · {_('{n:,} more').format(n=len(sides) - LISTED)}" if len(sides) > LISTED else "")
+            " · ".join(side[at] for side in sides[:MAX_LISTED_QUESTIONS])
+            + (
+                f" · {_('{n:,} more').format(n=len(sides) - MAX_LISTED_QUESTIONS)}"
+                if len(sides) > MAX_LISTED_QUESTIONS
+                else ""
+            )
             for at in (0, 1)
         )
         sure = max((answer.score for _one, answer in wrong if answer is not None), default=0.0)
@@ -382,7 +386,7 @@ def _probability(gold: GoldAnswer, predicted: PredictedAnswer | None) -> float |
 
 def _line(question: str) -> str:
     line = " ".join(question.split())
-    return line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"
+    return line if len(line) <= MAX_QUESTION_CHARS else f"{line[: MAX_QUESTION_CHARS - 1]}…"
 
 
 def _shown(predicted: PredictedAnswer | None) -> str:

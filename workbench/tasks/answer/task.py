@@ -15,8 +15,8 @@ from torch.nn import functional as F
 
 from workbench.models.base import Encoder
 from workbench.runtime import answers
-from workbench.runtime.inputs import PART, Prepared
-from workbench.tasks.answer.info import INFO, LONGEST_ANSWER, AnswerGold
+from workbench.runtime.inputs import QUESTION_NUMBER, Prepared
+from workbench.tasks.answer.info import INFO, MAX_ANSWER_LENGTH, AnswerGold
 from workbench.tasks.base import IGNORED, Loss, Model, Task
 from workbench.tasks.heads.layers import head_width
 from workbench.tasks.heads.linear import TokenHead
@@ -52,7 +52,7 @@ class ExtractAnswers(Task):
             known = {question.question: question for question in reversed(gold.questions)}
             for item in prepared.of(number):
                 window = prepared.inputs[item]
-                gold_answer = known.get(questions[int(window.arrays[PART][0])])
+                gold_answer = known.get(questions[int(window.arrays[QUESTION_NUMBER][0])])
                 if gold_answer is not None:
                     place = (
                         answers.positions(window, *gold_answer.ranges[0])
@@ -77,5 +77,5 @@ class ExtractAnswers(Task):
         return {"task": Loss(total, (positions != IGNORED).sum())}
 
     def decoder(self, model: Model, options: Mapping[str, Any]) -> dict[str, Any]:
-        longest = options.get(LONGEST_ANSWER.name)
-        return {LONGEST_ANSWER.name: LONGEST_ANSWER.default if longest is None else longest}
+        longest = options.get(MAX_ANSWER_LENGTH.name)
+        return {MAX_ANSWER_LENGTH.name: MAX_ANSWER_LENGTH.default if longest is None else longest}

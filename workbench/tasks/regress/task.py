@@ -23,7 +23,7 @@ from workbench.tasks.regress.info import INFO, NUMBER_STEP, NumberGold
 from workbench.tasks.spec import LABEL_TEXTS, TaskInfo
 from workbench.text.scale import number_texts
 
-MOST_TEXTS = 200  # numbers that a model may write
+MAX_NUMBER_TEXTS = 200  # numbers that a model may write
 
 
 class Regress(SequenceTask):
@@ -41,12 +41,12 @@ class Regress(SequenceTask):
         """The rounded numbers. Raises SpecError if the step makes too many of them."""
         values = [gold.value for gold in golds]
         low, high, step = min(values), max(values), float(options.get(NUMBER_STEP.name) or 0.0)
-        if step and (high - low) / step > MOST_TEXTS:
+        if step and (high - low) / step > MAX_NUMBER_TEXTS:
             raise SpecError(
                 _(
                     "Numbers from {low:g} to {high:g} in steps of {step:g} are more than {most} "
                     "texts, each of which the model would score."
-                ).format(low=low, high=high, step=step, most=MOST_TEXTS),
+                ).format(low=low, high=high, step=step, most=MAX_NUMBER_TEXTS),
                 hint=_("Set number_step to auto or to a larger step."),
             )
         return number_texts(low, high, step)

@@ -22,7 +22,7 @@ PLAIN, FFNN = "plain", "ffnn"
 CANDIDATES = "candidates"  # given to inspectors: the scores of all spans
 SOFTMAX, SIGMOID = "softmax", "sigmoid"
 
-LONGEST = Option(
+MAX_SPAN_WORDS = Option(
     "longest_span",
     "int",
     12,
@@ -93,7 +93,7 @@ class SpansInfo(SpanTask):
     )
     second = "span_macro_f1"
     beside = ("span_precision", "span_recall")
-    options = (LONGEST, OVERLAP, BOUNDARIES, LOSS, *LAYER_OPTIONS)
+    options = (MAX_SPAN_WORDS, OVERLAP, BOUNDARIES, LOSS, *LAYER_OPTIONS)
     outputs = ("SpanScores", "WordTags")
     logits = {"starts": "token", "ends": "token"}
     pipeline = ""

@@ -22,7 +22,15 @@ from workbench.tasks.base import IGNORED, Loss, Model, Task
 from workbench.tasks.heads.info import SpanGold
 from workbench.tasks.heads.layers import head_width
 from workbench.tasks.heads.spans.head import SpanHead
-from workbench.tasks.spans.info import BOUNDARIES, FFNN, INFO, LONGEST, LOSS, OVERLAP, SOFTMAX
+from workbench.tasks.spans.info import (
+    BOUNDARIES,
+    FFNN,
+    INFO,
+    LOSS,
+    MAX_SPAN_WORDS,
+    OVERLAP,
+    SOFTMAX,
+)
 from workbench.tasks.spec import TaskInfo
 from workbench.text.alignment import token_range
 
@@ -102,7 +110,7 @@ class SpanClassification(Task):
 
 
 def _longest(options: Mapping[str, Any]) -> int:
-    return int(options.get(LONGEST.name, LONGEST.default))
+    return int(options.get(MAX_SPAN_WORDS.name, MAX_SPAN_WORDS.default))
 
 
 def _spans(

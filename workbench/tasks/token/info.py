@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     from workbench.text.document import Document
     from workbench.text.fields import Prediction
 
-LISTED = 50  # maximum tokens in an error message
-OTHERS, LEAST = 3, 0.001  # further tags kept for a token, and the least probability of each
+MAX_LISTED_TOKENS = 50  # maximum tokens in an error message
+MAX_FURTHER_TAGS, MIN_TAG_PROBABILITY = (
+    3,
+    0.001,
+)  # further tags kept for a token, and the least probability of each
 
 
 class TokenInfo(WordTask):
@@ -211,14 +214,16 @@ def _tagged(
     """
     from workbench.text.fields import Prediction, SpanScores, WordTag, WordTags
 
-    ranked = (-scores).argsort(axis=-1, kind="stable")[:, : OTHERS + 1]  # (W, at most OTHERS + 1)
+    ranked = (-scores).argsort(axis=-1, kind="stable")[
+        :, : MAX_FURTHER_TAGS + 1
+    ]  # (W, at most MAX_FURTHER_TAGS + 1)
     tagged = []
     for (start, end), order, row, known in zip(words, ranked, scores, has_subword, strict=True):
         if not known:
             tagged.append(WordTag(start, end, None, 0.0))
             continue
         (tag, score), *rest = ((labels[tag], float(row[tag])) for tag in order)
-        others = tuple((other, chance) for other, chance in rest if chance >= LEAST)
+        others = tuple((other, chance) for other, chance in rest if chance >= MIN_TAG_PROBABILITY)
         tagged.append(WordTag(start, end, tag, score, others))
     spans = tuple(
         Span(word.start, word.end, word.label, score=word.score)
@@ -247,10 +252,10 @@ def _sides(
 
 
 def _listed(tags: Sequence[tuple[str, str]]) -> str:
-    """At most LISTED tokens: a table cell cannot show thousands."""
-    listed = ", ".join(f"{label} “{word[:40]}”" for word, label in tags[:LISTED])
-    if len(tags) > LISTED:
-        return _("{some} and {n:,} more").format(some=listed, n=len(tags) - LISTED)
+    """At most MAX_LISTED_TOKENS tokens: a table cell cannot show thousands."""
+    listed = ", ".join(f"{label} “{word[:40]}”" for word, label in tags[:MAX_LISTED_TOKENS])
+    if len(tags) > MAX_LISTED_TOKENS:
+        return _("{some} and {n:,} more").format(some=listed, n=len(tags) - MAX_LISTED_TOKENS)
     return listed or NONE
 
 

@@ -21,7 +21,7 @@ from workbench.text.segment import is_spaceless
 KIND = "segmenter"  # in the registry
 OPTION = "segmenter"  # the setting of a training, stored with its checkpoint
 DEFAULT = "rules"  # the words of `text.segment`
-LOOKED_AT, LEAST_SHARE = 200, 0.2  # documents that a hint looks at; share without spaces
+LOOKED_AT, MIN_SHARE = 200, 0.2  # documents that a hint looks at; share without spaces
 Words = Sequence[tuple[int, int]]
 
 
@@ -161,7 +161,7 @@ def advice(texts: Iterable[str]) -> Advice | None:
     """None for texts of which few are mostly in a script without spaces; a name in one is not."""
     all_texts = list(texts)
     spaceless = [text for text in all_texts if is_spaceless(text)]
-    if not spaceless or len(spaceless) < LEAST_SHARE * len(all_texts):
+    if not spaceless or len(spaceless) < MIN_SHARE * len(all_texts):
         return None
     _script, language = language_of(spaceless)
     names = for_language(language) or tuple(other for other in titles() if other != DEFAULT)

@@ -51,7 +51,7 @@ def test_two_directions_are_concatenated_forward_first(tmp_path):
 
 @pytest.mark.parametrize("most", [64, 100_000])
 def test_long_texts_are_read_in_chunks_with_the_same_result(monkeypatch, most):
-    monkeypatch.setattr(network, "MOST_POSITIONS", most)
+    monkeypatch.setattr(network, "MAX_POSITIONS", most)
     encoder = load(DATA / "forward.pt", TRUSTED)
 
     last = states(encoder, flair_models.documents())[-1]
@@ -61,7 +61,7 @@ def test_long_texts_are_read_in_chunks_with_the_same_result(monkeypatch, most):
 
 @pytest.mark.parametrize("most", [64, 100_000])
 def test_chunks_cover_every_character_once(monkeypatch, most):
-    monkeypatch.setattr(network, "MOST_POSITIONS", most)
+    monkeypatch.setattr(network, "MAX_POSITIONS", most)
     lengths = [700, 300, 299, 60, 60, 60, 17, 16, 2, 1, 1]
 
     read = [0] * len(lengths)

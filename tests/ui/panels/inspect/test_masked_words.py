@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from tests.ui.panels.inspect.test_neighbours import Page
 from workbench.base.events import ALL
 from workbench.inspection.masked_words.info import MaskedPosition, MaskedWords
-from workbench.inspection.spec import PART, WordRow
+from workbench.inspection.spec import PAGE_TOKENS, WordRow
 from workbench.ui.panels.inspect.shown import Shown
 from workbench.ui.panels.inspect.views.masked_words import MaskedWordsView
 
@@ -36,11 +36,11 @@ def test_a_key_masks_the_selected_word_and_unmasks_it(view, qtbot):
     show(view, NONE)
     view._strip._take(1)
     qtbot.keyClick(view._strip, Qt.Key.Key_Space)
-    assert view.page.asked[-1] == {"words": "1", "part": PART}
+    assert view.page.asked[-1] == {"words": "1", "part": PAGE_TOKENS}
 
     show(view, MASKED)
     qtbot.keyClick(view._strip, Qt.Key.Key_Space)
-    assert view.page.asked[-1] == {"words": "", "part": PART}
+    assert view.page.asked[-1] == {"words": "", "part": PAGE_TOKENS}
 
 
 def test_the_expected_tokens_of_a_masked_one_are_listed(view):
@@ -62,7 +62,7 @@ def test_the_rest_of_a_long_text_is_scored_on_request_and_can_be_stopped(view, q
 
     view.page.view, view.page.second = "masked_words", ""
     qtbot.mouseClick(view._more, Qt.MouseButton.LeftButton)
-    assert view.page.asked[-1] == {"part": PART, "all": True}
+    assert view.page.asked[-1] == {"part": PAGE_TOKENS, "all": True}
     view.show_state(frozenset({"continuing"}))
     assert view._more.isHidden() and "Scoring: 1 of 2 words…" in view._hint.text()
 

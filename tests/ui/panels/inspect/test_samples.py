@@ -3,18 +3,18 @@
 import pytest
 
 from workbench.text.document import CHOICES
-from workbench.text.typed import ASKED, typed
+from workbench.text.typed import QUESTIONS, typed
 from workbench.ui.panels.inspect.pane import Pane
 from workbench.ui.panels.inspect.samples import OTHER_SCRIPTS, samples
 from workbench.ui.widgets.layout import layout_of
 
 
-@pytest.mark.parametrize("form", [1, 2, CHOICES, ASKED])
+@pytest.mark.parametrize("form", [1, 2, CHOICES, QUESTIONS])
 def test_every_sample_is_a_document_that_the_model_can_read(form):
     for sample in samples(form):
         document = typed(sample.text, sample.second if form != 1 else None, form=form)
 
-        if form == ASKED:
+        if form == QUESTIONS:
             assert len(document.questions) >= 1 and all(document.questions)
         elif form == CHOICES:
             assert len(document.choices) >= 2

@@ -10,7 +10,7 @@ from workbench.base.events import Signal
 from workbench.base.settings import Settings
 from workbench.inspection.class_scores.info import ClassProbabilities
 from workbench.inspection.spans.info import PredictedSpans
-from workbench.inspection.spec import PART, Answer, TokenRow, WordRow
+from workbench.inspection.spec import PAGE_TOKENS, Answer, TokenRow, WordRow
 from workbench.inspection.token_scores.info import TokenLabels
 from workbench.inspection.vocabulary.info import ExpectedWords
 from workbench.operations.inspecting import inspect as operations
@@ -207,12 +207,12 @@ def test_unknown_words_and_a_cut_text_are_shown(state, host):
 
 def test_a_long_text_is_answered_in_parts_that_are_joined(state, host):
     state.choose("model starter-bert")
-    assert host.asked[-1].options == {"part": PART}
+    assert host.asked[-1].options == {"part": PAGE_TOKENS}
     host.answer(ExpectedWords(TOKENS, WORDS, masked=True, answered=1))
     assert state.current.result.unanswered == 1  # shown while the rest is computed
     assert state.current.continuing and not state.asking
 
-    assert host.asked[-1].options == {"part": PART, "start": 1}
+    assert host.asked[-1].options == {"part": PAGE_TOKENS, "start": 1}
     tokens = (replace(TOKENS[0], best=()), replace(TOKENS[1], best=(("x", 0.5),)))
     host.answer(ExpectedWords(tokens, WORDS, masked=True, first=1, answered=1))
 
@@ -241,7 +241,7 @@ def test_a_closed_view_computes_no_parts_until_it_is_open_again(state, host):
     assert "start" not in host.asked[-1].options and not state.of("vocabulary").continuing
 
     state.show("vocabulary")
-    assert host.asked[-1].options == {"part": PART, "start": 1} and state.current.continuing
+    assert host.asked[-1].options == {"part": PAGE_TOKENS, "start": 1} and state.current.continuing
 
 
 def test_what_exceeds_the_budget_is_computed_on_request(state, host, monkeypatch):
@@ -252,10 +252,10 @@ def test_what_exceeds_the_budget_is_computed_on_request(state, host, monkeypatch
     assert state.current.result.unanswered == 8 and not state.current.continuing
 
     state.current.ask_rest()
-    assert state.current.continuing and host.asked[-1].options == {"part": PART, "start": 8}
+    assert state.current.continuing and host.asked[-1].options == {"part": PAGE_TOKENS, "start": 8}
     host.answer(ExpectedWords(tokens, WORDS, masked=True, first=8, answered=4))
     late = host.asked[-1]
-    assert late.options == {"part": PART, "start": 12}
+    assert late.options == {"part": PAGE_TOKENS, "start": 12}
 
     state.current.stop()
     late.done(Answer("vocabulary", ExpectedWords(tokens, WORDS, first=12, answered=4)), None)

@@ -21,7 +21,7 @@ from torch.fx import GraphModule, Node
 aten = torch.ops.aten
 
 # Known to torch.onnx, but no core operators, so that tracing again would replace them.
-KEPT = frozenset(
+UNCHANGED_OPERATORS = frozenset(
     {
         *(aten.chunk.default, aten.expand_as.default, aten.reshape.default),
         *(aten.flatten.using_ints, aten.unflatten.int),
@@ -117,7 +117,7 @@ def _stays(node: Node, table: Table) -> bool:
     if isinstance(target, HigherOrderOperator):
         return target is torch.ops.higher_order.scan
     assert isinstance(target, OpOverload)
-    if target in KEPT or target in CHECKS:
+    if target in UNCHANGED_OPERATORS or target in CHECKS:
         return True
     if target in table or target in NOTHING or target._schema.is_mutable:
         return False

@@ -41,7 +41,7 @@ STACK_TRACE = "pkg.torch.onnx.stack_trace"  # in the metadata of a node
 # Not failures of the conversion.
 GOES_ON = (OSError, MemoryError, torch.OutOfMemoryError)
 COLOUR = re.compile("\x1b\\[[0-9;]*m")
-MOST_ITEMS = 1 << 24  # size of an axis that is not that of the units
+MAX_AXIS_ITEMS = 1 << 24  # size of an axis that is not that of the units
 
 
 class OnnxExporter(ModelExporter):
@@ -236,7 +236,8 @@ def _free_shapes(encoder: Encoder) -> tuple[dict[int, Any], ...]:
     batch = torch.export.Dim("batch", min=1, max=4096)
     length = torch.export.Dim("length", min=2, max=encoder.max_length)
     axes = {
-        axis: torch.export.Dim(axis, min=2, max=MOST_ITEMS) for axis in encoder.input_axes.values()
+        axis: torch.export.Dim(axis, min=2, max=MAX_AXIS_ITEMS)
+        for axis in encoder.input_axes.values()
     }
     return tuple(
         {0: batch, 1: axes[axis] if (axis := encoder.input_axes.get(name)) else length}

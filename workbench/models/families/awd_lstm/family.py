@@ -14,7 +14,7 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models.base import Documents, LoadOptions
 from workbench.models.families.awd_lstm.encoder import AwdLstm
-from workbench.models.families.awd_lstm.info import INFO, LONGEST, files
+from workbench.models.families.awd_lstm.info import INFO, MAX_TOKENS, files
 from workbench.models.families.awd_lstm.info.weights import (
     DECODER,
     DECODER_BIAS,
@@ -110,7 +110,7 @@ class AwdLstmFamily:
             has_decoder=True,
         )
         direction = files.FORWARD if options["direction"] == "forward" else files.BACKWARD
-        info = ModelInfo("", str(folder), max_length=LONGEST)
+        info = ModelInfo("", str(folder), max_length=MAX_TOKENS)
         torch.manual_seed(seed)
         encoder = AwdLstm(info, preparer, sizes, direction=direction, dropouts=LANGUAGE_MODEL)
         self.save(encoder, folder)

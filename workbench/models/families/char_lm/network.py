@@ -13,8 +13,8 @@ from workbench.models.families.char_lm.info.files import LanguageModelFile
 from workbench.models.recurrent import lstm, ready
 
 KINDS = {"lstm": nn.LSTM, "gru": nn.GRU}
-MOST_POSITIONS = 1 << 14  # characters of all rows in one call: bounds memory without gradients
-LEAST_CHARACTERS = 16  # in one call: shorter ones cost more than they save
+MAX_POSITIONS = 1 << 14  # characters of all rows in one call: bounds memory without gradients
+MIN_CHARACTERS = 16  # in one call: shorter ones cost more than they save
 Memory = tuple[Any, ...]  # of each layer, its hidden state, or (hidden, cell)
 
 
@@ -127,14 +127,14 @@ class CharacterModel(nn.Module):
 def _chunks(lengths: Sequence[int]) -> list[tuple[int, int, int]]:
     """Start and end of each chunk and its rows, the first ones; `lengths` in falling order.
 
-    A chunk ends when an eighth of its rows has ended, or at MOST_POSITIONS.
+    A chunk ends when an eighth of its rows has ended, or at MAX_POSITIONS.
     """
     chunks, start, rows = [], 0, len(lengths)
     while rows:
         rows_after = rows - rows // 8
         end = lengths[min(rows_after, rows - 1)] if rows > 1 else lengths[0]
-        end = max(end, start + LEAST_CHARACTERS)
-        end = min(end, lengths[0], start + max(LEAST_CHARACTERS, MOST_POSITIONS // rows))
+        end = max(end, start + MIN_CHARACTERS)
+        end = min(end, lengths[0], start + max(MIN_CHARACTERS, MAX_POSITIONS // rows))
         chunks.append((start, end, rows))
         start = end
         while rows and lengths[rows - 1] <= start:

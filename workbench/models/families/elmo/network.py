@@ -17,7 +17,7 @@ from torch.nn import functional as F
 
 from workbench.models.families.elmo.info.options import BYTES, Sizes
 
-WORDS_AT_ONCE = 256  # in the CNN; bounds memory: the published model has 350 kB per word
+CNN_BATCH_WORDS = 256  # in the CNN; bounds memory: the published model has 350 kB per word
 FORGET_BIAS = 1.0  # added to the forget gate by TensorFlow's LSTM cell, not part of its bias
 CARRY_BIAS = -2.0  # initially a highway layer mostly copies its input
 Memory = tuple[Tensor, Tensor]  # output (B, P) and cell (B, C) of one LSTM
@@ -57,7 +57,7 @@ class CharacterCnn(nn.Module):
     def of_words(self, characters: Tensor) -> Tensor:
         """As `forward`, int (N, M) → (N, P), but equal words are computed once, a few at a time."""
         distinct, inverse = _distinct(characters)
-        parts = [self(some) for some in distinct.split(WORDS_AT_ONCE)]
+        parts = [self(some) for some in distinct.split(CNN_BATCH_WORDS)]
         return torch.cat(parts)[inverse]
 
     def initialize(self) -> None:

@@ -21,7 +21,7 @@ from workbench.runtime import tokenizer_training
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-MOST_FACTORED = 128  # width of embeddings that are narrower than the layers, as published
+MAX_FACTORED_WIDTH = 128  # width of embeddings that are narrower than the layers, as published
 
 
 def create(
@@ -71,7 +71,7 @@ def _config(architecture: str, style: Style, backend: Tokenizer, options: Mappin
         "num_attention_heads": options["heads"],
         "num_key_value_heads": options["heads"],
         "max_position_embeddings": options["positions"] + later,
-        "embedding_size": min(MOST_FACTORED, options["width"]),
+        "embedding_size": min(MAX_FACTORED_WIDTH, options["width"]),
         "pad_token_id": ids[style.pad] if style.end else None,
         "bos_token_id": ids[style.start or style.pad],
         "eos_token_id": ids[style.end or style.pad],

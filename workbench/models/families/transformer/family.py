@@ -61,7 +61,7 @@ _READER = "AutoModelForTextEncoding"
 _ONLY_EAGER = (
     *("deberta", "deberta-v2", "gemma2", "mpnet", "mt5", "openai-gpt", "t5", "xlm", "xlnet"),
 )
-MOST_NEW = 10_000_000  # maximum parameters of a new head
+MAX_NEW_PARAMETERS = 10_000_000  # maximum parameters of a new head
 ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout", "attn_pdrop")
 HIDDEN_DROPOUT = (
     *(
@@ -252,7 +252,7 @@ def _check_size(info: spec.ModelInfo, head: str, config: PretrainedConfig) -> No
     """
     described = _described(info, head, config)
     there = info.parameters or info.size_bytes
-    if described > 3 * there + MOST_NEW:
+    if described > 3 * there + MAX_NEW_PARAMETERS:
         raise _not_loaded(
             info,
             _(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from workbench.runtime.preparers.vectors import VectorWords
     from workbench.runtime.vectors.files import Header
 
-LONGEST = 10_000  # maximum words of an input; vectors have no limit of their own
+MAX_WORDS = 10_000  # maximum words of an input; vectors have no limit of their own
 COUNTED = 1 << 28  # bytes of a GloVe file whose lines are counted for the card, in 0.1 s
 EXPORTED = "vectors.json"  # of an exported folder, which has no vectors
 UNKNOWN_VECTOR = "unknown.npy"  # beside a saved file that has no row for unknown words
@@ -62,7 +62,7 @@ class VectorsInfo(FamilyInfo):
             parameters=(words + header.buckets) * width if header and words else 0,
             width=width,
             vocabulary=words,
-            max_length=LONGEST,
+            max_length=MAX_WORDS,
             gives=("states", "word_vectors"),
             dtype="float32",
             problems=tuple(problems),

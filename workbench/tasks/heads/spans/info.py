@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from workbench.text.document import Document
     from workbench.text.fields import Prediction, WordTag
 
-LISTED = 50  # maximum spans in an error message
+MAX_LISTED_SPANS = 50  # maximum spans in an error message
 COMPARED = N_(
     "A span counts as correct if its start, end and label are correct (strict, micro-averaged). "
     "Systems are compared on all gold spans of the layer: a tagger, which predicts flat spans, "
@@ -186,12 +186,12 @@ def _keys(spans: Iterable[Span]) -> frozenset[tuple[int, int, str]]:
 
 
 def _listed(text: str, spans: Sequence[Span]) -> str:
-    """At most LISTED spans: a table cell cannot show thousands."""
+    """At most MAX_LISTED_SPANS spans: a table cell cannot show thousands."""
     listed = ", ".join(
-        f"{span.label} “{text[span.start : span.end][:40]}”" for span in spans[:LISTED]
+        f"{span.label} “{text[span.start : span.end][:40]}”" for span in spans[:MAX_LISTED_SPANS]
     )
-    if len(spans) > LISTED:
-        return _("{some} and {n:,} more").format(some=listed, n=len(spans) - LISTED)
+    if len(spans) > MAX_LISTED_SPANS:
+        return _("{some} and {n:,} more").format(some=listed, n=len(spans) - MAX_LISTED_SPANS)
     return listed or NONE
 
 

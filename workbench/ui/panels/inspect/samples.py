@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from workbench.base.i18n import N_, _
 from workbench.text.document import CHOICES
-from workbench.text.typed import ASKED
+from workbench.text.typed import QUESTIONS
 
 SAMPLES = (
     N_("The 42 tram from Harbour Gate to Northfield was twenty minutes late"),
@@ -56,9 +56,9 @@ class Sample:
 def samples(form: int) -> tuple[Sample, ...]:
     """The samples that suit a model.
 
-    form: how many texts it reads, CHOICES or ASKED, as for `text.typed`.
+    form: how many texts it reads, CHOICES or QUESTIONS, as for `text.typed`.
     """
-    given = {2: _PAIRS, ASKED: _QUESTIONS, CHOICES: _CHOICES}.get(form)
+    given = {2: _PAIRS, QUESTIONS: _QUESTIONS, CHOICES: _CHOICES}.get(form)
     if given is not None:
         return tuple(Sample(_(text), _(second)) for text, second in given)
     return (*(Sample(_(text)) for text in SAMPLES), *map(Sample, OTHER_SCRIPTS))

@@ -11,7 +11,7 @@ from workbench.base.registry import registry
 from workbench.operations.annotation import annotate
 from workbench.operations.inspecting import examine, inspect, inspect_host
 from workbench.operations.inspecting.inspect import Choice, Offer
-from workbench.text.typed import ASKED
+from workbench.text.typed import QUESTIONS
 from workbench.ui.opened import opened
 from workbench.ui.panels.inspect.corpus import Corpus
 from workbench.ui.panels.inspect.examined import Examined
@@ -142,10 +142,10 @@ class InspectState(Kept):
 
     @property
     def form(self) -> int:
-        """The form of the documents that the model reads: ASKED with questions, else that of its
-        texts.
+        """The form of the documents that the model reads: QUESTIONS with questions, else that of
+        its texts.
         """
-        return ASKED if self.asks else self.texts
+        return QUESTIONS if self.asks else self.texts
 
     # ---------------------------------------------------------------- the text
 

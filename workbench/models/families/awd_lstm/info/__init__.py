@@ -21,7 +21,7 @@ from workbench.text.segmenters import stored
 if TYPE_CHECKING:
     from workbench.runtime.inputs import Preparer
 
-LONGEST = 10_000  # tokens per input; the model itself has no limit
+MAX_TOKENS = 10_000  # tokens per input; the model itself has no limit
 
 
 class AwdLstmInfo(FamilyInfo):
@@ -82,7 +82,7 @@ class AwdLstmInfo(FamilyInfo):
             layers=network.layers,
             width=network.width,
             vocabulary=network.vocabulary,
-            max_length=LONGEST,
+            max_length=MAX_TOKENS,
             gives=("states", gives[model_files.direction]) if network.has_decoder else ("states",),
             dtype=network.dtype,
             pickled=True,

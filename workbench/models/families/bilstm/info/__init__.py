@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from workbench.runtime.preparers.stacked import Part, StackedWords
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
-LONGEST = 10_000  # words of an input; a part of subwords may read fewer
+MAX_WORDS = 10_000  # words of an input; a part of subwords may read fewer
 
 
 class BilstmInfo(FamilyInfo):
@@ -60,7 +60,7 @@ class BilstmInfo(FamilyInfo):
             "",
             str(path),
             architecture=self.id,
-            max_length=LONGEST,
+            max_length=MAX_WORDS,
             gives=("states",),
             learning_rate=learning_rates.BILSTM,
         )

@@ -19,7 +19,7 @@ INPUT, SECOND = ENTERS = ("input", "second")
 FIRST_SUBWORD, MEAN_SUBWORDS = SUBWORDS = ("first", "mean")
 PLUS, AT = "+", "@"
 DEFAULT_PARTS = f"{WORDS}{PLUS}{CHARACTERS}"
-MOST = 1 << 14  # of any size
+MAX_SIZE = 1 << 14  # of any size
 
 
 @dataclass(frozen=True)
@@ -165,9 +165,9 @@ def _check(config: Config) -> None:
     sizes = ("word_width", "char_width", "lstm_width", "lstm_layers")
     for name in sizes:
         value = getattr(config, name)
-        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST:
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_SIZE:
             raise ValueError(_("{name} is {value}").format(name=name, value=quoted(value)))
-    for name, most in (("word_dropout", 1.0), ("locked_dropout", 1.0), ("part_l2", MOST)):
+    for name, most in (("word_dropout", 1.0), ("locked_dropout", 1.0), ("part_l2", MAX_SIZE)):
         value = getattr(config, name)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < most:
             raise ValueError(_("{name} is {value}").format(name=name, value=quoted(value)))

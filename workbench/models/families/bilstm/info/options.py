@@ -9,7 +9,7 @@ from workbench.base.options import Option
 from workbench.models.families.bilstm.info.config import (
     DEFAULT_PARTS,
     ENTERS,
-    MOST,
+    MAX_SIZE,
     SUBWORDS,
     Config,
     parse_parts,
@@ -19,7 +19,7 @@ _USUAL = Config()
 
 
 def _size(name: str, title: str, help: str) -> Option:
-    option = Option(name, "int", None, help, low=1, high=MOST, title=title)
+    option = Option(name, "int", None, help, low=1, high=MAX_SIZE, title=title)
     return replace(option, automatic=str(getattr(_USUAL, name)))
 
 

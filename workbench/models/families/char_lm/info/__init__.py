@@ -11,7 +11,7 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import N_, _
 from workbench.models.families.char_lm.info import creation, reading
 from workbench.models.families.char_lm.info.files import TABLES
-from workbench.models.families.char_lm.info.taggers import LONGEST
+from workbench.models.families.char_lm.info.taggers import MAX_WORDS
 from workbench.models.spec.info import FamilyInfo, Match, ModelInfo
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class CharacterLmInfo(FamilyInfo):
             layers=tagger.layers if tagger else max((model.layers for model in models), default=0),
             width=tagger.states if tagger else sum(model.states for model in models),
             vocabulary=max((model.size for model in models), default=0),
-            max_length=LONGEST,
+            max_length=MAX_WORDS,
             gives=("states", *predicted),
             dtype=models[0].dtype if models else "",
             pickled=True,

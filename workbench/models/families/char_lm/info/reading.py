@@ -18,8 +18,11 @@ from workbench.models.spec import pickles
 
 ENDINGS = (".pt",)
 OF_HUB = "pytorch_model.bin"  # its name in repositories of the Hugging Face Hub
-MOST_FILES = 20  # of a folder, of which one or two are language models
-MARK, MOST_LOOK = b"is_forward_lm", 64_000_000  # bytes; a tagger's words may come before it
+MAX_FILES = 20  # of a folder, of which one or two are language models
+MARK, MAX_SEARCHED_BYTES = (
+    b"is_forward_lm",
+    64_000_000,
+)  # bytes; a tagger's words may come before it
 _ARCHIVE = b"PK\x03\x04"
 
 
@@ -35,7 +38,7 @@ def candidates(path: Path) -> list[Path]:
         return [path] if path.suffix in ENDINGS or path.name == OF_HUB else []
     files = sorted(file for file in path.iterdir() if file.suffix in ENDINGS and file.is_file())
     downloaded = path / OF_HUB
-    return files[:MOST_FILES] or ([downloaded] if downloaded.is_file() else [])
+    return files[:MAX_FILES] or ([downloaded] if downloaded.is_file() else [])
 
 
 def looks_right(path: Path) -> bool:
@@ -44,12 +47,12 @@ def looks_right(path: Path) -> bool:
         with open(path, "rb") as file:
             if file.read(4) != _ARCHIVE:
                 file.seek(0)
-                return MARK in file.read(MOST_LOOK)
+                return MARK in file.read(MAX_SEARCHED_BYTES)
             file.seek(0)
             with zipfile.ZipFile(file) as archive:
                 name = next(text for text in archive.namelist() if text.endswith("data.pkl"))
                 with archive.open(name) as member:
-                    return MARK in member.read(MOST_LOOK)
+                    return MARK in member.read(MAX_SEARCHED_BYTES)
     except (OSError, ValueError, KeyError, StopIteration, zipfile.BadZipFile, RuntimeError):
         return False
 

@@ -20,7 +20,7 @@ KEYS = frozenset(("state_dict", "embeddings", "tag_dictionary", "use_crf", "use_
 STACK, FLAIR, STATIC = "StackedEmbeddings", "FlairEmbeddings", "WordEmbeddings"
 START, STOP = "<START>", "<STOP>"
 RECURRENT = {"LSTM": 4, "GRU": 3}  # kind → gates
-LONGEST = 10_000  # words per input; the networks have no limit
+MAX_WORDS = 10_000  # words per input; the networks have no limit
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class TaggerFile:
         return {
             "task": self.task,
             "labels": list(self.labels),
-            "max_length": LONGEST,
+            "max_length": MAX_WORDS,
             "options": own,
             "decoder": {"tags": list(self.outputs)} if self.tags_spans else {},
         }

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from workbench.runtime.preparers.characters import WordCharacters
 
 ID = "elmo"
-LONGEST = 10_000  # words; an LSTM has no limit of its own
+MAX_WORDS = 10_000  # words; an LSTM has no limit of its own
 NO_SOFTMAX = N_(
     "Predicts no words: its files have no output layer (softmax). AllenNLP publishes it "
     "separately; put softmax_weights.hdf5 and vocab.txt into the folder."
@@ -61,7 +61,7 @@ class ElmoInfo(FamilyInfo):
             layers=sizes.layers if sizes else 0,
             width=2 * sizes.projection if sizes else 0,
             vocabulary=words,
-            max_length=LONGEST,
+            max_length=MAX_WORDS,
             gives=("states", *(("next_lm", "previous_lm") if words else ())),
             dtype="float32",
             problems=tuple(problems),
@@ -153,7 +153,7 @@ def _softmax(path: Path, sizes: configs.Sizes | None, problems: list[str]) -> in
 def _longest(options: Mapping[str, Any], problems: list[str]) -> int:
     cnn = options.get("char_cnn")
     value = cnn.get("max_characters_per_token") if isinstance(cnn, Mapping) else None
-    if isinstance(value, int) and 3 <= value <= configs.MOST:
+    if isinstance(value, int) and 3 <= value <= configs.MAX_SIZE:
         return value
     if not problems:
         problems.append(_("options.json has no max_characters_per_token"))

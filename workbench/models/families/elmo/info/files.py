@@ -13,7 +13,7 @@ OPTIONS, WEIGHTS = "options.json", "weights.hdf5"
 SOFTMAX, VOCABULARY = "softmax_weights.hdf5", "vocab.txt"
 SOFTMAX_W, SOFTMAX_B = "softmax/W", "softmax/b"
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
-MOST_DATASETS = 10_000
+MAX_DATASETS = 10_000
 Shapes = Mapping[str, tuple[int, ...]]
 
 
@@ -65,7 +65,7 @@ def _shapes(file: Any) -> dict[str, tuple[int, ...]]:
 
     shapes: dict[str, tuple[int, ...]] = {}
     groups = [("", file)]
-    while groups and len(shapes) < MOST_DATASETS:
+    while groups and len(shapes) < MAX_DATASETS:
         prefix, group = groups.pop()
         for key in group:
             if not isinstance(group.get(key, getlink=True), h5py.HardLink):

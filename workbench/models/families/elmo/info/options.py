@@ -19,7 +19,7 @@ CHARACTER_COUNTS = (
     BYTES + 1,
 )  # `n_characters` of training, and with a row for masked tokens
 ACTIVATIONS = ("relu", "tanh")
-MOST = 100_000  # of any size
+MAX_SIZE = 100_000  # of any size
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def _size(
     raw: Mapping[str, Any], name: str, problems: list[str], *, least: int = 1, default: int = -1
 ) -> int:
     value = raw.get(name, default)
-    if isinstance(value, int) and not isinstance(value, bool) and least <= value <= MOST:
+    if isinstance(value, int) and not isinstance(value, bool) and least <= value <= MAX_SIZE:
         return value
     problems.append(_unexpected(name, raw.get(name), _("a whole number")))
     return 0
@@ -137,7 +137,7 @@ def _clip(raw: Mapping[str, Any], name: str, problems: list[str]) -> float | Non
 def _filters(value: object, problems: list[str]) -> tuple[tuple[int, int], ...]:
     pairs = value if isinstance(value, list) else []
     filters = tuple(tuple(pair) for pair in pairs if isinstance(pair, list) and len(pair) == 2)
-    fits = all(type(size) is int and 0 < size <= MOST for pair in filters for size in pair)
+    fits = all(type(size) is int and 0 < size <= MAX_SIZE for pair in filters for size in pair)
     if filters and len(filters) == len(pairs) and len(filters) <= 100 and fits:
         return tuple((width, count) for width, count in filters)
     problems.append(_unexpected("filters", value, _("a list of [width, number]")))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from workbench.runtime.inputs import Preparer
 
 
-LONGEST = 512  # subwords that a published model reads at once
+DEFAULT_MAX_TOKENS = 512  # subwords that a published model reads at once
 
 
 class TransformerInfo(FamilyInfo):
@@ -101,7 +101,7 @@ class TransformerInfo(FamilyInfo):
         return {
             "task": head.task,
             "labels": list(head.labels),
-            "max_length": min(card.max_length or LONGEST, LONGEST),
+            "max_length": min(card.max_length or DEFAULT_MAX_TOKENS, DEFAULT_MAX_TOKENS),
             "options": dict(head.options),
             "decoder": dict(head.decoder),
         }

@@ -18,7 +18,7 @@ DECODER_LAYERS = ("num_decoder_layers", "decoder_layers")
 WIDTH = ("hidden_size", "n_embd", "dim", "d_model", "emb_dim")
 POSITIONS = ("max_position_embeddings", "n_positions", "n_ctx")
 INNER = ("intermediate_size", "n_inner", "hidden_dim", "d_ff", "d_inner", "encoder_ffn_dim")
-MOST_LABELS = 100_000
+MAX_LABELS = 100_000
 # Upper limits of sizes; used if no tensor shows the size.
 LIMITS = {
     **dict.fromkeys((*LAYERS, *DECODER_LAYERS), 1_000),
@@ -32,7 +32,7 @@ LIMITS = {
     "d_kv": 1_000_000,
     "num_key_value_heads": 10_000,
     "head_dim": 1_000_000,
-    "num_labels": MOST_LABELS,
+    "num_labels": MAX_LABELS,
     "type_vocab_size": 10_000,
     "num_hidden_groups": 1_000,
     "inner_group_num": 1_000,
@@ -123,7 +123,7 @@ def count_layers(config: Mapping[str, Any], *, decoder: bool) -> int:
 def labels(config: Mapping[str, Any]) -> tuple[str, ...]:
     """Names of a trained head's outputs, in order."""
     table = config.get("id2label")
-    if not isinstance(table, dict) or len(table) > MOST_LABELS:
+    if not isinstance(table, dict) or len(table) > MAX_LABELS:
         return ()
     named = sorted(table.items(), key=lambda item: _output(item[0]))
     return tuple(value if isinstance(value, str) else quoted(value) for _number, value in named)
@@ -132,7 +132,7 @@ def labels(config: Mapping[str, Any]) -> tuple[str, ...]:
 def _output(key: object) -> int:
     """The number of an output, which JSON has as a text and some files in alphabetical order."""
     text = str(key)
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else MOST_LABELS
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else MAX_LABELS
 
 
 def size_problems(config: Mapping[str, Any], shapes: Shapes) -> list[str]:
@@ -150,7 +150,7 @@ def size_problems(config: Mapping[str, Any], shapes: Shapes) -> list[str]:
     table = config.get("id2label")
     if table is not None and not isinstance(table, dict):
         problems.append(_("config.json gives id2label as {value}").format(value=quoted(table)))
-    elif table is not None and len(table) > MOST_LABELS:
+    elif table is not None and len(table) > MAX_LABELS:
         problems.append(_("config.json names too many labels: {count:,}").format(count=len(table)))
     if shapes and not problems:
         problems += _differences(config, shapes)

@@ -40,7 +40,7 @@ PLACES = (20, 200)  # shape of the table of places in a span
 _TIED = (f"{BOUNDARY}decoder.weight",)  # the input embeddings
 _PARTS = ("bert.", "cls.predictions.", "cls.seq_relationship.")  # of transformers' BERT
 _ENDS = (("gamma", "weight"), ("beta", "bias"))
-MOST_NAMED = 3
+MAX_NAMED_PARTS = 3
 
 
 def name_of(theirs: str) -> str:
@@ -95,6 +95,8 @@ def notes(shapes: Mapping[str, Sequence[int]]) -> list[str]:
         text = ngettext(
             "{n} tensor is not used: {names}.", "{n} tensors are not used: {names}.", len(left)
         )
-        names = ", ".join([*left[:MOST_NAMED], *(["…"] if len(left) > MOST_NAMED else [])])
+        names = ", ".join(
+            [*left[:MAX_NAMED_PARTS], *(["…"] if len(left) > MAX_NAMED_PARTS else [])]
+        )
         notes.append(text.format(n=len(left), names=names))
     return notes

@@ -179,7 +179,7 @@ def _outputs(kind: str, architecture: str, shapes: Shapes) -> int:
 
 def _names(config: Mapping[str, Any], outputs: int) -> tuple[str, ...]:
     """A name for each output, as transformers names those without one; () if they do not fit."""
-    if not 0 < outputs <= configs.MOST_LABELS:
+    if not 0 < outputs <= configs.MAX_LABELS:
         return ()
     named = configs.labels(config)
     if not named:
