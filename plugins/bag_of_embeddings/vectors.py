@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-LEAST_WIDTH = 8  # a narrower table is more likely another format
-MOST_WORD = 1000  # characters
+MIN_WIDTH = 8  # a narrower table is more likely another format
+MAX_WORD_CHARS = 1000  # characters
 
 
 def width_of(path: Path) -> int:
@@ -24,7 +24,7 @@ def width_of(path: Path) -> int:
         del lines[0]
     widths = {_numbers(line) for line in lines if line}
     found = widths.pop() if len(widths) == 1 else 0
-    return found if found >= LEAST_WIDTH else 0
+    return found if found >= MIN_WIDTH else 0
 
 
 def count(path: Path) -> int:
@@ -51,7 +51,7 @@ def read(path: Path, width: int) -> Iterator[tuple[str, list[float]]]:
                 vector = [float(value) for value in values]
             except ValueError:
                 vector = []
-            if len(vector) != width or len(word) > MOST_WORD:
+            if len(vector) != width or len(word) > MAX_WORD_CHARS:
                 raise ValueError(f"line {number} of {path.name} has not {width} numbers")
             yield word, vector
 

@@ -182,7 +182,7 @@ def test_xlnet_has_attributions_that_do_not_mix_tokens_with_texts(permuted, meth
 def test_as_many_rows_as_tokens_are_told_apart(permuted):
     text = explained(permuted, Document("", (("text", TEXT),)), "")
     _target, place = text.place("")
-    piece = text.found.prepared.inputs[place.window]
+    piece = text.predicted.prepared.inputs[place.window]
     scorer = Scorer(permuted, piece, place, probability=True)
     rows = torch.randn(len(piece), *scorer.embeddings.shape[1:])
 

@@ -57,7 +57,7 @@ def test_groups_are_clusters_and_apart_in_every_projection(index):
 
 
 def test_large_indexes_are_sampled(index, monkeypatch):
-    monkeypatch.setitem(projections.MOST_POINTS, "pca", 10)
+    monkeypatch.setitem(projections.MAX_POINTS, "pca", 10)
     found = mapped(index)
 
     assert len(found["points"]) == 10 and (np.diff(found["rows"]) > 0).all()

@@ -8,7 +8,7 @@ transformers = pytest.importorskip("transformers")
 
 from tests import tiny_models  # noqa: E402
 from workbench.base.errors import SpecError, WorkbenchError  # noqa: E402
-from workbench.inspection.base import shown  # noqa: E402
+from workbench.inspection.base import piece_text  # noqa: E402
 from workbench.inspection.logit_lens.info import INFO  # noqa: E402
 from workbench.inspection.logit_lens.inspector import LogitLensInspector  # noqa: E402
 from workbench.inspection.subject import Subject  # noqa: E402
@@ -48,7 +48,7 @@ def test_the_last_layer_predicts_what_the_model_does(folders, name):
     shares, best = output.logits[0].softmax(-1)[list(result.positions)].max(-1)
     assert np.abs(result.shares[-1] - shares.numpy()).max() <= 1e-5
     assert np.abs(result.final[-1] - shares.numpy()).max() <= 1e-5
-    pieces = [shown(piece, "") for piece in tokenizer.convert_ids_to_tokens(best.tolist())]
+    pieces = [piece_text(piece, "") for piece in tokenizer.convert_ids_to_tokens(best.tolist())]
     assert list(result.best[-1]) == pieces
     assert len(result.best) == 3 and result.shares.shape == (3, len(result.positions))
 

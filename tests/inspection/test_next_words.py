@@ -254,9 +254,9 @@ def test_only_one_token_left_gives_the_greedy_continuation(gpt, subject):
 
 
 def test_masked_models_do_not_continue():
-    assert spec.CONTINUES not in spec.given(("states", "masked_lm"), None)
-    assert spec.CONTINUES in spec.given(("states", "previous_lm"), None)
-    assert spec.CONTINUES in spec.given(("states", "text_to_text"), None)
+    assert spec.CONTINUES not in spec.provided_outputs(("states", "masked_lm"), None)
+    assert spec.CONTINUES in spec.provided_outputs(("states", "previous_lm"), None)
+    assert spec.CONTINUES in spec.provided_outputs(("states", "text_to_text"), None)
 
 
 @pytest.fixture(scope="module", params=["t5", "bart"])

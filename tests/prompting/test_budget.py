@@ -4,7 +4,7 @@ import pytest
 
 from workbench.base.errors import SpecError
 from workbench.prompting.base import Example, Labels, Rendered, TemplateError
-from workbench.prompting.budget import Asked, Budget
+from workbench.prompting.budget import Budget, PromptInput
 from workbench.prompting.limits import Messages
 from workbench.prompting.template import Template, TooLong
 
@@ -50,7 +50,7 @@ def budget(limit=100, source=SOURCE, **more):
 
 
 def fitted(text="one two three", limit=100):
-    return budget(limit).fit(Asked(text, EXAMPLES))
+    return budget(limit).fit(PromptInput(text, EXAMPLES))
 
 
 def test_what_fits_stays_whole():
@@ -85,7 +85,7 @@ def test_a_text_longer_than_any_prompt_is_cut_as_well():
 def test_a_pair_whose_second_text_is_too_long_keeps_the_shorter_one():
     pairs = budget(12, "{{ text }} then {{ text_b }} is {{ label }}")
 
-    result = pairs.fit(Asked("one two", (), "word " * 50))
+    result = pairs.fit(PromptInput("one two", (), "word " * 50))
 
     # 2 + 1 + 5 + 1 + 3 words
     assert result.cut and result.tokens == 12
@@ -98,7 +98,7 @@ def test_a_template_without_room_for_any_text_is_refused():
 
 
 def test_a_template_that_fails_on_an_empty_text_works_on_others():
-    result = budget(source="{{ text.split() | first }} is {{ label }}").fit(Asked("one two"))
+    result = budget(source="{{ text.split() | first }} is {{ label }}").fit(PromptInput("one two"))
 
     assert result.prompts[0].text == "one is a"
 
@@ -112,7 +112,7 @@ def test_the_longest_candidate_never_exceeds_the_limit(limit):
 
 @pytest.mark.parametrize("limit", [8, 13, 14, 19, 40])
 def test_documents_fitted_together_get_the_same_prompts_as_each_alone(limit):
-    asked = [Asked("word " * (number % 30), EXAMPLES[: number % 5]) for number in range(600)]
+    asked = [PromptInput("word " * (number % 30), EXAMPLES[: number % 5]) for number in range(600)]
 
     together = list(budget(limit).fit_all(asked))
 
@@ -121,8 +121,8 @@ def test_documents_fitted_together_get_the_same_prompts_as_each_alone(limit):
 
 def test_choices_are_the_candidates_of_their_document_and_the_longest_is_measured():
     asked = [
-        Asked("one two", EXAMPLES, choices=("a", "b c d", "e")),
-        Asked("one two", EXAMPLES, choices=("a b c d e", "f")),
+        PromptInput("one two", EXAMPLES, choices=("a", "b c d", "e")),
+        PromptInput("one two", EXAMPLES, choices=("a b c d e", "f")),
     ]
 
     first, second = budget(10).fit_all(asked)
@@ -134,7 +134,7 @@ def test_choices_are_the_candidates_of_their_document_and_the_longest_is_measure
 
 
 def test_an_error_names_the_document_it_came_with():
-    asked = [Asked("fine", name="m-1"), Asked("", name="m-2")]
+    asked = [PromptInput("fine", name="m-1"), PromptInput("", name="m-2")]
 
     with pytest.raises(TemplateError, match="Document m-2: Line 1 of the template: No first item"):
         list(budget(source="{{ text.split() | first }} {{ label }}").fit_all(asked))
@@ -151,4 +151,4 @@ def test_the_prompts_of_one_document_may_take_so_much_time_in_all():
     )
 
     with pytest.raises(TemplateError, match=r"takes too long \(limit 2 s\)"):
-        slow.fit(Asked("word " * 50, EXAMPLES))
+        slow.fit(PromptInput("word " * 50, EXAMPLES))

@@ -96,12 +96,12 @@ def token_rows(
             word = places[name][at] if words[places[name][at]].end > start else None
         text = document.content(name)[start:end] if name else ""
         unknown = unknown_id is not None and id == unknown_id
-        displayed = shown(vocable, text)
+        displayed = piece_text(vocable, text)
         rows.append(TokenRow(vocable, displayed, id, start, end, name, word, which < 0, unknown))
     return rows
 
 
-def shown(piece: str, text: str) -> str:
+def piece_text(piece: str, text: str) -> str:
     """A subword for display: ␣ is a space.
 
     Part of a character, in byte-level vocabularies, is shown as bytes: ‹D9›.

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import _, ngettext
-from workbench.inspection.base import shown
+from workbench.inspection.base import piece_text
 from workbench.inspection.spec import NEXT, PREVIOUS
 from workbench.inspection.subject import Subject
 from workbench.models.base import Continued
@@ -101,7 +101,7 @@ class _Vocabulary:
         self._model = model
 
     def name(self, number: int) -> str:
-        return shown(self._model.tokenizer.piece(number), "")
+        return piece_text(self._model.tokenizer.piece(number), "")
 
     def text(self, added: Sequence[int]) -> str:
         decoded: str = self._model.tokenizer.backend.decode(list(added))

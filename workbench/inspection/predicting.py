@@ -31,7 +31,7 @@ class Predicting(ABC):
     """A loaded run that predicts.
 
     folder: of its files; of an ensemble that of its first member. gives: what it provides to
-    inspectors, see `spec.given`.
+    inspectors, see `spec.provided_outputs`.
     """
 
     folder: Path
@@ -110,7 +110,9 @@ class BaselineSubject(Predicting):
 
         self.folder = folder
         self.trained = Trained.load(folder)
-        self.gives = spec.given(None, baselines.gives(self.trained.baseline.info, self.task))
+        self.gives = spec.provided_outputs(
+            None, baselines.gives(self.trained.baseline.info, self.task)
+        )
         self._read_at = self._written_at()
 
     @property
@@ -170,7 +172,7 @@ class EnsembleSubject(Predicting):
     def __init__(self, members: Sequence[Member]):
         self.members = tuple(members)
         self.folder = self._first.folder
-        self.gives = spec.given(None, spec.AVERAGED)
+        self.gives = spec.provided_outputs(None, spec.AVERAGED)
 
     @property
     def _first(self) -> Predicting:

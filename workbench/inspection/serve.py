@@ -47,7 +47,7 @@ class Inspecting:
 
     def __init__(self, subject: Predicting):
         self.subject = subject
-        self._made: dict[str, Any] = {}
+        self._inspectors: dict[str, Any] = {}
         self._counted: tuple[tuple[str, ...], float] | None = None
 
     def answer(self, request: Mapping[str, Any]) -> Answer:
@@ -87,7 +87,7 @@ class Inspecting:
         return self._counted[1]
 
     def _inspector(self, id: str) -> Any:
-        if id not in self._made:
+        if id not in self._inspectors:
             lacks = spec.missing(registry().entry("inspector", id), self.subject.gives)
             if lacks:
                 raise ModelError(
@@ -101,8 +101,8 @@ class Inspecting:
                     _("{inspector} examines the documents of a project.").format(inspector=id),
                     hint=_("Specify the project with --project."),
                 )
-            self._made[id] = registry().get("inspector", id)()
-        return self._made[id]
+            self._inspectors[id] = registry().get("inspector", id)()
+        return self._inspectors[id]
 
 
 def _check(id: str, result: object) -> None:

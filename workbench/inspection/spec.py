@@ -59,7 +59,7 @@ BASE = "base"  # in place of a folder: the model that a run was trained from
 DOCUMENTS = "documents"  # the option with the number of documents that are examined
 LAYER = "layer"  # the option with the name of the layer whose labels are examined
 # What runs or language models give to inspectors besides the fields of predictions (their `title`)
-# and what tasks declare (`tasks.spec.GIVEN`, `TaskInfo.further`), as display texts.
+# and what tasks declare (`tasks.spec.FURTHER_OUTPUTS`, `TaskInfo.further`), as display texts.
 OUTPUTS = {
     DECISION: N_("a class, labels, a number, tags, spans or answers"),
     CONTINUES: N_("continuations of a text"),
@@ -131,7 +131,9 @@ def question(entry: Contribution) -> str:
     return key if key in QUESTIONS else "answer"
 
 
-def given(encoder: Iterable[str] | None, outputs: Iterable[str] | None) -> frozenset[str]:
+def provided_outputs(
+    encoder: Iterable[str] | None, outputs: Iterable[str] | None
+) -> frozenset[str]:
     """What a model provides to inspectors.
 
     encoder: `ModelInfo.gives`; None for baselines and ensembles, which have no encoder. outputs:

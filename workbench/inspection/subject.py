@@ -44,7 +44,7 @@ class Predicted:
 class Subject(Predicting):
     """Loads what inspectors request of a model, each part once.
 
-    info: the card of the model. gives: what it provides to inspectors, see `spec.given`.
+    info: the card of the model. gives: what it provides to inspectors, see `spec.provided_outputs`.
     is_run: a run, or a published model that is trained for a task. labels: of a run, in the order
     of its outputs.
     """
@@ -67,9 +67,9 @@ class Subject(Predicting):
         self.is_run = (self.folder / models.DESCRIPTION).is_file() or bool(self.info.task)
         gives = self.info.gives
         if self.is_run:
-            self.gives = spec.given(spec.of_run(gives, self.folder), self._answers())
+            self.gives = spec.provided_outputs(spec.of_run(gives, self.folder), self._answers())
         else:
-            self.gives = spec.given(gives, None)
+            self.gives = spec.provided_outputs(gives, None)
         self._eager: Encoder | None = None
         self._last: tuple[object, Predicted] | None = None
         self._read_at = self._written_at()

@@ -27,12 +27,12 @@ F1, MASCULINE_F1, FEMININE_F1, BIAS = SCORES = (
 class PronounCounts:
     """Counts of names of N documents, a Statistic.
 
-    right, given: float (N, 3), of all pronouns, masculine and feminine ones; given: gold and
-    predicted names together. documents (N, 3): 1 for each document that asks for a name.
+    right, answer_counts: float (N, 3), of all pronouns, masculine and feminine ones; answer_counts:
+    gold and predicted names together. documents (N, 3): 1 for each document that asks for a name.
     """
 
     right: np.ndarray
-    given: np.ndarray
+    answer_counts: np.ndarray
     documents: np.ndarray
     labels: tuple[str, ...] = ()
 
@@ -55,12 +55,13 @@ class PronounCounts:
 
     def taken(self, rows: np.ndarray) -> PronounCounts:
         """The counts of the documents with these indices, int (M,)."""
-        return PronounCounts(self.right[rows], self.given[rows], self.documents[rows])
+        return PronounCounts(self.right[rows], self.answer_counts[rows], self.documents[rows])
 
     def __call__(self, weights: np.ndarray) -> Arrays:
         """F1 = 2 · right / (gold + predicted) is not defined without a document of the gender."""
         right, answer_counts, documents = (
-            weighted_sums(weights, counts) for counts in (self.right, self.given, self.documents)
+            weighted_sums(weights, counts)
+            for counts in (self.right, self.answer_counts, self.documents)
         )
         f1 = np.where(documents > 0, divided(2 * right, answer_counts), np.nan)
         bias = np.where(f1[:, 1] > 0, divided(f1[:, 2], f1[:, 1]), np.nan)

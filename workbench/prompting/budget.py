@@ -36,7 +36,7 @@ _Fits = Callable[[int], Generator[Request, tuple[Rendered, int], bool]]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PromptInput:
     """A document and its examples, most important first. `name` identifies it in errors.
 
     With `choices`, their numbers are its candidates; question and choices are never truncated.
@@ -94,11 +94,11 @@ class Budget:
             10**9
         )  # examples that fitted the last document, the starting point for the next
 
-    def fit(self, request: Asked) -> Fitted:
+    def fit(self, request: PromptInput) -> Fitted:
         """The prompts of one document. Raises as `fit_all`."""
         return next(self.fit_all([request]))
 
-    def fit_all(self, documents: Iterable[Asked]) -> Iterator[Fitted]:
+    def fit_all(self, documents: Iterable[PromptInput]) -> Iterator[Fitted]:
         """The prompts of each document, in order.
 
         Of a pair, the end of the longer text is truncated first.
@@ -112,7 +112,7 @@ class Budget:
 
     # ------------------------------------------------------------ batched searches
 
-    def _chunk(self, documents: Sequence[Asked]) -> Sequence[Fitted]:
+    def _chunk(self, documents: Sequence[PromptInput]) -> Sequence[Fitted]:
         """Advance the searches of all documents together, with one batch per step."""
         searches = [self._search(item) for item in documents]
         waiting = {number: next(search) for number, search in enumerate(searches)}
@@ -159,7 +159,7 @@ class Budget:
 
     # ------------------------------------------------------------ single search
 
-    def _search(self, document: Asked) -> _Search:
+    def _search(self, document: PromptInput) -> _Search:
         text, text_b = document.text[:MAX_PROMPT_CHARS], document.text_b[:MAX_PROMPT_CHARS]
         whole = (text, text_b) == (document.text, document.text_b)
         labels = self._labels.of(document.choices)
@@ -239,7 +239,7 @@ class Budget:
 class _Prober:
     """Requests prompts with fewer examples or less text, and adds up the rendering time."""
 
-    def __init__(self, budget: Budget, document: Asked):
+    def __init__(self, budget: Budget, document: PromptInput):
         self._budget, self._asked = budget, document
         self._seconds = 0.0
 
@@ -279,7 +279,7 @@ def _most(highest: int, fits: _Fits, guess: int) -> _Number:
     return low
 
 
-def _of_document(error: TemplateError, document: Asked) -> TemplateError:
+def _of_document(error: TemplateError, document: PromptInput) -> TemplateError:
     if not document.name:
         return error
     return TemplateError(

@@ -72,7 +72,7 @@ class Template:
         """
         names, written = labels.of(choices), list(choices or labels.names)
         described = {choice: choice for choice in choices} or labels.described
-        example_values = [_shown(example, labels) for example in examples]
+        example_values = [_example_values(example, labels) for example in examples]
         self._environment.marks = _free_marks(
             (
                 self.source,
@@ -241,7 +241,7 @@ def letter(place: int) -> str:
     return (letter(before - 1) if before else "") + chr(ord("A") + last)
 
 
-def _shown(example: Example, labels: Labels) -> dict[str, Any]:
+def _example_values(example: Example, labels: Labels) -> dict[str, Any]:
     """An example as the variable of a template; its label as it is written."""
     names = labels.of(example.choices)
     place = names.index(example.label) if example.label in names else None

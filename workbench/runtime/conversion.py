@@ -50,7 +50,7 @@ def place(folder: Path) -> Path:
     if (folder / files.JSON).is_file():
         return folder
     source = _source(folder)
-    cached = files.kept(folder, source.kind, source.group, source.config)
+    cached = files.conversion_folder(folder, source.kind, source.group, source.config)
     if not (cached / files.JSON).is_file():
         _keep(cached, *convert(source))
     return cached

@@ -168,7 +168,9 @@ def _is_of_first_bert(folder: Path, config: Mapping[str, Any]) -> bool:
     )
 
 
-def kept(folder: Path, kind: str, group: tuple[str, ...], config: Mapping[str, Any]) -> Path:
+def conversion_folder(
+    folder: Path, kind: str, group: tuple[str, ...], config: Mapping[str, Any]
+) -> Path:
     """The cache folder for the result of a conversion, named by a hash of all its inputs."""
     numbers = f"{config.get('vocab_size')!r} {config.get('model_type')!r}"  # token types, sentinels
     digest = hashlib.sha256(f"{VERSION} {kind} {numbers}".encode())

@@ -18,7 +18,7 @@ from workbench.runtime.preparers.words import segmenter_of
 from workbench.tasks import model as models
 from workbench.tasks.answers import read_documents, write_answers
 from workbench.tasks.base import CHUNK, Features, Loss, Model, Task, collate
-from workbench.text.document import CHOICES, TEXT, TEXT_B, Document, asked, with_choices
+from workbench.text.document import CHOICES, TEXT, TEXT_B, Document, with_choices, with_questions
 from workbench.text.fields import Prediction
 from workbench.text.segmenters import base as segmenters
 
@@ -162,7 +162,7 @@ class Predictor:
         """One prediction for each text, pair of texts, or text with choices or questions."""
         rows = [(item,) if isinstance(item, str) else item for item in texts]
         if self.task.info.asks:
-            return self.predict([asked("", text, questions) for text, *questions in rows])
+            return self.predict([with_questions("", text, questions) for text, *questions in rows])
         if self.task.info.texts == CHOICES:
             return self.predict([with_choices("", first, rest) for first, *rest in rows])
         return self.predict(

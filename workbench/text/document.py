@@ -113,7 +113,7 @@ def with_choices(key: str, text: str, choices: Iterable[str], question: str = ""
     return Document(key, ((TEXT, text), *question_text, *named))
 
 
-def asked(key: str, text: str, questions: Iterable[str]) -> Document:
+def with_questions(key: str, text: str, questions: Iterable[str]) -> Document:
     """A text with questions that a model is asked about it."""
     return Document(key, ((TEXT, text),), questions=tuple(questions))
 

@@ -25,7 +25,7 @@ def _positions() -> array[int]:
 
 
 @dataclass(frozen=True)
-class Found:
+class TextMatches:
     """Matches in order, none overlapping another: code points [starts[i], ends[i]).
 
     `cut`: there are more than `MAX_MATCHES`.
@@ -47,7 +47,7 @@ def find(
     whole_words: bool = False,
     most: int = MAX_MATCHES,
     pause: Callable[[], None] = lambda: None,
-) -> Found:
+) -> TextMatches:
     """All matches of `query`, composed or decomposed; a space also matches a line break or tab.
 
     A million characters take about 0.1 s; `pause` is called every few milliseconds.
@@ -68,12 +68,12 @@ def find(
             if start < after or (whole_words and not is_whole(text, start, end)):
                 continue
             if len(starts) == most:
-                return Found(starts, ends, cut=True)
+                return TextMatches(starts, ends, cut=True)
             starts.append(start)
             ends.append(end)
             after = end
         pause()
-    return Found(starts, ends)
+    return TextMatches(starts, ends)
 
 
 def folded(text: str, *, match_case: bool, spaced: bool) -> str:

@@ -36,22 +36,22 @@ class Grams:
             self.count += 1
             self.short += not grams
         self._known = {gram for grams in self._texts for gram in grams}
-        self._found: dict[int, str] = {}  # hash → the words
+        self._words_by_hash: dict[int, str] = {}  # hash → the words
 
     def read(self, text: str) -> None:
         """Look for the n-grams in another text."""
         words = words_of(text)
         for at, gram in enumerate(_hashes(words, self.size)):
-            if gram in self._known and gram not in self._found:
-                self._found[gram] = " ".join(words[at : at + self.size])
+            if gram in self._known and gram not in self._words_by_hash:
+                self._words_by_hash[gram] = " ".join(words[at : at + self.size])
 
     def shared(self) -> list[Shared]:
         """The texts with an n-gram that was read, in order."""
         rows = []
         for number, grams in enumerate(self._texts):
-            here = [gram for gram in grams if gram in self._found]
+            here = [gram for gram in grams if gram in self._words_by_hash]
             if here:
-                rows.append(Shared(number, len(here) / len(grams), self._found[here[0]]))
+                rows.append(Shared(number, len(here) / len(grams), self._words_by_hash[here[0]]))
         return rows
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.text.document import CHOICES, TEXT, TEXT_B, Document, asked, with_choices
+from workbench.text.document import CHOICES, TEXT, TEXT_B, Document, with_choices, with_questions
 
 QUESTIONS = -1  # form of documents with questions; in a project it is that of their texts
 
@@ -23,4 +23,4 @@ def typed(text: str, text_b: str | None = None, *, form: int = 1, question: str 
 
 def typed_questions(key: str, text: str, lines: str) -> Document:
     """A text with questions, one per line."""
-    return asked(key, text, [line.strip() for line in lines.splitlines() if line.strip()])
+    return with_questions(key, text, [line.strip() for line in lines.splitlines() if line.strip()])

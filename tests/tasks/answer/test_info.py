@@ -4,7 +4,7 @@ import pytest
 
 from workbench.tasks.answer.info import INFO, AnswerGold, GoldAnswer
 from workbench.text.dataset import Record
-from workbench.text.document import asked
+from workbench.text.document import with_questions
 from workbench.text.fields import Answers, Prediction
 from workbench.text.labels import Layer
 from workbench.text.mistakes import BOUNDARY, LABEL, MISSED, SPURIOUS
@@ -37,7 +37,7 @@ RIGHT = prediction(
 
 def test_gold_is_every_question_that_is_not_open():
     record = Record(
-        asked("a", TEXT, ()),
+        with_questions("a", TEXT, ()),
         questions={
             "q": (Question("Who?", ((0, 3),)), Question("Why?", (), True), Question("When?"))
         },
@@ -46,7 +46,7 @@ def test_gold_is_every_question_that_is_not_open():
     found = INFO.gold(record, "q")
 
     assert found.questions == (GoldAnswer("Who?", ((0, 3),), ("Ada",)), GoldAnswer("Why?", (), ()))
-    assert found.left_out == 1 and INFO.gold(Record(asked("a", TEXT, ())), "q") is None
+    assert found.left_out == 1 and INFO.gold(Record(with_questions("a", TEXT, ())), "q") is None
     assert INFO.fits(Layer("q", "answer"))
 
 
@@ -65,7 +65,7 @@ def test_every_wrong_answer_is_a_mistake_with_its_place_and_kind():
     wrong = prediction(
         answer("Who?", 8, 11), answer("Where?", 12, 19, 0.6), answer("Why?", 0, 3, 0.7)
     )
-    document = asked("a", TEXT, ())
+    document = with_questions("a", TEXT, ())
 
     found = INFO.mistakes(document, GOLD, wrong)
 

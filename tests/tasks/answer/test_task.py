@@ -26,7 +26,7 @@ from workbench.tasks.base import Batch, Features, collate  # noqa: E402
 from workbench.tasks.predictor import Predictor, infer  # noqa: E402
 from workbench.text import dataset  # noqa: E402
 from workbench.text.dataset import Dataset, Record  # noqa: E402
-from workbench.text.document import asked  # noqa: E402
+from workbench.text.document import with_questions  # noqa: E402
 from workbench.text.fields import Answers  # noqa: E402
 from workbench.text.labels import Layer  # noqa: E402
 from workbench.text.questions import Question  # noqa: E402
@@ -40,7 +40,7 @@ ABOUT_ANSWERS = {
     "words_left_out",
 }  # there is none without a question
 TEXT = "ada met bob in paris"
-DOCUMENT = asked("a", TEXT, ["the driver ?", "from the gate ?"])
+DOCUMENT = with_questions("a", TEXT, ["the driver ?", "from the gate ?"])
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +107,7 @@ def test_scores_and_loss_are_those_of_transformers(folder, tmp_path):
 def test_a_long_text_is_read_in_windows_that_share_units(folder):
     model = built(folder)
     text = "the tram from the north " * 6 + "met bob " + "late bus " * 10
-    document = asked("a", text, ["ada ?"])
+    document = with_questions("a", text, ["ada ?"])
     prepared = features(model, [document], length=24).prepared
 
     starts = [int(item.offsets[item.text == 1][0, 0]) for item in prepared.inputs]
@@ -148,7 +148,7 @@ def test_it_learns_eight_documents(folder):
     model = built(folder).train()
     words = "tram bus late full ticket lift harbour gate".split()
     documents = [
-        asked(w, f"ada met the {w} in paris", ["the driver ?", "thank you"]) for w in words
+        with_questions(w, f"ada met the {w} in paris", ["the driver ?", "thank you"]) for w in words
     ]
     golds = [gold(item.text, ("the driver ?", item.key), ("thank you", "")) for item in documents]
     batch = collate(features(model, documents, golds), range(16), encoder=model.encoder, device=CPU)
@@ -207,7 +207,10 @@ def test_a_run_is_trained_scored_and_loaded_again(family, folder, tmp_path):
     questions = (Question("the driver ?", ((4, 11),)), Question("thank you", (), True))
     records = [
         Record(
-            replace(asked(f"k{n}", TEXT, [question.text for question in questions]), split=split),
+            replace(
+                with_questions(f"k{n}", TEXT, [question.text for question in questions]),
+                split=split,
+            ),
             {"q": "submitted"},
             questions={"q": questions},
         )

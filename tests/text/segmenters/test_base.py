@@ -64,7 +64,7 @@ def test_a_segmenter_that_is_not_installed_is_named_with_what_to_do():
 
 @pytest.mark.parametrize(("id", "package"), [("icu", "icu4py"), ("newmm", "pythainlp")])
 def test_a_missing_package_is_named_with_its_installation(monkeypatch, id, package):
-    base._made.cache_clear()
+    base._segmenter.cache_clear()
     for name in (package, f"{package}.breakers", f"{package}.tokenize"):
         monkeypatch.setitem(sys.modules, name, None)
 

@@ -20,7 +20,7 @@ class Plan:
 
     layers: tuple[Layer, ...]
     counted: dict[Callable[[int], str], int] = field(default_factory=dict)
-    said: list[str] = field(default_factory=list)
+    uncounted: list[str] = field(default_factory=list)
     escape: bool = False
 
     def count(self, sentence: Callable[[int], str], n: int = 1) -> None:
@@ -30,12 +30,12 @@ class Plan:
 
     def warn(self, sentence: str) -> None:
         """Warn of something that is not counted."""
-        self.said.append(sentence)
+        self.uncounted.append(sentence)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         counted = (sentence(n).format(n=f"{n:,}") for sentence, n in self.counted.items())
-        return (*counted, *self.said)
+        return (*counted, *self.uncounted)
 
     def span_layers(self) -> tuple[Layer, ...]:
         return tuple(layer for layer in self.layers if layer.traits.in_text)

@@ -42,7 +42,7 @@ class SquadExporter:
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
         out.write('{"data": [')
         count, has_null, group = 0, False, None
-        for record, questions in _asked(records, plan):
+        for record, questions in _with_questions(records, plan):
             title = record.document.group or record.document.key
             if not count or title != group:
                 out.write(f"{']}, ' if count else ''}{{{_entry('title', title)}, ")
@@ -66,7 +66,7 @@ class HubExporter:
 
     def write(self, records: Iterable[Record], plan: Plan, out: TextIO) -> int:
         count = 0
-        for record, questions in _asked(records, plan):
+        for record, questions in _with_questions(records, plan):
             document, count = record.document, count + 1
             for number, question in enumerate(questions, 1):
                 answers = _answers(document.text, question)
@@ -86,7 +86,9 @@ class HubExporter:
         return count
 
 
-def _asked(records: Iterable[Record], plan: Plan) -> Iterator[tuple[Record, list[Question]]]:
+def _with_questions(
+    records: Iterable[Record], plan: Plan
+) -> Iterator[tuple[Record, list[Question]]]:
     """Documents with questions, and these."""
     names = [layer.name for layer in plan.layers if layer.traits.asks]
     for record in records:

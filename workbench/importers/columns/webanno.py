@@ -55,7 +55,7 @@ MENTION = "mention"  # label of a span of a chain without a type
 SLOTS, RELATIONS, LINKS = "slots", "relations", "links"  # what is counted, not imported
 _LINK = re.compile(r"(.*)->(\d{1,9})-(\d{1,9})$", re.S)
 _END = re.compile(r"(\d+-\d+(?:\.\d+)?)(?:\[(\d+)_(\d+)\])?$")
-Made = list[tuple[str, Span]]  # the spans of an annotation with their layers
+LayerSpans = list[tuple[str, Span]]  # the spans of an annotation with their layers
 
 
 class WebannoImporter:
@@ -72,7 +72,7 @@ class WebannoImporter:
             for sentence in lines.sentences(source.lines(), _width(layers)):
                 for unit in sentence.units:
                     cells = [unit.cells[at] for layer in layers for _name, at in layer.features]
-                    rows.append(TableRow(unit.line, (unit.text, *map(_shown, cells))))
+                    rows.append(TableRow(unit.line, (unit.text, *map(_display_cell, cells))))
                 if len(rows) >= limit:
                     break
         except Fault:
@@ -114,7 +114,7 @@ def _width(layers: tuple[Declared, ...]) -> int:
     return layers[-1].columns.stop if layers else 0
 
 
-def _shown(cell: str) -> str:
+def _display_cell(cell: str) -> str:
     return ", ".join(value.text or lines.UNSET for value in lines.values(cell))
 
 
@@ -146,7 +146,9 @@ class Reading:
         self._units = [unit for sentence in sentences for unit in sentence.units]
         self._spans: dict[str, list[Span]] = {}
         self._relations: dict[str, dict[Relation, None]] = {}
-        self._ends: dict[str, dict[str, dict[int, Made]]] = {}  # type → token → number → spans
+        self._ends: dict[
+            str, dict[str, dict[int, LayerSpans]]
+        ] = {}  # type → token → number → spans
         self._connected: set[str] = set()  # layers of spans that relations connect
         for kind, take in ((SPAN, self._spans_of), (CHAIN, self._chains_of)):
             for layer in layers:
@@ -213,15 +215,15 @@ class Reading:
         used = _used(layer, list(texts.values()))
         ends = self._ends.setdefault(layer.type, {})
         for key, features in texts.items():
-            layer_spans = self._made(layer, used, features, units[key])
+            layer_spans = self._layer_spans(layer, used, features, units[key])
             for name, span in layer_spans:
                 self._spans.setdefault(name, []).append(span)
             for unit in units[key]:
                 ends.setdefault(unit.id, {})[key[1]] = layer_spans
 
-    def _made(
+    def _layer_spans(
         self, layer: Declared, used: Sequence[str], texts: dict[str, str], units: Sequence[Unit]
-    ) -> Made:
+    ) -> LayerSpans:
         """A span for each feature that has a value; without any, one with the layer's name."""
         start, end = self._whole(units)
         if not texts:
@@ -292,7 +294,7 @@ class Reading:
                 return span, targets[name]
         return None
 
-    def _at(self, type: str, token: str, number: int) -> Made:
+    def _at(self, type: str, token: str, number: int) -> LayerSpans:
         """The spans of an annotation; 0 is the only one at that token."""
         by_number = self._ends.get(type, {}).get(token, {})
         if number == 0 and len(by_number) == 1:

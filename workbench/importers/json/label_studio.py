@@ -76,7 +76,7 @@ class LabelStudioImporter:
         for line, task in islice(jsonl.values(source), limit):
             if isinstance(task, dict) and isinstance(task.get("data"), dict):
                 text = task["data"].get(form.text)
-                labels = ", ".join(_shown(task, form))
+                labels = ", ".join(_preview_labels(task, form))
                 rows.append(TableRow(line, (text if isinstance(text, str) else "", labels)))
         return Table(
             (form.text, _("labels")),
@@ -416,7 +416,7 @@ def _texts(
     return (first, *more)
 
 
-def _shown(task: Mapping[str, Any], form: _Form) -> Iterable[str]:
+def _preview_labels(task: Mapping[str, Any], form: _Form) -> Iterable[str]:
     """The labels of a task as a preview lists them."""
     for result in _results(_chosen(task)):
         names = result["value"].get(str(result["type"])) if _kind(result) else None

@@ -94,7 +94,7 @@ class ProdigyImporter:
 
     def preview(self, source: Source, options: Options, limit: int) -> Table:
         rows = [
-            TableRow(line, _shown(value))
+            TableRow(line, _preview_cells(value))
             for line, value in islice(jsonl.values(source), limit)
             if isinstance(value, dict)
         ]
@@ -134,8 +134,8 @@ def _holds_objects(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(item, dict) for item in value)
 
 
-def _shown(value: Mapping[str, Any]) -> tuple[str, str, str]:
-    labels = ", ".join(_shown_labels(value))
+def _preview_cells(value: Mapping[str, Any]) -> tuple[str, str, str]:
+    labels = ", ".join(_preview_labels(value))
     return _cell(value.get("text")), labels, _cell(value.get("answer"))
 
 
@@ -143,7 +143,7 @@ def _cell(value: object) -> str:
     return value if isinstance(value, str) else "" if value is None else jsonl.dumps(value)
 
 
-def _shown_labels(value: Mapping[str, Any]) -> list[str]:
+def _preview_labels(value: Mapping[str, Any]) -> list[str]:
     """The labels of a task as a preview lists them; `read` reports what is wrong with them."""
     spans, accepted = value.get("spans"), value.get("accept")
     span_labels = [

@@ -97,7 +97,7 @@ class _Sheet(Converted):
 
     def __init__(self, source: Source, options: Options) -> None:
         super().__init__(source)
-        self._wanted = str(options.settings.get(SHEET) or "").strip()
+        self._sheet_name = str(options.settings.get(SHEET) or "").strip()
         self.title, self.others = "", tuple[str, ...]()
         self._rows: Sequence[tuple[int, list[str]]] = self._opened()
 
@@ -123,7 +123,7 @@ class _Sheet(Converted):
     @property
     def message(self) -> str:
         """A sentence on the other sheets, unless one was chosen."""
-        if not self.others or self._wanted:
+        if not self.others or self._sheet_name:
             return ""
         message = _("{file}: only the sheet {sheet} was imported. Others with data: {others}.")
         others = ", ".join(self.others)
@@ -133,7 +133,9 @@ class _Sheet(Converted):
         """(number from 1, cells) of each row. Raises ImportFailed."""
         with _reading(self.name):
             book = _book(self)
-            filled = [name for name in book.sheet_names if self._wanted or _has_data(book, name)]
+            filled = [
+                name for name in book.sheet_names if self._sheet_name or _has_data(book, name)
+            ]
             self.title = self._chosen(book.sheet_names, filled)
             self.others = tuple(name for name in filled if name != self.title)
             sheet = book.get_sheet_by_name(self.title)
@@ -145,17 +147,17 @@ class _Sheet(Converted):
         return list(_with_titles(list(enumerate(rows, top + 1)), merged))
 
     def _chosen(self, names: Sequence[str], filled: Sequence[str]) -> str:
-        if not self._wanted:
+        if not self._sheet_name:
             if filled:
                 return filled[0]
             raise ImportFailed(
                 _("{name} has no sheet with data.").format(name=self.name),
                 hint=_("Check that it was saved completely."),
             )
-        if self._wanted in names:
-            return self._wanted
+        if self._sheet_name in names:
+            return self._sheet_name
         raise ImportFailed(
-            _("{name} has no sheet {sheet!r}.").format(name=self.name, sheet=self._wanted),
+            _("{name} has no sheet {sheet!r}.").format(name=self.name, sheet=self._sheet_name),
             hint=_("Its sheets: {names}.").format(names=", ".join(names)),
         )
 

@@ -211,7 +211,7 @@ class Swallowed:
     def __init__(self, file: str, delimiter: str, columns: int):
         self._file, self._delimiter = file, delimiter
         self._further = columns - 1  # delimiters of a row
-        self._found: list[tuple[int, int]] = []  # first and last lines
+        self._multiline_cells: list[tuple[int, int]] = []  # first and last lines
 
     def look_at(self, line: int, row: Sequence[str]) -> None:
         if self._further < 1 or not any("\n" in cell for cell in row):
@@ -219,16 +219,16 @@ class Swallowed:
         inner = [part for cell in row for part in cell.split("\n")[1:-1] if part.strip()]
         rows = sum(part.count(self._delimiter) == self._further for part in inner)
         if inner and rows * 3 >= len(inner) * 2:
-            self._found.append((line, line + sum(cell.count("\n") for cell in row)))
+            self._multiline_cells.append((line, line + sum(cell.count("\n") for cell in row)))
 
     def remarks(self) -> Iterator[str]:
         message = _(
             "{file}: lines {first:,} to {last:,} were read as one row, but contain "
             "several: a quotation mark is missing in one of them."
         )
-        for first, last in self._found[:5]:
+        for first, last in self._multiline_cells[:5]:
             yield message.format(file=self._file, first=first, last=last)
-        if (more := len(self._found) - 5) > 0:
+        if (more := len(self._multiline_cells) - 5) > 0:
             yield ngettext(
                 "{file}: {n:,} more row holds several lines that look like rows.",
                 "{file}: {n:,} more rows hold several lines that look like rows.",

@@ -118,7 +118,9 @@ class Reading:
         self.left: Counter[str] = Counter()
         self._cas, self._points = cas, points_of_units(self.text)
         self._spans: dict[str, list[Span]] = {}
-        self._made: dict[int, list[tuple[str, Span]]] = {}  # number → its spans with their layers
+        self._spans_by_id: dict[
+            int, list[tuple[str, Span]]
+        ] = {}  # number → its spans with their layers
         self.ids: dict[tuple[str, Span], int] = {}  # (layer, span) → number of its first structure
         self._relations: dict[str, dict[Relation, None]] = {}
         self._connected: set[str] = set()
@@ -213,7 +215,7 @@ class Reading:
             ]
             if not layer_spans:
                 layer_spans = [(layers[used[0]] if used else name, Span(start, end, item.short))]
-            self._made[item.id] = layer_spans
+            self._spans_by_id[item.id] = layer_spans
             for layer, span in layer_spans:
                 self._add(layer, span, item.id)
 
@@ -245,7 +247,7 @@ class Reading:
     def _end(self, id: int) -> list[tuple[str, Span]]:
         """The spans of an annotation; of a token, as dependencies have it, those of its tag."""
         tag = self._cas.structures[id].refs.get("pos", ()) if id in self._cas.structures else ()
-        return self._made.get(id) or self._made.get(tag[0] if tag else 0, [])
+        return self._spans_by_id.get(id) or self._spans_by_id.get(tag[0] if tag else 0, [])
 
     def _relate(self, item: Structure, ends: tuple[int, int]) -> None:
         first, second = map(self._end, ends)

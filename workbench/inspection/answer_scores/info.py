@@ -51,7 +51,7 @@ class Boundaries:
 
 
 @dataclass(frozen=True)
-class AnswersFound:
+class AnswerAlternatives:
     """For every question, in order: the best answers and "no answer", most probable first; and the
     distributions they are combined from.
     """
@@ -63,7 +63,7 @@ class AnswersFound:
 INFO = InspectorInfo(
     "answer_scores",
     N_("Answers"),
-    AnswersFound,
+    AnswerAlternatives,
     shows=N_(
         "Shows the ranges of the text that the model considers as answers to each question, with "
         "their probabilities, and the probability of each token to be the start and the end. Does "

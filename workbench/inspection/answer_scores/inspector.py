@@ -7,12 +7,12 @@ from typing import Any
 
 from workbench.inspection.answer_scores.info import (
     INFO,
-    AnswersFound,
+    AnswerAlternatives,
     Boundaries,
     BoundaryToken,
     ConsideredAnswer,
 )
-from workbench.inspection.base import shown
+from workbench.inspection.base import piece_text
 from workbench.inspection.subject import Predicted, Subject
 from workbench.runtime.answers import boundary_shares
 from workbench.runtime.inputs import QUESTION_NUMBER, Preparer
@@ -30,11 +30,11 @@ class AnswersInspector:
 
     def run(
         self, subject: Subject, documents: Sequence[Document], options: Mapping[str, Any]
-    ) -> AnswersFound:
+    ) -> AnswerAlternatives:
         (document,) = documents
         passed = subject.predicted(document)
         predicted_answers = passed.prediction.required(Answers).answers
-        return AnswersFound(
+        return AnswerAlternatives(
             tuple(row for answer in predicted_answers for row in _rows(document.text, answer)),
             tuple(
                 _boundaries(document.text, number, answer, passed, subject.preparer)
@@ -74,6 +74,6 @@ def _boundaries(
     tokens = []
     for (window, position), (first, last) in zip(places, shares[:-1].tolist(), strict=True):
         start, end = windows[window].offsets[position].tolist()
-        piece = shown(pieces[window][position], text[start:end])
+        piece = piece_text(pieces[window][position], text[start:end])
         tokens.append(BoundaryToken(piece, start, end, first, last))
     return Boundaries(answer.question, tuple(tokens), *shares[-1].tolist())

@@ -21,7 +21,7 @@ from workbench.inspection.attention_cell.info import (
     AttentionCell,
 )
 from workbench.inspection.attention_cell.recording import Call, capped, record
-from workbench.inspection.base import shown, token_rows, words_of
+from workbench.inspection.base import piece_text, token_rows, words_of
 from workbench.inspection.spec import TokenRow
 from workbench.inspection.subject import TEXT, Subject
 from workbench.inspection.targets import subwords_of, target_of
@@ -140,7 +140,7 @@ def _written(
     piece = subwords_of(writer).tokenizer.piece
     read = [writer.start, *ids[:-1]]  # at each step, what was written before
     rows = tuple(
-        TokenRow(piece(id), shown(piece(id), ""), id, 0, 0, "", None, at == 0)
+        TokenRow(piece(id), piece_text(piece(id), ""), id, 0, 0, "", None, at == 0)
         for at, id in enumerate(read)
     )
     crossing = [at for at, call in enumerate(calls) if call.cross]

@@ -66,7 +66,7 @@ class AttributionsInspector:
         (document,) = documents
         text = explained(subject, document, options["target"])
         target, place = text.place(options["target"])
-        piece, rows = text.found.prepared.inputs[place.window], text.rows[place.window]
+        piece, rows = text.predicted.prepared.inputs[place.window], text.rows[place.window]
         scorer = Scorer(subject, piece, place, options["score"] == PROBABILITY)
         with torch.backends.cudnn.flags(enabled=False):  # its RNNs have no gradient in eval mode
             tokens, convergence = _attributed(scorer, subject, rows, options)
@@ -271,7 +271,7 @@ def _result(
         score,
         baseline,
         convergence.delta if convergence else None,
-        text.found.prediction.cut,
+        text.predicted.prediction.cut,
         scorer.subject.temperature,
         convergence.steps if convergence else None,
     )

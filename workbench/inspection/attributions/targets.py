@@ -49,7 +49,7 @@ class Explained:
     rows: the tokens of each window; of a run that answers questions, empty for other questions.
     """
 
-    found: Predicted
+    predicted: Predicted
     words: tuple[WordRow, ...]
     rows: Sequence[Sequence[TokenRow]]
     targets: tuple[Target, ...]

@@ -11,7 +11,7 @@ import torch
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.inspection.attention.inspector import entropies
-from workbench.inspection.base import shown, token_rows, words_of
+from workbench.inspection.base import piece_text, token_rows, words_of
 from workbench.inspection.cross_attention.info import INFO, CrossAttention
 from workbench.inspection.subject import Subject
 from workbench.inspection.targets import subwords_of, target_of
@@ -50,7 +50,7 @@ class CrossAttentionInspector:
         rows = token_rows(piece, document, words_of(document, subject.texts), preparer)
         return CrossAttention(
             tuple(rows),
-            tuple(shown(preparer.tokenizer.piece(id), "") for id in ids),
+            tuple(piece_text(preparer.tokenizer.piece(id), "") for id in ids),
             target,
             own,
             layer,

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.i18n import _
-from workbench.inspection.base import shown, token_rows, words_of
+from workbench.inspection.base import piece_text, token_rows, words_of
 from workbench.inspection.logit_lens.info import INFO, LogitLens
 from workbench.inspection.masked_words.info import read_words
 from workbench.inspection.spec import TokenRow
@@ -91,7 +91,7 @@ def _layers(
 
 
 def _name(model: LanguageModel, number: int) -> str:
-    return shown(model.tokenizer.piece(number), "")
+    return piece_text(model.tokenizer.piece(number), "")
 
 
 def _array(values: Tensor) -> np.ndarray:

@@ -54,7 +54,7 @@ def flips(
         return {}
     _target, place = text.place(target)
     tokens = _tokens(text, place.window)
-    scorer = Scorer(subject, text.found.prepared.inputs[place.window], place, True)
+    scorer = Scorer(subject, text.predicted.prepared.inputs[place.window], place, True)
     gradient = _gradient(scorer)  # (T, E)
     positions = {
         at: places[0]

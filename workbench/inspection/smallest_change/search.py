@@ -121,7 +121,7 @@ class Search:
             pairs = [pair for pair in replacements if pair not in weak]
             if not pairs:
                 break
-            answers = yield from self._asked([{**edits, at: new} for at, new in pairs])
+            answers = yield from self._verdicts([{**edits, at: new} for at, new in pairs])
             if not edits:
                 trials = [
                     self._tried(*pair, verdict)
@@ -142,14 +142,14 @@ class Search:
         left = list(edits)
         while left and len(edits) > 1:
             fewer = [{other: edits[other] for other in edits if other != at} for at in left]
-            answers = yield from self._asked(fewer)
+            answers = yield from self._verdicts(fewer)
             unneeded = next((n for n, verdict in enumerate(answers) if verdict.turned), None)
             if unneeded is None:
                 break
             edits, answer, left = fewer[unneeded], answers[unneeded], left[unneeded + 1 :]
         self._keep(kind, edits, answer)
 
-    def _asked(self, versions: Sequence[Edits]) -> Generator[bool, None, list[Verdict]]:
+    def _verdicts(self, versions: Sequence[Edits]) -> Generator[bool, None, list[Verdict]]:
         """The verdicts for changed texts; yields after every TOGETHER of those not known yet."""
         keys = [frozenset(edits.items()) for edits in versions]
         new = [at for at, key in enumerate(keys) if key not in self._known]

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
-from workbench.inspection.base import shown, token_rows, words_of
+from workbench.inspection.base import piece_text, token_rows, words_of
 from workbench.inspection.continuing import direction, directions
 from workbench.inspection.spec import PREVIOUS
 from workbench.inspection.subject import Subject
@@ -27,7 +27,7 @@ from workbench.text.document import Document
 
 BATCH_TOKENS = 2048
 MIN_POSITIONS = 2  # positions per request, however long the text is
-Found = dict[int, tuple[tuple[tuple[str, float], ...], float | None]]
+ExpectedTokens = dict[int, tuple[tuple[tuple[str, float], ...], float | None]]
 
 
 class VocabularyInspector:
@@ -75,9 +75,11 @@ def _room(length: int, part: int) -> int:
     return max(8, BUDGET // max(1, length))
 
 
-def _masked(model: LanguageModel, piece: EncodedInput, positions: Sequence[int], top: int) -> Found:
+def _masked(
+    model: LanguageModel, piece: EncodedInput, positions: Sequence[int], top: int
+) -> ExpectedTokens:
     """position → (best words, probability of the token itself) with only that position masked."""
-    expected: Found = {}
+    expected: ExpectedTokens = {}
     ids = piece.ids.tolist()
     for chosen in batches_by_length(np.full(len(positions), len(ids)), BATCH_TOKENS):
         batch = [positions[number] for number in chosen]
@@ -91,15 +93,17 @@ def _masked(model: LanguageModel, piece: EncodedInput, positions: Sequence[int],
     return expected
 
 
-def _causal(model: LanguageModel, piece: EncodedInput, positions: Sequence[int], top: int) -> Found:
+def _causal(
+    model: LanguageModel, piece: EncodedInput, positions: Sequence[int], top: int
+) -> ExpectedTokens:
     """position → (best next tokens, probability of the actual next token; None at the end)."""
     if not len(positions):
         return {}
     scores = model.logits([piece.ids.tolist()], [list(positions)])[0].softmax(-1)  # (K, V)
     values, ids = scores.topk(top, dim=-1)
-    expected: Found = {}
+    expected: ExpectedTokens = {}
     for number, position in enumerate(positions):
-        words = [shown(model.tokenizer.piece(item), "") for item in ids[number].tolist()]
+        words = [piece_text(model.tokenizer.piece(item), "") for item in ids[number].tolist()]
         after = position + 1
         is_text = after < len(piece) and piece.text[after] >= 0
         own = float(scores[number, int(piece.ids[after])]) if is_text else None

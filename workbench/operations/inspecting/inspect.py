@@ -195,8 +195,8 @@ class Offer:
 def offers(choice: Choice) -> tuple[Offer, ...]:
     """Every inspector of the registry, in order, with whether it supports the model."""
     encoder, outputs = _given(choice)
-    gives = inspectors.given(encoder, outputs)
-    own = inspectors.given(encoder, ())
+    gives = inspectors.provided_outputs(encoder, outputs)
+    own = inspectors.provided_outputs(encoder, ())
     return tuple(
         Offer(
             entry.id,

@@ -48,7 +48,7 @@ from workbench.text.labels import Layer
 if TYPE_CHECKING:
     from workbench.jobs.queue import Queue
     from workbench.project.project import Project
-    from workbench.prompting.budget import Asked
+    from workbench.prompting.budget import PromptInput
     from workbench.prompting.built_in import BuiltIn
     from workbench.prompting.score import LabelAnswer as LabelAnswer
     from workbench.storage.runs.runs import Run
@@ -149,7 +149,7 @@ def _lines(
     their own. Its lines come before the first document, so that a run that is stopped has them.
     """
     lines: list[str] = []
-    sets: dict[tuple[Asked, ...], int] = {}
+    sets: dict[tuple[PromptInput, ...], int] = {}
     dropped, cut = 0, 0
     all_fitted = enumerate(zip(documents, filler.fit_all(documents), strict=True))
     for done, (asked, fitted) in all_fitted:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from workbench.jobs.threads import Token
     from workbench.operations.prompts.prompt_render import Renderer
     from workbench.project.project import Project
-    from workbench.prompting.budget import Asked, Budget, Fitted
+    from workbench.prompting.budget import Budget, Fitted, PromptInput
     from workbench.prompting.score import LabelAnswer
     from workbench.prompting.shots import Shot, Shots
 
@@ -266,32 +266,34 @@ class Filler:
         """The prompts of many documents, in order; much faster than one by one."""
         return self.budget.fit_all(self._asked(document) for document in documents)
 
-    def _asked(self, document: Document, *, named: bool = True) -> Asked:
-        from workbench.prompting.budget import Asked
+    def _asked(self, document: Document, *, named: bool = True) -> PromptInput:
+        from workbench.prompting.budget import PromptInput
 
         examples = self.shots.take(
             self.spec.shots, document_id=document.id, text_hash=document.text_hash
         )
         second = dict(document.texts).get(TEXT_B, "")
         name = document.key if named else ""
-        return Asked(document.text, examples, second, name, document.question, document.choices)
+        return PromptInput(
+            document.text, examples, second, name, document.question, document.choices
+        )
 
-    def premises(self, document: Document, fitted: Fitted) -> tuple[Asked, ...]:
+    def premises(self, document: Document, fitted: Fitted) -> tuple[PromptInput, ...]:
         """What calibration asks in place of a document, with its examples and its choices.
 
         Content-free texts, or an empty text for PMI. They also replace a question, except for the
         blank that a choice fills.
         """
-        from workbench.prompting.budget import Asked
+        from workbench.prompting.budget import PromptInput
 
-        def asked(text: str) -> Asked:
+        def asked(text: str) -> PromptInput:
             question = BLANK if BLANK in document.question else text if document.question else ""
             second = text if self.layer.texts == 2 else ""
-            return Asked(text, fitted.examples, second, "", question, document.choices)
+            return PromptInput(text, fitted.examples, second, "", question, document.choices)
 
         return tuple(map(asked, self._content_free))
 
-    def without_text(self, premises: Sequence[Asked]) -> tuple[Fitted, ...]:
+    def without_text(self, premises: Sequence[PromptInput]) -> tuple[Fitted, ...]:
         """The prompts of what calibration asks in place of a document.
 
         One with which the template cannot be rendered is left out. Raises TemplateError if none
@@ -328,7 +330,7 @@ class Filler:
         }
         return json.dumps({**about, **self._packed(fitted)})
 
-    def lines_without_text(self, premises: Sequence[Asked], number: int) -> list[str]:
+    def lines_without_text(self, premises: Sequence[PromptInput], number: int) -> list[str]:
         """Lines of the worker's input for calibration."""
         return [
             json.dumps({"document_id": None, "set": number, **self._packed(fitted)})

@@ -186,7 +186,7 @@ class Evaluator:
         similarity = self._agreement(name, pairs, self._own)
         if self.lexicon.ngrams is None:
             return similarity
-        return replace(similarity, ngrams=self._agreement(name, pairs, self._made))
+        return replace(similarity, ngrams=self._agreement(name, pairs, self._composed))
 
     def _agreement(self, name: str, pairs: Sequence[Pair], vector: Find) -> Similarity:
         gold, scores = [], []
@@ -202,7 +202,7 @@ class Evaluator:
         row = self.row(word)
         return None if row is None else self.lexicon.table[row]
 
-    def _made(self, word: str) -> np.ndarray | None:
+    def _composed(self, word: str) -> np.ndarray | None:
         """The same; made of n-grams for other words."""
         own = self._own(word)
         if own is not None:

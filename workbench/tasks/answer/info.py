@@ -47,7 +47,7 @@ class GoldAnswer:
     texts: tuple[str, ...]
 
     @property
-    def shown(self) -> str:
+    def display_text(self) -> str:
         return self.texts[0] if self.texts else NONE
 
 
@@ -286,8 +286,8 @@ class AnswerInfo(TaskInfo):
         wrong = [each for each in _pairs(gold, prediction) if not _is_right(*each)]
         sides = [
             (
-                f"{_line(gold_answer.question)} {gold_answer.shown}",
-                f"{_line(gold_answer.question)} {_shown(answer)}",
+                f"{_line(gold_answer.question)} {gold_answer.display_text}",
+                f"{_line(gold_answer.question)} {_display_answer(answer)}",
             )
             for gold_answer, answer in wrong
         ]
@@ -389,7 +389,7 @@ def _line(question: str) -> str:
     return line if len(line) <= MAX_QUESTION_CHARS else f"{line[: MAX_QUESTION_CHARS - 1]}…"
 
 
-def _shown(predicted: PredictedAnswer | None) -> str:
+def _display_answer(predicted: PredictedAnswer | None) -> str:
     return predicted.answer or NONE if predicted is not None else NONE
 
 

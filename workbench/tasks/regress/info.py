@@ -180,7 +180,7 @@ class RegressInfo(TaskInfo):
         return prediction.number is not None and abs(prediction.number - gold.value) <= CLOSE
 
     def error(self, document: Document, gold: NumberGold, prediction: Prediction) -> ErrorText:
-        return ErrorText(shortest(gold.value), _shown(prediction), 0.0)
+        return ErrorText(shortest(gold.value), _display_number(prediction), 0.0)
 
     def mistakes(
         self, document: Document, gold: NumberGold, prediction: Prediction
@@ -190,10 +190,10 @@ class RegressInfo(TaskInfo):
             return []
         number = prediction.number
         loss = abs(number - gold.value) if number is not None else float("inf")
-        return [Mistake(LABEL, shortest(gold.value), _shown(prediction), 0.0, loss)]
+        return [Mistake(LABEL, shortest(gold.value), _display_number(prediction), 0.0, loss)]
 
 
-def _shown(prediction: Prediction) -> str:
+def _display_number(prediction: Prediction) -> str:
     number = prediction.number
     return NONE if number is None else shortest(round(number, DECIMALS))
 

@@ -92,7 +92,7 @@ def load(id: str) -> Segmenter:
             ).format(known=", ".join(registry().ids(KIND))),
         )
     try:
-        return _made(id, registry().entry(KIND, id).object)
+        return _segmenter(id, registry().entry(KIND, id).object)
     except ModuleNotFoundError as error:
         package = (error.name or "?").partition(".")[0]
         raise ModelError(
@@ -104,7 +104,7 @@ def load(id: str) -> Segmenter:
 
 
 @lru_cache(maxsize=8)
-def _made(id: str, _object: str) -> Segmenter:
+def _segmenter(id: str, _object: str) -> Segmenter:
     segmenter: Segmenter = registry().get(KIND, id)()
     return segmenter
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QTextCharFormat, QTextLayout
 
-from workbench.text.find import Found
+from workbench.text.find import TextMatches
 from workbench.ui import theme
 from workbench.ui.widgets.arc_painter import ArcPainter
 from workbench.ui.widgets.span_layout import GOLD, PREDICTED, Item, Run, cursor_x, visual_runs
@@ -30,7 +30,7 @@ class Marked:
     chosen: tuple[str, int] | None = None  # TextSpan.name
     hint: tuple[int, int] | None = None  # the word that the key of a label would mark
     caret: int | None = None  # None: hidden
-    found: Found | None = None  # matches of a search
+    found: TextMatches | None = None  # matches of a search
     linked: tuple[str, int] | None = None  # the span from which a relation is being made
     lit: tuple[int, int] | None = None  # text and spans outside of it are dimmed
 
@@ -120,7 +120,7 @@ class SpanPainter:
                 painter.drawRect(QRectF(origin.x() + left, top, right - left, height))
 
     def _matches(
-        self, painter: QPainter, piece: Piece, line: Line, origin: QPointF, found: Found
+        self, painter: QPainter, piece: Piece, line: Line, origin: QPointF, found: TextMatches
     ) -> None:
         """A frame around each match on a line, limited to the visible lines."""
         first = piece.start + piece.point_map.to_point(line.first)

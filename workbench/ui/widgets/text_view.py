@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QWidget
 
 from workbench.base.i18n import _
-from workbench.text.find import Found
+from workbench.text.find import TextMatches
 from workbench.text.snap import WORD
 from workbench.ui import theme
 from workbench.ui.offsets import DisplayText
@@ -85,7 +85,7 @@ class TextView(RepaintArea):
         self._goal_x: float | None = None
         self._chosen: tuple[str, int] | None = None
         self._linked: tuple[str, int] | None = None
-        self._found: Found | None = None
+        self._found: TextMatches | None = None
         self._lit: Range | None = None
         self._limits: Callable[[int, int], Range | None] | None = None
         self._mouse = Mouse(self)
@@ -273,7 +273,7 @@ class TextView(RepaintArea):
             self._linked = name
             self._paint_marks()
 
-    def set_found(self, found: Found | None) -> None:
+    def set_found(self, found: TextMatches | None) -> None:
         """Set the matches of a search; None for no search."""
         if found is not self._found:
             self._found = found

@@ -5,7 +5,7 @@ import pytest
 from tests.ui.panels.inspect.test_neighbours import Page
 from workbench.base.events import ALL
 from workbench.inspection.answer_scores.info import (
-    AnswersFound,
+    AnswerAlternatives,
     Boundaries,
     BoundaryToken,
     ConsideredAnswer,
@@ -25,7 +25,7 @@ WHO = Boundaries(
     0.05,
 )
 WHOM = Boundaries("Whom?", tuple(BoundaryToken(t.shown, 0, 0, 0, 0) for t in WHO.tokens), 0, 0)
-RESULT = AnswersFound(
+RESULT = AnswerAlternatives(
     (
         ConsideredAnswer("Who?", "Ada", 0, 3, 0.9, True),
         ConsideredAnswer("Whom?", "Bob", 8, 11, 0.8, True),

@@ -93,7 +93,9 @@ class FrozenModel(nn.Module):
         self.layers, self.subwords, self.keeps_words = layers, subwords, keeps_words
         self.normalized, self.count = normalized and layers != LAST, len(encoder.widths)
         self.width = sum(encoder.widths) if layers == CONCAT else encoder.width
-        self.given = sum(encoder.widths) if layers in WHOLE else self.width  # width of `forward`
+        self.output_width = (
+            sum(encoder.widths) if layers in WHOLE else self.width
+        )  # width of `forward`
         own = tuple(name for name in encoder.input_names if name != MASK)
         self.arrays = own if keeps_words else (*own, UNITS, FIRST, END)
         register: Any = self.register_load_state_dict_post_hook  # has no types
@@ -114,7 +116,7 @@ class FrozenModel(nn.Module):
 
     @torch.no_grad()
     def forward(self, inputs: Mapping[str, Tensor], mask: Tensor) -> Tensor:
-        """(B, T, `given`): of layers that will be mixed, all of them; mask (B, T) of the words."""
+        """(B, T, `output_width`): all layers if they will be mixed; mask (B, T) of the words."""
         own = {name: inputs[name] for name in self.encoder.input_names if name != MASK}
         own[MASK] = mask if self.keeps_words else inputs[UNITS]
         own = {name: own[name] for name in self.encoder.input_names}

@@ -154,7 +154,7 @@ class BilstmEncoder(Encoder):
         kind = WHOLE_KEY if part.layers in WHOLE else part.layers
         key = f"{self.config.parts[number].sha256}-{kind}-{part.subwords}"
         key += "-normalized" if part.normalized else ""
-        return FeatureSource(array(number, FEATURES), tuple(names), key, part.given, compute)
+        return FeatureSource(array(number, FEATURES), tuple(names), key, part.output_width, compute)
 
 
 def _is_late(part: Embedding) -> bool:

@@ -9,7 +9,7 @@ from time import sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.base.events import State
-from workbench.text.find import Found, find
+from workbench.text.find import TextMatches, find
 
 if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
@@ -38,7 +38,7 @@ class Finder(State):
         self.shown = False
         self.text = ""
         self.match_case = self.whole_words = False
-        self.found: Mapping[str, Found] = {}
+        self.found: Mapping[str, TextMatches] = {}
         self.current: int | None = None
         self.searching = False
         self._texts: Sequence[tuple[str, str]] = ()
@@ -126,10 +126,10 @@ class Finder(State):
         if large:
             options["pause"] = partial(sleep, PAUSE)
 
-        def work() -> dict[str, Found]:
+        def work() -> dict[str, TextMatches]:
             return {field: find(text, wanted, **options) for field, text in texts}
 
-        def done(found: dict[str, Found]) -> None:
+        def done(found: dict[str, TextMatches]) -> None:
             if asked == self._asked:
                 self._take(found)
 
@@ -139,7 +139,7 @@ class Finder(State):
         else:
             done(work())
 
-    def _take(self, found: dict[str, Found]) -> None:
+    def _take(self, found: dict[str, TextMatches]) -> None:
         self.found = {}  # refresh even if the matches are equal: the document may have changed
         self.update(found=found, current=None, searching=False)
         if self.count:

@@ -87,7 +87,7 @@ def head(architecture: str, config: Mapping[str, Any], shapes: Shapes) -> Head |
     """The head that predicts as it is; None for other checkpoints."""
     kind = _named(config)
     if kind is None:
-        kind = _found(architecture, config, shapes)
+        kind = _head_kind(architecture, config, shapes)
     if not kind or architecture not in _with(kind):
         return None
     outputs = _outputs(kind, architecture, shapes)
@@ -130,7 +130,7 @@ def _named(config: Mapping[str, Any]) -> str | None:
 # ---------------------------------------------------------------- heads found from the weights
 
 
-def _found(architecture: str, config: Mapping[str, Any], shapes: Shapes) -> str | None:
+def _head_kind(architecture: str, config: Mapping[str, Any], shapes: Shapes) -> str | None:
     """The kind of head whose weights are there; None if several kinds have such weights, or none
     has.
     """

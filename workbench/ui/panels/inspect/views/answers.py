@@ -17,7 +17,7 @@ from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
     from workbench.inspection.answer_scores.info import (
-        AnswersFound,
+        AnswerAlternatives,
         Boundaries,
         BoundaryToken,
         ConsideredAnswer,
@@ -53,7 +53,7 @@ class AnswersView(InspectorView):
         self._table.set_rows(())
         self._show(None)
 
-    def show_result(self, result: AnswersFound) -> None:
+    def show_result(self, result: AnswerAlternatives) -> None:
         self._table.set_rows(result.answers)
         self._table.fit_height(ROWS)
         self._show_question(self._question)
