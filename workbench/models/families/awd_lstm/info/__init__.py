@@ -13,14 +13,29 @@ from typing import TYPE_CHECKING
 from workbench.base import checksums, learning_rates
 from workbench.base.errors import ModelError
 from workbench.base.i18n import N_, _
-from workbench.models.families.awd_lstm.info import creation, files
+from workbench.models.families.awd_lstm.info import files
 from workbench.models.families.awd_lstm.info.weights import Network, read_shapes
 from workbench.models.spec import FamilyInfo, Match, ModelInfo
+from workbench.models.spec.creation import DIRECTION, MIN_COUNT, Creation, size, vocabulary
 from workbench.text.segmenters import stored
 
 if TYPE_CHECKING:
     from workbench.runtime.inputs import Preparer
 
+# Options of a new AWD-LSTM, with the sizes of fastai as defaults.
+CREATION = Creation(
+    options=(
+        size("layers", 3, N_("Number of LSTM layers."), title=N_("Layers"), high=24),
+        size(
+            "width", 400, N_("Width of the embeddings and of the last layer."), title=N_("Width")
+        ),
+        size("hidden", 1152, N_("Width of the layers below the last one."), title=N_("Hidden")),
+        vocabulary(60_000, N_("Number of most frequent words, special tokens included.")),
+        MIN_COUNT,
+        DIRECTION,
+    ),
+    gives=("states", "next_lm", "previous_lm"),
+)  # fmt: skip
 MAX_TOKENS = 10_000  # tokens per input; the model itself has no limit
 
 
@@ -32,7 +47,7 @@ class AwdLstmInfo(FamilyInfo):
         "An AWD-LSTM folder holds one file of weights (.pth or .h5) and one vocabulary "
         "(itos.pkl or itos.json), as fastai writes them."
     )
-    creates = {id: creation.CREATION}
+    creates = {id: CREATION}
     adapt_rate = learning_rates.AWD_LSTM_ADAPTED
 
     def match(self, path: Path) -> Match:

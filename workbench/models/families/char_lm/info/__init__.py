@@ -9,14 +9,35 @@ from typing import TYPE_CHECKING, Any
 from workbench.base import checksums
 from workbench.base.errors import ModelError
 from workbench.base.i18n import N_, _
-from workbench.models.families.char_lm.info import creation, reading
+from workbench.base.options import Option
+from workbench.models.families.char_lm.info import reading
 from workbench.models.families.char_lm.info.files import TABLES
 from workbench.models.families.char_lm.info.taggers import MAX_WORDS
+from workbench.models.spec.creation import DIRECTION, MIN_COUNT, Creation, size, vocabulary
 from workbench.models.spec.info import FamilyInfo, Match, ModelInfo
 
 if TYPE_CHECKING:
     from workbench.runtime.inputs import Preparer
 
+# Options of a new character language model, with the defaults of flair.
+CREATION = Creation(
+    options=(
+        size("layers", 1, N_("Number of LSTM layers."), title=N_("Layers"), high=24),
+        size("hidden", 1024, N_("Width of the layers and of the states."), title=N_("Hidden")),
+        size(
+            "character_width", 100, N_("Width of the character embeddings."),
+            title=N_("Character width"),
+        ),
+        vocabulary(300, N_("Number of characters; the first entry represents all others.")),
+        MIN_COUNT,
+        Option(
+            "model_dropout", "float", 0.1, N_("Dropout that is saved with the model."),
+            low=0.0, high=0.9, title=N_("Dropout"),
+        ),
+        DIRECTION,
+    ),
+    gives=("states", "next_character", "previous_character"),
+)  # fmt: skip
 _OTHERS = ("config.json", "model.safetensors")  # of a transformer
 
 
@@ -26,7 +47,7 @@ class CharacterLmInfo(FamilyInfo):
     saved_as = N_("Flair folder")
     holds = N_("A model of Flair is a .pt file, or a folder with a forward and a backward one.")
     library = "flair"
-    creates = {id: creation.CREATION}
+    creates = {id: CREATION}
 
     def match(self, path: Path) -> Match:
         if path.is_dir():
