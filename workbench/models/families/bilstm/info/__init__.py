@@ -127,13 +127,13 @@ class BilstmInfo(FamilyInfo):
 
         if self.is_trained(path):
             return self.preparer(path)
-        given = parse_parts(str(settings.get("embeddings") or DEFAULT_PARTS))
-        models = [cards.card(part.model, allow_pickle=True) for part in given if part.kind == MODEL]
-        found = StackedWords(
+        parts = parse_parts(str(settings.get("embeddings") or DEFAULT_PARTS))
+        models = [cards.card(part.model, allow_pickle=True) for part in parts if part.kind == MODEL]
+        preparer = StackedWords(
             [model_part(cards.preparer(model.path), model.max_length) for model in models]
         )
-        found.segmenter = self.segmenter(path, settings)
-        return found
+        preparer.segmenter = self.segmenter(path, settings)
+        return preparer
 
     def trained_width(self, model: ModelInfo, settings: Mapping[str, Any]) -> int:
         path = Path(model.path)
