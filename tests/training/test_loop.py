@@ -518,7 +518,7 @@ def test_bf16_is_used_only_where_the_device_has_it(classes, tiny_model, tmp_path
 def test_auto_precision_follows_the_measurement_which_is_reported(
     classes, tiny_model, tmp_path, monkeypatch, speedup, bf16
 ):
-    monkeypatch.setattr(loop.precision, "LEAST_WIDTH", 16)
+    monkeypatch.setattr(loop.precision, "MIN_WIDTH", 16)
     monkeypatch.setattr(loop.precision, "_measured", {})
     monkeypatch.setattr(loop.precision, "trial", lambda shape: speedup)
     monkeypatch.setattr(loop.devices, "has_bf16", lambda device: True)

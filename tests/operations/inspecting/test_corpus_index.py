@@ -76,7 +76,7 @@ def test_no_index_is_needed_without_a_word_and_none_is_computed_without_a_use(pr
 
 
 def test_many_uses_are_a_random_sample(project, ids, model, monkeypatch):
-    monkeypatch.setattr(corpus_index, "MOST_USES", 2)
+    monkeypatch.setattr(corpus_index, "MAX_USES", 2)
     found = compute(project, need(project, model, USES, word="stop"))
 
     index = Index(str(found.files.about))

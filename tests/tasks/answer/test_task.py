@@ -228,7 +228,7 @@ def test_a_run_is_trained_scored_and_loaded_again(family, folder, tmp_path):
             result = end.value
             break
 
-    assert set(result.scores["dev"]) == {"answer_exact_match", "answer_f1"}
+    assert set(result.evaluations["dev"].scores) == {"answer_exact_match", "answer_f1"}
     loaded = Predictor.load(tmp_path / "run" / "model", "cpu")
     (found,) = loaded.predict([records[0].document])
     assert [item.question for item in found.required(Answers).answers] == [

@@ -82,7 +82,7 @@ def run(flat_model, tmp_path_factory):
 def test_its_data_is_learned_by_heart_and_the_folder_answers_alike(run):
     folder, result = run
 
-    assert result.scores["dev"]["micro_f1"] == 1.0
+    assert result.evaluations["dev"].scores["micro_f1"] == 1.0
     predictor = Predictor.load(folder, "cpu")
     assert len(predictor.decoder["thresholds"]) == 2
     documents = [record.document for record in data().records]

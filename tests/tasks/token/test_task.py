@@ -74,7 +74,7 @@ def test_its_data_is_learned_by_heart_and_the_exported_graph_answers_alike(run, 
     save_model(predictor, folder, tmp_path / "hf")
     onnx.write(predictor, tmp_path / "hf", tmp_path / "onnx")
 
-    assert result.scores["dev"] == {"accuracy": 1.0, "macro_f1": 1.0}
+    assert result.evaluations["dev"].scores == {"accuracy": 1.0, "macro_f1": 1.0}
     expected = [[TAGS[word] for word in text.split()] for text in TEXTS]
     for predictions in (
         predictor.predict(documents),
