@@ -27,6 +27,7 @@ _WORDS = {
     "ensemble": N_("ensemble"),
     "published": N_("published model"),
     "pretrain": N_("pretraining"),
+    "imported": N_("imported predictions"),
     "auto": N_("auto"),
     "macro_f1": N_("macro_f1"),
     "span_f1": N_("span_f1"),

@@ -121,10 +121,10 @@ def _spec(
 
 def _run(spec: PretrainSpec, folder: Path, show_batch: bool) -> dict[str, Any]:
     """The result of the job as JSON. Raises Cancelled, or WorkbenchError if the job failed."""
-    from workbench.operations.models.pretrain import Pretraining
+    from workbench.operations.models.pretrain import Pretraining, project_of
 
     work = Pretraining(spec, folder)
-    file = None if show_batch else _project_of(spec)
+    file = None if show_batch else project_of(spec)
     try:
         with session(file) if file is None else writing_if_free(file) as opened:
             project = None if file is None else opened.project
@@ -140,14 +140,6 @@ def _run(spec: PretrainSpec, folder: Path, show_batch: bool) -> dict[str, Any]:
             return dict(job.result) if show_batch else work.result(job).to_json()
     finally:
         work.close()
-
-
-def _project_of(spec: PretrainSpec) -> Path | None:
-    """The only project among the texts, which lists the run; None without one."""
-    from workbench.storage.connections.header import is_project
-
-    found = [Path(text) for text in spec.texts if Path(text).is_file() and is_project(Path(text))]
-    return found[0] if len(found) == 1 else None
 
 
 def _show(result: dict[str, Any]) -> None:

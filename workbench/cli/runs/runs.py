@@ -13,7 +13,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.cli.output import as_json, emit, say, table
 from workbench.cli.runs.evaluate import scores_json, show_scores
-from workbench.cli.session import project_argument, reading, session
+from workbench.cli.session import PROJECT, project_argument, reading, session
 
 if TYPE_CHECKING:
     from workbench.operations.runs.run_list import Earlier
@@ -81,6 +81,40 @@ def add(file: Path, model: str, layer: str, name: str, as_json: bool) -> None:
         emit(_described(run))
         return
     say(_("Added {model} as run {run}.").format(model=card.name, run=run.name))
+    if (scored := results.original(run, "dev")) is not None:
+        show_scores(_("Run {run}").format(run=run.name), scores_json(run, scored))
+
+
+@runs.command("import")
+@project_argument
+@click.argument("predictions", type=PROJECT, metavar="PREDICTIONS")
+@click.option(
+    "--layer", default="", metavar="NAME", help=_("Layer. [default: the one that most lines fit]")
+)
+@click.option("--name", default="", help=_("Name of the run. [default: that of the file]"))
+@as_json
+def _import(file: Path, predictions: Path, layer: str, name: str, as_json: bool) -> None:
+    """Add a file of predictions made elsewhere as a run of FILE.
+
+    PREDICTIONS is a file that `predict` wrote, CSV, TSV or JSON lines with a key or text and a
+    label, labels, number, spans or answer (and a probability), or columns of tokens whose last one
+    has the predicted tags. Documents are found by key, id or exact text.
+    """
+    from workbench.operations.runs import results
+    from workbench.operations.runs.kinds.imported import kind
+
+    with session(file) as opened:
+        matched = kind.match(opened.project, predictions, layer)
+        run = kind.add(opened.project, predictions, matched, name=name)
+    if as_json:
+        lines = [{"line": item.line, "reason": item.reason} for item in matched.unmatched]
+        counts = {"matched": len(matched.answers), "unmatched": lines}
+        emit({**_described(run), **counts, "unknown_labels": dict(matched.unknown)})
+        return
+    say(_("Added {file} as run {run}.").format(file=predictions.name, run=run.name))
+    say(matched.summary)
+    for problem in matched.problems:
+        say(problem)
     if (scored := results.original(run, "dev")) is not None:
         show_scores(_("Run {run}").format(run=run.name), scores_json(run, scored))
 

@@ -1,0 +1,365 @@
+"""A file of predictions: what each of its lines says about which document.
+
+Files are read by the importers; here a line becomes a prediction of a task.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.errors import ImportFailed
+from workbench.base.i18n import _
+from workbench.importers.base import Fault, Options, Row, Skipped, texts_of
+from workbench.importers.detect import detect, first_rows, items
+from workbench.importers.fields import roles, table_cells
+from workbench.importers.json import jsonl
+from workbench.importers.source import Source
+from workbench.importers.tables.table_form import Form
+from workbench.text import segment
+from workbench.text.document import TEXT
+from workbench.text.fields import (
+    Answers,
+    ClassScores,
+    LabelScores,
+    Number,
+    Prediction,
+    SpanScores,
+    WordTag,
+    WordTags,
+)
+from workbench.text.predicted_answers import Candidate, PredictedAnswer
+from workbench.text.spans import Span
+
+if TYPE_CHECKING:
+    from workbench.tasks.spec import TaskInfo
+    from workbench.text.document import Document
+    from workbench.text.labels import Layer
+
+TABLES = {"csv": ",", "tsv": "\t"}  # formats that are read as a table, with the usual delimiter
+KEY = ("key", "id", "doc_id", "uid", "guid", "pair_id")
+TEXTS = ("text", "text_a", "sentence", "sentence1", "premise", "content", "document", "message")
+SECOND = ("text_b", "sentence2", "hypothesis")
+LABEL = ("label", "prediction", "predicted", "predicted_label", "pred", "class", "category")
+LABELS = ("labels", "predictions", "classes", "categories", *LABEL)
+NUMBER = ("number", "prediction", "predicted", "pred", "value", "score", "label")
+PROBABILITY = ("probability", "score", "confidence", "prob")
+SCORES = ("scores", "probabilities")
+SPANS = ("spans", "entities", "prediction", "predicted", "label", "labels")
+ANSWER = ("answer", "prediction_text", "prediction", "predicted")
+THRESHOLD = 0.5
+
+
+class UnknownLabel(Fault):
+    """A label that the layer does not have."""
+
+    def __init__(self, label: str, layer: str):
+        message = _("the layer {layer!r} has no label {label!r}")
+        super().__init__(message.format(layer=layer, label=label))
+        self.label = label
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the file: values by name of field or column."""
+
+    number: int
+    values: Mapping[str, Any]
+
+    def first(self, names: Sequence[str]) -> Any:
+        """The value of the first of these fields that is filled in; None if there is none."""
+        found = (self.values.get(name) for name in names)
+        return next((value for value in found if value not in (None, "")), None)
+
+    @property
+    def key(self) -> str:
+        value = self.first(KEY)
+        return "" if value is None else str(value)
+
+    @property
+    def document_id(self) -> int | None:
+        """The id in the project, as the predictions in the folder of a run have it."""
+        value = self.values.get("document_id")
+        return value if isinstance(value, int) else None
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        text, second = self.first(TEXTS), self.first(SECOND)
+        found = texts_of(text, second if isinstance(second, str) else None) if text else ()
+        return tuple(content for _name, content in found)
+
+
+def lines(path: Path, layer: Layer) -> Iterator[Line | Skipped]:
+    """The lines of a file; Skipped for those that cannot be read.
+
+    Raises ImportFailed if the file cannot be read at all.
+    """
+    source = Source(path)
+    head = source.head()
+    if not head.strip():
+        raise ImportFailed(_("{file} is empty.").format(file=path.name))
+    if jsonl.opens(head):
+        return _objects(source)
+    format = detect(source).format
+    if format in TABLES:
+        return _rows(source, TABLES[format], layer)
+    return _records(source, format, layer)
+
+
+def _objects(source: Source) -> Iterator[Line | Skipped]:
+    for number, value in jsonl.values(source):
+        if isinstance(value, Fault):
+            yield Skipped(number, str(value))
+        elif not isinstance(value, dict):
+            yield Skipped(number, _("not a JSON object"))
+        else:
+            yield Line(number, value)
+
+
+def _rows(source: Source, delimiter: str, layer: Layer) -> Iterator[Line | Skipped]:
+    form = Form.of(source, Options(), delimiter)
+    own = {f"label:{layer.name}", f"labels:{layer.name}", f"score:{layer.name}", layer.name}
+    names = ["label" if name in own else name.strip() for name in form.columns]
+    for number, row in form.rows(source):
+        if isinstance(row, Fault):
+            yield Skipped(number, str(row))
+        elif len(row) != len(names):
+            message = _("the row has {n} columns, expected {expected}")
+            yield Skipped(number, message.format(n=len(row), expected=len(names)))
+        else:
+            yield Line(number, dict(zip(names, row, strict=True)))
+
+
+def _records(source: Source, format: str, layer: Layer) -> Iterator[Line | Skipped]:
+    """Files of any other import format: their labels are taken as predictions.
+
+    In columns of tokens, the last column has the predicted tags.
+    """
+    options = Options(class_layer=layer.name, span_layer=layer.name, tag_layer=layer.name)
+    table = first_rows(format, source, options, 1)
+    if format == "conll" and len(table.columns) > 1:
+        text = next((column for role, column in table.mapping if role == "text"), table.columns[0])
+        tags = f"{roles.TAG}:{layer.name}"
+        mapping = (("text", text), (tags, table.columns[-1]))
+        options = Options(mapping=mapping, tag_layer=layer.name, span_layer=layer.name)
+    for item in items(format, source, options):
+        if isinstance(item, Skipped):
+            yield item
+        elif isinstance(item, Row):
+            record = item.record
+            texts = dict(record.document.texts)
+            values: dict[str, Any] = {"text": record.document.text, "text_b": texts.get("text_b")}
+            values["labels"] = [*_only(record.marks, layer)]
+            values["spans"] = _only(record.spans, layer)
+            values["number"] = record.numbers.get(layer.name)
+            yield Line(item.line, {**values, "key": ""})
+
+
+def _only(by_layer: Mapping[str, Any], layer: Layer) -> Sequence[Any]:
+    """What is of the layer, or of the only layer of the file."""
+    if layer.name in by_layer or len(by_layer) != 1:
+        return by_layer.get(layer.name, ())
+    return next(iter(by_layer.values()))
+
+
+# ---------------------------------------------------------------- predictions
+
+
+def prediction(line: Line, document: Document, layer: Layer, task: TaskInfo) -> Prediction:
+    """What a line predicts for a document. Raises Fault naming what is missing or wrong."""
+    raw = line.values.get("prediction")
+    raw = raw if isinstance(raw, dict) else line.values
+    if isinstance(raw.get("fields"), list):
+        return _own(raw, layer, task)
+    for output, make in _MAKE.items():
+        if output in task.outputs:
+            return make(line, document, layer)
+    raise Fault(
+        _("predictions of the task {task} can only be read in the format of Glossbench").format(
+            task=_(task.title)
+        )
+    )
+
+
+def _own(raw: Mapping[str, Any], layer: Layer, task: TaskInfo) -> Prediction:
+    """The format that `predict` and runs write."""
+    try:
+        found = Prediction.from_json(raw)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise Fault(_("the prediction is incomplete: {error!r}").format(error=error)) from None
+    kinds = {type(field).__name__ for field in found.fields}
+    if not kinds & {*task.outputs}:
+        message = _("a prediction of {kinds}, expected {expected}")
+        raise Fault(message.format(kinds=", ".join(sorted(kinds)), expected=task.outputs[0]))
+    if layer.names and "Number" not in kinds:
+        for label in (*(found.labels or ()), *(span.label for span in found.spans)):
+            _check(label, layer)
+    return found
+
+
+def _check(label: object, layer: Layer) -> str:
+    if str(label) not in layer.names:
+        raise UnknownLabel(str(label), layer.name)
+    return str(label)
+
+
+def _class(line: Line, _document: Document, layer: Layer) -> Prediction:
+    label, scores = line.first(LABEL), _scores(line, layer)
+    if isinstance(label, list | tuple) or label is None:
+        several = line.first(LABELS) if label is None else label
+        label = several[0] if isinstance(several, list | tuple) and len(several) == 1 else None
+    if label is None and scores:
+        label = max(scores, key=lambda name: scores[name])
+    if label is None:
+        raise _missing(LABEL)
+    label = _check(label, layer)
+    names = layer.names
+    if not (scores and max(names, key=lambda name: scores.get(name, 0.0)) == label):
+        scores = _spread(label, _probability(line), names)
+    return Prediction((ClassScores(names, tuple(scores.get(name, 0.0) for name in names)),))
+
+
+def _spread(label: str, chance: float | None, names: Sequence[str]) -> dict[str, float]:
+    """The probability of the label, and the same for each of the others; all of it for the label
+    if it would not be the most probable one.
+    """
+    rest = (1 - chance) / (len(names) - 1) if chance is not None and len(names) > 1 else 0.0
+    if chance is None or chance <= rest:
+        chance, rest = 1.0, 0.0
+    return {name: chance if name == label else rest for name in names}
+
+
+def _several(line: Line, _document: Document, layer: Layer) -> Prediction:
+    found, scores = line.first(LABELS), _scores(line, layer)
+    if isinstance(found, str):
+        found = table_cells.labels(found)
+    if found is None and not scores and not any(name in line.values for name in LABELS):
+        raise _missing(LABELS)
+    chosen = {_check(label, layer) for label in found or ()}
+    if found is None:
+        chosen = {name for name, score in scores.items() if score >= THRESHOLD}
+    values = []
+    for name in layer.names:
+        score = scores.get(name, float(name in chosen))
+        fits = (score >= THRESHOLD) == (name in chosen)
+        values.append(score if fits else float(name in chosen))
+    thresholds = (THRESHOLD,) * len(values)
+    return Prediction((LabelScores(layer.names, tuple(values), thresholds),))
+
+
+def _number(line: Line, _document: Document, _layer: Layer) -> Prediction:
+    value = line.first(NUMBER)
+    if value is None:
+        raise _missing(NUMBER)
+    return Prediction((Number(_float(value)),))
+
+
+def _spans(line: Line, document: Document, layer: Layer) -> Prediction:
+    raw = next((line.values[name] for name in SPANS if name in line.values), None)
+    if raw is None:
+        raise _missing(SPANS)
+    if isinstance(raw, str):
+        raw = table_cells.spans(raw, document.text)
+    spans = tuple(
+        sorted((_span(item, document, layer) for item in raw), key=lambda span: span.start)
+    )
+    return Prediction((WordTags(_words(document, spans)), SpanScores(spans)))
+
+
+def _span(item: Any, document: Document, layer: Layer) -> Span:
+    """A Span, an object with start, end and label, or a list of these. Raises Fault."""
+    if isinstance(item, Span):
+        start, end, label, score = item.start, item.end, item.label, item.score
+    elif isinstance(item, Mapping):
+        label = next((item[name] for name in ("label", "type", "entity_group") if name in item), "")
+        start, end, score = item.get("start"), item.get("end"), item.get("score")
+    elif isinstance(item, list | tuple) and len(item) in (3, 4):
+        start, end, label, score = (*item, None)[:4]
+    else:
+        raise Fault(_("{value!r} is not a span").format(value=item))
+    if not (isinstance(start, int) and isinstance(end, int)):
+        raise Fault(_("the span {value!r} has no start and end").format(value=item))
+    if not 0 <= start < end <= len(document.text):
+        message = _("the span {start}–{end} is outside the text of {n} characters")
+        raise Fault(message.format(start=start, end=end, n=len(document.text)))
+    chance = None if score is None else _float(score)
+    return Span(start, end, _check(label, layer), score=1.0 if chance is None else chance)
+
+
+def _words(document: Document, spans: Sequence[Span]) -> tuple[WordTag, ...]:
+    """Every word with the label of the span that covers its start."""
+    places = document.tokens.get(TEXT) or segment.words(document.text)
+    found = []
+    for start, end in places:
+        span = next((span for span in spans if span.start <= start < span.end), None)
+        score = 1.0 if span is None or span.score is None else span.score
+        found.append(WordTag(start, end, span.label if span else None, score))
+    return tuple(found)
+
+
+def _answers(line: Line, document: Document, _layer: Layer) -> Prediction:
+    questions = document.questions
+    asked = line.values.get("question") or (questions[0] if len(questions) == 1 else None)
+    if asked is None or asked not in questions:
+        raise Fault(_("the document has no question {question!r}").format(question=asked))
+    if not any(name in line.values for name in ANSWER):
+        raise _missing(ANSWER)
+    text = str(line.first(ANSWER) or "")
+    start = line.values.get("start")
+    if not isinstance(start, int):
+        start = document.text.find(text)
+    if text and document.text[start : start + len(text)] != text:
+        raise Fault(_("the text does not contain the answer {answer!r}").format(answer=text))
+    chance = _probability(line)
+    chance = 1.0 if chance is None else chance
+    candidates = (Candidate(start, start + len(text), chance),) if text else ()
+    null = 1.0 - chance if text else chance
+    answer = PredictedAnswer(asked, candidates, text, 0.0, null, not text)
+    return Prediction((Answers((answer,)),))
+
+
+_MAKE = {
+    "ClassScores": _class,
+    "LabelScores": _several,
+    "Number": _number,
+    "SpanScores": _spans,
+    "Answers": _answers,
+}
+
+
+def _scores(line: Line, layer: Layer) -> dict[str, float]:
+    """The probability of each label: of one field, or of a column for each label."""
+    raw = line.first(SCORES)
+    if not isinstance(raw, Mapping):
+        raw = {name: line.values[name] for name in layer.names if name in line.values}
+        if len(raw) < len(layer.names):
+            return {}
+    return {_check(name, layer): _float(value) for name, value in raw.items()}
+
+
+def _probability(line: Line) -> float | None:
+    value = line.first(PROBABILITY)
+    if value is None:
+        return None
+    chance = _float(value)
+    if not 0 <= chance <= 1:
+        raise Fault(_("the probability {value} is not between 0 and 1").format(value=value))
+    return chance
+
+
+def _float(value: object) -> float:
+    try:
+        found = float(str(value))
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise Fault(_("{value!r} is not a number").format(value=value))
+    return found
+
+
+def _missing(names: Sequence[str]) -> Fault:
+    """There is no prediction: names of fields that would have one."""
+    return Fault(_("there is no field or column {names}").format(names=", ".join(names[:4])))
