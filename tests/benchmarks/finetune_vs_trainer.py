@@ -84,7 +84,7 @@ def ours(name: str, n: int, epochs: int, seed: int, rate: float) -> dict:
             result = end.value
     key = "accuracy" if name == "sst2" else "span_f1"
     return {
-        "score": result.scores["test"][key],
+        "score": result.evaluations["test"].scores[key],
         "best_step": result.best_step,
         "bf16": result.bf16,
     }

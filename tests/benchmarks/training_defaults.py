@@ -147,7 +147,7 @@ def trained(name: str, data, seed: int, budget: str) -> dict:
             result = end.value
     main = tasks.info(task).main
     return {
-        "score": result.scores["test"][main],
+        "score": result.evaluations["test"].scores[main],
         "steps": result.steps,
         "epochs": result.plan.epochs,
         "best_step": result.best_step,

@@ -128,7 +128,7 @@ def test_it_is_trained_saved_and_exported_without_a_change_elsewhere(glove, tmp_
 
     result = finish(loop.train(spec, data, tmp_path / "run"))
 
-    assert result.scores["dev"]["accuracy"] == 1.0
+    assert result.evaluations["dev"].scores["accuracy"] == 1.0
     folder, texts = tmp_path / "run" / "model", tmp_path / "texts.jsonl"
     documents = [record.document for record in data.records]
     dataset.write(texts, (), data.records, ids=True)
