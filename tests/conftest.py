@@ -23,7 +23,7 @@ import pytest
 import workbench  # noqa: F401  turns telemetry off before a test imports onnxruntime
 from tests import compiled, forks, leaks, operators
 from tests.deadline import Deadlines
-from workbench.ui import plain_imports
+from workbench.ui.shell import plain_imports
 
 plain_imports.install()  # before pytest-qt imports PySide6
 
@@ -71,7 +71,8 @@ def pytest_sessionfinish():
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_logfinish():
     """Collect garbage here, and never in a thread that a test has started: a Qt object in a
-    reference cycle must be destroyed on the main thread. `ui.garbage` does it in the application.
+    reference cycle must be destroyed on the main thread. The application does it in
+    `ui.shell.garbage`.
     """
     youngest, middle, oldest = gc.get_count()
     if youngest > 2_000:

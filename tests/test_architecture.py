@@ -433,9 +433,9 @@ def reaches_qt(module: str) -> bool:
 MADE_OF_WIDGETS = "a view made of other widgets"
 # Modules of ui/ without Qt of their own that lead to it: pattern → why
 LEAD_TO_QT = {
-    "ui/acts.py": "opens dialogs",
+    "ui/shell/window_commands.py": "opens dialogs",
     "ui/dialogs/__init__.py": "opens dialogs",
-    "ui/pages.py": "makes the placeholders of pages",
+    "ui/shell/pages.py": "makes the placeholders of pages",
     "ui/panels/*/__init__.py": "makes the view of its page",
     "ui/panels/data/dialogs.py": "opens dialogs",
     "ui/panels/annotate/error_review.py": MADE_OF_WIDGETS,

@@ -46,7 +46,7 @@ def _open_window(files: list[str]) -> int:
         print(_(NO_DISPLAY), file=sys.stderr)
         return 1
     try:
-        from workbench.ui import plain_imports
+        from workbench.ui.shell import plain_imports
 
         plain_imports.install()
         from workbench.ui.app import main as window

@@ -26,7 +26,7 @@ ROOT = CODE.parent
 # Files whose texts are no texts of the application: file → why.
 WHOLE = {
     "base/deprecation.py": "warnings for the authors of plugins",
-    "ui/style.py": "style sheets",
+    "ui/style/style_sheet.py": "style sheets",
     "operations/application/sample.py": "the sample's own labels, stored with it",
     "exporters/model/card.py": "the model card is English: it travels with the model",
     "storage/integrity/checksums.py": "SQL alone",
@@ -109,7 +109,7 @@ SINGLE = {
         "Could not decode to UTF-8": "looked for in what SQLite says"
     },
     "ui/dialogs/error.py": {"Uncaught exception\n%s": "a line of the log"},
-    "ui/theme.py": {"JetBrains Mono": "a font"},
+    "ui/style/theme.py": {"JetBrains Mono": "a font"},
     "ui/widgets/live_plot.py": dict.fromkeys(
         ("best line", "best point"), "names of parts of the plot"
     ),

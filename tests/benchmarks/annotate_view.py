@@ -39,9 +39,9 @@ from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.spans import Span
-from workbench.ui import style, theme
 from workbench.ui.panels.annotate.acts import AnnotateActs
 from workbench.ui.panels.annotate.view import AnnotateView
+from workbench.ui.style import style_sheet, theme
 from workbench.ui.widgets.span_layout import TextSpan
 from workbench.ui.widgets.text_view import TextView
 
@@ -351,7 +351,7 @@ def main() -> int:
     app = QApplication.instance() or QApplication([])
     app.setStyle("Fusion")
     theme.load_fonts()
-    style.apply(app, Settings(theme="light"))
+    style_sheet.apply(app, Settings(theme="light"))
     print_machine()
     gc.freeze()  # as the application does once it stands
     if "--big" in sys.argv[1:]:

@@ -14,7 +14,7 @@ import numpy as np
 from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QApplication
 
-from workbench.ui import theme
+from workbench.ui.style import theme
 from workbench.ui.widgets.point_map import PointGroup, PointMap
 from workbench.ui.widgets.point_stamps import SHAPES
 

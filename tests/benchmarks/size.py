@@ -355,12 +355,12 @@ def measure_long(_path: Path) -> None:
     from PySide6.QtWidgets import QApplication
 
     from workbench.base.settings import Settings
-    from workbench.ui import style, theme
+    from workbench.ui.style import style_sheet, theme
 
     app = QApplication.instance() or QApplication([])
     app.setStyle("Fusion")
     theme.load_fonts()
-    style.apply(app, Settings(theme="light"))
+    style_sheet.apply(app, Settings(theme="light"))
     with tempfile.TemporaryDirectory() as folder:
         worst = bench.measure_big_page(Path(folder))
     size = f"{bench.BIG_LENGTH:,} characters, {bench.BIG_SPANS:,} spans"

@@ -21,7 +21,7 @@ TEXTS = frozenset(("help", "title", "titles", "holds", "missing", "description")
 def commands() -> list[str]:
     """Every command of the window and of its pages: place, menu, group, keys, kind."""
     from workbench.base.registry import builtins
-    from workbench.ui.acts import page_commands, window_commands
+    from workbench.ui.shell.window_commands import page_commands, window_commands
 
     panels = builtins().all("panel")
     pages = [entry for entry in panels if entry.options["place"] == "page"]

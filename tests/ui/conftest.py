@@ -22,13 +22,13 @@ def plots():
 @pytest.fixture
 def look(qapp):
     """The Qt application in the light theme, for tests of single widgets."""
-    from workbench.ui import style, theme
+    from workbench.ui.style import style_sheet, theme
     from workbench.ui.widgets import combo_access
 
     combo_access.install()
     qapp.setStyle("Fusion")
     theme.load_fonts()
-    style.apply(qapp, settings.Settings(theme="light"))
+    style_sheet.apply(qapp, settings.Settings(theme="light"))
     return qapp
 
 
@@ -38,14 +38,14 @@ def page_look(qapp):
 
     It is built in half the time that it takes with one on the application.
     """
-    from workbench.ui import style, theme
+    from workbench.ui.style import style_sheet, theme
     from workbench.ui.widgets import combo_access
 
     combo_access.install()
     qapp.setStyle("Fusion")
     theme.load_fonts()
-    style.apply(qapp, settings.Settings(theme="light"), ())
-    return lambda view: view.setStyleSheet(style.style_sheet())
+    style_sheet.apply(qapp, settings.Settings(theme="light"), ())
+    return lambda view: view.setStyleSheet(style_sheet.style_sheet())
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""No colour, size or font is defined outside ui/theme.py."""
+"""No colour, size or font is defined outside ui/style/theme.py."""
 
 import re
 from pathlib import Path

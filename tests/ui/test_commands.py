@@ -6,8 +6,8 @@ from PySide6.QtGui import QKeySequence
 from workbench.base.errors import SpecError
 from workbench.ui.commands import MENUS, Command
 from workbench.ui.dialogs.key_sheet import KeySheet
-from workbench.ui.keys import conflicts, keys_of, remap, shown
-from workbench.ui.palette import NO_MATCH, Palette, rank
+from workbench.ui.shell.keys import conflicts, keys_of, remap, shown
+from workbench.ui.shell.palette import NO_MATCH, Palette, rank
 
 
 @pytest.fixture

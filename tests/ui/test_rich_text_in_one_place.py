@@ -32,7 +32,7 @@ PLACES = {  # file → the names that may be used there
     "panels/models/suit_view.py": {"TextItem"},
     "widgets/word_plot.py": {"TextItem"},
     "panels/prompts/boxes.py": {"QTextEdit"},  # only its ExtraSelection, for a QPlainTextEdit
-    "plain.py": TIPS,
+    "style/escaping.py": TIPS,
     "widgets/document_cells.py": {"QStaticText"},  # its format is plain text
     "widgets/markdown.py": RICH,
     "widgets/words.py": LABELS,
@@ -80,7 +80,9 @@ def escaped(value: ast.expr | None) -> bool:
     if isinstance(value, ast.IfExp):
         return escaped(value.body) and escaped(value.orelse)
     return (
-        value is None or ast.unparse(value).startswith("plain.tip(") or ast.unparse(value) == "None"
+        value is None
+        or ast.unparse(value).startswith("escaping.tip(")
+        or ast.unparse(value) == "None"
     )
 
 

@@ -1,4 +1,4 @@
-"""Numbers of bytes in words. The window shows them in the user's locale, see `ui.formats`."""
+"""Numbers of bytes in words. The window shows them in the user's locale, see `ui.style.formats`."""
 
 from __future__ import annotations
 

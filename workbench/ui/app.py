@@ -19,19 +19,20 @@ from workbench.base.events import Signal
 from workbench.base.i18n import _
 from workbench.base.registry import Registry
 from workbench.base.registry import registry as installed
-from workbench.ui import garbage, locale, run_ends, style, theme, undo_steps
-from workbench.ui.dispatch import Dispatch
-from workbench.ui.local_steps import LocalSteps
-from workbench.ui.plugin_watch import PluginWatch
+from workbench.ui.shell import garbage, run_notices, undo_steps
+from workbench.ui.shell.dispatch import Dispatch
+from workbench.ui.shell.local_steps import LocalSteps
+from workbench.ui.shell.plugin_watch import PluginWatch
+from workbench.ui.shell.window import Window
+from workbench.ui.style import locale, style_sheet, theme
 from workbench.ui.tasks import Tasks
 from workbench.ui.widgets import combo_access, safe_focus
-from workbench.ui.window import Window
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
     from workbench.project.project import Project
-    from workbench.ui.ahead import Ahead
-    from workbench.ui.work import Work
+    from workbench.ui.shell.module_preloader import Ahead
+    from workbench.ui.shell.work import Work
 
 ACTIVE = ("waiting", "running")
 SPARE_AFTER = 4.0  # seconds after opening a project, when its first page is shown and idle
@@ -67,10 +68,10 @@ class App:
         self._collector = garbage.Collector()
         combo_access.install()
         qt.focusChanged.connect(safe_focus.focus_moved)
-        style.apply(qt, self.settings, ())  # sizes and fonts, needed to create the window
+        style_sheet.apply(qt, self.settings, ())  # sizes and fonts, needed to create the window
         qt.styleHints().colorSchemeChanged.connect(self._system_theme)
         self.window = Window(self)
-        self.window.setStyleSheet(style.style_sheet())
+        self.window.setStyleSheet(style_sheet.style_sheet())
         self.window.set_title()
 
     @cached_property
@@ -108,7 +109,7 @@ class App:
     @cached_property
     def work(self) -> Work:
         """The tasks that the window shows, created on first use."""
-        from workbench.ui.work import Work
+        from workbench.ui.shell.work import Work
 
         work = Work(self)
         work.changed.connect(self.commands_changed)
@@ -197,7 +198,7 @@ class App:
         if not project.read_only:
             self._drops.append(wire(project, self.queue).close)
             # after the wiring, which records the ending
-            self._drops.append(self.queue.changed.connect(partial(run_ends.tell, self)))
+            self._drops.append(self.queue.changed.connect(partial(run_notices.tell, self)))
             project.schedule = self._later
         self._drops.append(project.changed.connect(lambda _changes: self._project_changed()))
         self.window.show_project()
@@ -364,7 +365,7 @@ class App:
 
     def restyle(self) -> None:
         """Apply the theme, text size and font of the settings, and save them."""
-        style.apply(self.qt, self.settings, self.window.windows())
+        style_sheet.apply(self.qt, self.settings, self.window.windows())
         self.settings.save()
         if self.window.status is not None:
             self.window.status.show_device(self.settings)
@@ -376,7 +377,7 @@ class App:
 
     def _system_theme(self, _scheme: Qt.ColorScheme) -> None:
         if self.settings.theme == "system":
-            style.apply(self.qt, self.settings, self.window.windows())
+            style_sheet.apply(self.qt, self.settings, self.window.windows())
 
     # ---------------------------------------------------------------- jobs and shutdown
 
@@ -421,13 +422,13 @@ class App:
     def started(self) -> None:
         """Called after the first paint: work that may take a moment."""
         from workbench.jobs import threads
-        from workbench.ui import ahead
         from workbench.ui.dialogs import error
+        from workbench.ui.shell import module_preloader
 
         error.install(self)
         self._jobs_changed()
-        self._ahead = ahead.Ahead(
-            ahead.modules(self.window.panels()), self.dispatch, then=self._read_models
+        self._ahead = module_preloader.Ahead(
+            module_preloader.modules(self.window.panels()), self.dispatch, then=self._read_models
         )
         self._ahead.last = self._plugin_watch.check
         threads.run(scratch.sweep, lambda *_result: None, dispatch=self.dispatch)

@@ -59,7 +59,7 @@ from shiboken6 import isValid
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import ALL, State
 from workbench.ui.commands import Command
-from workbench.ui.opened import opened
+from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
     from workbench.base.settings import Settings
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
     from workbench.ui.app import App
-    from workbench.ui.work import Work
+    from workbench.ui.shell.work import Work
 
 
 class PanelContext:

@@ -44,7 +44,7 @@ class Task:
 
 
 class Board(Protocol):
-    """Where the window shows the tasks that have a title or write: `ui.work.Work`."""
+    """Where the window shows the tasks that have a title or write: `ui.shell.work.Work`."""
 
     def begin(self, task: Task) -> None:
         """Raises ProjectBusy if the task writes and another one does."""

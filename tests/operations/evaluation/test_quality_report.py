@@ -9,7 +9,7 @@ from workbench.tasks.classify.info import ClassGold
 from workbench.tasks.spec import score_hint
 from workbench.text.document import with_choices
 from workbench.text.fields import ClassScores, Prediction
-from workbench.ui.run_words import score_text
+from workbench.ui.style.run_text import score_text
 
 
 def evidence(*rows, last="neither"):

@@ -5,7 +5,7 @@ from PySide6.QtGui import QFontMetrics
 
 from workbench.storage.queries.listing import DocumentRow
 from workbench.text.find import marks
-from workbench.ui import theme
+from workbench.ui.style import theme
 from workbench.ui.widgets.document_cells import FoundText, _elided, _laid_out
 from workbench.ui.widgets.document_rows import (
     KEY,
@@ -95,7 +95,7 @@ def test_a_long_text_is_cut_where_qt_cuts_it(look):
     from PySide6.QtCore import Qt
     from PySide6.QtGui import QFontMetrics
 
-    from workbench.ui import theme
+    from workbench.ui.style import theme
 
     metrics, mode = QFontMetrics(theme.font()), Qt.TextElideMode.ElideRight
     texts = ("i" * 400, "W" * 400, "The 42 tram was late again. " * 20, "short", "电车" * 100)

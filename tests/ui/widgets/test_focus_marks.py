@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication, QWidget
 
 from workbench.text.labels import Label
-from workbench.ui import theme
+from workbench.ui.style import theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import ChipButton
 from workbench.ui.widgets.table import Column, Table
@@ -121,9 +121,9 @@ def painted():
 @pytest.mark.parametrize("name", painted())
 def test_a_focused_widget_differs_from_the_same_without_focus_along_its_edge(shown, name, dark):
     from workbench.base import settings
-    from workbench.ui import style
+    from workbench.ui.style import style_sheet
 
-    style.apply(QApplication.instance(), settings.Settings(theme="dark" if dark else "light"))
+    style_sheet.apply(QApplication.instance(), settings.Settings(theme="dark" if dark else "light"))
     page = QWidget()
     widget = painted()[name]()
     for part in (other := Button("Other"), widget):
@@ -144,7 +144,7 @@ def test_a_focused_widget_differs_from_the_same_without_focus_along_its_edge(sho
         before != now and theme.contrast(before, now) >= 3
         for before, now in zip(without, focused, strict=True)
     )
-    style.apply(QApplication.instance(), settings.Settings(theme="light"))
+    style_sheet.apply(QApplication.instance(), settings.Settings(theme="light"))
     assert seen >= 2 * (240 + 200) - 40  # a line of one pixel around it, but for round corners
 
 

@@ -8,7 +8,7 @@ from time import process_time
 import pytest
 from PySide6.QtWidgets import QLabel
 
-from workbench.ui import plain
+from workbench.ui.style import escaping
 from workbench.ui.widgets.live_plot import MOST_POINTS, LivePlot, decimated, nearest
 
 STEPS = 100_000
@@ -123,7 +123,7 @@ def test_a_saved_picture_names_the_curves_where_there_are_several(look, qtbot, t
 
 def test_values_that_do_not_fit_are_shown_at_the_mouse(look, qtbot, monkeypatch):
     shown = []
-    monkeypatch.setattr(plain, "show_tip", lambda _at, text, _widget: shown.append(text))
+    monkeypatch.setattr(escaping, "show_tip", lambda _at, text, _widget: shown.append(text))
     plot = LivePlot("Loss", empty="no steps")
     qtbot.addWidget(plot)
     for width in (300, 1200):

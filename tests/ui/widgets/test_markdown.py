@@ -4,7 +4,7 @@ from PySide6.QtGui import QDesktopServices, QImage
 from PySide6.QtWidgets import QTextBrowser
 
 from tests.ui.tips import read
-from workbench.ui import theme
+from workbench.ui.style import theme
 from workbench.ui.widgets.markdown import MarkdownView
 
 

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
 
-from workbench.ui import style, theme
+from workbench.ui.style import style_sheet, theme
 from workbench.ui.widgets.matrix import Matrix, cell_colours, cell_text
 
 LONG = "balance_not_updated_after_cheque_or_cash_deposit"  # the longest of Banking77
@@ -99,11 +99,11 @@ def test_the_names_of_the_hovered_cell_stand_out(matrix):
 def test_numbers_can_be_read_on_every_depth_of_colour(look, dark):
     from workbench.base.settings import Settings
 
-    style.apply(look, Settings(theme="dark" if dark else "light"))
+    style_sheet.apply(look, Settings(theme="dark" if dark else "light"))
     for step in range(1001):
         ground, number = cell_colours(1 if step else 0, step / 1000)
         assert theme.contrast(ground, number) >= 4.5, (step, ground, number)
-    style.apply(look, Settings(theme="light"))
+    style_sheet.apply(look, Settings(theme="light"))
 
 
 def test_a_thousand_labels_are_shown_without_delay(matrix):
@@ -134,7 +134,7 @@ def test_a_zero_is_shown_as_zero():
 def test_an_empty_cell_shows_a_zero_that_can_be_read(look, dark):
     from workbench.base.settings import Settings
 
-    style.apply(look, Settings(theme="dark" if dark else "light"))
+    style_sheet.apply(look, Settings(theme="dark" if dark else "light"))
     ground, number = cell_colours(0, 0.0)
     assert theme.contrast(ground, number) >= 4.5
-    style.apply(look, Settings(theme="light"))
+    style_sheet.apply(look, Settings(theme="light"))

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.base import settings
-from workbench.ui import formats, plain, theme
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets import layout
 from workbench.ui.widgets.button import Button, Segments, icon_button
 from workbench.ui.widgets.callout import Callout
@@ -366,12 +366,12 @@ def test_a_plot_draws_at_most_twice_a_second(look, qtbot, monkeypatch):
 
 def test_a_larger_text_size_makes_rows_taller(look, qtbot):
     from workbench.base.settings import Settings
-    from workbench.ui import style
+    from workbench.ui.style import style_sheet
 
     table = rows_table(qtbot)
-    style.apply(look, Settings(theme="light", text_size=200))
+    style_sheet.apply(look, Settings(theme="light", text_size=200))
     assert table.verticalHeader().defaultSectionSize() == 2 * theme.ROW
-    style.apply(look, Settings(theme="light"))
+    style_sheet.apply(look, Settings(theme="light"))
 
 
 def test_words_that_do_not_fit_a_combo_box_stand_on_hover(look, qtbot):
@@ -388,11 +388,11 @@ def test_words_that_do_not_fit_a_combo_box_stand_on_hover(look, qtbot):
 
 @pytest.fixture
 def large_text(look):
-    from workbench.ui import style
+    from workbench.ui.style import style_sheet
 
-    style.apply(look, settings.Settings(theme="light", text_size=150))
+    style_sheet.apply(look, settings.Settings(theme="light", text_size=150))
     yield
-    style.apply(look, settings.Settings(theme="light"))
+    style_sheet.apply(look, settings.Settings(theme="light"))
 
 
 def test_icons_grow_with_the_words_beside_them(large_text, qtbot):
@@ -441,21 +441,21 @@ def test_a_long_sentence_of_an_empty_state_has_several_short_lines(look, qtbot):
 
 
 def test_a_table_as_tall_as_its_rows_stays_so_when_the_text_grows(look, qtbot):
-    from workbench.ui import style
+    from workbench.ui.style import style_sheet
 
     table = Table((Column("Name", str),), name="Names")
     qtbot.addWidget(table)
     table.set_rows(["a", "b", "c"])
     table.fit_height(8)
     try:
-        style.apply(look, settings.Settings(theme="light", text_size=150))
+        style_sheet.apply(look, settings.Settings(theme="light", text_size=150))
         assert (
             table.height()
             >= 3 * table.verticalHeader().defaultSectionSize()
             + table.horizontalHeader().sizeHint().height()
         )
     finally:
-        style.apply(look, settings.Settings(theme="light"))
+        style_sheet.apply(look, settings.Settings(theme="light"))
 
 
 def test_details_of_an_error_fold_out_below_it_and_go_with_it(look, qtbot):
@@ -540,7 +540,7 @@ def test_a_button_that_is_too_narrow_elides_its_text_in_the_middle(look, qtbot, 
     assert narrow.grab().toImage() == elided.grab().toImage()
 
     tips = []
-    monkeypatch.setattr(plain, "show_tip", lambda _at, text, _widget: tips.append(text))
+    monkeypatch.setattr(escaping, "show_tip", lambda _at, text, _widget: tips.append(text))
     for button in (narrow, whole):
         QApplication.sendEvent(button, QHelpEvent(QEvent.Type.ToolTip, QPoint(5, 5), QPoint(5, 5)))
     assert tips == [text]
@@ -577,9 +577,9 @@ def test_the_list_of_a_narrow_combo_box_shows_its_names_whole(look, qtbot):
 
 @pytest.mark.parametrize("percent", [100, 200])
 def test_the_error_of_a_narrow_field_is_shown_in_full(look, qtbot, percent):
-    from workbench.ui import style
+    from workbench.ui.style import style_sheet
 
-    style.apply(look, settings.Settings(theme="light", text_size=percent))
+    style_sheet.apply(look, settings.Settings(theme="light", text_size=percent))
     first, second = Field("Epochs", QLineEdit()), Field("Learning rate", QLineEdit())
     whole = layout.row((first, 1), (second, 1))
     page = layout.column(whole, None)
@@ -595,16 +595,16 @@ def test_the_error_of_a_narrow_field_is_shown_in_full(look, qtbot, percent):
     assert (
         first.control.mapTo(page, QPoint(0, 0)).y() == second.control.mapTo(page, QPoint(0, 0)).y()
     )
-    style.apply(look, settings.Settings(theme="light"))
+    style_sheet.apply(look, settings.Settings(theme="light"))
 
 
 def test_arrows_and_check_boxes_grow_with_the_text(look):
     import re
 
-    from workbench.ui import style
+    from workbench.ui.style import style_sheet
 
     def arrows() -> set[int]:
-        result = re.findall(r"-arrow[^{}]*\{ image[^}]*?width: (\d+)px", style.style_sheet())
+        result = re.findall(r"-arrow[^{}]*\{ image[^}]*?width: (\d+)px", style_sheet.style_sheet())
         return set(map(int, result))
 
     at_100 = arrows()

@@ -3,8 +3,8 @@
 import pytest
 from PySide6.QtGui import QFont, QFontMetricsF
 
-from workbench.ui import theme
-from workbench.ui.offsets import DisplayText
+from workbench.ui.style import theme
+from workbench.ui.widgets.offsets import DisplayText
 from workbench.ui.widgets.span_layout import (
     GOLD,
     PREDICTED,

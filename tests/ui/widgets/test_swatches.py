@@ -1,7 +1,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton
 
-from workbench.ui import theme
+from workbench.ui.style import theme
 from workbench.ui.widgets.swatches import NAMES, Swatches
 
 

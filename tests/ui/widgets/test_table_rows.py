@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication
 
 from workbench.base.ordered_rows import OrderedRows
-from workbench.ui import theme
+from workbench.ui.style import theme
 from workbench.ui.widgets.table import Column, Table
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.ui.offsets import DisplayText
+from workbench.ui.widgets.offsets import DisplayText
 from workbench.ui.widgets.text_bounds import Bounds
 
 

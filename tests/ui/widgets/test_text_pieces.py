@@ -5,7 +5,7 @@ import random
 import pytest
 from PySide6.QtGui import QFont, QTextLayout, QTextOption
 
-from workbench.ui.offsets import DisplayText, Utf16Map
+from workbench.ui.widgets.offsets import DisplayText, Utf16Map
 from workbench.ui.widgets.span_layout import Index, TextSpan
 from workbench.ui.widgets.text_piece import Measures
 from workbench.ui.widgets.text_pieces import KEPT, Pieces

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from workbench.ui import theme
+from workbench.ui.style import theme
 from workbench.ui.widgets import whole as whole_module
 from workbench.ui.widgets.layout import scrolled
 from workbench.ui.widgets.table import Column, Table

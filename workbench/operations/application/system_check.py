@@ -34,7 +34,7 @@ class Part:
 PARTS = (
     Part("storage.check", N_("Versions and folders"), local_checks.TARGET),
     Part("computing.check", N_("Computing"), "workbench.models.system_check:run"),
-    Part("display.check", N_("Display"), "workbench.ui.system_check:run"),
+    Part("display.check", N_("Display"), "workbench.ui.shell.system_check:run"),
 )
 
 

@@ -69,7 +69,7 @@ def plugins(app: App) -> None:
 
 
 def palette(app: App) -> None:
-    from workbench.ui.palette import Palette
+    from workbench.ui.shell.palette import Palette
 
     Palette(app).exec()
 

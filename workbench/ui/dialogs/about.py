@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication
 
 from workbench.base import paths
 from workbench.base.i18n import _
-from workbench.ui import icons
+from workbench.ui.style import icons
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.layout import column, row

@@ -9,8 +9,9 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QComboBox
 
 from workbench.base.i18n import _
-from workbench.ui import formats, key_places, theme
 from workbench.ui.dialogs.audit_state import KINDS, MEANINGS, TITLES, AuditState
+from workbench.ui.shell import key_positions
+from workbench.ui.style import formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog
@@ -61,7 +62,7 @@ class FindingTable(Table):
         super().__init__(columns, name=_("Findings"), key=key, many=True)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        key = (key_places.meant(event) or event.text()).lower()
+        key = (key_positions.meant(event) or event.text()).lower()
         if key == "s" and not event.modifiers():
             self._state.fix(self.chosen_rows())
         else:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats, theme
 from workbench.ui.dialogs.batch_state import BatchState, Input
+from workbench.ui.style import formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QPlainTextEdit
 from workbench.base.errors import ProjectDamaged
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _, ngettext
-from workbench.ui import theme
 from workbench.ui.dialogs.damaged_state import DamagedState
+from workbench.ui.style import theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.layout import row

@@ -12,7 +12,7 @@ from workbench.base.i18n import _
 from workbench.operations.schema import labels
 from workbench.operations.schema.label_keys import PAGE_OF_KEYS
 from workbench.ui.commands import Command
-from workbench.ui.keys import PORTABLE, bare_name, conflicts, keys_of, remap, shown
+from workbench.ui.shell.keys import PORTABLE, bare_name, conflicts, keys_of, remap, shown
 from workbench.ui.widgets import key_cap
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog

@@ -28,8 +28,8 @@ from workbench.text.labels import (
     TAG,
     WRITTEN_TEXT,
 )
-from workbench.ui import plain, theme
 from workbench.ui.dialogs.files import folder_of
+from workbench.ui.style import escaping, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field
@@ -260,7 +260,7 @@ class NewProject(Dialog):
     def _box(self, kind: Kind) -> QCheckBox:
         box = QCheckBox(_(kind.title))
         box.setAccessibleName(_("Label {what}").format(what=_(kind.title).lower()))
-        plain.set_tip(box, _(kind.hint))
+        escaping.set_tip(box, _(kind.hint))
         return box
 
     def _kind(self, kind: Kind) -> QWidget:

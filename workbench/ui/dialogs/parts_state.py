@@ -12,7 +12,7 @@ from workbench.base.watch import Watch
 from workbench.operations.documents import parts
 from workbench.operations.documents.parts import Divided
 from workbench.text.sentences import PARAGRAPH, SENTENCE
-from workbench.ui.opened import opened
+from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QFrame, QMenu, QPlainTe
 from workbench.base import plugins as base_plugins
 from workbench.base.i18n import N_, _, ngettext
 from workbench.base.plugins import Plugin
-from workbench.ui import theme
 from workbench.ui.dialogs.plugins_state import DISABLED, ENABLED, ERROR, PluginsState, Status
+from workbench.ui.style import theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chip import Chip

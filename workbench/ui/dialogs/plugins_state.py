@@ -14,7 +14,7 @@ from workbench.base.events import Signal
 from workbench.base.i18n import _, ngettext
 from workbench.operations.application import plugin_checks, plugins
 from workbench.operations.application.plugins import DISABLED, ENABLED, ERROR, Status
-from workbench.ui import formats
+from workbench.ui.style import formats
 
 __all__ = ["DISABLED", "ENABLED", "ERROR", "PluginsState", "Status"]
 

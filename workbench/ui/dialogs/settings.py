@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
 
 from workbench.base import paths
 from workbench.base.i18n import N_, _
-from workbench.ui import theme
 from workbench.ui.dialogs.plugins import PluginsPage
 from workbench.ui.dialogs.plugins_state import PluginsState
+from workbench.ui.style import theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QApplication, QFrame, QVBoxLayout, QWidget
 from workbench.base.i18n import _
 from workbench.base.system_check import GROUPS, OK, PROBLEM, WARNING, Check
 from workbench.base.terms import term
-from workbench.ui import formats, theme
 from workbench.ui.dialogs.system_check_state import SystemCheckState
+from workbench.ui.style import formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog

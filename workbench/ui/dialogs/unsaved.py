@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QFileDialog, QPlainTextEdit
 
 from workbench.base import paths
 from workbench.base.i18n import _, ngettext
-from workbench.ui import theme, unsaved
+from workbench.ui.project import unsaved
+from workbench.ui.style import theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.words import call, words
@@ -19,7 +20,7 @@ from workbench.ui.widgets.words import call, words
 if TYPE_CHECKING:
     from workbench.base.errors import WorkbenchError
     from workbench.ui.app import App
-    from workbench.ui.unsaved import Keeping
+    from workbench.ui.project.unsaved import Keeping
 
 AGAIN_MS = 2_000  # milliseconds between two attempts to store the texts
 

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QLineEdit, QStackedLayout, QWidget
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _
 from workbench.base.terms import term
-from workbench.ui import formats, theme
 from workbench.ui.commands import Choice
 from workbench.ui.dialogs.versions_state import VersionsState
+from workbench.ui.style import formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.context_menu import RowMenu
 from workbench.ui.widgets.dialog import Dialog

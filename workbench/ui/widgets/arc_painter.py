@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
 
-from workbench.ui import theme
+from workbench.ui.style import theme
 from workbench.ui.widgets.arc_layout import MOST_LEVELS, LineArc, give_levels
 
 if TYPE_CHECKING:

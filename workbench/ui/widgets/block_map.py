@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QAbstractButton, QFrame, QGridLayout, QSizePolicy,
 from workbench.base.i18n import _, ngettext
 from workbench.models.spec.blocks import STATES
 from workbench.operations.runs.block_states import FROZEN, INSERTED, LATER, NEW, TRAINED, UNUSED
-from workbench.ui import formats, plain, theme
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.heat import hatch
 from workbench.ui.widgets.layout import column, row
 from workbench.ui.widgets.words import Elided, words
@@ -102,7 +102,7 @@ class _BlockButton(QAbstractButton):
         self.setAccessibleName(message)
         parts = (mark.words, self._state or self._below())
         self.setAccessibleDescription(", ".join(part for part in parts if part))
-        plain.set_tip(self, self._state or _("Show parts and shapes"))
+        escaping.set_tip(self, self._state or _("Show parts and shapes"))
 
     def _below(self) -> str:
         """The shape: that of the largest weight, or the layers and their size."""

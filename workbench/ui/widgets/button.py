@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
-from workbench.ui import icons, plain, theme
+from workbench.ui.style import escaping, icons, theme
 from workbench.ui.widgets import safe_focus
 from workbench.ui.widgets.flow import FlowLayout
 
@@ -62,8 +62,8 @@ class Button(QPushButton):
         self.setProperty("kind", kind)
         self.setProperty("small", small)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(name or plain.spoken(text))
-        plain.set_tip(self, tip or ("" if text else name))
+        self.setAccessibleName(name or escaping.spoken(text))
+        escaping.set_tip(self, tip or ("" if text else name))
         self.setAutoDefault(False)
         if on is not None:
             self.clicked.connect(lambda _checked=False: on())
@@ -81,12 +81,12 @@ class Button(QPushButton):
     def set_text(self, text: str) -> None:
         """Change the text and the accessible name."""
         self.setText((" " if self._icon and text else "") + text)
-        self.setAccessibleName(plain.spoken(text))
+        self.setAccessibleName(escaping.spoken(text))
 
     def shorten(self, short: bool, text: str) -> None:
         """Show the icon alone, with the text as a tooltip, or icon and text."""
         self.setText("" if short else f" {text}")
-        plain.set_tip(self, text if short else "")
+        escaping.set_tip(self, text if short else "")
 
     def set_icon(self, icon: str) -> None:
         self._icon = icon
@@ -142,7 +142,7 @@ class Button(QPushButton):
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and not self.toolTip() and self._lacking():
             place = cast(QHelpEvent, event).globalPos()
-            plain.show_tip(place, plain.spoken(self.text()).strip(), self)
+            escaping.show_tip(place, escaping.spoken(self.text()).strip(), self)
             return True
         return super().event(event)
 
@@ -196,7 +196,7 @@ class _Segment(QPushButton):
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and not self.toolTip():
             if self.width() < self.sizeHint().width():
-                plain.show_tip(cast(QHelpEvent, event).globalPos(), self.text(), self)
+                escaping.show_tip(cast(QHelpEvent, event).globalPos(), self.text(), self)
             return True
         return super().event(event)
 

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, 
 
 from workbench.base.errors import ProjectDamaged, ProjectError
 from workbench.base.i18n import _
-from workbench.ui import theme
+from workbench.ui.style import theme
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import TurningRow

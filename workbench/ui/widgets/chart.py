@@ -26,7 +26,7 @@ from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QFileDialog, QMenu, QSizePolicy, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui import formats, plain, theme
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.focus_ring import FocusRing
 from workbench.ui.widgets.markers import NO_MARK, draw_marker, draw_names
@@ -310,7 +310,7 @@ class Chart(QWidget):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         found = self._at(event.position())
         text = "" if found is None else self.describe(*found)
-        plain.show_tip(event.globalPosition().toPoint(), text, self)
+        escaping.show_tip(event.globalPosition().toPoint(), text, self)
 
     def describe(self, series: int, point: int) -> str:
         """The values of a point as text."""

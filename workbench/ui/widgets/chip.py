@@ -22,7 +22,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui import theme
+from workbench.ui.style import theme
 
 if TYPE_CHECKING:
     from workbench.text.labels import Label

@@ -8,8 +8,8 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QAbstractItemView, QAbstractScrollArea, QMenu, QWidget
 
-from workbench.ui import plain
 from workbench.ui.commands import Choice
+from workbench.ui.style import escaping
 
 Choices = Sequence[Choice | None]
 
@@ -33,7 +33,7 @@ def _add(menu: QMenu, choice: Choice) -> None:
     key = choice.key or _shortcut(menu, choice.command)
     action = menu.addAction(f"{choice.title}\t{key}" if key else choice.title)
     action.setEnabled(choice.enabled)
-    plain.set_tip(action, choice.tip)
+    escaping.set_tip(action, choice.tip)
     if choice.on is not None:
         action.setCheckable(True)
         action.setChecked(choice.on)

@@ -6,9 +6,9 @@ from PySide6.QtCore import QModelIndex, QRectF, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
 
-from workbench.ui import theme
-from workbench.ui.offsets import is_rtl
+from workbench.ui.style import theme
 from workbench.ui.widgets.chip import chip_width, paint_chip
+from workbench.ui.widgets.offsets import is_rtl
 
 STATE_ICONS = {  # state of a document → icon and tone; each has a different shape
     "submitted": ("circle-check", "good"),

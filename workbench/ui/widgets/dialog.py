@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QDialog, QPushButton, QVBoxLayout, QWidget
 
-from workbench.ui import theme
+from workbench.ui.style import theme
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.layout import bar, column, layout_of, scrolled
 from workbench.ui.widgets.words import words

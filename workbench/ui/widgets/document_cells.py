@@ -26,9 +26,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QTableView
 
 from workbench.text.find import find
-from workbench.ui import icons, theme
-from workbench.ui.offsets import Utf16Map, is_rtl
+from workbench.ui.style import icons, theme
 from workbench.ui.widgets.delegates import PAD, STATE_ICONS
+from workbench.ui.widgets.offsets import Utf16Map, is_rtl
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QItemSelectionRange

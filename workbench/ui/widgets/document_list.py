@@ -21,10 +21,10 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.base.terms import term
-from workbench.ui import icons, plain, theme
-from workbench.ui.offsets import is_rtl
+from workbench.ui.style import escaping, icons, theme
 from workbench.ui.widgets.delegates import STATE_ICONS, ground
 from workbench.ui.widgets.marked_table import MarkedTable
+from workbench.ui.widgets.offsets import is_rtl
 
 if TYPE_CHECKING:
     from workbench.storage.documents.documents import DocumentRow
@@ -100,7 +100,7 @@ class DocumentModel(QAbstractListModel):
         if role == ROW or row is None:
             return row if role == ROW else None
         if role == Qt.ItemDataRole.ToolTipRole:
-            return plain.tip(row.text)
+            return escaping.tip(row.text)
         remarks = "".join(f", {part}" for part in (*row.flags, row.note) if part)
         return f"{row.key}, {term(row.state)}{remarks}: {row.text}"
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.base.i18n import _
 from workbench.base.terms import term
-from workbench.ui import formats, plain
+from workbench.ui.style import escaping, formats
 
 if TYPE_CHECKING:
     from workbench.storage.documents.documents import DocumentRow
@@ -139,7 +139,7 @@ class DocumentRows(QAbstractTableModel):
             return row if role == ROW else None
         if role == Qt.ItemDataRole.ToolTipRole:
             words = self.words(row, column) if column >= len(self._titles) else ""
-            return plain.tip({TEXT: row.text, KEY: row.key}.get(column, words))
+            return escaping.tip({TEXT: row.text, KEY: row.key}.get(column, words))
         return self.words(row, column)
 
     def is_number(self, column: int) -> bool:
@@ -177,7 +177,7 @@ class DocumentRows(QAbstractTableModel):
             return title
         if role == Qt.ItemDataRole.ToolTipRole:
             message = _("Click to sort by {column}").format(column=title) if extra >= 0 else ""
-            return plain.tip(self._tips.get(section, message))
+            return escaping.tip(self._tips.get(section, message))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return title or _("State")
         if role == Qt.ItemDataRole.TextAlignmentRole:

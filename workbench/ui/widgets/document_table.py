@@ -25,7 +25,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView
 
 from workbench.text.find import marks
-from workbench.ui import theme
+from workbench.ui.style import theme
 from workbench.ui.widgets.delegates import PAD
 from workbench.ui.widgets.document_cells import (
     Cell,

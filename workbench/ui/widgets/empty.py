@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
-from workbench.ui import theme
+from workbench.ui.style import theme
 from workbench.ui.widgets.layout import layout_of, row
 from workbench.ui.widgets.words import IconLabel, words
 

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from workbench.ui import plain, theme
+from workbench.ui.style import escaping, theme
 from workbench.ui.widgets.layout import layout_of, row
 from workbench.ui.widgets.words import IconLabel, call, set_tone, words
 
@@ -146,7 +146,9 @@ class _Combo(QComboBox):
         option.currentText = self.fontMetrics().elidedText(
             self.currentText(), Qt.TextElideMode.ElideMiddle, room - 4
         )
-        plain.set_tip(self, self.currentText() if option.currentText != self.currentText() else "")
+        escaping.set_tip(
+            self, self.currentText() if option.currentText != self.currentText() else ""
+        )
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
 
 
@@ -187,7 +189,7 @@ def fill(
             if reason := (refused or {}).get(this):
                 item = _item(box, box.count() - 1)
                 item.setEnabled(False)
-                plain.set_tip(item, reason)
+                escaping.set_tip(item, reason)
     choose(box, value)
     box.blockSignals(blocked)
 

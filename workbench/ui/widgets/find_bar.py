@@ -7,7 +7,7 @@ from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import icons, theme
+from workbench.ui.style import icons, theme
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.words import call, set_tone, words
 

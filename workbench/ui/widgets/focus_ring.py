@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QObject, QRect, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QRegion
 from PySide6.QtWidgets import QWidget
 
-from workbench.ui import theme
+from workbench.ui.style import theme
 
 WIDTH = 2  # pixels
 

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from workbench.base.i18n import N_, _
 from workbench.base.terms import term
-from workbench.ui import plain
+from workbench.ui.style import escaping
 from workbench.ui.widgets.field import Field, choose, combo
 from workbench.ui.widgets.spin import SpinBox
 from workbench.ui.widgets.words import call, words
@@ -70,7 +70,7 @@ class Form(QFrame):
             field = self._field(option)
             if isinstance(field, Field):
                 field.set_hint("")
-            plain.set_tip(field, _(option.help))
+            escaping.set_tip(field, _(option.help))
             grid.addWidget(field, *divmod(number, columns))
         for column in range(min(columns, len(self._options))):
             grid.setColumnStretch(column, 1)

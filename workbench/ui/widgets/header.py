@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
-from workbench.ui import theme
+from workbench.ui.style import theme
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import column, layout_of
 from workbench.ui.widgets.words import Elided, words

@@ -10,7 +10,7 @@ from PySide6.QtGui import QBrush, QImage, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui import theme
+from workbench.ui.style import theme
 
 SHADES = 256
 MASKED = SHADES  # the shade of masked cells

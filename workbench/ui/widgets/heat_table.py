@@ -17,7 +17,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QStyleOptionViewItem, QTableView
 
-from workbench.ui import plain, theme
+from workbench.ui.style import escaping, theme
 from workbench.ui.widgets.matrix import set_up_matrix
 
 CELL = Qt.ItemDataRole.UserRole
@@ -138,7 +138,7 @@ class _Cells(QAbstractTableModel):
             return cell
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return cell.tip
-        return plain.tip(cell.tip) if role == Qt.ItemDataRole.ToolTipRole else None
+        return escaping.tip(cell.tip) if role == Qt.ItemDataRole.ToolTipRole else None
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole

@@ -9,7 +9,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from workbench.ui import theme
+from workbench.ui.style import theme
 from workbench.ui.widgets.delegates import PAD, ground
 
 LEAST = 60  # pixels at 100% of a scale; a narrower cell shows the text alone

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from workbench.base.i18n import N_, _
 from workbench.base.terms import term
-from workbench.ui import formats
 from workbench.ui.commands import SEPARATOR, Choice
+from workbench.ui.style import formats
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import Chip
 from workbench.ui.widgets.context_menu import ContextMenu

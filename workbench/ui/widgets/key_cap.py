@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.base.i18n import _
 from workbench.base.settings import Settings
-from workbench.ui import plain
-from workbench.ui.keys import current
+from workbench.ui.shell.keys import current
+from workbench.ui.style import escaping
 from workbench.ui.widgets.words import KeyCap
 
 _SIGNS = (("Return", "↵"), ("Down", "↓"), ("Up", "↑"), ("+", " "))
@@ -44,7 +44,7 @@ def follow(widget: QWidget, act: Callable[[], None]) -> None:
 
 def follow_tip(widget: QWidget, tip: str, settings: Settings, command: str, *keys: str) -> None:
     """Give a widget a tooltip with the current key in brackets, see `with_key`."""
-    follow(widget, lambda: plain.set_tip(widget, with_key(tip, settings, command, *keys)))
+    follow(widget, lambda: escaping.set_tip(widget, with_key(tip, settings, command, *keys)))
 
 
 def with_key(message: str, settings: Settings, command: str, *keys: str) -> str:

@@ -9,9 +9,9 @@ from PySide6.QtCore import QModelIndex, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from workbench.ui import theme
-from workbench.ui.offsets import is_rtl
+from workbench.ui.style import theme
 from workbench.ui.widgets.delegates import PAD, ground
+from workbench.ui.widgets.offsets import is_rtl
 from workbench.ui.widgets.table import Table
 
 LEFT_SHARE = 0.42  # of the width, before the middle of the word

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QMenu, QSizePolicy, 
 
 from workbench.base.i18n import _, ngettext
 from workbench.text.labels import Label
-from workbench.ui import plain, theme
+from workbench.ui.style import escaping, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import ChipButton
 from workbench.ui.widgets.layout import row
@@ -349,4 +349,4 @@ def _set_tip(chip: ChipButton, label: Label, made: str) -> None:
     message = "\n".join(filter(None, (label.name if cut else "", label.description, made)))
     if chip.property("message") != message:
         chip.setProperty("message", message)
-        plain.set_tip(chip, message)
+        escaping.set_tip(chip, message)

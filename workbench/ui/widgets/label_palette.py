@@ -36,7 +36,7 @@ from shiboken6 import isValid
 
 from workbench.base.i18n import _
 from workbench.text.labels import Label
-from workbench.ui import plain, theme
+from workbench.ui.style import escaping, theme
 from workbench.ui.widgets.chip import chip_width, paint_chip
 from workbench.ui.widgets.words import words
 
@@ -118,7 +118,7 @@ class _Model(QAbstractListModel):
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return self.choices[index.row()].label.name
         if role == Qt.ItemDataRole.ToolTipRole:
-            return plain.tip(self.choices[index.row()].label.description)
+            return escaping.tip(self.choices[index.row()].label.description)
         return None
 
 

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.base.i18n import _
 from workbench.text.scale import decimals_of
-from workbench.ui import formats, theme
+from workbench.ui.style import formats, theme
 
 TONES = ("accent", "warn")  # of the series; the second one is dashed, with squares
 LEFT, BELOW, ABOVE = 36, 42, 22  # room for the scale, names and values, pixels at 100%

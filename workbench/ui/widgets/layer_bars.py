@@ -9,8 +9,8 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui import formats, plain, theme
-from workbench.ui.run_words import LayerMix, gamma_text, weight_texts
+from workbench.ui.style import escaping, formats, theme
+from workbench.ui.style.run_text import LayerMix, gamma_text, weight_texts
 from workbench.ui.widgets.layout import card, layout_of
 from workbench.ui.widgets.words import words
 
@@ -71,7 +71,7 @@ class LayerBars(QWidget):
         """Set the weights from the embeddings up, sum 1."""
         self._weights = tuple(weights)
         self.setAccessibleDescription(", ".join(weight_texts(self._weights)))
-        plain.set_tip(self, "\n".join(weight_texts(self._weights)))
+        escaping.set_tip(self, "\n".join(weight_texts(self._weights)))
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from workbench.ui import theme
+from workbench.ui.style import theme
 from workbench.ui.widgets.flow import FlowLayout, flow
 from workbench.ui.widgets.words import Wrapped
 

@@ -20,7 +20,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui import formats, plain, theme
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets import picture
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.flow import FlowLayout
@@ -289,7 +289,7 @@ class LivePlot(QFrame):
         self._value.setText(text)
         fits = self._value.fontMetrics().horizontalAdvance(text) <= self._value.width()
         place = self.view.mapToGlobal(self.view.mapFromScene(at))
-        plain.show_tip(place, "" if fits else text, self.view)
+        escaping.show_tip(place, "" if fits else text, self.view)
 
     def leaveEvent(self, event: QEvent) -> None:
         self._value.setText("")

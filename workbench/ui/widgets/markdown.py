@@ -23,7 +23,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QTextBrowser
 
 from workbench.base.i18n import _
-from workbench.ui import plain, theme
+from workbench.ui.style import escaping, theme
 
 HEADINGS = ("title", "heading", "ui")  # font kinds of heading levels 1, 2, 3 and below
 COMPACT = ("heading", "ui", "ui")  # compact, beside a text
@@ -142,7 +142,7 @@ def _show_addresses(block: QTextBlock) -> None:
     for fragment in [part.fragment() for part in _parts(block)]:
         chars = fragment.charFormat()
         if chars.isAnchor() or chars.toolTip():
-            plain.set_tip(chars, chars.anchorHref())
+            escaping.set_tip(chars, chars.anchorHref())
             _selected(fragment, block).setCharFormat(chars)
 
 

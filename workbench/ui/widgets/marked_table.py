@@ -6,7 +6,7 @@ from PySide6.QtCore import QModelIndex, QRect
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractItemView, QTableView
 
-from workbench.ui import theme
+from workbench.ui.style import theme
 
 MARK = 3  # width of the mark, pixels
 

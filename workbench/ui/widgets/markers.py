@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QImage, QPainter, QPen, QPolygonF
 
-from workbench.ui import theme
+from workbench.ui.style import theme
 
 if TYPE_CHECKING:
     from workbench.ui.widgets.chart import Series

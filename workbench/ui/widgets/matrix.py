@@ -32,7 +32,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.base.i18n import _
-from workbench.ui import formats, plain, theme
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.savable import SavableTable
 
 ROWS, COLUMNS = "rows", "columns"  # what percentages are of
@@ -236,7 +236,7 @@ class _Counts(QAbstractTableModel):
             text = _("gold {gold}, predicted {predicted}: {count}")
             gold = self.title(index.row(), Qt.Orientation.Vertical)
             predicted = self.title(index.column(), Qt.Orientation.Horizontal)
-            return plain.tip(text.format(gold=gold, predicted=predicted, count=count))
+            return escaping.tip(text.format(gold=gold, predicted=predicted, count=count))
         return None
 
     def title(self, section: int, orientation: Qt.Orientation) -> str:
@@ -252,7 +252,7 @@ class _Counts(QAbstractTableModel):
         name = self.title(section, orientation)
         if role == Qt.ItemDataRole.DisplayRole:
             return name
-        return plain.tip(name) if role == Qt.ItemDataRole.ToolTipRole else None
+        return escaping.tip(name) if role == Qt.ItemDataRole.ToolTipRole else None
 
 
 class _Names(QHeaderView):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QFrame, QProgressBar, QVBoxLayout, QWidget
 
-from workbench.ui import plain
+from workbench.ui.style import escaping
 from workbench.ui.widgets.layout import row
 from workbench.ui.widgets.words import words
 
@@ -65,7 +65,7 @@ class Tile(QFrame):
             self._value.hide()
         layout.addWidget(self._hint)
         layout.addStretch(1)
-        plain.set_tip(self, tip)
+        escaping.set_tip(self, tip)
 
     def set(self, value: str, hint: str | None = None, name: str | None = None) -> None:
         """Show a number; it replaces the control."""

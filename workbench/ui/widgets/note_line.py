@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui import theme
+from workbench.ui.style import theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.layout import clear, layout_of, row
 from workbench.ui.widgets.words import words

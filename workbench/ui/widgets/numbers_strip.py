@@ -8,7 +8,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from workbench.ui import formats, theme
+from workbench.ui.style import formats, theme
 
 NAME = 150  # width of the names, pixels at 100%
 

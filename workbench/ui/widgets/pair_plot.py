@@ -12,7 +12,7 @@ from PySide6.QtGui import (
 )
 
 from workbench.base.i18n import _
-from workbench.ui import formats, theme
+from workbench.ui.style import formats, theme
 from workbench.ui.widgets.plot import GAP, LEFT, ROW, Plot
 
 LEAST_CELL = 30  # pixels at 100%

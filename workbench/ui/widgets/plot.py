@@ -21,7 +21,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from workbench.ui import plain, theme
+from workbench.ui.style import escaping, theme
 from workbench.ui.widgets.chart import save_drawing
 from workbench.ui.widgets.focus_ring import FocusRing
 
@@ -100,7 +100,7 @@ class Plot(QWidget):
         cursor = Qt.CursorShape.PointingHandCursor if found >= 0 else Qt.CursorShape.ArrowCursor
         self.setCursor(cursor)
         text = self.tip(found) if found >= 0 else ""
-        plain.show_tip(event.globalPosition().toPoint(), text, self)
+        escaping.show_tip(event.globalPosition().toPoint(), text, self)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         found = self._at(event.position())

@@ -9,7 +9,7 @@ from PySide6.QtGui import QIcon, QImage, QPixmap
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats, plain, theme
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import clear
@@ -36,11 +36,11 @@ class PointLegend(QWidget):
         pairs = list(zip(groups, counts, strict=True))
         for number, (group, count) in enumerate(pairs[:MOST]):
             message = _("{name} {count}")
-            text = message.format(name=plain.menu_text(group.name), count=formats.count(count))
+            text = message.format(name=escaping.menu_text(group.name), count=formats.count(count))
             button = Button(text, kind="quiet", small=True, on=self._emit(number))
             button.setIcon(shape_icon(group))
             button.setIconSize(QSize(theme.px(SIZE), theme.px(SIZE)))
-            plain.set_tip(button, _("Select these points"))
+            escaping.set_tip(button, _("Select these points"))
             self.buttons.append(button)
         if len(pairs) > MOST:
             more = sum(count for _group, count in pairs[MOST:])

@@ -23,7 +23,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from workbench.ui import plain, theme
+from workbench.ui.style import escaping, theme
 from workbench.ui.widgets import point_stamps
 from workbench.ui.widgets.focus_ring import FocusRing
 
@@ -287,7 +287,7 @@ class PointMap(QWidget):
         number = self.number_at(place)
         if number != self._hovered:
             self._hovered = number
-            plain.set_tip(self, self._text_of(number) if number >= 0 else "")
+            escaping.set_tip(self, self._text_of(number) if number >= 0 else "")
             self.update()
 
     def _take(self, numbers: np.ndarray) -> None:

@@ -31,7 +31,7 @@ from PySide6.QtWidgets import (
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
-from workbench.ui import icons, plain, theme
+from workbench.ui.style import escaping, icons, theme
 from workbench.ui.widgets.button import icon_button
 from workbench.ui.widgets.filter_name import FilterName
 from workbench.ui.widgets.layout import row
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from workbench.operations.documents.queries import Offer
     from workbench.storage.queries.saved_filters import SavedFilter
     from workbench.text.query import QueryError
-    from workbench.ui.query_text import QueryText
+    from workbench.ui.project.query_text import QueryText
 
 TYPED = 180  # milliseconds after the last key press until the search starts
 PAUSE = 1_000  # milliseconds
@@ -80,7 +80,7 @@ class QueryBar(QWidget):
             "score<0.6, meta.source:email or \"exact words\""
         )  # fmt: skip
         call(self.line, _("Search"), hint)
-        plain.set_tip(self.line, hint)
+        escaping.set_tip(self.line, hint)
         self.saved = QMenu(_("Sa&ved filters"), self)
         self.saved.aboutToShow.connect(self._fill)
         self._more = icon_button("bookmark", _("Saved filters"), self._ask)
@@ -197,10 +197,10 @@ class QueryBar(QWidget):
         menu, query = self.saved, self.query
         menu.clear()
         for saved in query.saved:
-            action = menu.addAction(plain.menu_text(saved.name))
+            action = menu.addAction(escaping.menu_text(saved.name))
             action.setCheckable(True)
             action.setChecked(query.current == saved)
-            plain.set_tip(action, saved.query)
+            escaping.set_tip(action, saved.query)
             action.triggered.connect(lambda _on=False, text=saved.query: query.set(text))
         if not query.saved:
             menu.addAction(_("No saved filters yet")).setEnabled(False)
@@ -211,7 +211,7 @@ class QueryBar(QWidget):
             part = menu.addMenu(title)
             part.setEnabled(can)
             for saved in query.saved:
-                part.addAction(plain.menu_text(saved.name), partial(act, saved))
+                part.addAction(escaping.menu_text(saved.name), partial(act, saved))
 
     def ask_save(self) -> None:
         """Ask for a name and save the query."""

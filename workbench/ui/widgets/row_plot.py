@@ -12,7 +12,7 @@ from PySide6.QtGui import (
     QPainter,
 )
 
-from workbench.ui import theme
+from workbench.ui.style import theme
 from workbench.ui.widgets.plot import GAP, LEFT, RIGHT, ROW, Plot
 
 CHIP = 8  # pixels at 100%

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
 from workbench.operations.runs.block_states import FROZEN, INSERTED, NEW, TRAINED, UNUSED
-from workbench.ui import formats, theme
+from workbench.ui.style import formats, theme
 from workbench.ui.widgets.block_map import BlockMap, Mark
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QRegion
 
 from workbench.text import formulas
-from workbench.ui import formats, theme
+from workbench.ui.style import formats, theme
 from workbench.ui.widgets.marked_table import MarkedTable
 from workbench.ui.widgets.whole import whole
 

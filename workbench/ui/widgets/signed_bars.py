@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from workbench.ui import formats, theme
+from workbench.ui.style import formats, theme
 from workbench.ui.widgets.focus_ring import FocusRing
 
 NAME, NUMBER = 120, 64  # widths of the name and the number, pixels at 100%

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar, cast
 
 from PySide6.QtGui import QTextLine
 
-from workbench.ui import formats
+from workbench.ui.style import formats
 
 GOLD, SUGGESTED, PREDICTED = "gold", "suggested", "predicted"
 _ORDER = {GOLD: 0, SUGGESTED: 1, PREDICTED: 2}

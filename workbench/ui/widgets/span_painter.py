@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QTextCharFormat, QTextLayout
 
 from workbench.text.find import TextMatches
-from workbench.ui import theme
+from workbench.ui.style import theme
 from workbench.ui.widgets.arc_painter import ArcPainter
 from workbench.ui.widgets.span_layout import GOLD, PREDICTED, Item, Run, cursor_x, visual_runs
 from workbench.ui.widgets.text_piece import Line, Piece

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from workbench.ui import formats, theme
+from workbench.ui.style import formats, theme
 
 MOST = 14  # steps that are drawn, the last ones
 SIDE, ABOVE, BELOW = 30, 16, 20  # pixels around the drawing

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.base.i18n import _
-from workbench.ui import plain, theme
+from workbench.ui.style import escaping, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.flow import flow
 
@@ -90,7 +90,7 @@ class _Swatch(QAbstractButton):
         super().__init__()
         self._colour, self._marked = colour, False
         self.setAccessibleName(_("Colour {name}").format(name=name))
-        plain.set_tip(self, name)
+        escaping.set_tip(self, name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 

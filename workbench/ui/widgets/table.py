@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.base.ordered_rows import OrderedRows
-from workbench.ui import formats, theme
+from workbench.ui.style import formats, theme
 from workbench.ui.widgets.chip import chip_width
 from workbench.ui.widgets.delegates import PAD, BarDelegate, ChipDelegate, follow_direction
 from workbench.ui.widgets.savable import SavableTable

@@ -10,7 +10,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtWidgets import QWidget
 
 from workbench.base.ordered_rows import Change, OrderedRows
-from workbench.ui import icons, plain, theme
+from workbench.ui.style import escaping, icons, theme
 
 SHARE = Qt.ItemDataRole.UserRole  # a float in [0, 1] for a bar
 ROOT = QModelIndex()  # parent of all rows of a table
@@ -210,7 +210,7 @@ class Rows(QAbstractTableModel):
         if role == INDENTED:
             return column.indent is not None and column.indent(row)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return plain.tip(column.tip(row)) if column.tip is not None else None
+            return escaping.tip(column.tip(row)) if column.tip is not None else None
         return None
 
     def setData(self, index: QModelIndex, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
@@ -231,7 +231,7 @@ class Rows(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return column.title
         if role == Qt.ItemDataRole.ToolTipRole:
-            return plain.tip(column.hint or column.title)
+            return escaping.tip(column.hint or column.title)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(_RIGHT if column.right else _LEFT)
         return None

@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 from shiboken6 import VoidPtr
 
-from workbench.ui.offsets import DisplayText, Utf16Map
+from workbench.ui.widgets.offsets import DisplayText, Utf16Map
 
 if TYPE_CHECKING:
     from workbench.ui.widgets.text_view import TextView

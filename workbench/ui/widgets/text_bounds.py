@@ -17,7 +17,7 @@ from PySide6.QtCore import QTextBoundaryFinder
 from workbench.text.segment import has_spaceless, words
 from workbench.text.sentences import sentences
 from workbench.text.snap import GRAPHEME, OFF, SENTENCE, WORD
-from workbench.ui.offsets import DisplayText, Utf16Map
+from workbench.ui.widgets.offsets import DisplayText, Utf16Map
 
 _WINDOW = 400  # code points on each side
 _SENTENCE_WINDOW = 4000

@@ -16,7 +16,7 @@ from PySide6.QtGui import QGuiApplication, QHelpEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication
 
 from workbench.base.i18n import _
-from workbench.ui import plain
+from workbench.ui.style import escaping
 from workbench.ui.widgets import text_caret as moves
 from workbench.ui.widgets.arc_layout import TextArc
 from workbench.ui.widgets.span_layout import GOLD, Item, TextSpan
@@ -287,7 +287,7 @@ class Mouse:
         names = [span.caption for span in self.spans_at(point)]
         if (arc := self.view.arc_at(point)) is not None:
             names = [self._describe(arc)]
-        plain.show_tip(event.globalPos(), "\n".join(names), self.view.viewport())
+        escaping.show_tip(event.globalPos(), "\n".join(names), self.view.viewport())
 
     def _describe(self, arc: TextArc) -> str:
         """ "label: from → to" in full, as labels may be elided and ends out of sight."""

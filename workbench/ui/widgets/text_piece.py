@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from PySide6.QtGui import QFont, QTextLayout, QTextLine
 
-from workbench.ui.offsets import Utf16Map
 from workbench.ui.widgets.arc_layout import LineArc
+from workbench.ui.widgets.offsets import Utf16Map
 from workbench.ui.widgets.span_layout import Item, TextSpan
 
 

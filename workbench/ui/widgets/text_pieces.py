@@ -15,8 +15,8 @@ from itertools import accumulate
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QFontMetricsF, QTextLayout, QTextLine, QTextOption
 
-from workbench.ui.offsets import DisplayText, Utf16Map, has_rtl
 from workbench.ui.widgets.arc_layout import ArcIndex, LineArc, Seat, levels, line_arcs
+from workbench.ui.widgets.offsets import DisplayText, Utf16Map, has_rtl
 from workbench.ui.widgets.span_layout import (
     Index,
     Units,

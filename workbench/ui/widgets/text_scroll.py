@@ -9,9 +9,9 @@ from PySide6.QtCore import QPointF, QRectF, QTimer
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
-from workbench.ui.offsets import DisplayText
 from workbench.ui.widgets import text_caret
 from workbench.ui.widgets.arc_layout import ArcIndex
+from workbench.ui.widgets.offsets import DisplayText
 from workbench.ui.widgets.span_layout import Index
 from workbench.ui.widgets.text_piece import Measures
 from workbench.ui.widgets.text_pieces import Pieces

@@ -20,12 +20,12 @@ from PySide6.QtWidgets import QFrame, QWidget
 from workbench.base.i18n import _
 from workbench.text.find import TextMatches
 from workbench.text.snap import WORD
-from workbench.ui import theme
-from workbench.ui.offsets import DisplayText
+from workbench.ui.style import theme
 from workbench.ui.widgets import text_access, text_keys
 from workbench.ui.widgets.arc_layout import ArcIndex, TextArc, starts
 from workbench.ui.widgets.arc_painter import rubber_band
 from workbench.ui.widgets.focus_ring import FocusRing
+from workbench.ui.widgets.offsets import DisplayText
 from workbench.ui.widgets.span_layout import Index, TextSpan, compared
 from workbench.ui.widgets.span_painter import Marked, SpanPainter, reading_font
 from workbench.ui.widgets.text_bounds import Bounds

@@ -21,7 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui import theme
+from workbench.ui.style import theme
 
 GAP, LINE_GAP, PAD = 8, 14, 5  # spacing in pixels: between tokens, between rows, and around a tag
 NARROW, WIDE = 34, 320  # minimum and maximum width of a token

@@ -26,7 +26,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from workbench.ui import formats, plain, theme
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.focus_ring import FocusRing
 
 GAP, WORD_GAP, LINE_GAP = 6, 10, 16  # spacing in pixels: between subwords, words and rows
@@ -368,7 +368,7 @@ class TokenStrip(QWidget):
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip:
             found = self._at(QPointF(cast(QHelpEvent, event).pos()))
-            plain.set_tip(self, self._tip(found.cell.number) if found and self._tip else "")
+            escaping.set_tip(self, self._tip(found.cell.number) if found and self._tip else "")
         return super().event(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:

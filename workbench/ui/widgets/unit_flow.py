@@ -11,7 +11,7 @@ from PySide6.QtGui import QFontMetricsF, QHelpEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui import plain, theme
+from workbench.ui.style import escaping, theme
 
 GAP, LINE_GAP, PAD = 5, 9, 5  # pixels
 MASKED, RANDOM, KEPT = "masked", "random", "kept"  # what was done to a unit
@@ -125,6 +125,6 @@ class UnitFlow(QWidget):
             place = QPointF(cast(QHelpEvent, event).pos())
             pairs = zip(self._units, self._areas, strict=False)
             found = next((unit.words() for unit, area in pairs if area.contains(place)), "")
-            plain.show_tip(cast(QHelpEvent, event).globalPos(), found, self)
+            escaping.show_tip(cast(QHelpEvent, event).globalPos(), found, self)
             return True
         return super().event(event)

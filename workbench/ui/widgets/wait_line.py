@@ -10,8 +10,8 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QFrame, QHBoxLayout
 
 from workbench.base.i18n import _
-from workbench.ui import plain, theme
-from workbench.ui.waits import Waits
+from workbench.ui.project.queue_position import Waits
+from workbench.ui.style import escaping, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.words import IconLabel, words
 
@@ -41,7 +41,7 @@ class WaitLine(QFrame):
     def _show(self) -> None:
         message = waiting_for(self._waits.behind)
         self._message.setText(message)
-        plain.set_tip(self._message, self._waits.behind)
+        escaping.set_tip(self._message, self._waits.behind)
         self._first.setVisible(self._waits.can_run_first)
         self.setVisible(bool(message))
 

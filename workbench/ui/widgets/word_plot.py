@@ -12,7 +12,7 @@ from PySide6.QtGui import QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QMenu
 
 from workbench.base.i18n import _
-from workbench.ui import theme
+from workbench.ui.style import theme
 from workbench.ui.widgets import picture
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.layout import fill, row

@@ -22,7 +22,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QWidget
 
-from workbench.ui import formats, plain, theme
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.focus_ring import FocusRing
 from workbench.ui.widgets.layout import scrolled
 
@@ -273,7 +273,7 @@ class WordStrip(QWidget):
         if event.type() == QEvent.Type.ToolTip:
             at = self._at(QPointF(cast(QHelpEvent, event).pos()))
             known = at >= 0 and self._tip is not None
-            plain.set_tip(self, self._tip(self._words[at].number) if known and self._tip else "")
+            escaping.set_tip(self, self._tip(self._words[at].number) if known and self._tip else "")
         return super().event(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPixmap
 from PySide6.QtWidgets import QAbstractSpinBox, QLabel, QLineEdit, QSizePolicy, QToolButton, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui import icons, plain, theme
+from workbench.ui.style import escaping, icons, theme
 
 
 def words(
@@ -78,7 +78,7 @@ class Elided(QLabel):
         painter = QPainter(self)
         text = self.text().replace("\n", " ")
         shown = self.fontMetrics().elidedText(text, self._mode, self.contentsRect().width())
-        plain.set_tip(self, self.tip or (text if shown != text else ""))
+        escaping.set_tip(self, self.tip or (text if shown != text else ""))
         if self._whole and shown != text:
             shown = ""
         painter.setPen(self.palette().color(self.foregroundRole()))

@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui import plain, theme
+from workbench.ui.style import escaping, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.layout import fixed
 from workbench.ui.widgets.meter import Meter
@@ -54,11 +54,11 @@ class WorkLine(QFrame):
         self._title.setText(title)
         needed = self._title.fontMetrics().horizontalAdvance(title) + 4
         self._title.setFixedWidth(min(theme.px(TITLE), needed))
-        plain.set_tip(self._title, title)
+        escaping.set_tip(self._title, title)
         self._share.setFixedWidth(self._share.fontMetrics().horizontalAdvance("100%") + 4)
         self._cancel.setEnabled(True)
         self._cancel.setVisible(share is not None)
-        plain.set_tip(self._cancel, _("Roll back all changes (Esc)") if rolls_back else "")
+        escaping.set_tip(self._cancel, _("Roll back all changes (Esc)") if rolls_back else "")
         self._escape.setEnabled(rolls_back and share is not None)
         self.setAccessibleName(title)
         self.set(share)

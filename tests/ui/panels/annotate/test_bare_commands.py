@@ -6,11 +6,11 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel
 
-from workbench.ui.bare_keys import BareKeys
 from workbench.ui.commands import Command
-from workbench.ui.keys import conflicts, remap
 from workbench.ui.panels.annotate.bare_commands import BARE_COMMANDS
 from workbench.ui.panels.annotate.view import AnnotateView
+from workbench.ui.shell.bare_keys import BareKeys
+from workbench.ui.shell.keys import conflicts, remap
 from workbench.ui.widgets import key_cap
 from workbench.ui.widgets.key_cap import CommandCap
 

@@ -14,8 +14,8 @@ from workbench.operations.schema import label_groups, labels
 from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
-from workbench.ui import folded_labels
 from workbench.ui.panels.annotate.state import Target
+from workbench.ui.project import folded_labels
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import ChipButton
 from workbench.ui.widgets.label_palette import LabelPalette

@@ -146,15 +146,15 @@ def test_the_left_column_is_as_wide_as_its_words_need_at_150_per_cent(panel, qtb
     from PySide6.QtWidgets import QApplication, QScrollArea
 
     from workbench.base import settings
-    from workbench.ui import style
+    from workbench.ui.style import style_sheet
 
     try:
-        style.apply(QApplication.instance(), settings.Settings(theme="light", text_size=150))
+        style_sheet.apply(QApplication.instance(), settings.Settings(theme="light", text_size=150))
         panel.context.app.window.resize(1280, 800)
         area = panel.view._choices.findChild(QScrollArea)
         qtbot.waitUntil(lambda: area.widget().minimumSizeHint().width() <= area.viewport().width())
     finally:
-        style.apply(QApplication.instance(), settings.Settings(theme="light"))
+        style_sheet.apply(QApplication.instance(), settings.Settings(theme="light"))
 
 
 def test_why_an_export_failed_is_in_sight_without_scrolling(panel, app, qtbot):

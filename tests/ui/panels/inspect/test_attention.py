@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QFileDialog
 from workbench.base.events import ALL, State
 from workbench.inspection.attention.info import Attention
 from workbench.inspection.spec import TokenRow
-from workbench.ui import theme
 from workbench.ui.panels.inspect.shown import Shown
 from workbench.ui.panels.inspect.views.attention import AttentionView
+from workbench.ui.style import theme
 from workbench.ui.widgets import heat
 
 WORDS = ("[CLS]", "the", "tram", "was", "late", "[SEP]")

@@ -12,8 +12,8 @@ from tests.ui.panels.inspect.test_next_words import shown
 from workbench.base.events import ALL
 from workbench.inspection.cross_attention.info import CrossAttention
 from workbench.inspection.spec import TokenRow
-from workbench.ui import theme
 from workbench.ui.panels.inspect.views.cross_attention import CrossAttentionView
+from workbench.ui.style import theme
 
 SOURCE = tuple(TokenRow(name, name, n, n, n + 1, "text", n) for n, name in enumerate("abc"))
 WEIGHTS = np.array([[0.7, 0.2, 0.1], [0.0, 0.5, 0.5]], np.float32)

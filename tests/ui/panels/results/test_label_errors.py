@@ -12,8 +12,8 @@ from workbench.operations.evaluation.label_errors import Suspect
 from workbench.storage.labels import labels
 from workbench.text.labels import Layer
 from workbench.text.mistakes import LABEL, Mistake
-from workbench.ui.keys import remap
 from workbench.ui.panels.results.error_keys import ERROR_COMMANDS
+from workbench.ui.shell.keys import remap
 from workbench.ui.widgets.meter import Tile
 
 

@@ -28,7 +28,7 @@ from workbench.text.document import Document
 from workbench.ui.panels.results.details import span_rows
 from workbench.ui.panels.results.facts import cannot_inspect, describe, fingerprints, note_of
 from workbench.ui.panels.results.state import ResultsState
-from workbench.ui.run_words import main_score, score_text, short_title, title_of
+from workbench.ui.style.run_text import main_score, score_text, short_title, title_of
 
 
 class Context:

@@ -14,9 +14,9 @@ from workbench.metrics.definitions import LABEL_DEFINITIONS
 from workbench.metrics.evaluation import Intervals, Measured
 from workbench.operations.schema import labels
 from workbench.storage.runs import runs
-from workbench.ui.interval_words import score_tip
 from workbench.ui.panels.results.board import GAIN
 from workbench.ui.panels.results.scores import INTERVAL_COLUMN
+from workbench.ui.style.interval_text import score_tip
 
 
 @pytest.fixture
@@ -307,7 +307,7 @@ def test_a_run_is_renamed_in_the_list(panel, qtbot):
 
 
 def test_undo_and_redo_follow_the_order_of_label_edits_and_changes_of_runs(panel, app):
-    from workbench.ui.acts import redo_title, undo_title
+    from workbench.ui.shell.window_commands import redo_title, undo_title
 
     window, state = app.window, panel.state
 

@@ -9,7 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui import plain, theme
+from workbench.ui.style import escaping, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.key_cap import CommandCap, follow_tip
 from workbench.ui.widgets.layout import TurningRow, bar, row
@@ -55,7 +55,7 @@ class ActsBar(QWidget):
         self._goes_on.setAccessibleName(_("A key also submits and goes on"))
         self._goes_on.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._goes_on.clicked.connect(state.set_goes_on)
-        plain.set_tip(
+        escaping.set_tip(
             self._goes_on,
             _("The key of a class submits the document and opens the next; Undo returns to it"),
         )

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QMenu, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui import plain
 from workbench.ui.commands import Choice
+from workbench.ui.style import escaping
 from workbench.ui.widgets import context_menu
 from workbench.ui.widgets.button import icon_button
 from workbench.ui.widgets.key_cap import with_key
@@ -43,7 +43,7 @@ class AheadPart:
         layers = {
             choice.layer: tuple(
                 Choice(
-                    plain.menu_text(title),
+                    escaping.menu_text(title),
                     partial(self.state.choose_ahead, choice.layer, run),
                     enabled=run not in choice.refused,
                     on=run == choice.chosen,
@@ -56,7 +56,7 @@ class AheadPart:
         found: tuple[Choice | None, ...] = (
             next(iter(layers.values()))
             if len(layers) == 1
-            else tuple(Choice(plain.menu_text(name), choices=of) for name, of in layers.items())
+            else tuple(Choice(escaping.menu_text(name), choices=of) for name, of in layers.items())
         )
         if self.state.ahead_failed:
             found = (*found, None, Choice(_("&Try again"), self.state.retry_ahead))
@@ -68,7 +68,7 @@ class AheadPart:
         self.button.setVisible(shown)
         message = _("Pre-annotate: predict the next documents with a run before they are opened")
         key = ("annotate.ahead", "Ctrl+Shift+Y")
-        plain.set_tip(self.button, with_key(message, state.context.settings, *key))
+        escaping.set_tip(self.button, with_key(message, state.context.settings, *key))
         self.line.setVisible(shown and bool(state.ahead_line))
         self.line.setText(state.ahead_line)
         self.line.tip = state.ahead_tip

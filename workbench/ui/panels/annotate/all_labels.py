@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from workbench.base.i18n import _
 from workbench.text.rows import row_id
-from workbench.ui import formats, plain, theme
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.delegates import ground
 from workbench.ui.widgets.layout import row
 from workbench.ui.widgets.words import Elided, words
@@ -227,7 +227,7 @@ class AllLabels(QWidget):
             spoken = _("{label}, documents: {n}").format(label=label.name, n=formats.count(count))
             item.setData(Qt.ItemDataRole.AccessibleTextRole, spoken)
             item.setData(_CHOSEN, id in self._chosen)
-            plain.set_tip(item, "\n".join(filter(None, (label.name, label.description))))
+            escaping.set_tip(item, "\n".join(filter(None, (label.name, label.description))))
         if self.classes.hasFocus():
             self.classes.setCurrentRow(min(max(0, place), self.classes.count() - 1))
 

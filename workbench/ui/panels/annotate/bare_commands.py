@@ -1,6 +1,6 @@
 """Keys of Annotate without Ctrl or Alt: handled by the text and the lists, shown in the key list.
 
-Those with one meaning can be changed there; `ui.bare_keys` translates the user's keys back.
+Those with one meaning can be changed there; `ui.shell.bare_keys` translates the user's keys back.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui import formats, plain, theme
 from workbench.ui.panels.annotate.choices import ShownChoice
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.span_layout import starts_rtl
 from workbench.ui.widgets.words import words
 
@@ -128,4 +128,4 @@ class ChoiceList(QWidget):
             row.setVisible(number < len(shown))
             if number < len(shown):
                 row.set(shown[number], enabled=enabled)
-                plain.set_tip(row, tips[number] if number < len(tips) else "")
+                escaping.set_tip(row, tips[number] if number < len(tips) else "")

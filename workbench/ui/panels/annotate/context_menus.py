@@ -12,10 +12,10 @@ from PySide6.QtGui import QGuiApplication
 from workbench.base.i18n import _
 from workbench.text.labels import Label, Layer
 from workbench.text.rows import row_id
-from workbench.ui import plain
 from workbench.ui.commands import SEPARATOR, Choice
 from workbench.ui.panels.annotate.keys import moved
 from workbench.ui.panels.annotate.source_menu import of_source
+from workbench.ui.style import escaping
 from workbench.ui.widgets.context_menu import ContextMenu, RowMenu
 from workbench.ui.widgets.text_view import TextView
 
@@ -75,7 +75,7 @@ class ContextMenus:
         labels = self._labels(self._layers(), lambda label: self._view.label(row_id(label)))
         can = some and self._state.can_edit and bool(labels)
         content = text.text.text[start:end]
-        title = _("&Label “{text}” as").format(text=plain.menu_text(_cut(content)))
+        title = _("&Label “{text}” as").format(text=escaping.menu_text(_cut(content)))
         return (
             Choice(title if some else _("&Label as"), enabled=can, choices=labels or _NOTHING),
             self._all_occurrences(some and bool(labels)),
@@ -93,7 +93,7 @@ class ContextMenus:
         if asked is None:
             return ()
         title = _("Ans&wer “{question}”")
-        title = title.format(question=plain.menu_text(_cut(asked.question.text)))
+        title = title.format(question=escaping.menu_text(_cut(asked.question.text)))
         can = self._state.can_edit and text.selection is not None
         return (Choice(title, self._view.asking.answer, can, command=ANSWER),)
 
@@ -111,7 +111,7 @@ class ContextMenus:
             )
         if (span := state.growing) is not None:
             title = _("Add to “{text}” as a &part")
-            title = title.format(text=plain.menu_text(_cut(self._content(span))))
+            title = title.format(text=escaping.menu_text(_cut(self._content(span))))
             found.append(Choice(title, links.add_part, state.can_edit, command=PART))
         return tuple(found)
 
@@ -134,13 +134,15 @@ class ContextMenus:
 
         def line(label: Label) -> Choice:
             on = None if now is None else label.id == now
-            name = plain.menu_text(label.name)
+            name = escaping.menu_text(label.name)
             return Choice(name, partial(act, label), key=label.key.upper(), on=on)
 
         lines = {layer.name: tuple(map(line, self._state.with_keys(layer))) for layer in layers}
         if len(lines) == 1:
             return next(iter(lines.values()))
-        return tuple(Choice(plain.menu_text(name), choices=inner) for name, inner in lines.items())
+        return tuple(
+            Choice(escaping.menu_text(name), choices=inner) for name, inner in lines.items()
+        )
 
     # ------------------------------------------------------------ a span, a suggestion
 
@@ -189,7 +191,7 @@ class ContextMenus:
             found.append(Choice(title, self._view.links.new_chain, can, command=NEW_CHAIN))
         for start, end in span.parts:
             content = state.shown_doc.document.content(span.field)[start:end]
-            title = _("Remove the part “{text}”").format(text=plain.menu_text(_cut(content)))
+            title = _("Remove the part “{text}”").format(text=escaping.menu_text(_cut(content)))
             found.append(Choice(title, partial(state.remove_part, start), can))
         return tuple(found)
 
@@ -210,7 +212,7 @@ class ContextMenus:
         """The acts on everything from the source of a span, relation or suggestion."""
         state, origin = self._state, self._state.origin_of(row)
         n = next((n for item, _title, n in state.origins if item == origin), 0)
-        title = _("&From {source}").format(source=plain.menu_text(state.maker(row)))
+        title = _("&From {source}").format(source=escaping.menu_text(state.maker(row)))
         return Choice(title, enabled=state.can_edit, choices=of_source(state, origin, n))
 
     def _label(self, label: Label) -> None:

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
 from workbench.base.terms import term
-from workbench.ui import plain, theme
 from workbench.ui.panels.annotate.layers_button import LayersButton
 from workbench.ui.panels.annotate.unit_menu import UnitButton
+from workbench.ui.style import escaping, theme
 from workbench.ui.widgets.button import icon_button
 from workbench.ui.widgets.chip import Chip
 from workbench.ui.widgets.flow import flow
@@ -75,7 +75,7 @@ class DocumentHead(QWidget):
         self._split.setVisible(bool(document and document.split))
         if document and document.split:
             self._split.set(term(document.split))
-        plain.set_tip(self.states, state.states_text)
+        escaping.set_tip(self.states, state.states_text)
         for part in (self._undo, self._redo):
             part.setEnabled(state.can_edit)
         self._fit()

@@ -30,8 +30,8 @@ from PySide6.QtWidgets import (
 
 from workbench.base.i18n import _
 from workbench.text.labels import NUMBER, WRITING
-from workbench.ui import formats, plain, theme
-from workbench.ui.keys import current
+from workbench.ui.shell.keys import current
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.button import icon_button
 from workbench.ui.widgets.key_cap import follow
 from workbench.ui.widgets.text_box import align_by_text
@@ -228,7 +228,7 @@ class NumberEditor(ValueEditor):
             part.setAccessibleName(name)
             part.setAccessibleDescription(text or _("no number yet"))
             part.setEnabled(self.state.can_edit)
-            plain.set_tip(part, self.state.made_here(layer).get(None, ""))
+            escaping.set_tip(part, self.state.made_here(layer).get(None, ""))
         self._clear.setEnabled(self.state.can_edit and shown.value is not None)
         self._tell(shown)
 
@@ -352,7 +352,7 @@ class TextEditor(ValueEditor):
         self._title.setText(layer.name)
         self.field.setAccessibleName(layer.name)
         self.field.setReadOnly(not self.state.can_edit)
-        plain.set_tip(self.field, self.state.made_here(layer).get(None, ""))
+        escaping.set_tip(self.field, self.state.made_here(layer).get(None, ""))
         shown = self.state.document_id, self.state.written(layer)
         if shown == self._shown:
             return

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats
 from workbench.ui.panels.annotate.acts import AnnotateActs
 from workbench.ui.panels.annotate.differences import Differences
+from workbench.ui.style import formats
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.flow import flow

@@ -11,7 +11,6 @@ from workbench.operations.annotation.annotate import SpanRow, SuggestionRow
 from workbench.text import query_edit, snap
 from workbench.text.document import TEXT
 from workbench.text.rows import row_id
-from workbench.ui import latest_labels, shown_layers
 from workbench.ui.panels.annotate.label_keys import has_many
 from workbench.ui.panels.annotate.questions import QuestionState
 from workbench.ui.panels.annotate.queue import DONE
@@ -20,6 +19,7 @@ from workbench.ui.panels.annotate.remarks import GOLD, Name
 from workbench.ui.panels.annotate.sources import SourceState
 from workbench.ui.panels.annotate.state import SUGGESTED
 from workbench.ui.panels.annotate.values import ValueState
+from workbench.ui.project import recent_labels, shown_layers
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import DocumentView
@@ -199,7 +199,7 @@ class FinishState(ValueState, QuestionState, RelationState, SourceState):
                 annotate.submit(project, here, [row_id(layer)], origin=origin)
             return True
 
-        latest_labels.used(self.context, label)
+        recent_labels.used(self.context, label)
         if self._do(choose) is not None:
             self._go_on()
 

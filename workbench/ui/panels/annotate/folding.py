@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from PySide6.QtWidgets import QApplication, QSplitter, QWidget
 
-from workbench.ui import theme
+from workbench.ui.style import theme
 
 LEAST_CENTRE = 415  # minimum width of the text, pixels at 100%; below it, sides collapse
 GUIDELINE_WIDTH = 400  # pixels at 100%

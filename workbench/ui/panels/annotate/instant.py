@@ -17,11 +17,11 @@ from workbench.operations.annotation.annotate import DocumentRow, SuggestionRow
 from workbench.operations.annotation.instant import FAILED, INDEXING, LEAST, READY, Instant
 from workbench.operations.runs import rerun, rounds
 from workbench.text.rows import row_id
-from workbench.ui import formats
 from workbench.ui.panels.annotate import learning
 from workbench.ui.panels.annotate.ahead import AheadState
 from workbench.ui.panels.annotate.ordering import FILES
 from workbench.ui.panels.annotate.queue import DONE
+from workbench.ui.style import formats
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import DocumentView

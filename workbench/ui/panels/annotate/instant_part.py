@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QFrame, QVBoxLayout
 
 from workbench.base.i18n import _
-from workbench.ui import plain
+from workbench.ui.style import escaping
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.key_cap import follow_tip
@@ -60,7 +60,7 @@ class InstantPart(QFrame):
         is_on = state.instant is not None
         self._state.setText(_("on") if is_on else _("off"))
         self._line.setText(state.instant_line)
-        plain.set_tip(self._state, state.instant_line)
+        escaping.set_tip(self._state, state.instant_line)
         self._switch.set_text(_("Turn off") if is_on else _("Turn on"))
         self._switch.setVisible(is_on or not state.project.read_only)
         self._curve.setVisible(is_on)

@@ -12,10 +12,10 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
-from workbench.ui import key_places
-from workbench.ui.bare_keys import BareKeys
 from workbench.ui.panels.annotate import jump
 from workbench.ui.panels.annotate.bare_commands import BARE_COMMANDS
+from workbench.ui.shell import key_positions
+from workbench.ui.shell.bare_keys import BareKeys
 from workbench.ui.widgets import text_caret
 from workbench.ui.widgets.text_view import TextView
 from workbench.ui.widgets.token_grid import TokenGrid
@@ -155,9 +155,9 @@ class Keys(QObject):
         written = event.text()
         if written in (".", ",") and self._state.typing_number:
             return False
-        if written in (jump.KEY, jump.EXTEND) and key_places.meant(event) != "w":  # Hebrew
+        if written in (jump.KEY, jump.EXTEND) and key_positions.meant(event) != "w":  # Hebrew
             self._jump.start(text, extend=written == jump.EXTEND)
-        elif written == "." and not key_places.meant(event):
+        elif written == "." and not key_positions.meant(event):
             text.move_caret(text.bounds.next_word(text.caret))
         elif written == ",":
             text.move_caret(text.bounds.previous_word(text.caret))
@@ -208,7 +208,7 @@ class Keys(QObject):
         """The character that the key writes; for foreign layouts, the one at its position on a US
         keyboard.
         """
-        written, there = event.text().lower(), key_places.meant(event)
+        written, there = event.text().lower(), key_positions.meant(event)
         if written in self._state.keys or not there:
             return written
         return there if there in self._state.keys or written != "/" else written
@@ -216,7 +216,7 @@ class Keys(QObject):
     # ------------------------------------------------------------ boundaries of the selected span
 
     def _bracket(self, event: QKeyEvent, modifiers: Qt.KeyboardModifier) -> bool:
-        written = event.text() if event.text() in _BRACKETS else key_places.meant(event)
+        written = event.text() if event.text() in _BRACKETS else key_positions.meant(event)
         which = (
             written
             if written in _BRACKETS

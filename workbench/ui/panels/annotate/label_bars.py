@@ -9,7 +9,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QApplication, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
-from workbench.ui import theme
+from workbench.ui.style import theme
 from workbench.ui.widgets.label_bar import MOST_LINES, LabelBar
 
 GAP = 6  # between two bars

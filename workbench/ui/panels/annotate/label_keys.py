@@ -19,9 +19,9 @@ from workbench.text.labels import (
     keys_without_spans,
 )
 from workbench.text.rows import row_id
-from workbench.ui import latest_labels
 from workbench.ui.panels.annotate.instant import InstantState
 from workbench.ui.panels.annotate.label_topics import Topic, coloured, topics
+from workbench.ui.project import recent_labels
 
 MANY = 20  # classes above which a document is offered the first ones instead of all
 COUNTING = 0.05  # share of the time in which the documents of each label are counted
@@ -129,7 +129,7 @@ class LabelKeys(InstantState):
         likely = tuple(chances)
         if not likely:
             likely = self._frequent(layer)
-        latest = latest_labels.latest(self.context, layer.labels)
+        latest = recent_labels.latest(self.context, layer.labels)
         return FirstLabels(likely, chances, tuple(id for id in latest if id not in likely)[:FIRST])
 
     def _frequent(self, layer: Layer) -> tuple[int, ...]:

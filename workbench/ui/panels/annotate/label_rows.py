@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from workbench.base.i18n import _
-from workbench.ui import formats, icons, plain, theme
+from workbench.ui.style import escaping, formats, icons, theme
 from workbench.ui.widgets.chip import chip_width, paint_chip
 from workbench.ui.widgets.delegates import ground
 from workbench.ui.widgets.marked_table import mark_current
@@ -277,7 +277,7 @@ class LabelAndText(QStyledItemDelegate):
         index: QModelIndex,
     ) -> bool:
         if self._on_cross and self._at_cross(event.pos().x(), option):
-            plain.show_tip(event.globalPos(), self._cross_tip, view)
+            escaping.show_tip(event.globalPos(), self._cross_tip, view)
             return True
         return super().helpEvent(event, view, option, index)
 

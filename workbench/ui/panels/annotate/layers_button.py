@@ -8,7 +8,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui import plain
+from workbench.ui.style import escaping
 from workbench.ui.widgets.button import Button
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class LayersButton(Button):
         state = self._state
         self._menu.clear()
         for layer in state.layers:
-            action = QAction(plain.menu_text(layer.name), self._menu)
+            action = QAction(escaping.menu_text(layer.name), self._menu)
             action.setCheckable(True)
             action.setChecked(layer.id not in state.off)
             action.toggled.connect(lambda on, id=layer.id: state.switch_layer(id, on))

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QGridLayout, QLineEdit, QSizePolicy, QVBoxLayout, 
 
 from workbench.base.i18n import _
 from workbench.text.rows import row_id
-from workbench.ui import formats, icons, plain, theme
 from workbench.ui.panels.annotate.all_labels import LEAST_LINES, AllLabels
+from workbench.ui.style import escaping, formats, icons, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import ChipButton
 from workbench.ui.widgets.key_cap import CommandCap, follow_tip
@@ -277,7 +277,7 @@ class ManyLabels(QWidget):
         chip = ChipButton(label.name, label, key=label.key, checkable=True)
         chip.setMaximumWidth(theme.px(most))
         chip.clicked.connect(partial(self._pick, row_id(label)))
-        plain.set_tip(chip, "\n".join(filter(None, (label.name, label.description))))
+        escaping.set_tip(chip, "\n".join(filter(None, (label.name, label.description))))
         return chip
 
     def _pick(self, label_id: int, _checked: bool = False) -> None:

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QTextEdit, QVBoxLayout
 
 from workbench.base.i18n import _
 from workbench.text import parts
-from workbench.ui import theme
+from workbench.ui.style import theme
 from workbench.ui.widgets.button import icon_button
 from workbench.ui.widgets.layout import line, row
 from workbench.ui.widgets.words import words

@@ -17,19 +17,19 @@ from PySide6.QtWidgets import (
 
 from workbench.base.i18n import _, ngettext
 from workbench.text.rows import row_id
-from workbench.ui import icons, theme
-from workbench.ui.offsets import Utf16Map
 from workbench.ui.panels.annotate.occurrences import (
     DOCUMENT,
     PROJECT,
     QUEUE,
     OccurrencesState,
 )
+from workbench.ui.style import icons, theme
 from workbench.ui.widgets.button import Button, Segments, icon_button
 from workbench.ui.widgets.delegates import ground
 from workbench.ui.widgets.field import combo, fill
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import row
+from workbench.ui.widgets.offsets import Utf16Map
 from workbench.ui.widgets.table import Column, Rows, Table
 from workbench.ui.widgets.words import Elided, IconLabel, KeyCap
 

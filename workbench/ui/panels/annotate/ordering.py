@@ -13,8 +13,8 @@ from workbench.base.i18n import _, ngettext
 from workbench.operations.annotation import preannotate, queue_orders, queue_strategies
 from workbench.operations.annotation.annotate import TO_DO, Filter
 from workbench.text.rows import row_id
-from workbench.ui import formats
 from workbench.ui.panels.annotate.queue import DONE, QueueState
+from workbench.ui.style import formats
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.queue_orders import Order

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
 from workbench.base.i18n import _
 from workbench.text.labels import QUESTIONS, TEXT
 from workbench.text.rows import row_id
-from workbench.ui import folded_labels, theme
 from workbench.ui.panels.annotate.choice_list import ChoiceList
 from workbench.ui.panels.annotate.editors import EDITORS
 from workbench.ui.panels.annotate.label_bars import BarStack
@@ -29,6 +28,8 @@ from workbench.ui.panels.annotate.text_words import (
 )
 from workbench.ui.panels.annotate.token_pane import TokenPane
 from workbench.ui.panels.annotate.value_stack import ValueStack
+from workbench.ui.project import folded_labels
+from workbench.ui.style import theme
 from workbench.ui.widgets.key_cap import CommandCap
 from workbench.ui.widgets.label_bar import LabelBar
 from workbench.ui.widgets.layout import layout_of, line, remove, scrolled

@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 from workbench.base.i18n import _, ngettext
 from workbench.text.patterns import REGEX, WORDS, Pattern
 from workbench.text.rows import row_id
-from workbench.ui import formats, icons, theme
 from workbench.ui.panels.annotate.patterns import PatternRow, PatternsState
+from workbench.ui.style import formats, icons, theme
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.delegates import ground
 from workbench.ui.widgets.dialog import Dialog

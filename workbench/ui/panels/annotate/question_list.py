@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
 
 from workbench.base.i18n import _
 from workbench.base.settings import Settings
-from workbench.ui import formats, plain, theme
-from workbench.ui.keys import current
 from workbench.ui.panels.annotate.questions import ShownQuestion
+from workbench.ui.shell.keys import current
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.layout import column, layout_of, line, row, scrolled
 from workbench.ui.widgets.span_layout import starts_rtl
@@ -177,7 +177,7 @@ class QuestionPane(QFrame):
             made.setVisible(number < len(shown))
             if number < len(shown):
                 made.set(shown[number])
-                plain.set_tip(made, state.answers_made(made.id))
+                escaping.set_tip(made, state.answers_made(made.id))
         self._area.setVisible(bool(shown))
         current = state.question
         self._none.setText(question_hint(state.context.settings, any_questions=bool(shown)))

@@ -19,8 +19,8 @@ from workbench.operations.documents import queries
 from workbench.text import query_edit
 from workbench.text.query import Node, Query, QueryError, Term
 from workbench.text.rows import row_id
-from workbench.ui.opened import opened
-from workbench.ui.query_text import QueryText
+from workbench.ui.project.opened import opened
+from workbench.ui.project.query_text import QueryText
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import DocumentView

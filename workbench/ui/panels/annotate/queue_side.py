@@ -20,10 +20,10 @@ from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.text.document import SPLITS
-from workbench.ui import formats, plain, theme
 from workbench.ui.panels.annotate.ahead_part import AheadPart
 from workbench.ui.panels.annotate.instant_part import InstantPart
 from workbench.ui.panels.annotate.queue import NO_SPLIT, UNLABELLED
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.document_list import DocumentList
 from workbench.ui.widgets.empty import EmptyState
@@ -188,7 +188,7 @@ class QueueSide(QFrame):
         tip = _("{order}. Ctrl+Shift+O changes the order.").format(order=title)
         tip = title if state.computing else tip
         missing = state.missing_order
-        plain.set_tip(self._order, f"{tip}\n{missing}" if missing else tip)
+        escaping.set_tip(self._order, f"{tip}\n{missing}" if missing else tip)
 
     def _show_count(self) -> None:
         state = self.state
@@ -197,7 +197,7 @@ class QueueSide(QFrame):
             place = (state.place or 0) + 1
             self._count.setText(f"{formats.count(place)} / {formats.count(total)}")
             self._meter.set(place / total if total else 0.0)
-            plain.set_tip(self._count, "")
+            escaping.set_tip(self._count, "")
         elif state.left is not None:
             done = max(0, total - state.left)
             self._meter.set(done / total if total else 0.0)
@@ -205,7 +205,7 @@ class QueueSide(QFrame):
                 self._count.setText(f"{formats.count(done)} / {formats.count(total)}")
             else:
                 self._count.setText(_("{n:,} of {all:,}").format(n=len(state.ids), all=total))
-            plain.set_tip(self._count, self._describe(done, total))
+            escaping.set_tip(self._count, self._describe(done, total))
 
     def _show_layers(self) -> None:
         """How much is finished of each layer, if several are labelled."""
@@ -240,7 +240,7 @@ class QueueSide(QFrame):
                 left,
             )
             lines.append(rest.format(n=left, time=formats.decimal(left / found.per_hour, 1)))
-        plain.set_tip(self._pace, "\n".join(lines))
+        escaping.set_tip(self._pace, "\n".join(lines))
 
     def _describe(self, done: int, total: int) -> str:
         state = self.state
@@ -266,7 +266,7 @@ class QueueSide(QFrame):
         for number, name in () if self.state.errors else self.state.filters:
             shown = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, theme.px(FILTER))
             button = Button(
-                plain.menu_text(shown),
+                escaping.menu_text(shown),
                 "x",
                 small=True,
                 name=_("Remove the filter {name}").format(name=name),
@@ -330,7 +330,7 @@ class FilterMenu(QMenu):
         menu.setEnabled(len(choices) > 1)
         group = QActionGroup(menu)
         for value, name in choices:
-            action = QAction(plain.menu_text(name), menu)
+            action = QAction(escaping.menu_text(name), menu)
             action.setCheckable(True)
             action.setChecked(value == getattr(self.state.narrowed, field))
             action.triggered.connect(
@@ -347,4 +347,4 @@ class FilterMenu(QMenu):
         menu.setEnabled(bool(layers))
         for layer in layers:
             labels = [(label.id, label.name) for label in layer.labels]
-            self._choices(plain.menu_text(layer.name), "label_id", labels, menu).setEnabled(True)
+            self._choices(escaping.menu_text(layer.name), "label_id", labels, menu).setEnabled(True)

@@ -17,10 +17,10 @@ from workbench.operations.annotation.annotate import RelationRow, SpanRow
 from workbench.text.labels import Label, Layer
 from workbench.text.relations import allowed, allowed_labels, directed, span_layer
 from workbench.text.rows import row_id
-from workbench.ui.own_keys import first_key
 from workbench.ui.panels.annotate.remarks import GOLD, Name
 from workbench.ui.panels.annotate.state import LINKED, Target
 from workbench.ui.panels.annotate.tokens import TokenState
+from workbench.ui.shell.custom_keys import first_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.base.i18n import _
 from workbench.base.settings import Settings
-from workbench.ui import formats, theme
-from workbench.ui.keys import current
 from workbench.ui.panels.annotate.label_rows import LabelAndText
 from workbench.ui.panels.annotate.state import LINKED
+from workbench.ui.shell.keys import current
+from workbench.ui.style import formats, theme
 from workbench.ui.widgets.key_cap import CommandCap, follow
 from workbench.ui.widgets.layout import column, line, row
 from workbench.ui.widgets.table import Column, Table

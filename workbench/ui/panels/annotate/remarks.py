@@ -8,8 +8,8 @@ from workbench.base.events import State, concerns
 from workbench.base.i18n import _
 from workbench.operations.documents import notes
 from workbench.operations.documents.notes import Remarks
-from workbench.ui.opened import opened
 from workbench.ui.panels.annotate.label_keys import LabelKeys
+from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
     from workbench.project.changes import Changes

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QMenu, QPlainTextEdit, QWidget
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
-from workbench.ui import plain
+from workbench.ui.style import escaping
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.filter_name import FilterName
@@ -51,11 +51,11 @@ class RemarkParts:
             (self.note, _("Note on the selected span"), (_("Note on the document"), NOTE)),
         ):
             message, key = tip
-            plain.set_tip(button, name if on_span else with_key(message, settings, *key))
+            escaping.set_tip(button, name if on_span else with_key(message, settings, *key))
             button.setEnabled(state.document_id is not None and not state.project.read_only)
         text = state.line()
         self._text.setText(text)
-        plain.set_tip(self._text, state.found.note())
+        escaping.set_tip(self._text, state.found.note())
         self._flagged.setVisible(bool(state.found.names()))
         self._noted.setVisible(bool(state.found.note()))
         self.line.setVisible(bool(text))
@@ -80,7 +80,7 @@ class RemarkParts:
     def _fill(self) -> None:
         self._menu.clear()
         for number, (name, on) in enumerate(self._state.choices, 1):
-            shown = plain.menu_text(name)
+            shown = escaping.menu_text(name)
             title = f"&{number}  {shown}" if number <= NUMBERED else shown
             action = self._menu.addAction(title)
             action.setCheckable(True)

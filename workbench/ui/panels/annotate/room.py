@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from workbench.ui import theme
 from workbench.ui.panels.annotate.label_bars import LINE, BarStack, share
+from workbench.ui.style import theme
 from workbench.ui.widgets.layout import layout_of
 
 if TYPE_CHECKING:

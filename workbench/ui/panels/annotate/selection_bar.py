@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 from workbench.base.i18n import _
 from workbench.text.labels import Label
 from workbench.text.rows import row_id
-from workbench.ui import theme
+from workbench.ui.style import theme
 from workbench.ui.widgets.button import icon_button
 from workbench.ui.widgets.chip import ChipButton
 from workbench.ui.widgets.key_cap import with_key

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.base.i18n import _
-from workbench.ui import theme
+from workbench.ui.style import theme
 from workbench.ui.widgets import span_layout
 from workbench.ui.widgets.span_layout import TextSpan
 

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QDoubleSpinBox, QFrame, QMenu, QSizePolicy, QVBoxL
 
 from workbench.base.i18n import _
 from workbench.text.labels import Label
-from workbench.ui import formats, theme
 from workbench.ui.panels.annotate.label_rows import LabelAndText, LabelTable, Sign
 from workbench.ui.panels.annotate.metadata import MetadataPane
 from workbench.ui.panels.annotate.question_list import QuestionPane
@@ -29,6 +28,7 @@ from workbench.ui.panels.annotate.sources import (
 )
 from workbench.ui.panels.annotate.state import SUGGESTED
 from workbench.ui.panels.annotate.token_side import TokenSide
+from workbench.ui.style import formats, theme
 from workbench.ui.widgets import context_menu
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.field import combo, fill

@@ -6,8 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats, plain
 from workbench.ui.commands import SEPARATOR, Choice
+from workbench.ui.style import escaping, formats
 
 if TYPE_CHECKING:
     from workbench.storage.annotation.origins import Origin
@@ -22,7 +22,7 @@ def source_choices(state: SourceState) -> Choices:
     sure = formats.decimal(state.sure, 2)
     return (
         *(
-            Choice(plain.menu_text(title), enabled=can, choices=of_source(state, origin, n))
+            Choice(escaping.menu_text(title), enabled=can, choices=of_source(state, origin, n))
             for origin, title, n in state.origins
         ),
         SEPARATOR,

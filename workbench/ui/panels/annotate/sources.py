@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from workbench.base.i18n import _, ngettext
 from workbench.operations.annotation import provenance, suggestion_edits
 from workbench.text.rows import row_id
-from workbench.ui import formats
 from workbench.ui.panels.annotate.tokens import TokenState
+from workbench.ui.style import formats
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import SuggestionRow

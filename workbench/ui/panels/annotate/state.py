@@ -23,12 +23,12 @@ from workbench.text.document import TEXT
 from workbench.text.labels import LABEL_TABLES
 from workbench.text.rows import row_id
 from workbench.text.spans import Span, flatten
-from workbench.ui import shown_layers
 from workbench.ui.panels.annotate.differences import Differences, Predicted
 from workbench.ui.panels.annotate.finder import Finder
 from workbench.ui.panels.annotate.queue import FEW
 from workbench.ui.panels.annotate.remarks import GOLD, Name, WithRemarks
 from workbench.ui.panels.annotate.units import UnitState
+from workbench.ui.project import shown_layers
 
 if TYPE_CHECKING:
     from workbench.project.changes import Changes

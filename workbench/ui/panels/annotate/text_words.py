@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import theme
-from workbench.ui.offsets import is_rtl
+from workbench.ui.style import theme
+from workbench.ui.widgets.offsets import is_rtl
 from workbench.ui.widgets.text_scroll import LEFT
 from workbench.ui.widgets.words import words
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QRectF
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui import theme
+from workbench.ui.style import theme
 from workbench.ui.widgets.layout import scrolled
 from workbench.ui.widgets.span_layout import starts_rtl
 from workbench.ui.widgets.token_grid import NONE, PREDICTED, SUGGESTED, Cell, Tag, TokenGrid

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QFrame, QGridLayout, QVBoxLayout
 
 from workbench.base.i18n import _
-from workbench.ui import formats, plain, theme
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.chip import ChipButton
 from workbench.ui.widgets.key_cap import CommandCap
 from workbench.ui.widgets.layout import clear, line, row
@@ -48,7 +48,7 @@ class TokenSide(QFrame):
             CommandCap(settings, "annotate.tag-previous", "Shift+Up"),
         )
         hint = words(_("next, previous tag"), "caption", "muted")
-        plain.set_tip(hint, _("The most probable tags first, then those of the layer in order"))
+        escaping.set_tip(hint, _("The most probable tags first, then those of the layer in order"))
         layout.addWidget(row(*caps, hint, None, gap=6, margins=(14, 0, 14, 8)))
         layout.addWidget(line())
 
@@ -88,7 +88,7 @@ class TokenSide(QFrame):
         chip.clicked.connect(partial(self._pick, offer.label_id))
         row = offer.row
         source = self.state.made(row) if row is not None else offer.source or _("instant model")
-        plain.set_tip(chip, source)
+        escaping.set_tip(chip, source)
         self._offers.addWidget(chip, number, 0)
         if offer.score is not None:
             self._offers.addWidget(Meter(offer.score, name=name), number, 1)

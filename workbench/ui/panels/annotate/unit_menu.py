@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from workbench.base.i18n import _
 from workbench.text.sentences import WHOLE
-from workbench.ui import plain
 from workbench.ui.panels.annotate.units import TITLES
+from workbench.ui.style import escaping
 from workbench.ui.widgets.button import Button
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class UnitButton(Button):
         whole = _("Whole") if short else _("Whole document")
         self.set_text(units.message or (whole if units.kind == WHOLE else _(TITLES[units.kind])))
         keys = _("Enter: next, Alt+Up and Alt+Down: previous and next")
-        plain.set_tip(self, keys if units.ranges else _("Label by sentence or paragraph"))
+        escaping.set_tip(self, keys if units.ranges else _("Label by sentence or paragraph"))
 
     def _fill(self) -> None:
         units, menu = self._state.units, self._menu

@@ -10,7 +10,7 @@ from workbench.base.i18n import N_, _
 from workbench.operations.documents import parts
 from workbench.text.document import TEXT
 from workbench.text.sentences import SENTENCE, UNITS, WHOLE, unit_at, units_of
-from workbench.ui.opened import opened
+from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
     from workbench.text.document import Document

@@ -15,7 +15,7 @@ from workbench.text.labels import NUMBER, Layer
 from workbench.text.rows import row_id
 from workbench.text.scale import Scale, decimals_of, shortest
 from workbench.ui.panels.annotate.choices import ChoiceState
-from workbench.ui.unsaved import UnsavedText
+from workbench.ui.project.unsaved import UnsavedText
 
 if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
@@ -138,7 +138,7 @@ class ValueState(ChoiceState):
             self.unsaved[self.shown_id, row_id(layer)] = text
 
     def unsaved_texts(self) -> tuple[UnsavedText, ...]:
-        """See `ui.unsaved`."""
+        """See `ui.project.unsaved`."""
         names = {row_id(layer): layer.name for layer in self.layers}
         found = corpus.documents_of(self.project, [document for document, _layer in self.unsaved])
         keys = {row_id(document): document.key for document in found}

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
-from workbench.ui import plain, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.annotate.acts_bar import ActsBar
 from workbench.ui.panels.annotate.asking import Asking
@@ -37,6 +36,7 @@ from workbench.ui.panels.annotate.selection_bar import SelectionBar
 from workbench.ui.panels.annotate.sides import RightSide
 from workbench.ui.panels.annotate.sources import EVERY
 from workbench.ui.panels.annotate.spans_only import SpansOnly
+from workbench.ui.style import escaping, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.key_cap import follow_tip, with_key
@@ -131,7 +131,7 @@ class AnnotateView(View):
         message = _("Train {run} again on the current labels").format(run=run.name) if run else ""
         key = (AGAIN, "Ctrl+Shift+T")
         tip = with_key(message, self.state.context.settings, *key) if message else ""
-        plain.set_tip(self._train, tip)
+        escaping.set_tip(self._train, tip)
 
     def _build_centre(self) -> None:
         state = self.state

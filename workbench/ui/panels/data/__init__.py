@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
-from workbench.ui.acts import can_write, has_documents
 from workbench.ui.commands import Command
 from workbench.ui.panel import Panel
+from workbench.ui.shell.window_commands import can_write, has_documents
 
 if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
     from workbench.ui.panels.data.state import DataState
     from workbench.ui.panels.data.view import DataView
-    from workbench.ui.window import Window
+    from workbench.ui.shell.window import Window
 
 
 def _some(panel: DataPanel) -> bool:

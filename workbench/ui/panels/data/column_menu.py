@@ -9,8 +9,8 @@ from typing import Any
 from PySide6.QtWidgets import QMenu, QWidget
 
 from workbench.base.i18n import N_, _
-from workbench.ui import formats, plain
 from workbench.ui.panels.data.state import DataState
+from workbench.ui.style import escaping, formats
 from workbench.ui.widgets.document_rows import Extra
 
 TITLES = {
@@ -62,7 +62,7 @@ class ColumnMenu(QMenu):
             if self._state.is_field(name) and not separated:
                 self.addSeparator()
                 separated = True
-            action = self.addAction(plain.menu_text(title(name)))
+            action = self.addAction(escaping.menu_text(title(name)))
             action.setCheckable(True)
             action.setChecked(name in self._state.columns)
             action.toggled.connect(partial(self._turn, name))

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QCheckBox, QMenu, QSplitter, QTextEdit, QWidget
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
-from workbench.ui import formats, plain, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.data.dialogs import ASKED_ABOVE, DeleteDocuments
 from workbench.ui.panels.data.duplicates_state import (
@@ -22,6 +21,7 @@ from workbench.ui.panels.data.duplicates_state import (
     SIZES,
     DuplicatesState,
 )
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
@@ -120,7 +120,7 @@ class DuplicatesView(View):
         self._near = combo(
             [(near, _near_text(near)) for near in NEAR_CHOICES], name=_("Similarity")
         )
-        plain.set_tip(
+        escaping.set_tip(
             self._near,
             _("Jaccard similarity of the n-grams of two texts: common ones divided by all"),
         )
@@ -128,7 +128,7 @@ class DuplicatesView(View):
             [(size, _("n-grams of {n}").format(n=size)) for size in SIZES],
             name=_("Length of an n-gram"),
         )
-        plain.set_tip(self._size, _("Words of an n-gram; longer ones suit long texts"))
+        escaping.set_tip(self._size, _("Words of an n-gram; longer ones suit long texts"))
         for box in (self._near, self._size):
             box.setMinimumWidth(theme.px(150))
             box.setMaximumWidth(theme.px(190))
@@ -344,7 +344,7 @@ class DuplicatesView(View):
         fix = ngettext("Fix {n:,} leak", "Fix {n:,} leaks", len(leaks))
         self._fix.set_text(fix.format(n=len(leaks)))
         self._rule.setCurrentIndex(RULES.index(state.rule))
-        plain.set_tip(self._rule, RULE_TIPS[state.rule])
+        escaping.set_tip(self._rule, RULE_TIPS[state.rule])
 
     def _show_members(self) -> None:
         state, group = self.state, self.state.group

@@ -15,8 +15,8 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.operations.documents import corpus
 from workbench.operations.runs import results as runs
-from workbench.ui import plain
-from workbench.ui.opened import opened
+from workbench.ui.project.opened import opened
+from workbench.ui.style import escaping
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog
@@ -97,7 +97,7 @@ class ExportDialog(Dialog):
         self._run_field = Field(_("Predictions of which run?"), self._run, name=_("Run"))
         self._escape = QCheckBox(_("Escape cells that spreadsheet programs would run as formulas"))
         self._escape.setAccessibleName(_("Escape formulas"))
-        plain.set_tip(
+        escaping.set_tip(
             self._escape,
             _(
                 "Puts ' before cells that begin with =, +, -, @, a tab or a carriage return. "
@@ -150,11 +150,11 @@ class ExportDialog(Dialog):
         format = self._format.currentData()
         several = bool(self._formats[format].options.get("several"))
         self._source.button("both").setEnabled(several and bool(self._runs))
-        plain.set_tip(
+        escaping.set_tip(
             self._source.button("both"), "" if several else _("This format cannot hold both")
         )
         self._source.button("predictions").setEnabled(bool(self._runs))
-        plain.set_tip(
+        escaping.set_tip(
             self._source.button("predictions"),
             "" if self._runs else _("No run with predictions yet"),
         )

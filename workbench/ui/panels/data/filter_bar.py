@@ -13,9 +13,9 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.text.document import SPLITS
 from workbench.text.rows import row_id
-from workbench.ui import formats, plain, theme
 from workbench.ui.panels.data.column_menu import ColumnMenu
 from workbench.ui.panels.data.state import DataState
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.button import Segments, icon_button
 from workbench.ui.widgets.field import combo, fill
 from workbench.ui.widgets.layout import row
@@ -165,7 +165,7 @@ class FilterBar(QWidget):
             "discarded": _("Discarded in all selected layers"),
         }
         for state, tip in tips.items():
-            plain.set_tip(self._states.button(state), tip)
+            escaping.set_tip(self._states.button(state), tip)
 
     def _label_items(self) -> list[tuple[tuple[int, int | None], str]]:
         items: list[tuple[tuple[int, int | None], str]] = []

@@ -14,8 +14,8 @@ from workbench.operations.documents import corpus
 from workbench.text import query_edit
 from workbench.text.query import Term
 from workbench.text.rows import row_id
-from workbench.ui.opened import opened
-from workbench.ui.query_text import QueryText
+from workbench.ui.project.opened import opened
+from workbench.ui.project.query_text import QueryText
 
 if TYPE_CHECKING:
     from workbench.text.labels import Layer

@@ -22,8 +22,8 @@ from PySide6.QtWidgets import (
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats, icons, plain, theme
 from workbench.ui.panels.data.import_state import ImportState
+from workbench.ui.style import escaping, formats, icons, theme
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.delegates import follow_direction
@@ -199,7 +199,7 @@ class PreviewTable(QTableWidget):
             line = QTableWidgetItem(shown.name or formats.count(shown.line))
             if shown.problem:
                 line.setIcon(icons.icon("circle-x", "bad", theme.px(14)))
-                plain.set_tip(line, shown.problem)
+                escaping.set_tip(line, shown.problem)
             self.setVerticalHeaderItem(number, line)
             cells = (
                 shown.cells
@@ -350,7 +350,7 @@ def _item(cell: str, problem: str) -> QTableWidgetItem:
     text = " ".join(cell[:CELL].split())
     item = QTableWidgetItem(text)
     item.setData(_PROBLEM, bool(problem))
-    plain.set_tip(item, f"{text}\n\n{problem}".strip() if problem else text)
+    escaping.set_tip(item, f"{text}\n\n{problem}".strip() if problem else text)
     return item
 
 

@@ -20,10 +20,10 @@ from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.operations.documents import corpus
 from workbench.text.segmenters import base as segmenters
-from workbench.ui import formats, theme
 from workbench.ui.panels.data.column_roles import DELIMITED
 from workbench.ui.panels.data.import_columns import ImportColumns
 from workbench.ui.panels.data.import_state import GUESS, ImportState
+from workbench.ui.style import formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog

@@ -16,8 +16,8 @@ from workbench.operations.documents import corpus
 from workbench.operations.schema import labels as schema
 from workbench.operations.transfer import import_choice
 from workbench.text.segmenters import base as segmenters
-from workbench.ui.opened import opened
 from workbench.ui.panels.data.column_roles import COLUMNS, Roles
+from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
     from workbench.operations.application.background import Done

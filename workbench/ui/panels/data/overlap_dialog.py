@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
 from workbench.base.events import ALL
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
-from workbench.ui import formats, theme
 from workbench.ui.panels.data.overlap_state import SPLITS, OverlapState
+from workbench.ui.style import formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field, combo

@@ -11,9 +11,9 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.text.document import SPLITS
 from workbench.text.labels import Layer
-from workbench.ui import plain
 from workbench.ui.commands import SEPARATOR, Choice
 from workbench.ui.panels.data.state import DataState
+from workbench.ui.style import escaping
 
 STATES = ("pending", "draft", "submitted", "discarded")
 Choices = tuple[Choice | None, ...]
@@ -55,10 +55,13 @@ def flag_choices(state: DataState) -> Choices:
     """Set a flag, or remove it."""
     names = state.flag_names
     taken = tuple(
-        Choice(plain.menu_text(name), partial(state.set_flag, name, on=False)) for name in names
+        Choice(escaping.menu_text(name), partial(state.set_flag, name, on=False)) for name in names
     )
     return (
-        *(Choice(plain.menu_text(name), partial(state.set_flag, name, on=True)) for name in names),
+        *(
+            Choice(escaping.menu_text(name), partial(state.set_flag, name, on=True))
+            for name in names
+        ),
         SEPARATOR,
         Choice(_("&Remove"), choices=taken),
     )
@@ -77,7 +80,7 @@ def class_choices(state: DataState) -> Choices:
         ],
         lambda layer: (
             *(
-                Choice(plain.menu_text(label.name), partial(state.set_class, layer, label))
+                Choice(escaping.menu_text(label.name), partial(state.set_class, layer, label))
                 for label in layer.labels
             ),
             SEPARATOR,
@@ -113,7 +116,7 @@ def _by_layer(layers: Sequence[Layer], lines: Callable[[Layer], Choices]) -> Cho
 
 
 def _layer_line(layer: Layer, lines: Choices) -> Choice:
-    return Choice(plain.menu_text(layer.name), choices=lines)
+    return Choice(escaping.menu_text(layer.name), choices=lines)
 
 
 _NOTHING: Choices = (Choice("–", enabled=False),)

@@ -14,8 +14,8 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.operations.documents.splits import LabelSplits, SplitPreview
 from workbench.text.labels import Label
-from workbench.ui import formats, plain, theme
 from workbench.ui.panels.data.splits_state import SplitsState
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog
@@ -116,7 +116,7 @@ class SplitsDialog(Dialog):
         flow = FlowLayout(area, gap=16)
         for name, submitted in self._state.layers.items():
             message = _("{layer} ({n:,} submitted)").format(layer=name, n=submitted)
-            box = QCheckBox(plain.menu_text(message))
+            box = QCheckBox(escaping.menu_text(message))
             box.setAccessibleName(name)
             box.setChecked(name in self._state.chosen)
             box.setEnabled(submitted > 0)

@@ -9,7 +9,7 @@ from workbench.base.events import State
 from workbench.base.watch import Watch
 from workbench.operations.documents import splits
 from workbench.operations.documents.splits import SplitChoice, SplitData, SplitPreview
-from workbench.ui.opened import opened
+from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
     from workbench.project.changes import Changes

@@ -16,9 +16,9 @@ from workbench.text.labels import Label, Layer
 from workbench.text.parts import is_part
 from workbench.text.query import QueryError
 from workbench.text.rows import row_id
-from workbench.ui import shown_layers
 from workbench.ui.dialogs import parts_state
 from workbench.ui.panels.data.selection import SelectionState
+from workbench.ui.project import shown_layers
 
 if TYPE_CHECKING:
     from workbench.project.changes import Changes

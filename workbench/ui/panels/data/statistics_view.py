@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QComboBox, QFrame, QGridLayout, QSizePolicy, QWidg
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats, plain, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.data.statistics_state import BINS, LIMITS, StatisticsState
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chart import ask_numbers, ask_picture, save_menu
@@ -355,7 +355,7 @@ def _layer_box(name: str, choose: Callable[[str], Any]) -> QComboBox:
     box = combo(name=name)
     box.setMaximumWidth(theme.px(124))
     box.activated.connect(lambda _at: choose(box.currentData()))
-    plain.set_tip(box, name)
+    escaping.set_tip(box, name)
     return box
 
 

@@ -13,11 +13,11 @@ from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.text.document import SPLITS
-from workbench.ui import plain, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.data import column_menu, row_menu
 from workbench.ui.panels.data.filter_bar import FilterBar
 from workbench.ui.panels.data.state import DOCUMENTS, DUPLICATES, STATISTICS, DataState
+from workbench.ui.style import escaping, theme
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.context_menu import RowMenu
 from workbench.ui.widgets.context_menu import fill as fill_menu
@@ -69,7 +69,7 @@ class DataView(View):
         self._import = Button(_("Import…"), "download", "primary", on=self.ask_import)
         self._export = Button(_("Export…"), "upload", on=self.ask_export)
         self._splits = Button(_("Create splits…"), "filter", "quiet", on=self.ask_splits)
-        plain.set_tip(
+        escaping.set_tip(
             self._splits,
             _("Divide the submitted documents into train, dev and test, with a preview"),
         )
@@ -329,7 +329,7 @@ class DataView(View):
         self._layers_button.setVisible(len(state.layers) > 1 and state.view == DOCUMENTS)
         self._layers.clear()
         for layer in state.layers:
-            action = self._layers.addAction(plain.menu_text(layer.name))
+            action = self._layers.addAction(escaping.menu_text(layer.name))
             action.setCheckable(True)
             action.setChecked(layer.id not in state.off)
             action.toggled.connect(lambda on, id=layer.id: state.switch_layer(id, on))

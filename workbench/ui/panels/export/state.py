@@ -17,7 +17,7 @@ from workbench.base.registry import registry
 from workbench.exporters.model.results import ExportResult, Verification
 from workbench.jobs.events import Finished, Output, Started
 from workbench.operations.models import export
-from workbench.ui.opened import opened
+from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job

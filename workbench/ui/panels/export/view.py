@@ -18,12 +18,12 @@ from PySide6.QtWidgets import (
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats, plain, theme
-from workbench.ui.formats import size, when_iso
 from workbench.ui.panel import View
 from workbench.ui.panels.export.state import Checked, ExportState
-from workbench.ui.run_words import first_score
-from workbench.ui.waits import Waits, of_project
+from workbench.ui.project.queue_position import Waits, of_project
+from workbench.ui.style import escaping, formats, theme
+from workbench.ui.style.formats import size, when_iso
+from workbench.ui.style.run_text import first_score
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
@@ -202,7 +202,7 @@ class _Choices(QFrame):
         if focused is self.start and state.busy:
             self.cancel.setFocus()
         self.start.setEnabled(state.ready)
-        plain.set_tip(self.start, state.missing)
+        escaping.set_tip(self.start, state.missing)
         if focused is self.cancel and not state.busy:
             self.start.setFocus()
 
@@ -243,7 +243,7 @@ class _FormatCard(QFrame):
         self.box.setChecked(chosen)
         self.box.setEnabled(not offer.unfit)
         call(self.box, offer.title, offer.unfit or offer.purpose)
-        plain.set_tip(self.box, offer.unfit)
+        escaping.set_tip(self.box, offer.unfit)
         self._purpose.setText(offer.unfit or offer.purpose)
         self._size.setText("" if offer.unfit else _("about {size}").format(size=size(offer.bytes)))
 

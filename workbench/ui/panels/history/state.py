@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
-from workbench.ui.formats import when_iso
-from workbench.ui.opened import opened
+from workbench.ui.project.opened import opened
+from workbench.ui.style.formats import when_iso
 
 if TYPE_CHECKING:
     from workbench.project.changes import Changes

@@ -7,10 +7,10 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QVBoxLayout
 
 from workbench.base.i18n import _
-from workbench.ui import formats, theme
 from workbench.ui.commands import Choice
 from workbench.ui.panel import View
 from workbench.ui.panels.history.state import HistoryState, StepRow
+from workbench.ui.style import formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.context_menu import RowMenu
 from workbench.ui.widgets.empty import EmptyState

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from workbench.base.events import concerns
 from workbench.base.i18n import _
 from workbench.base.records import plain_rows, to_plain
-from workbench.ui import theme
 from workbench.ui.panels.inspect.shown import Shown
 from workbench.ui.panels.inspect.state import InspectState
+from workbench.ui.style import theme
 
 if TYPE_CHECKING:
     from workbench.operations.inspecting.inspect import Choice

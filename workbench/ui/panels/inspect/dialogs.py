@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from workbench.base.i18n import _
 from workbench.base.terms import term
-from workbench.ui import theme
+from workbench.ui.style import theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field

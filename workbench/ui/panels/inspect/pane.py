@@ -18,10 +18,10 @@ from PySide6.QtWidgets import (
 from workbench.base.events import ALL
 from workbench.base.i18n import _
 from workbench.base.registry import registry
-from workbench.ui import theme
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.samples import Sample, samples
 from workbench.ui.panels.inspect.views.plain import plain_view
+from workbench.ui.style import theme
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
@@ -31,9 +31,9 @@ from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.words import Elided, IconLabel, words
 
 if TYPE_CHECKING:
-    from workbench.ui.indexing import Build
     from workbench.ui.panels.inspect.shown import Shown
     from workbench.ui.panels.inspect.state import InspectState
+    from workbench.ui.project.indexing import Build
 
 DIM_AFTER = 250  # milliseconds of waiting until the previous result is dimmed
 DIMMED = 0.45

@@ -14,8 +14,8 @@ from workbench.inspection.spec import QUESTIONS, Answer, InspectorInfo, light
 
 if TYPE_CHECKING:
     from workbench.operations.inspecting.inspect import Offer
-    from workbench.ui.indexing import Build, Indexing
     from workbench.ui.panels.inspect.state import InspectState
+    from workbench.ui.project.indexing import Build, Indexing
 
 
 class Shown(State):
@@ -156,7 +156,7 @@ class Shown(State):
     def indexing(self) -> Indexing:
         """The index of the documents that the inspector needs."""
         if self._indexing is None:
-            from workbench.ui.indexing import Indexing
+            from workbench.ui.project.indexing import Indexing
 
             page = self.page
             self._indexing = Indexing(

@@ -12,12 +12,12 @@ from workbench.operations.annotation import annotate
 from workbench.operations.inspecting import examine, inspect, inspect_host
 from workbench.operations.inspecting.inspect import Choice, Offer
 from workbench.text.typed import QUESTIONS
-from workbench.ui.opened import opened
 from workbench.ui.panels.inspect.corpus import Corpus
 from workbench.ui.panels.inspect.examined import Examined
 from workbench.ui.panels.inspect.kept import Kept
 from workbench.ui.panels.inspect.samples import samples
 from workbench.ui.panels.inspect.shown import Shown
+from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
     from workbench.project.changes import Changes

@@ -17,13 +17,13 @@ from PySide6.QtWidgets import (
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
-from workbench.ui import theme
 from workbench.ui.panel import View
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.pane import Pane
 from workbench.ui.panels.inspect.saving import fill_menu
 from workbench.ui.panels.inspect.state import InspectState
 from workbench.ui.panels.inspect.view_list import ViewList
+from workbench.ui.style import theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.field import Field, combo, fill
 from workbench.ui.widgets.flow import flow

@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import icons, plain, theme
 from workbench.ui.panels.inspect.shown import by_question
+from workbench.ui.style import escaping, icons, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.layout import column, layout_of, scrolled
 from workbench.ui.widgets.words import words
@@ -130,7 +130,9 @@ class ViewList(QFrame):
         message = ngettext("{n} view not available", "{n} views not available", count)
         self._fold.set_text(message.format(n=count))
         self._fold.setVisible(bool(refused))
-        plain.set_tip(self._fold, "\n".join(f"{offer.title}: {offer.refused}" for offer in refused))
+        escaping.set_tip(
+            self._fold, "\n".join(f"{offer.title}: {offer.refused}" for offer in refused)
+        )
         layout = layout_of(self._reasons)
         while (item := layout.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:

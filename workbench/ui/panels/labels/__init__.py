@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
-from workbench.ui.acts import can_write
 from workbench.ui.commands import Command
 from workbench.ui.panel import Panel
+from workbench.ui.shell.window_commands import can_write
 
 if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QComboBox, QCompleter, QLineEdit, QWidget
 
 from workbench.base.i18n import _
 from workbench.text.rows import row_id
-from workbench.ui import formats, theme
 from workbench.ui.panels.labels.changes import ChangeState, MergeState, MoveState, SplitState
+from workbench.ui.style import formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field, combo

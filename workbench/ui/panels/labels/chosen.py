@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats, plain, theme
 from workbench.ui.panels.labels.changes import MERGE, MOVE, SPLIT
 from workbench.ui.panels.labels.rules import KindPart
 from workbench.ui.panels.labels.state import LabelRow, LabelsState
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chip import Chip
 from workbench.ui.widgets.field import Field, combo
@@ -117,7 +117,7 @@ class Chosen(QFrame):
             (self._move, state.can_relocate, _("There is no other layer.")),
         ):
             button.setEnabled(able)
-            plain.set_tip(button, reason if state.editable and not able else "")
+            escaping.set_tip(button, reason if state.editable and not able else "")
 
     def _show(self, rows: tuple[LabelRow, ...]) -> None:
         first, flag = rows[0].label, len(rows) == 1

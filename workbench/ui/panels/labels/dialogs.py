@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
-from workbench.ui import theme
 from workbench.ui.dialogs.new_project import Kind, all_kinds, split_labels
+from workbench.ui.style import theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field, combo

@@ -12,7 +12,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.text.relations import ANY, Pair, directed, pairs, span_layer
 from workbench.text.snap import TITLES
-from workbench.ui import plain
+from workbench.ui.style import escaping
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field, combo
@@ -52,7 +52,7 @@ class KindPart(QWidget):
             "What the boundaries of spans snap to in Annotate. Hold Alt to select single "
             "characters."
         )
-        plain.set_tip(self.snap, tip)
+        escaping.set_tip(self.snap, tip)
         self.snap.setMinimumContentsLength(8)
         self._snapping = column(words(_("Spans snap to"), "small", "muted"), self.snap, gap=4)
         layout.addWidget(self._message)

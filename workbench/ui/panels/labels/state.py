@@ -19,11 +19,11 @@ from workbench.text.relations import Pair, pairs, span_layer
 from workbench.text.rows import row_id
 from workbench.text.scale import Scale
 from workbench.text.snap import snap_of
-from workbench.ui import formats
-from workbench.ui.opened import opened
 from workbench.ui.panels.labels.groups import Groups
 from workbench.ui.panels.labels.written import Guidelines
-from workbench.ui.unsaved import UnsavedText
+from workbench.ui.project.opened import opened
+from workbench.ui.project.unsaved import UnsavedText
+from workbench.ui.style import formats
 
 if TYPE_CHECKING:
     from workbench.project.changes import Changes
@@ -350,7 +350,7 @@ class LabelsState(State):
             self.context.fail(error)
 
     def store_texts(self) -> WorkbenchError | None:
-        """See `ui.unsaved`."""
+        """See `ui.project.unsaved`."""
         return self.guidelines.store()
 
     def unsaved_texts(self) -> tuple[UnsavedText, ...]:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _, ngettext
 from workbench.text.labels import NUMBERS
-from workbench.ui import formats, plain, theme
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.field import Field
 from workbench.ui.widgets.layout import column, row
@@ -44,7 +44,7 @@ class Histogram(QWidget):
             for low, high, count in bins
         ]
         self.setAccessibleDescription(", ".join(message))
-        plain.set_tip(self, "\n".join(message))
+        escaping.set_tip(self, "\n".join(message))
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.labels.changes import MERGE, MOVE, SPLIT
 from workbench.ui.panels.labels.chosen import CHOSEN_WIDTH, Chosen
@@ -24,6 +23,7 @@ from workbench.ui.panels.labels.guideline import Guideline
 from workbench.ui.panels.labels.rules import kind_icon
 from workbench.ui.panels.labels.state import LabelRow, LabelsState, LayerRow
 from workbench.ui.panels.labels.values import ValuesPage
+from workbench.ui.style import formats, theme
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.chip import chip_width
 from workbench.ui.widgets.delegates import INDENT

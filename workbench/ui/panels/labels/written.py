@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
 from workbench.operations.schema import labels
-from workbench.ui.unsaved import UnsavedText
+from workbench.ui.project.unsaved import UnsavedText
 
 if TYPE_CHECKING:
     from workbench.ui.panels.labels.state import LabelsState
@@ -25,7 +25,7 @@ class Guidelines:
         return self.written.get(layer_id, stored)
 
     def store(self) -> WorkbenchError | None:
-        """See `ui.unsaved`."""
+        """See `ui.project.unsaved`."""
         failed = None
         stored = {row.id: row.layer.guideline for row in self._state.layers}
         for layer_id, text in list(self.written.items()):

@@ -8,7 +8,6 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui import formats, theme
 from workbench.ui.panels.models.analogies_state import (
     TITLES,
     AnalogiesState,
@@ -18,6 +17,7 @@ from workbench.ui.panels.models.analogies_state import (
     score,
     with_ngrams,
 )
+from workbench.ui.style import formats, theme
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field

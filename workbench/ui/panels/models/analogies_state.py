@@ -14,7 +14,7 @@ from workbench.base.watch import Watch
 from workbench.operations.models import vectors
 from workbench.runtime.vectors.evaluation import Analogies, Similarity
 from workbench.runtime.vectors.lexicon import COSINE, MEASURES
-from workbench.ui import formats
+from workbench.ui.style import formats
 
 if TYPE_CHECKING:
     from workbench.models.spec import ModelInfo

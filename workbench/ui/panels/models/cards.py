@@ -11,7 +11,6 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QFrame, QGridLayout, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui import plain, theme
 from workbench.ui.commands import SEPARATOR, Choice
 from workbench.ui.panels.models.state import (
     ORIGINS,
@@ -21,6 +20,7 @@ from workbench.ui.panels.models.state import (
     published_facts,
     uses_text,
 )
+from workbench.ui.style import escaping, theme
 from workbench.ui.widgets.block_map import BlockMap, Mark
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
@@ -141,7 +141,7 @@ class ModelCard(QFrame):
             name=_("Train with {name}").format(name=info.name),
         )
         train.setEnabled(state.can_train)
-        plain.set_tip(train, "" if state.can_train else _("Open a project first."))
+        escaping.set_tip(train, "" if state.can_train else _("Open a project first."))
         inspect = Button(
             _("Inspect"),
             "scan-search",

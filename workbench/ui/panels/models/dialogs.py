@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QLineEdit, QWidget
 
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats
 from workbench.ui.panels.models.download import DownloadState, repository_words
 from workbench.ui.panels.models.state import UNKNOWN, facts
+from workbench.ui.style import formats
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog

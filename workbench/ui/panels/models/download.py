@@ -12,7 +12,7 @@ from workbench.base.i18n import _, ngettext
 from workbench.models.results import Download, Repository, SearchHit, SearchResult
 from workbench.models.spec.licences import spdx
 from workbench.operations.models import installed as operations
-from workbench.ui import formats
+from workbench.ui.style import formats
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job

@@ -9,9 +9,9 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
 
 from workbench.base.i18n import _
-from workbench.ui import icons, theme
 from workbench.ui.panels.models.listing import Row
 from workbench.ui.panels.models.state import number_words
+from workbench.ui.style import icons, theme
 from workbench.ui.widgets.table import Column, Table
 
 INDENT = 20  # pixels at 100%: models below the title of their family

@@ -13,9 +13,9 @@ from PySide6.QtGui import QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QMenu
 
 from workbench.base.i18n import _
-from workbench.ui import theme
 from workbench.ui.panels.models.listing import Row
 from workbench.ui.panels.models.state import number_words
+from workbench.ui.style import theme
 from workbench.ui.widgets import picture
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.flow import flow

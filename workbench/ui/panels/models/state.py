@@ -19,7 +19,6 @@ from workbench.models.spec.licences import spdx
 from workbench.operations.models import first_batch, vectors
 from workbench.operations.models import installed as operations
 from workbench.operations.runs import published
-from workbench.ui import formats
 from workbench.ui.dialogs.batch_state import BatchState
 from workbench.ui.panels.models import listing
 from workbench.ui.panels.models.analogies_state import AnalogiesState
@@ -27,6 +26,7 @@ from workbench.ui.panels.models.listing import Row
 from workbench.ui.panels.models.suit_state import SuitState
 from workbench.ui.panels.models.tokenizers_state import TokenizersState
 from workbench.ui.panels.models.word_map_state import WordMapState
+from workbench.ui.style import formats
 
 if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run

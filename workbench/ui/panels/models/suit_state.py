@@ -19,7 +19,7 @@ from workbench.operations.models import lm_evaluation, recommend
 from workbench.operations.models.recommend import Ranked
 from workbench.operations.models.vectors import texts_of
 from workbench.pretraining.results import ModelFit
-from workbench.ui import formats
+from workbench.ui.style import formats
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job

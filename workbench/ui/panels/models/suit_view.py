@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QFileDialog, QFrame
 
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats, plain, theme
 from workbench.ui.panels.models.suit_state import (
     SAMPLES,
     SuitState,
@@ -24,6 +23,7 @@ from workbench.ui.panels.models.suit_state import (
     per_token,
     rule_words,
 )
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
@@ -180,7 +180,7 @@ class SuitView(QFrame):
     def _result(self) -> QFrame:
         self._train = Button("", "activity", "primary", small=True, on=self.state.train)
         self._sentence = Elided("", "small", "muted")
-        plain.set_tip(self._sentence, rule_words())
+        escaping.set_tip(self._sentence, rule_words())
         self._table = Table(COLUMNS, name=_("Measured models"), key=lambda row: row.fit.name)
         self._hide_columns()
         self._table.chosen.connect(self._chosen)

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QFrame, QLineEdit, QTabBar
 
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import N_, _
-from workbench.ui import formats, theme
 from workbench.ui.panels.models.tokenizers_state import KINDS, TokenizersState
+from workbench.ui.style import formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog

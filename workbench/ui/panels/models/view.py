@@ -20,13 +20,13 @@ from PySide6.QtWidgets import (
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
-from workbench.ui import theme
 from workbench.ui.panel import View
 from workbench.ui.panels.models import listing
 from workbench.ui.panels.models.cards import ModelCard, PublishedCard
 from workbench.ui.panels.models.family_table import FamilyTable
 from workbench.ui.panels.models.state import DIRECTION_CHOICES, ModelsState
 from workbench.ui.panels.models.suit_view import SuitView
+from workbench.ui.style import theme
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import choose, combo, fill

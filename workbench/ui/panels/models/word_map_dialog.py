@@ -6,8 +6,8 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats, theme
 from workbench.ui.panels.models.word_map_state import MOST, WordMapState
+from workbench.ui.style import formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field

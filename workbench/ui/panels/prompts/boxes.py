@@ -17,8 +17,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
-from workbench.ui import plain, theme
-from workbench.ui.offsets import DisplayText, Utf16Map
+from workbench.ui.style import escaping, theme
+from workbench.ui.widgets.offsets import DisplayText, Utf16Map
 
 GAP = 8  # pixels between a line number and the text
 
@@ -72,7 +72,7 @@ class TemplateBox(MonoBox):
         self._wrong = block.blockNumber() if block else None
         self.highlight(QTextCursor(block) if block else None, "bad_soft", whole_line=True)
         self.setAccessibleDescription(message)
-        plain.set_tip(self._numbers, message)
+        escaping.set_tip(self._numbers, message)
         self._numbers.update()
 
     def go_to(self, line: int) -> None:

@@ -13,9 +13,11 @@ from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
-from workbench.ui import formats, plain, theme
-from workbench.ui.formats import points
-from workbench.ui.interval_words import (
+from workbench.ui.panels.prompts.state import PromptsState
+from workbench.ui.project.queue_position import Waits, of_project
+from workbench.ui.style import escaping, formats, theme
+from workbench.ui.style.formats import points
+from workbench.ui.style.interval_text import (
     few_tip,
     interval_method,
     interval_text,
@@ -23,9 +25,7 @@ from workbench.ui.interval_words import (
     named_interval,
     score_tip,
 )
-from workbench.ui.panels.prompts.state import PromptsState
-from workbench.ui.run_words import is_error, label_hint, score_text, score_title
-from workbench.ui.waits import Waits, of_project
+from workbench.ui.style.run_text import is_error, label_hint, score_text, score_title
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
@@ -295,7 +295,7 @@ class Outcome(QFrame):
             shown.interval.setText(named_interval(pair, name))
             tip = score_tip(name, pair)
             method = interval_method(evaluation.intervals)
-            plain.set_tip(shown.frame, f"{tip}\n{method}" if pair else tip)
+            escaping.set_tip(shown.frame, f"{tip}\n{method}" if pair else tip)
         self._table.rows_model.set_rows(list(evaluation.per_label))
         message = ngettext("{n} document of {split}", "{n} documents of {split}", evaluation.n)
         self._time.setText(message.format(n=evaluation.n, split=term(evaluation.split)))

@@ -22,10 +22,10 @@ from workbench.operations.runs import results, run_results
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.schema import labels
 from workbench.tasks import spec as tasks
-from workbench.ui.opened import opened
 from workbench.ui.panels.prompts.live import Live
 from workbench.ui.panels.prompts.scorer import Scorer
 from workbench.ui.panels.prompts.templates import OWN, Known, known_templates, unused_name
+from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
     from workbench.jobs.events import Event

@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.base.options import Option
-from workbench.ui import formats, plain, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.prompts.boxes import PreviewBox, TemplateBox
 from workbench.ui.panels.prompts.outcome import Outcome, candidate_name, set_outdated
 from workbench.ui.panels.prompts.state import PromptsState
 from workbench.ui.panels.prompts.templates import OWN
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
@@ -164,7 +164,7 @@ class PromptsView(View):
         self._calibration.activated.connect(
             lambda _i: state.set(calibration=self._calibration.currentData())
         )
-        plain.set_tip(self._calibration, CALIBRATION_HELP)
+        escaping.set_tip(self._calibration, CALIBRATION_HELP)
         self._shots, self._seed = _spin(0, 64), _spin(0, 99_999)
         self._shots.valueChanged.connect(lambda value: state.set(shots=value))
         self._seed.valueChanged.connect(lambda value: state.set(seed=value))
@@ -384,7 +384,7 @@ class PromptsView(View):
             if state.layer and not state.dev
             else ""
         )
-        plain.set_tip(self._run, why)
+        escaping.set_tip(self._run, why)
         self._try.setEnabled(state.preview is not None and not state.problem and not state.asking)
         self._suggest.setEnabled(
             bool(state.live and state.live.status in ("done", "stopped"))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import theme
 from workbench.ui.panels.results.average_state import (
     DEFINITION,
     AverageState,
@@ -18,6 +17,7 @@ from workbench.ui.panels.results.average_state import (
     kind_text,
 )
 from workbench.ui.panels.results.gold_words import SPLITS
+from workbench.ui.style import theme
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog

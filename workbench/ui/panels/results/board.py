@@ -13,9 +13,6 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QSplitter, QVBoxLayout
 from shiboken6 import isValid
 
 from workbench.base.i18n import N_, _, ngettext
-from workbench.ui import formats, plain, theme
-from workbench.ui.formats import points
-from workbench.ui.interval_words import pair_of, score_tip
 from workbench.ui.panels.results.board_state import BoardState, kind_of
 from workbench.ui.panels.results.comparing import score_hint
 from workbench.ui.panels.results.comparison import ComparisonView
@@ -23,7 +20,16 @@ from workbench.ui.panels.results.details import TrainOverlap
 from workbench.ui.panels.results.gold_words import SPLITS
 from workbench.ui.panels.results.seen import SeenCallout
 from workbench.ui.panels.results.state import ResultsState
-from workbench.ui.run_words import is_fraction, main_score, missing_task, score_text, score_title
+from workbench.ui.style import escaping, formats, theme
+from workbench.ui.style.formats import points
+from workbench.ui.style.interval_text import pair_of, score_tip
+from workbench.ui.style.run_text import (
+    is_fraction,
+    main_score,
+    missing_task,
+    score_text,
+    score_title,
+)
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
@@ -280,7 +286,7 @@ class BoardView(QFrame):
         self._score_here = Button(_("Score on this test set"), small=True, on=self._score_current)
         self._score_here.hide()
         self._several = Button(_("Average…"), small=True, on=self._show_average)
-        plain.set_tip(self._several, _("Main scores over several layers, and their mean"))
+        escaping.set_tip(self._several, _("Main scores over several layers, and their mean"))
         self._bar = QueryBar(state.query, placeholder=_("Score only documents that match a query"))
         self._head = bar(
             words(_("Layer"), "small", "muted"), self._layer,
@@ -328,7 +334,7 @@ class BoardView(QFrame):
             part.setVisible(bool(state.layers))
         names = (found.names if found is not None else ()) or (state.score,)
         fill(self._score, [(name, score_title(name)) for name in names], state.score)
-        plain.set_tip(self._score, score_hint(state.score))
+        escaping.set_tip(self._score, score_hint(state.score))
         self._split.set(state.split)
         self._busy.setText(state.busy)
         self._problem.set(state.problem, "warn")
@@ -349,7 +355,7 @@ class BoardView(QFrame):
             return
         self._about.setText(self._describe())
         test_set = _("Fingerprint of the test set: {hash}").format(hash=found.fingerprint)
-        plain.set_tip(self._about, f"{_(found.definition)}\n{test_set}")
+        escaping.set_tip(self._about, f"{_(found.definition)}\n{test_set}")
         self.table.show_state()
         self._fit_columns()
         self._fit_table()

@@ -15,11 +15,11 @@ from workbench.operations.evaluation import board_export
 from workbench.operations.runs import results
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.text.query import QueryError
-from workbench.ui import formats
-from workbench.ui.interval_words import interval_method
 from workbench.ui.panels.results.comparing import MOST, Comparing, score_hint
-from workbench.ui.query_text import QueryText
-from workbench.ui.run_words import score_title
+from workbench.ui.project.query_text import QueryText
+from workbench.ui.style import formats
+from workbench.ui.style.interval_text import interval_method
+from workbench.ui.style.run_text import score_title
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.board import Board, Entry, Rankings

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QTabBar, QVBoxLay
 from shiboken6 import isValid
 
 from workbench.base.i18n import N_, _, ngettext
-from workbench.ui import formats, theme
 from workbench.ui.panels.results.comparing import Comparing
 from workbench.ui.panels.results.comparison_parts import (
     LabelsPart,
@@ -22,6 +21,7 @@ from workbench.ui.panels.results.comparison_parts import (
 )
 from workbench.ui.panels.results.details import TrainOverlap
 from workbench.ui.panels.results.seen import SeenCallout
+from workbench.ui.style import formats, theme
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.later import LaterStack

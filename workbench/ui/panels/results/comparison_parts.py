@@ -10,9 +10,6 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from workbench.base.i18n import N_, _, ngettext
 from workbench.base.terms import term
-from workbench.ui import formats, plain
-from workbench.ui.formats import points
-from workbench.ui.interval_words import few_tip
 from workbench.ui.panels.results.comparing import (
     BOOTSTRAP,
     MCNEMAR,
@@ -21,7 +18,10 @@ from workbench.ui.panels.results.comparing import (
     option_titles,
     score_hint,
 )
-from workbench.ui.run_words import score_names, score_text, score_title
+from workbench.ui.style import escaping, formats
+from workbench.ui.style.formats import points
+from workbench.ui.style.interval_text import few_tip
+from workbench.ui.style.run_text import score_names, score_text, score_title
 from workbench.ui.widgets.layout import column, row, scrolled
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
@@ -159,7 +159,7 @@ class TestsPart(_Part):
         main = pair.differences.get(found.score)
         message = _("Difference in {score}").format(score=score_title(found.score))
         self._names[0].setText(message)
-        plain.set_tip(self._names[0], f"{score_hint(found.score)}\n{_(found.definition)}")
+        escaping.set_tip(self._names[0], f"{score_hint(found.score)}\n{_(found.definition)}")
         self._difference.setText(_signed(main, found.score))
         self._interval.setText(_interval(main, found.score))
         right = pair.both_right + len(pair.only_first), pair.both_right + len(pair.only_second)

@@ -18,7 +18,7 @@ from workbench.operations.runs.rerun import Difference, differences
 from workbench.operations.runs.trained_on import TrainingTexts
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
-from workbench.ui.run_words import score_text, words_of
+from workbench.ui.style.run_text import score_text, words_of
 
 if TYPE_CHECKING:
     from workbench.metrics.evaluation import Evaluation

@@ -14,7 +14,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.operations.runs import predict_files, run_list
 from workbench.operations.runs import results as operations
-from workbench.ui.formats import size
+from workbench.ui.style.formats import size
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.dialog import Dialog

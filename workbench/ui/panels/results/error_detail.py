@@ -16,11 +16,11 @@ from workbench.base.terms import term
 from workbench.text.labels import TOKENS
 from workbench.text.mistakes import BOUNDARY, LABEL, MISSED, Mistake
 from workbench.text.scale import Scale, shortest
-from workbench.ui import plain, theme
-from workbench.ui.formats import points
 from workbench.ui.panels.results.error_keys import ERROR_COMMANDS
 from workbench.ui.panels.results.errors_state import NONE, VERDICTS
 from workbench.ui.panels.results.similar_list import SimilarList
+from workbench.ui.style import escaping, theme
+from workbench.ui.style.formats import points
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.chip import Chip
 from workbench.ui.widgets.delegates import STATE_TONES
@@ -202,7 +202,7 @@ class ErrorDetail(QFrame):
         self._menu.clear()
         for place, name in enumerate(self._state.others()):
             key = f"\t{place + 1}" if place < 9 else ""
-            action = self._menu.addAction(plain.menu_text(name) + key)
+            action = self._menu.addAction(escaping.menu_text(name) + key)
             action.triggered.connect(lambda _on=False, at=place: self._state.set_label_at(at))
 
     # ---------------------------------------------------------------- showing
@@ -265,7 +265,9 @@ class ErrorDetail(QFrame):
             self._similar.show_state(MOST_ROWS)
             self._same_note.setText("")
             message = _("Nearest labelled documents, by vectors of {model}")
-            plain.set_tip(self._which, message.format(model=similar.model) if similar.model else "")
+            escaping.set_tip(
+                self._which, message.format(model=similar.model) if similar.model else ""
+            )
             return
         same = state.same_confusion()
         self._same.set_rows(same)

@@ -14,13 +14,14 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.settings import Settings
 from workbench.base.terms import term
 from workbench.text.mistakes import BOUNDARY, KINDS, LABEL, MISSED, SPURIOUS, TITLES
-from workbench.ui import key_places, theme
-from workbench.ui.bare_keys import BareKeys
-from workbench.ui.formats import decimal, points
 from workbench.ui.panels.results.error_detail import ErrorDetail
 from workbench.ui.panels.results.error_keys import ERROR_COMMANDS
 from workbench.ui.panels.results.errors_state import LOSS, NONE, OPEN, REVIEWED, VERDICTS
 from workbench.ui.panels.results.gold_words import SPLITS
+from workbench.ui.shell import key_positions
+from workbench.ui.shell.bare_keys import BareKeys
+from workbench.ui.style import theme
+from workbench.ui.style.formats import decimal, points
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
@@ -80,7 +81,7 @@ class ErrorKeys:
             return "open"
         if meant.key() == Qt.Key.Key_Space:
             return "next"
-        key = (key_places.meant(meant) or meant.text()).lower()
+        key = (key_positions.meant(meant) or meant.text()).lower()
         return {"a": "accept", "k": "keep"}.get(key, "")
 
 

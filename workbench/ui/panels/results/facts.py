@@ -14,9 +14,9 @@ from workbench.pretraining.spec import objectives
 from workbench.prompting.results import PromptResult
 from workbench.training.results import Adaptation, TrainResult
 from workbench.training.spec import all_options
-from workbench.ui import formats
 from workbench.ui.panels.results.details import again_text
-from workbench.ui.run_words import layer_mixes, title_of
+from workbench.ui.style import formats
+from workbench.ui.style.run_text import layer_mixes, title_of
 
 if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui.formats import when_iso
-from workbench.ui.run_words import score_text
+from workbench.ui.style.formats import when_iso
+from workbench.ui.style.run_text import score_text
 
 if TYPE_CHECKING:
     from workbench.metrics.evaluation import Evaluation

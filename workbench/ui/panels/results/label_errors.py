@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QVBoxLayout
 from shiboken6 import isValid
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats, plain, theme
-from workbench.ui.formats import decimal, points, when_iso
 from workbench.ui.panels.results.error_detail import ErrorDetail, Titles
 from workbench.ui.panels.results.errors import CHOSEN, ErrorKeys, ErrorTable
 from workbench.ui.panels.results.errors_state import NONE, VERDICTS
 from workbench.ui.panels.results.label_errors_state import CHOICES, FOLDS, LabelErrorsState
+from workbench.ui.style import escaping, formats, theme
+from workbench.ui.style.formats import decimal, points, when_iso
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.empty import EmptyState
@@ -206,7 +206,7 @@ class LabelErrorsView(QFrame):
         for part in (self._model, self._folds):
             part.setVisible(bool(state.models))
         self._measure.setEnabled(state.can_measure)
-        plain.set_tip(self._measure, state.no_model or MEASURE_TIP)
+        escaping.set_tip(self._measure, state.no_model or MEASURE_TIP)
         self._measure.set_text(_("Measure again") if found is not None else _("Measure"))
         self._progress.set(state.share)
         share = formats.points(state.share or 0.0)

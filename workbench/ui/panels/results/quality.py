@@ -11,16 +11,16 @@ from PySide6.QtWidgets import QComboBox, QFrame, QGridLayout, QLineEdit, QVBoxLa
 from shiboken6 import isValid
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats, plain, theme
-from workbench.ui.formats import points
-from workbench.ui.interval_words import interval_text, pair_of
 from workbench.ui.panels.results.gold_words import SPLITS
 from workbench.ui.panels.results.quality_state import QualityState
 from workbench.ui.panels.results.reliability_card import UNIT, ReliabilityCard, fill_frame
 from workbench.ui.panels.results.scatter import ScatterCard
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.panels.results.training_card import TrainingCard
-from workbench.ui.run_words import score_hint
+from workbench.ui.style import escaping, formats, theme
+from workbench.ui.style.formats import points
+from workbench.ui.style.interval_text import interval_text, pair_of
+from workbench.ui.style.run_text import score_hint
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chart import Axis, Chart, Series, save_menu
@@ -194,7 +194,7 @@ class SlicesCard(QFrame):
         self._pattern.returnPressed.connect(self._add)
         self._pattern.textEdited.connect(lambda _text: state.typing())
         tip = _("A slice of the texts that match. Delete in the table removes it again.")
-        plain.set_tip(self._pattern, tip)
+        escaping.set_tip(self._pattern, tip)
         add = Button(_("Add slice"), "plus", small=True, on=self._add)
         self._problem = Callout("", "warn")
         menu = save_menu("slices", _("Save the slices"), self.table)
@@ -230,7 +230,7 @@ class SlicesCard(QFrame):
         )
         score = self._state.score_title()
         self._note.setText(message.format(score=score, n=found.n, value=points(found.whole)))
-        plain.set_tip(self._note, score_hint(found.score))
+        escaping.set_tip(self._note, score_hint(found.score))
         self.table.set_rows(found.rows)
         self.table.fit_height(8)
         count = found.tested

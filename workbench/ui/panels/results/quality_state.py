@@ -19,7 +19,7 @@ from workbench.operations.runs.training_curves import TrainingCurves, training_c
 from workbench.tasks import spec as tasks
 from workbench.text.patterns import matcher
 from workbench.text.rows import row_id
-from workbench.ui import formats
+from workbench.ui.style import formats
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.quality import Calibrated, LabelCurves

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QFrame, QVBoxLayout
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats, plain, theme
-from workbench.ui.formats import points
-from workbench.ui.interval_words import interval_method, named_interval, pair_of
 from workbench.ui.panels.results.quality_state import QualityState
+from workbench.ui.style import escaping, formats, theme
+from workbench.ui.style.formats import points
+from workbench.ui.style.interval_text import interval_method, named_interval, pair_of
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chart import Axis, Bar, Chart, Series, save_menu
 from workbench.ui.widgets.layout import card, column, row
@@ -118,7 +118,7 @@ class ReliabilityCard(QFrame):
         self._before.setText(error.format(value=points(found.before.error)))
         tip = f"{ERROR_HELP}\n{interval_method()} {PIVOTAL}"
         for part in (self._before, self._before_range, self._after, self._after_range):
-            plain.set_tip(part, tip)
+            escaping.set_tip(part, tip)
         after, has = found.after, found.after is not None
         for shown, intervals in zip(
             (self._before_range, self._after_range), found.intervals, strict=False

@@ -9,14 +9,14 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QMenu, QVBoxLayout
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import plain, theme
 from workbench.ui.commands import SEPARATOR, Choice
-from workbench.ui.formats import when_iso
 from workbench.ui.panels.results.comparing import MOST
 from workbench.ui.panels.results.facts import cannot_inspect
 from workbench.ui.panels.results.listing import Shown, groups, tags
 from workbench.ui.panels.results.state import ResultsState
-from workbench.ui.run_words import main_score, short_title, title_of
+from workbench.ui.style import escaping, theme
+from workbench.ui.style.formats import when_iso
+from workbench.ui.style.run_text import main_score, short_title, title_of
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.context_menu import RowMenu
 from workbench.ui.widgets.job_row import status_words
@@ -149,7 +149,7 @@ class RunTable(QFrame):
         self._add(_("Show archived runs"), other, now.archived)
 
     def _add(self, title: str, chosen: Shown, on: bool) -> None:
-        action = self._menu.addAction(plain.menu_text(title))
+        action = self._menu.addAction(escaping.menu_text(title))
         action.setCheckable(True)
         action.setChecked(on)
         action.triggered.connect(lambda _checked=False: self.state.show_only(chosen))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtWidgets import QFrame, QVBoxLayout
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats, theme
 from workbench.ui.panels.results.quality_state import QualityState
-from workbench.ui.run_words import score_text, score_title
+from workbench.ui.style import formats, theme
+from workbench.ui.style.run_text import score_text, score_title
 from workbench.ui.widgets.chart import Axis, Chart, Series, save_menu
 from workbench.ui.widgets.layout import card, row
 from workbench.ui.widgets.markers import CIRCLE

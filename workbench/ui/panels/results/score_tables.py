@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 from workbench.base.i18n import _
-from workbench.ui import formats
-from workbench.ui.formats import points
-from workbench.ui.interval_words import interval_method, interval_text, pair_of
 from workbench.ui.panels.results.details import ScoreRow, SpanRow
+from workbench.ui.style import formats
+from workbench.ui.style.formats import points
+from workbench.ui.style.interval_text import interval_method, interval_text, pair_of
 from workbench.ui.widgets.table import Column, Table
 
 OUTCOMES = {

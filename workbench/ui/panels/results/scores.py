@@ -13,15 +13,6 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QVBoxLayout
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import plain, theme
-from workbench.ui.formats import count, points
-from workbench.ui.interval_words import (
-    few_tip,
-    interval_method,
-    interval_text,
-    label_tip,
-    score_tip,
-)
 from workbench.ui.panels.results.details import Details, span_rows
 from workbench.ui.panels.results.gold_words import (
     SPLITS,
@@ -38,7 +29,16 @@ from workbench.ui.panels.results.score_tables import (
     span_table,
 )
 from workbench.ui.panels.results.state import ResultsState
-from workbench.ui.run_words import (
+from workbench.ui.style import escaping, theme
+from workbench.ui.style.formats import count, points
+from workbench.ui.style.interval_text import (
+    few_tip,
+    interval_method,
+    interval_text,
+    label_tip,
+    score_tip,
+)
+from workbench.ui.style.run_text import (
     label_hint,
     mixes_of,
     score_hint,
@@ -122,7 +122,7 @@ class ScoresView(QFrame):
         )
         every = card(head, self._scores, gap=6)
         self._layers = LayerMixes()
-        plain.set_tip(self._layers, _("Learned weights of the layers at the best checkpoint"))
+        escaping.set_tip(self._layers, _("Learned weights of the layers at the best checkpoint"))
         hint = _("Number of spans by outcome, as nervaluate counts them")
         self._matching = card(self._spans, title=_("Matching of spans"), note=hint, gap=6)
         return by_label, column(by_label, self._matching, every, self._layers, None, gap=12)
@@ -143,7 +143,7 @@ class ScoresView(QFrame):
             "muted",
             wrap=True,
         )
-        plain.set_tip(self._matrix_hint, _("Click a cell to open its documents."))
+        escaping.set_tip(self._matrix_hint, _("Click a cell to open its documents."))
         menu = save_menu("confusion", _("Save the confusion matrix"), self._matrix)
         head = flow(words(_("Confusion"), weight=600), None, self._how, menu)
         return card(head, self._matrix_hint, (self._matrix, 1), gap=8)
@@ -283,7 +283,7 @@ class ScoresView(QFrame):
         )
         found = Table(columns, name=_("By label"), key=lambda row: row.label, sortable=True)
         found.opened.connect(self._open_label)
-        plain.set_tip(found, _("Double-click or Enter: the errors of a label"))
+        escaping.set_tip(found, _("Double-click or Enter: the errors of a label"))
         return found
 
     def _open_label(self, score: LabelScore) -> None:
@@ -382,7 +382,9 @@ class ScoresView(QFrame):
         stored = original is not None and original.is_complete
         button = self._gold.button("run")
         button.setEnabled(stored)
-        plain.set_tip(button, "" if stored else _("This run did not store its scores per label."))
+        escaping.set_tip(
+            button, "" if stored else _("This run did not store its scores per label.")
+        )
         otherwise = redecided(original, state.evaluation(split, "today"))
         self._gold_note.setText(gold_text(shown, gold, state.gold_changed(split), otherwise))
 
@@ -401,7 +403,7 @@ class ScoresView(QFrame):
             interval, changed = _interval_of(found, name), self._changed(found)
             hint = today_text(found, (name,), interval, changed=changed)
             tile.set(score_text(name, scores.get(name)), hint, title)
-            plain.set_tip(tile, self._definition(found, info, (name,)))
+            escaping.set_tip(tile, self._definition(found, info, (name,)))
         self._second.show()
         self._third.setVisible(info.has_majority or bool(info.beside))
         if not info.has_majority:
@@ -412,12 +414,12 @@ class ScoresView(QFrame):
                 today_text(found, names, alone, changed=self._changed(found)),
                 _("{score}, dev").format(score=" · ".join(map(score_title, info.beside))),
             )
-            plain.set_tip(self._third, self._definition(found, info, info.beside))
+            escaping.set_tip(self._third, self._definition(found, info, info.beside))
         else:
             message = _("{score} of always “{label}”, current gold") if found.commonest else ""
             message = message.format(score=score_title(info.main), label=found.commonest)
             self._third.set(score_text(info.main, found.guessing), message, _("Majority baseline"))
-            plain.set_tip(self._third, score_hint(info.main))
+            escaping.set_tip(self._third, score_hint(info.main))
         self._test_tile(info.main)
 
     def _changed(self, found: Details) -> bool:
@@ -466,7 +468,7 @@ class ScoresView(QFrame):
             hint = _("current gold · original {score} · {rest}").format(score=before, rest=hint)
         title = _("{score}, test").format(score=score_title(main))
         self._test.set(score_text(main, shown.scores.get(main)), hint, title)
-        plain.set_tip(self._test, score_tip(main, shown.interval(main)))
+        escaping.set_tip(self._test, score_tip(main, shown.interval(main)))
 
     def _open_cell(self, gold: int, predicted: int) -> None:
         if (matrix := self._state.matrix) is not None:

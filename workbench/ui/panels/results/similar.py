@@ -10,14 +10,14 @@ from workbench.base.latest import Latest
 from workbench.inspection import spec as inspectors
 from workbench.operations.documents import similar
 from workbench.operations.documents.similar import SimilarDocument
-from workbench.ui.indexing import Indexing
+from workbench.ui.project.indexing import Indexing
 
 if TYPE_CHECKING:
     from workbench.project.changes import Changes
     from workbench.storage.runs.runs import Run
     from workbench.text.labels import Layer
-    from workbench.ui.indexing import Build
     from workbench.ui.panels.results.state import ResultsState
+    from workbench.ui.project.indexing import Build
 
 INDEXED = ("document", "body")  # changes that make another index
 Subject = tuple[int | None, int, int]  # run, layer, document

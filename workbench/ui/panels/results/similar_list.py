@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout
 
 from workbench.base.i18n import _
 from workbench.base.terms import term
-from workbench.ui import formats
+from workbench.ui.style import formats
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.layout import row
 from workbench.ui.widgets.meter import Meter

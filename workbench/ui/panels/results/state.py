@@ -27,8 +27,6 @@ from workbench.operations.runs.advice import measure as measure_baselines
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.missing import of_run as missing_task
 from workbench.operations.runs.run_list import Shown, differ
-from workbench.ui import formats
-from workbench.ui.opened import opened
 from workbench.ui.panels.results import acts
 from workbench.ui.panels.results.averaging import Averaging
 from workbench.ui.panels.results.board_state import BoardState
@@ -39,6 +37,8 @@ from workbench.ui.panels.results.facts import comparable, describe, files_below
 from workbench.ui.panels.results.gold_words import differs
 from workbench.ui.panels.results.label_errors_state import LabelErrorsState
 from workbench.ui.panels.results.listing import Organising
+from workbench.ui.project.opened import opened
+from workbench.ui.style import formats
 
 if TYPE_CHECKING:
     from workbench.metrics.evaluation import ConfusionMatrix, Evaluation

@@ -7,9 +7,9 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QFrame, QLineEdit, QVBoxLayout
 
 from workbench.base.i18n import _
-from workbench.ui.formats import size
 from workbench.ui.panels.results.facts import fingerprints
 from workbench.ui.panels.results.state import ResultsState
+from workbench.ui.style.formats import size
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.field import Field
 from workbench.ui.widgets.layout import column, row

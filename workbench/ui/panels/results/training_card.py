@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QFrame, QMenu, QVBoxLayout
 
 from workbench.base.i18n import _
-from workbench.ui import plain
 from workbench.ui.panels.results.quality_state import QualityState
+from workbench.ui.style import escaping
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.chart import Axis, Chart, Series, save_menu
 from workbench.ui.widgets.chart_legend import ChartLegend
@@ -115,7 +115,7 @@ class TrainingCard(QFrame):
     def _fill_menu(self) -> None:
         self._menu.clear()
         for id, name in self._state.others():
-            action = self._menu.addAction(plain.menu_text(name))
+            action = self._menu.addAction(escaping.menu_text(name))
             action.setCheckable(True)
             action.setChecked(id in self._state.overlaid)
             action.triggered.connect(lambda _checked=False, id=id: self._state.overlay(id))

@@ -19,8 +19,6 @@ from PySide6.QtWidgets import (
 
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import N_, _, ngettext
-from workbench.ui import formats, plain, theme
-from workbench.ui.formats import size
 from workbench.ui.panel import WatchingView
 from workbench.ui.panels.results.board import BoardView
 from workbench.ui.panels.results.comparison import ComparisonView
@@ -33,8 +31,10 @@ from workbench.ui.panels.results.scores import ScoresView
 from workbench.ui.panels.results.seen import SeenCallout
 from workbench.ui.panels.results.state import FINISHED, ResultsState
 from workbench.ui.panels.results.tabs import FilesView, SettingsView
-from workbench.ui.run_words import main_score, missing_task, score_text, title_of
-from workbench.ui.waits import Waits, of_project
+from workbench.ui.project.queue_position import Waits, of_project
+from workbench.ui.style import escaping, formats, theme
+from workbench.ui.style.formats import size
+from workbench.ui.style.run_text import main_score, missing_task, score_text, title_of
 from workbench.ui.widgets.button import Button, Segments, icon_button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chip import Chip
@@ -316,7 +316,7 @@ class ResultsView(WatchingView):
             reason = state.averaging.problem
             self._average.setEnabled(not reason)
             message = _("Add a run whose class probabilities are the mean of these runs")
-            plain.set_tip(self._average, reason or message)
+            escaping.set_tip(self._average, reason or message)
 
     def _render_run(self) -> None:
         state, run = self.state, self.state.shown_run
@@ -329,7 +329,7 @@ class ResultsView(WatchingView):
         for button in (self._apply, self._export):
             button.setEnabled(state.usable)
         self._inspect.setEnabled(not (reason := cannot_inspect(state)))
-        plain.set_tip(self._inspect, reason or _("Open the run on the Inspect page"))
+        escaping.set_tip(self._inspect, reason or _("Open the run on the Inspect page"))
         self._again.setEnabled(state.can_train_again)
         title = _(PARTS["errors"])
         if state.details is not None:
@@ -438,7 +438,7 @@ class ResultsView(WatchingView):
         self._compare_menu.clear()
         for run in self.state.others():
             action = self._compare_menu.addAction(
-                plain.menu_text(f"{run.name}  ({main_score(run)})")
+                escaping.menu_text(f"{run.name}  ({main_score(run)})")
             )
             action.triggered.connect(lambda _checked=False, id=run.id: self._compare_with(id))
 
@@ -449,7 +449,7 @@ class ResultsView(WatchingView):
         one_layer = len({offer.layer for offer in offers}) < 2
         for offer in offers:
             message = offer.title if one_layer else f"{offer.layer} · {offer.title}"
-            action = menu.addAction(plain.menu_text(message))
+            action = menu.addAction(escaping.menu_text(message))
             action.triggered.connect(
                 lambda _checked=False, offer=offer: state.add_baselines((offer,))
             )

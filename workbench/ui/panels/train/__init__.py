@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
 from workbench.base.registry import registry
-from workbench.ui.acts import can_write, has_documents
 from workbench.ui.commands import Command
 from workbench.ui.panel import Panel
+from workbench.ui.shell.window_commands import can_write, has_documents
 
 if TYPE_CHECKING:
     from workbench.training.spec import TrainSpec
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.train.pretrain_state import PretrainState
     from workbench.ui.panels.train.state import TrainState
     from workbench.ui.panels.train.view import TrainView
-    from workbench.ui.window import Window
+    from workbench.ui.shell.window import Window
 
 
 def _can_start(panel: TrainPanel) -> bool:

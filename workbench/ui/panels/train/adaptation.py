@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtWidgets import QCheckBox, QFrame, QLineEdit, QVBoxLayout
 
 from workbench.base.i18n import _
-from workbench.ui import plain
 from workbench.ui.panels.train.state import TrainState
+from workbench.ui.style import escaping
 from workbench.ui.widgets.field import Field, combo, fill
 from workbench.ui.widgets.layout import row
 
@@ -62,7 +62,7 @@ class Adaptation(QFrame):
             "those of test."
         )
         missing = _("This model is not a language model, so it cannot be adapted.")
-        plain.set_tip(self.check, message if known else missing)
+        escaping.set_tip(self.check, message if known else missing)
         self._fields.setVisible(on and bool(known))
         if not on:
             return

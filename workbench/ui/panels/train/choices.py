@@ -13,11 +13,11 @@ from PySide6.QtWidgets import (
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats
 from workbench.ui.panels.train.adaptation import Adaptation
 from workbench.ui.panels.train.layer_steps import LayerSteps
 from workbench.ui.panels.train.state import TrainState
 from workbench.ui.panels.train.word_advice import WordAdvice
+from workbench.ui.style import formats
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.field import Field, combo, fill

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui import formats
+from workbench.ui.style import formats
 from workbench.ui.widgets.table import Column, Table
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QMenu
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats, theme
-from workbench.ui.run_words import is_error
+from workbench.ui.style import formats, theme
+from workbench.ui.style.run_text import is_error
 from workbench.ui.widgets import picture
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.empty import EmptyState

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QComboBox, QFrame, QMenu, QVBoxLayout
 
 from workbench.base.i18n import _
-from workbench.ui import plain
+from workbench.ui.style import escaping
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.field import Field, combo, fill
 from workbench.ui.widgets.form import Form
@@ -49,8 +49,8 @@ class LadderSettings(QFrame):
         more = QMenu(_("More"), self._menu)
         for option in self._state.options:
             menu = self._menu if option.group == "main" else more
-            action = menu.addAction(plain.menu_text(_title(option)))
-            plain.set_tip(action, _(option.help))
+            action = menu.addAction(escaping.menu_text(_title(option)))
+            escaping.set_tip(action, _(option.help))
             action.triggered.connect(partial(self._added, option.name))
         self._menu.addMenu(more)
         for menu in (self._menu, more):

@@ -20,8 +20,8 @@ from workbench.operations.runs import train
 from workbench.tasks import spec as tasks
 from workbench.training.methods.spec import all_methods
 from workbench.training.spec import all_options
-from workbench.ui.opened import opened
-from workbench.ui.run_words import is_error, score_text, score_title
+from workbench.ui.project.opened import opened
+from workbench.ui.style.run_text import is_error, score_text, score_title
 
 if TYPE_CHECKING:
     from workbench.base.options import Option

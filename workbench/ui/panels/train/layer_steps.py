@@ -11,7 +11,7 @@ from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats, plain, theme
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets import heat
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.flow import flow
@@ -145,7 +145,7 @@ class Picture(QWidget):
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            plain.show_tip(event.globalPos(), self.text_at(event.pos()), self)
+            escaping.show_tip(event.globalPos(), self.text_at(event.pos()), self)
             return True
         return super().event(event)
 

@@ -15,7 +15,7 @@ from workbench.models import spec as models
 from workbench.operations.runs import results
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.training.results import TrainResult
-from workbench.ui.run_words import LayerMix, ScoreWords, layer_mixes, words_of
+from workbench.ui.style.run_text import LayerMix, ScoreWords, layer_mixes, words_of
 
 if TYPE_CHECKING:
     from workbench.project.project import Project

@@ -18,15 +18,15 @@ from PySide6.QtWidgets import (
 
 from workbench.base.events import concerns
 from workbench.base.i18n import N_, _
-from workbench.ui import formats, plain
 from workbench.ui.panels.train.live import (
     MESSAGE_TONES,
     TONES,
     Live,
     shown_scores,
 )
-from workbench.ui.run_words import score_hint, score_title
-from workbench.ui.waits import Waits
+from workbench.ui.project.queue_position import Waits
+from workbench.ui.style import escaping, formats
+from workbench.ui.style.run_text import score_hint, score_title
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.chip import Chip
@@ -201,7 +201,7 @@ class LiveRun(QFrame):
             logarithmic=not percent,
         )
         if not percent:
-            plain.set_tip(self._score, perplexity_tip())
+            escaping.set_tip(self._score, perplexity_tip())
         self._plots = TurningRow((self._loss, 1), (self._score, 1), gap=12)
         self._perplexity: LivePlot | None = None  # of an adaptation
         self._layers = LayerMixes()
@@ -312,7 +312,7 @@ class LiveRun(QFrame):
                 empty=_("The perplexity appears here after the first evaluation on dev."),
                 logarithmic=True,
             )
-            plain.set_tip(self._perplexity, perplexity_tip())
+            escaping.set_tip(self._perplexity, perplexity_tip())
             layout_of(self._plots).addWidget(self._perplexity, 1)
         if self._perplexity is not None:
             self._perplexity.setVisible(is_first)

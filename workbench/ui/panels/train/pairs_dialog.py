@@ -7,8 +7,8 @@ import math
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats, theme
 from workbench.ui.panels.train.pairs_state import PairsState
+from workbench.ui.style import formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.meter import Meter

@@ -11,8 +11,8 @@ from workbench.jobs.events import Finished, Output
 from workbench.models import spec as models
 from workbench.pretraining import spec
 from workbench.training.vectors import spec as vectors
-from workbench.ui import formats
 from workbench.ui.panels.train.live import Live, add_line, add_perplexities, ended, follow
+from workbench.ui.style import formats
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job

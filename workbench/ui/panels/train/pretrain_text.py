@@ -12,7 +12,7 @@ from workbench.base.watch import Watch
 from workbench.operations.models import new_models as operations
 from workbench.operations.models.new_models import TextSize, TextSource, Written
 from workbench.pretraining.texts import ENDINGS
-from workbench.ui.opened import opened
+from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job

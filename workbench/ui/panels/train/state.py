@@ -19,11 +19,11 @@ from workbench.operations.runs.kinds import contract as kinds
 from workbench.tasks import spec as tasks
 from workbench.training.spec import TrainSpec, conflict, family_options
 from workbench.ui.dialogs.batch_state import BATCHES, BatchState
-from workbench.ui.opened import opened
 from workbench.ui.panels.train import checks
 from workbench.ui.panels.train.cut_texts import CutTexts
 from workbench.ui.panels.train.live import Live, follow, latest_ended, new_live, read_live
 from workbench.ui.panels.train.starts import Starts
+from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job

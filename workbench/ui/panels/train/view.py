@@ -12,13 +12,13 @@ from PySide6.QtWidgets import (
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
-from workbench.ui import theme
 from workbench.ui.panel import WatchingView
 from workbench.ui.panels.train.choices import Choices
 from workbench.ui.panels.train.ladder_view import LadderView
 from workbench.ui.panels.train.live_view import LiveRun
 from workbench.ui.panels.train.pretrain_view import PretrainView
 from workbench.ui.panels.train.state import TrainState
+from workbench.ui.style import theme
 from workbench.ui.widgets.button import Segments
 from workbench.ui.widgets.header import PageHeader
 from workbench.ui.widgets.later import LaterStack

@@ -9,7 +9,7 @@ from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.ui.panels.welcome.news import newest
-from workbench.ui.recent import Recent, projects
+from workbench.ui.shell.recent import Recent, projects
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job

@@ -21,10 +21,10 @@ from PySide6.QtWidgets import (
 from workbench.base import paths
 from workbench.base.events import concerns
 from workbench.base.i18n import N_, _
-from workbench.ui import plain, theme
 from workbench.ui.panel import View
 from workbench.ui.panels.welcome.state import WelcomeState
-from workbench.ui.recent import Recent
+from workbench.ui.shell.recent import Recent
+from workbench.ui.style import escaping, theme
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
 from workbench.ui.widgets.job_list import JobList
@@ -233,7 +233,7 @@ class _Card(Button):
         remove: QWidget,
     ) -> None:
         super().__init__("", on=on, name=name, kind="card")
-        plain.set_tip(self, "")
+        escaping.set_tip(self, "")
         layout = QHBoxLayout(self)
         layout.setContentsMargins(14, 8, 10, 8)
         layout.setSpacing(12)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QRectF
 
 from workbench.base.i18n import _
-from workbench.ui import formats, theme
 from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.style import formats, theme
 from workbench.ui.widgets.layout import card, layout_of, line, row
 from workbench.ui.widgets.span_layout import starts_rtl
 from workbench.ui.widgets.table import Column, Table

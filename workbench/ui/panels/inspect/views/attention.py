@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QHBoxLayout, QMenu, QSizeP
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats, theme
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.attention_heads import HeadsMap
 from workbench.ui.panels.inspect.views.attention_lines import HeadLines
 from workbench.ui.panels.inspect.views.attention_matrix import HeadMatrix, cell_words
+from workbench.ui.style import formats, theme
 from workbench.ui.widgets.button import Button, Segments, icon_button
 from workbench.ui.widgets.heat import Legend
 from workbench.ui.widgets.layout import TurningRow, card, column, layout_of, row, scrolled

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import _
-from workbench.ui import formats
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.option_field import OptionField
+from workbench.ui.style import formats
 from workbench.ui.widgets.field import Field, choose, combo, fill
 from workbench.ui.widgets.layout import card, layout_of, line, row
 from workbench.ui.widgets.numbers_strip import NumbersStrip

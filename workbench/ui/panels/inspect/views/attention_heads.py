@@ -20,7 +20,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui import plain, theme
+from workbench.ui.style import escaping, theme
 from workbench.ui.widgets import heat
 from workbench.ui.widgets.focus_ring import FocusRing
 
@@ -199,7 +199,7 @@ class HeadsMap(QWidget):
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip:
             found = self._found(cast(QHelpEvent, event).pos())
-            plain.set_tip(self, self._words(*found) if found else "")
+            escaping.set_tip(self, self._words(*found) if found else "")
         return super().event(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:

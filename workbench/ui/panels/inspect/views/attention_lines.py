@@ -14,8 +14,8 @@ from PySide6.QtGui import (
 )
 
 from workbench.base.i18n import _
-from workbench.ui import theme
 from workbench.ui.panels.inspect.views.attention_rows import LEAST, PAD, TokenRows
+from workbench.ui.style import theme
 
 FAINT = 0.04  # smaller weights are not drawn as lines
 

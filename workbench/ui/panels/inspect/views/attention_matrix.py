@@ -18,8 +18,8 @@ from PySide6.QtGui import (
 )
 
 from workbench.base.i18n import _
-from workbench.ui import plain, theme
 from workbench.ui.panels.inspect.views.attention_rows import LEAST, PAD, TokenRows
+from workbench.ui.style import escaping, theme
 from workbench.ui.widgets import heat
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ class HeadMatrix(TokenRows):
             message = ""
             if row >= 0:
                 message = cell_words(self.head, row, column)
-            plain.set_tip(self.viewport(), message)
+            escaping.set_tip(self.viewport(), message)
         return super().viewportEvent(event)
 
 

@@ -14,7 +14,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QSizePolicy
 
-from workbench.ui import theme
+from workbench.ui.style import theme
 from workbench.ui.widgets.focus_ring import FocusRing
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from PySide6.QtCore import QRectF
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
-from workbench.ui import formats, theme
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.figures import Figures
 from workbench.ui.panels.inspect.views.target_names import target_name
+from workbench.ui.style import formats, theme
 from workbench.ui.widgets.field import Field, combo, fill
 from workbench.ui.widgets.layout import card, layout_of, line, row, scrolled
 from workbench.ui.widgets.signed_bars import SignedBars

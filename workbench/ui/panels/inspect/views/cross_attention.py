@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QHeaderView, QTableView
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
-from workbench.ui import formats, plain, theme
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.option_field import OptionField
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.heat import Legend
 from workbench.ui.widgets.heat_table import CELL, HeatCell, HeatPainter
 from workbench.ui.widgets.layout import card, layout_of, row
@@ -148,7 +148,7 @@ class _Weights(QAbstractTableModel):
             source = self._result.source[index.column()].shown
             message = _("{written} → {source}: {weight:.3f}")
             message = message.format(written=written, source=source, weight=weight)
-            return plain.tip(message) if role == Qt.ItemDataRole.ToolTipRole else message
+            return escaping.tip(message) if role == Qt.ItemDataRole.ToolTipRole else message
         return None
 
     def headerData(

@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QBoxLayout, QLineEdit, QMenu, QWidget
 from shiboken6 import isValid
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats, plain, theme
 from workbench.ui.commands import Choice
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.layer_choice import LayerChoice
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.context_menu import fill
 from workbench.ui.widgets.field import Field, choose, combo
@@ -59,7 +59,7 @@ class DocumentMapView(InspectorView):
         for method, reason in self.page.corpus.refused_methods().items():
             button = self._method.button(method)
             button.setEnabled(False)
-            plain.set_tip(button, reason)
+            escaping.set_tip(button, reason)
         self._method.chosen.connect(lambda method: state.set_options(method=method))
         self._layer = LayerChoice()
         self._layer.chosen.connect(lambda layer: state.set_options(layer=layer))
@@ -259,14 +259,14 @@ class DocumentMapView(InspectorView):
         if self._is_of_uses:
             layer = corpus.sense_target("")
             return [
-                Choice(plain.menu_text(name), partial(self._give, layer, name))
+                Choice(escaping.menu_text(name), partial(self._give, layer, name))
                 for name in corpus.sense_names(layer)
             ] or [Choice(_("Assign senses in Uses in context"), enabled=False)]
         return [
             Choice(
-                plain.menu_text(layer),
+                escaping.menu_text(layer),
                 choices=tuple(
-                    Choice(plain.menu_text(name), partial(corpus.label_chosen, layer, name))
+                    Choice(escaping.menu_text(name), partial(corpus.label_chosen, layer, name))
                     for name in names
                 ),
             )

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QComboBox, QWidget
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.inspect.base import InspectorView
-from workbench.ui.waits import Waits
+from workbench.ui.project.queue_position import Waits
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import Field

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats
 from workbench.ui.panels.inspect.views.examined import ExaminedView
+from workbench.ui.style import formats
 from workbench.ui.widgets.field import combo, fill
 from workbench.ui.widgets.layout import column
 from workbench.ui.widgets.table import Column, Table

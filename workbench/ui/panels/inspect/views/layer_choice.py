@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui import theme
+from workbench.ui.style import theme
 from workbench.ui.widgets.button import Segments
 from workbench.ui.widgets.field import Field, choose, combo
 from workbench.ui.widgets.layout import clear

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _
-from workbench.ui import formats
 from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.style import formats
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.chart import Axis, Chart, Series
 from workbench.ui.widgets.heat_table import HeatCell, HeatTable

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QLineEdit
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats, theme
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.figures import Figures
+from workbench.ui.style import formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.field import Field
 from workbench.ui.widgets.layout import card, layout_of, line, row, scrolled

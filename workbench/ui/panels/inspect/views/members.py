@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtWidgets import QVBoxLayout
 
 from workbench.base.i18n import _
-from workbench.ui import formats
 from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.style import formats
 from workbench.ui.widgets.layout import card, clear, layout_of, row
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided, words

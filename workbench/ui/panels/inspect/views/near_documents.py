@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats
 from workbench.ui.commands import Choice
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.layer_choice import LayerChoice
+from workbench.ui.style import formats
 from workbench.ui.widgets.context_menu import RowMenu
 from workbench.ui.widgets.layout import card, layout_of, row
 from workbench.ui.widgets.table import Column, Table

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QLineEdit
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.shown import Shown
+from workbench.ui.style import formats
 from workbench.ui.widgets.field import choose, combo
 from workbench.ui.widgets.layout import card, layout_of, row
 from workbench.ui.widgets.table import Column, Table

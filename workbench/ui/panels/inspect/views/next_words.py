@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QLineEdit
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.option_field import OptionField
+from workbench.ui.style import formats
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.layout import card, layout_of, line, row
 from workbench.ui.widgets.span_layout import starts_rtl

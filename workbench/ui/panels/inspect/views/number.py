@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
-from workbench.ui import formats
 from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.style import formats
 from workbench.ui.widgets.layout import card, layout_of, row
 from workbench.ui.widgets.words import words
 

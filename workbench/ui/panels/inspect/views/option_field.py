@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLineEdit
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.base.options import Option
-from workbench.ui import plain
+from workbench.ui.style import escaping
 from workbench.ui.widgets.field import Field
 from workbench.ui.widgets.form import Form
 
@@ -33,7 +33,7 @@ class OptionField(Field):
         super().__init__(title, self._line)
         self._state, self._option = state, _option(state, name)
         self._resets = {resets: _option(state, resets).default} if resets else {}
-        plain.set_tip(self._line, _(self._option.help))
+        escaping.set_tip(self._line, _(self._option.help))
         self._line.editingFinished.connect(self._take)
         self.show_value()
 

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
 from workbench.base.records import plain_rows, to_plain
-from workbench.ui import formats
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.examined import Examined
 from workbench.ui.panels.inspect.views.examined import ExaminedView
 from workbench.ui.panels.inspect.views.option_field import OptionForm
+from workbench.ui.style import formats
 from workbench.ui.widgets.layout import card, layout_of
 from workbench.ui.widgets.table import Column, Table
 

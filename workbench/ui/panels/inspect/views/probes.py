@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats
 from workbench.ui.panels.inspect.views.examined import ExaminedView
+from workbench.ui.style import formats
 from workbench.ui.widgets.chart import Axis, Chart, Series
 from workbench.ui.widgets.chart_legend import ChartLegend
 from workbench.ui.widgets.field import combo, fill

@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QSizePolicy
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.option_field import OptionField
+from workbench.ui.style import formats
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.layout import card, layout_of, row
 from workbench.ui.widgets.table import Column, Table

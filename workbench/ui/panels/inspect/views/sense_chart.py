@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import N_, _, ngettext
-from workbench.ui import formats
+from workbench.ui.style import formats
 from workbench.ui.widgets.chart import Axis, Chart, Series
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import column, fixed

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.option_field import OptionField
 from workbench.ui.panels.inspect.views.target_names import target_name
+from workbench.ui.style import formats
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.field import Field, combo, fill
 from workbench.ui.widgets.layout import card, layout_of, line, row, scrolled

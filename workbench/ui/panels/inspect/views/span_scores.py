@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats
 from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.style import formats
 from workbench.ui.widgets.button import icon_button
 from workbench.ui.widgets.field import combo, fill
 from workbench.ui.widgets.heat_table import HeatCell, HeatTable

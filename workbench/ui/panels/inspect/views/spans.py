@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QSizePolicy
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
-from workbench.ui import theme
-from workbench.ui.formats import points
 from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.style import theme
+from workbench.ui.style.formats import points
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.layout import card, clear, layout_of, row
 from workbench.ui.widgets.span_layout import GOLD, PREDICTED, TextSpan

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _, ngettext
 from workbench.text.schemes import split_tag
-from workbench.ui import formats
 from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.style import formats
 from workbench.ui.widgets.layout import card, layout_of, row
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words

@@ -8,9 +8,9 @@ from PySide6.QtCore import QRectF
 
 from workbench.base.i18n import _, ngettext
 from workbench.text.schemes import split_tag
-from workbench.ui import formats, theme
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.figures import Figures
+from workbench.ui.style import formats, theme
 from workbench.ui.widgets.field import Field, combo, fill
 from workbench.ui.widgets.layout import card, column, layout_of, line, row
 from workbench.ui.widgets.span_layout import starts_rtl

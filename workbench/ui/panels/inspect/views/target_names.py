@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _
-from workbench.ui import formats
+from workbench.ui.style import formats
 
 if TYPE_CHECKING:
     from workbench.inspection.attributions.info import Target

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QCheckBox
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _
-from workbench.ui import formats, plain, theme
 from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.button import Segments
 from workbench.ui.widgets.layout import card, column, layout_of, line, row, scrolled
 from workbench.ui.widgets.span_layout import starts_rtl
@@ -78,7 +78,7 @@ class TokenLabelsView(InspectorView):
         self._table.chosen.connect(self._row_chosen)
         self._labels = Table(_columns(self), name=_("Labels of the word"), key=lambda row: row.name)
         self._every = QCheckBox(_("All labels and logits"))
-        plain.set_tip(self._every, _("Also in the data that is saved"))
+        escaping.set_tip(self._every, _("Also in the data that is saved"))
         self._every.toggled.connect(self._ask_for_every)
         self._basis = words("", "caption", "muted", wrap=True)
         self._predicted = words("", "small")

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QSizePolicy
 
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats, theme
 from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.style import formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.layout import card, layout_of, row, scrolled
 from workbench.ui.widgets.span_layout import starts_rtl

@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.base.i18n import _
-from workbench.ui import formats, plain, theme
 from workbench.ui.panels.inspect.base import InspectorView
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets import heat
 from workbench.ui.widgets.layout import card, layout_of, row
 from workbench.ui.widgets.matrix import set_up_matrix
@@ -131,9 +131,9 @@ class _Scores(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             names = {"before": self._down[at[0]], "after": self._across[at[1]]}
             if forbidden:
-                return plain.tip(_("{before} → {after}: not allowed").format(**names))
+                return escaping.tip(_("{before} → {after}: not allowed").format(**names))
             message = _("{before} → {after}: {score}")
-            return plain.tip(message.format(**names, score=_signed(score, 3)))
+            return escaping.tip(message.format(**names, score=_signed(score, 3)))
         return None
 
     def headerData(
@@ -142,7 +142,7 @@ class _Scores(QAbstractTableModel):
         names = self._across if orientation == Qt.Orientation.Horizontal else self._down
         if role == Qt.ItemDataRole.DisplayRole:
             return names[section]
-        return plain.tip(names[section]) if role == Qt.ItemDataRole.ToolTipRole else None
+        return escaping.tip(names[section]) if role == Qt.ItemDataRole.ToolTipRole else None
 
 
 class _Matrix(QTableView):

@@ -9,12 +9,12 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QInputDialog, QLineEdit, QMenu
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui import formats, theme
 from workbench.ui.commands import SEPARATOR, Choice
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.samples import WORD_SAMPLES
 from workbench.ui.panels.inspect.views.layer_choice import LayerChoice
 from workbench.ui.panels.inspect.views.sense_chart import SenseChart
+from workbench.ui.style import formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.context_menu import RowMenu, fill
 from workbench.ui.widgets.empty import EmptyState

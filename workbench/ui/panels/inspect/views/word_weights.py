@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QRectF
 
 from workbench.base.i18n import _
-from workbench.ui import formats
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.attributions import painted
 from workbench.ui.panels.inspect.views.figures import Figures
 from workbench.ui.panels.inspect.views.target_names import target_name
+from workbench.ui.style import formats
 from workbench.ui.widgets.field import Field, combo, fill
 from workbench.ui.widgets.layout import card, layout_of, line, row
 from workbench.ui.widgets.span_layout import starts_rtl

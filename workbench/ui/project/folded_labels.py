@@ -1,0 +1,50 @@
+"""Which labels have their sublabels folded in Annotate, stored per project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from workbench.text.rows import row_id
+from workbench.ui.project.opened import opened
+
+if TYPE_CHECKING:
+    from workbench.text.labels import Label, Layer
+    from workbench.ui.panel import PanelContext
+
+LARGE = 24  # labels of a layer from which on sublabels are folded unless the user unfolds them
+_KEY = "annotate.folded"  # project uid → uid of a label → whether its sublabels are folded
+
+
+def groups(layer: Layer) -> dict[int, tuple[int, ...]]:
+    """Ids of the labels that have sublabels, with the ids of these."""
+    found: dict[str, list[int]] = {}
+    for label in layer.labels:
+        if label.parent:
+            found.setdefault(label.parent, []).append(row_id(label))
+    return {
+        row_id(label): tuple(found[label.name]) for label in layer.labels if label.name in found
+    }
+
+
+def folded(context: PanelContext, layer: Layer) -> frozenset[int]:
+    """Ids of the labels whose sublabels are folded."""
+    if not layer.grouped:
+        return frozenset()
+    chosen = context.settings.window.get(_KEY, {}).get(opened(context).uid, {})
+    usual = len(layer.labels) > LARGE
+    parents = groups(layer)
+    return frozenset(
+        row_id(label)
+        for label in layer.labels
+        if row_id(label) in parents and chosen.get(label.uid, usual)
+    )
+
+
+def fold(context: PanelContext, labels: Iterable[Label], folded: bool) -> None:
+    """Fold or unfold the sublabels of these labels."""
+    window, uid = context.settings.window, opened(context).uid
+    kept = dict(window.get(_KEY, {}))
+    kept[uid] = {**kept.get(uid, {}), **{label.uid: folded for label in labels}}
+    window[_KEY] = kept
+    context.settings.save()

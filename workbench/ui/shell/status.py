@@ -1,0 +1,95 @@
+"""The status bar: saved state, file, current run with time left, device."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QPoint, QRect
+from PySide6.QtWidgets import QStatusBar
+
+from workbench.base.i18n import _, ngettext
+from workbench.ui.style import escaping
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.job_row import progress_of
+from workbench.ui.widgets.layout import fixed, row
+from workbench.ui.widgets.meter import Meter
+from workbench.ui.widgets.words import IconLabel, words
+
+if TYPE_CHECKING:
+    from workbench.base.settings import Settings
+    from workbench.jobs.queue import Job
+    from workbench.project.project import Project
+
+
+class Status(QStatusBar):
+    """Shows the values passed to it; a click on the run opens the Train page."""
+
+    def __init__(self, show_run: Callable[[], None]) -> None:
+        super().__init__()
+        self.setSizeGripEnabled(False)
+        self._mark, self._saved = IconLabel("circle-check", "good", 14), words("", "small", "muted")
+        self._file = words("", "small", "muted")
+        self._run = Button("", "activity", "quiet", small=True, on=show_run, name=_("Current run"))
+        self._meter = fixed(Meter(0.0, name=_("Progress of the current run")), 90)
+        self._device = words("", "small", "muted")
+        self._left = row(self._mark, self._saved, self._file, gap=6, margins=(8, 0, 0, 0))
+        self._busy = row(self._run, self._meter, gap=6, margins=(0, 0, 12, 0))
+        self.addWidget(self._left)
+        self.addPermanentWidget(self._busy)
+        self._where = row(IconLabel("cpu", "muted", 14), self._device, gap=6, margins=(0, 0, 10, 0))
+        self.addPermanentWidget(self._where)
+        self._busy.hide()
+
+    def unused(self) -> QRect:
+        """The free range between the file name and the run, or the device if nothing runs."""
+        right = self._busy if self._busy.isVisible() else self._where
+        left = (
+            self._left.geometry().left() + self._left.sizeHint().width()
+            if self._left.isVisible()
+            else 0
+        )
+        return QRect(QPoint(left + 16, 0), QPoint(right.geometry().left() - 16, self.height() - 1))
+
+    def show_project(self, project: Project | None) -> None:
+        self._left.setVisible(project is not None)
+        if project is None:
+            return
+        if project.read_only:
+            self._mark.set("eye", "warn")
+            self._saved.setText(_("Read-only"))
+        else:
+            self.show_saved(True)
+        self._file.setText(project.path.name)
+        escaping.set_tip(self._file, str(project.path))
+
+    def show_saved(self, saved: bool) -> None:
+        """Whether the latest change is in the project file."""
+        self._mark.set("circle-check" if saved else "circle-x", "good" if saved else "bad")
+        self._saved.setText(_("Saved") if saved else _("Not saved"))
+
+    def show_jobs(self, jobs: Sequence[Job]) -> None:
+        """`jobs`: running and queued jobs, running ones first."""
+        self._busy.setVisible(bool(jobs))
+        if not jobs:
+            return
+        share, left = progress_of(jobs[0])
+        title = jobs[0].spec.title or _("Job")
+        more = f" (+{len(jobs) - 1})" if len(jobs) > 1 else ""
+        self._run.set_text(
+            escaping.menu_text(" · ".join(part for part in (title + more, left) if part))
+        )
+        self._meter.set(share)
+
+    def show_device(self, settings: Settings) -> None:
+        name = settings.device if settings.device != "auto" else settings.devices.get("best", "cpu")
+        known = settings.devices.get("all", ())
+        message: dict[str, Any] = next((item for item in known if item.get("name") == name), {})
+        cores = os.cpu_count() or 1
+        title = message.get("title") or (
+            ngettext("CPU, {count} core", "CPU, {count} cores", cores).format(count=cores)
+            if name == "cpu"
+            else name.upper()
+        )
+        self._device.setText(title.replace(", ", " · "))

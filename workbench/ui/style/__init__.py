@@ -1,0 +1,1 @@
+"""Theme, icons, and how numbers and texts are formatted."""
