@@ -14,6 +14,7 @@ from workbench.jobs.spec import JobSpec
 from workbench.operations.models import precision
 from workbench.operations.runs import run_recorder, train
 from workbench.operations.runs.kinds.pretrain import kind as pretrain_run
+from workbench.operations.runs.kinds.pretrain.info import INFO as PRETRAINING
 from workbench.operations.transfer import plain_text
 from workbench.pretraining.results import PretrainResult
 from workbench.pretraining.spec import PretrainSpec, objective
@@ -65,7 +66,7 @@ class Pretraining:
             self.copies.append(folder)
         else:
             folder = paths.run_folder(project.path, run.id)
-            params["run"] = {"project": project.uid, "id": run.id, "purpose": pretrain_run.INFO.id}
+            params["run"] = {"project": project.uid, "id": run.id, "purpose": PRETRAINING.id}
         job = JobSpec(
             TARGET,
             params,
