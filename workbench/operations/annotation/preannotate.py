@@ -34,7 +34,7 @@ BATCH = 60  # documents that a job predicts, so that one starts for every 40 doc
 CHUNK = 500  # documents of the queue whose states are read at a time
 FAR = 20  # chunks after which the search for unfinished documents ends
 NEWEST = 0  # in place of the id of a run: the newest one of the layer
-READING, PREDICTING = "preannotation: read", "preannotation: predict"  # keys of tasks
+READING, PREDICTING = "preannotation-read", "preannotation-predict"  # keys of tasks
 IDLE, WAITING, RUNNING, FAILED = "idle", "waiting", "running", "failed"
 
 

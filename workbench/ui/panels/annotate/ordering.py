@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 FILES = "file"  # the order without a strategy
-ORDERING = "order of the queue"  # key of the task
+ORDERING = "queue-order"  # key of the task
 
 
 @dataclass(frozen=True)

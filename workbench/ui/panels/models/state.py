@@ -156,7 +156,7 @@ class ModelsState(State):
             context.note(message.format(name=run.name, layer=layer.name))
 
         work = partial(published.create, project, context.queue, card, layer)
-        context.task(("add run", card.path, layer.id), work, added, failed=context.fail)
+        context.task(("add-run", card.path, layer.id), work, added, failed=context.fail)
 
     def word_map(self, card: ModelInfo) -> WordMapState:
         """The state of the dialog that shows its words in two dimensions."""

@@ -59,7 +59,7 @@ def show_test(state: ResultsState) -> None:
             state.measure("test")
 
     work = partial(results.evaluate, state.project, state.context.queue, run, "test")
-    state.context.task("test score", work, scored, failed=state.not_done)
+    state.context.task("test-score", work, scored, failed=state.not_done)
 
 
 def add_baselines(state: ResultsState, chosen: Sequence[Offer]) -> None:

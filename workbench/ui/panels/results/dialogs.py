@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.results.listing import Organising
     from workbench.ui.panels.results.state import ResultsState
 
-APPLYING = "apply to files"  # key of the task
+APPLYING = "apply-to-files"  # key of the task
 
 
 class DeleteRuns(Dialog):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FOLDS, CHOICES = folds.FOLDS, (3, 5, 10)
 LABELLED = ("span", "mark", "state", "flag")
 WHOLE = ("label", "layer", "document", "run")
-MEASURING = "label errors"  # key of the task
+MEASURING = "label-errors"  # key of the task
 Identity = tuple[object, ...]
 
 

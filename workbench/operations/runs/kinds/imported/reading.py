@@ -158,7 +158,7 @@ def _records(source: Source, format: str, layer: Layer) -> Iterator[Line | Skipp
             yield Line(item.line, {**values, "key": ""})
 
 
-def _only(by_layer: Mapping[str, Any], layer: Layer) -> Sequence[Any]:
+def _only(by_layer: Mapping[str, Sequence[Any]], layer: Layer) -> Sequence[Any]:
     """What is of the layer, or of the only layer of the file."""
     if layer.name in by_layer or len(by_layer) != 1:
         return by_layer.get(layer.name, ())
@@ -271,6 +271,9 @@ def _spans(line: Line, document: Document, layer: Layer) -> Prediction:
 
 def _span(item: Any, document: Document, layer: Layer) -> Span:
     """A Span, an object with start, end and label, or a list of these. Raises Fault."""
+    start: Any
+    end: Any
+    score: Any
     if isinstance(item, Span):
         start, end, label, score = item.start, item.end, item.label, item.score
     elif isinstance(item, Mapping):
