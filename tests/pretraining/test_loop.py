@@ -95,6 +95,17 @@ def test_a_step_is_the_last_of_the_expected_ones_only_at_the_end(
     assert [step.step for step in steps if step.step == step.total] == [result.steps]
 
 
+def test_a_step_has_the_learning_rate_of_its_update(tiny, text_file, tmp_path, monkeypatch):
+    monkeypatch.setattr(loop, "REPORT_EVERY", 0.0)
+    options = {"max_steps": 4, "learning_rate": 0.004, "warmup": 0.0}
+
+    events, _result = run(spec("masked_lm", tiny["bert"], text_file, **options), tmp_path / "out")
+
+    steps = [event for event in events if isinstance(event, Step)]
+    assert [step.learning_rate for step in steps] == pytest.approx([0.004, 0.003, 0.002, 0.001])
+    assert all(step.gradient_norm > 0 for step in steps)
+
+
 def test_whole_words_can_be_masked(tiny, text_file, tmp_path):
     _events, result = run(
         spec("masked_lm", tiny["bert"], text_file, mask_unit="word", max_steps=2), tmp_path / "out"
@@ -150,11 +161,11 @@ def test_a_time_limit_excludes_evaluations(tiny, text_file, tmp_path, monkeypatc
 
     class Slow(Texts):
         def __iter__(self):
-            clock.now += 1000.0
+            clock.now += 1000.0 if self.held_out else 0.0
             return super().__iter__()
 
     monkeypatch.setattr(loop, "time", clock)
-    monkeypatch.setattr(loop._Pretraining, "held_out", lambda _run: Slow([text_file]))
+    monkeypatch.setattr(loop, "Texts", Slow)
 
     _events, result = run(
         spec("causal_lm", tiny["gpt2"], text_file, minutes=0.01, epochs=1000), tmp_path / "out"

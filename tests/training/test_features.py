@@ -8,6 +8,7 @@ torch = pytest.importorskip("torch")
 from tests import stacked  # noqa: E402
 from tests.models.test_every_family import data, finish  # noqa: E402, F401
 from workbench.base import paths  # noqa: E402
+from workbench.models import device as devices  # noqa: E402
 from workbench.models.base import FeatureSource  # noqa: E402
 from workbench.models.families.bilstm.embeddings import FrozenModel  # noqa: E402
 from workbench.models.families.elmo.encoder import ElmoEncoder  # noqa: E402
@@ -175,8 +176,8 @@ def test_only_the_training_texts_of_a_run_in_bf16_have_its_features(
     monkeypatch.setattr(
         features, "in_bf16", lambda source, device: asked.append(source.key) or source
     )
-    monkeypatch.setattr(loop._Training, "bf16", True)
-    work = loop.train(spec(epochs=1), data, tmp_path / "run")
+    monkeypatch.setattr(devices, "has_bf16", lambda device: True)
+    work = loop.train(spec(epochs=1, precision="bf16"), data, tmp_path / "run")
     assert isinstance(next(event for event in work if isinstance(event, Step)), Step)
 
     assert len(asked) == 1  # dev has those of later predictions

@@ -16,7 +16,7 @@ from workbench.tasks.predictor import Predictor
 from workbench.tasks.spec import ScoreInfo
 from workbench.text.dataset import Dataset, Record, gold_fingerprint, write
 from workbench.text.document import Document
-from workbench.training import loop
+from workbench.training import checkpoints, loop
 from workbench.training.events import Evaluated, Log, PrecisionTrial, Saved, Step
 from workbench.training.spec import TrainSpec
 
@@ -166,7 +166,7 @@ def test_a_disk_that_fills_up_ends_the_run_with_the_best_version_so_far(
     classes, tiny_model, tmp_path, monkeypatch
 ):
     values = iter([0.2, 0.7, 0.9])
-    save = loop.checkpoints.save
+    save = checkpoints.save
     score_with(monkeypatch, lambda: {"macro_f1": next(values), "accuracy": 0.0})
 
     def full(*given):
@@ -174,7 +174,7 @@ def test_a_disk_that_fills_up_ends_the_run_with_the_best_version_so_far(
             raise OSError(28, "No space left on device")
         return save(*given)
 
-    monkeypatch.setattr(loop.checkpoints, "save", full)
+    monkeypatch.setattr(checkpoints, "save", full)
     events, result = train(classes, tiny_model, tmp_path / "run", epochs=8)
 
     assert (

@@ -3,7 +3,7 @@
 import pytest
 
 from workbench.text import dataset
-from workbench.training import loop, view
+from workbench.training import finetuning, loop, view
 from workbench.training.spec import TrainSpec
 
 
@@ -29,14 +29,14 @@ def test_it_is_the_batch_that_the_run_begins_with(
     data = request.getfixturevalue({"c": "classes", "s": "tags"}[layer])
     options = {"batch_size": 4, "epochs": 1, "device": "cpu", "precision": "fp32"}
     spec = TrainSpec(task, layer, str(tiny_model), "tiny", 7, options)
-    seen, collate = [], loop.collate
+    seen, collate = [], finetuning.collate
 
     def kept(features, chosen, **named):
         prepared = features.prepared
         seen.append([prepared.documents[prepared.owner[index]].key for index in chosen])
         return collate(features, chosen, **named)
 
-    monkeypatch.setattr(loop, "collate", kept)
+    monkeypatch.setattr(finetuning, "collate", kept)
     list(loop.train(spec, data, tmp_path / "run"))
 
     rows, following = shown(spec, data, batches=2)

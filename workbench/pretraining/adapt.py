@@ -31,7 +31,7 @@ from workbench.training.events import (
     Step,
     Tick,
 )
-from workbench.training.loop import train
+from workbench.training.loop import as_job, train
 from workbench.training.plan import Plan
 from workbench.training.results import Adaptation, TrainResult
 from workbench.training.spec import TrainSpec
@@ -60,15 +60,7 @@ def run(
         plan=Plan.from_json(params.get("plan")),
         precision_trials=params.get("precision_trials"),
     )
-    command = None
-    try:
-        while True:
-            command = yield work.send(command).to_json()
-    except StopIteration as end:
-        result: TrainResult = end.value
-        return result.to_json()
-    finally:
-        work.close()
+    return (yield from as_job(work))
 
 
 def adapt_and_train(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 from workbench.base.costs import PredictionCost
@@ -13,7 +13,8 @@ from workbench.tasks.predictor import Logits, LossSum, infer
 from workbench.tasks.spec import Gold
 from workbench.text.document import Document
 from workbench.text.fields import Prediction
-from workbench.training.events import Event
+from workbench.training.events import Tick
+from workbench.training.learning import Events, TrainingState
 
 # predictions, the mean loss, the decoding parameters fitted to them (see TaskInfo.fit)
 DevPredictions = tuple[list[Prediction], float, dict[str, Any]]
@@ -24,7 +25,7 @@ MEASURED, MEASURED_AT_ONCE, LIMIT = 64, 16, 0.5
 
 
 class Inference:
-    """Inference in float32 and eval mode. `tick` reports between batches that the run is alive."""
+    """Inference in float32 and eval mode, with a Tick after each batch."""
 
     def __init__(
         self,
@@ -32,10 +33,10 @@ class Inference:
         model: Model,
         labels: Sequence[str],
         options: Mapping[str, Any],
-        tick: Callable[[], Generator[Event, str | None, None]],
+        state: TrainingState,
     ):
         self.task, self.model, self.labels = task, model, labels
-        self.options, self.tick = options, tick
+        self.options, self.state = options, state
 
     def cost(self, documents: Sequence[Document], max_length: int) -> PredictionCost | None:
         """Predict some documents from their texts, as a prediction does; None without one."""
@@ -52,7 +53,7 @@ class Inference:
 
     def predict_and_fit(
         self, chunks: Sequence[Features], golds: Sequence[Gold]
-    ) -> Generator[Event, str | None, DevPredictions]:
+    ) -> Events[DevPredictions]:
         losses = LossSum()
         logits = yield from self.logits(chunks, losses)
         predictions = self.decode(chunks, logits, {})
@@ -76,9 +77,7 @@ class Inference:
             )
         ]
 
-    def logits(
-        self, chunks: Sequence[Features], losses: LossSum
-    ) -> Generator[Event, str | None, list[Logits]]:
+    def logits(self, chunks: Sequence[Features], losses: LossSum) -> Events[list[Logits]]:
         """Logits of every chunk; adds the losses to `losses`."""
         self.model.eval()
         found: list[Logits] = []
@@ -90,7 +89,7 @@ class Inference:
                 except StopIteration as end:
                     found.append(end.value)
                     break
-                yield from self.tick()
+                yield Tick(self.state.step)
         return found
 
 
