@@ -108,6 +108,32 @@ def test_a_run_of_a_missing_plugin_shows_its_stored_scores_and_cannot_predict(st
     assert state.problem == "" and state.context.faults == []
 
 
+def test_imported_predictions_are_a_run_that_is_selected(state, tmp_path):
+    answers = runs.predictions(state.project.db, state.shown_run.id)
+    keys = [documents.get(state.project.db, id).key for id in answers]
+    file = tmp_path / "mine.csv"
+    file.write_text("id,label\nnobody,bad\n" + "".join(f"{key},bad\n" for key in keys))
+
+    state.import_predictions(file)
+
+    run = state.shown_run
+    assert (run.name, run.kind, run.layer) == ("mine", "imported", state.runs[1].layer)
+    assert state.context.faults == [] and state.busy == ""
+    assert "1 line was left out. Line 2" in state.context.notes[-1]
+    assert state.details.results.current.n == len(keys) and not state.can_answer
+    assert state.can_show_test and "no model" in cannot_inspect(state)
+
+
+def test_a_file_that_fits_nothing_is_reported(state, tmp_path):
+    (tmp_path / "mine.csv").write_text("id,label\nnobody,bad\n")
+
+    state.import_predictions(tmp_path / "mine.csv")
+
+    (error,) = state.context.faults
+    assert "mine.csv has no prediction" in str(error) and state.busy == ""
+    assert [run.name for run in state.runs] == ["second", "first"]
+
+
 def test_a_pretraining_has_curves_and_settings_but_no_scores(state):
     spec = {"objective": "masked_lm", "model": "/m", "model_name": "m", "out": "/m2", "options": {}}
     scores = {"held-out": {"perplexity": 12.5}}

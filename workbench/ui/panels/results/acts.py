@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _
+from workbench.base.watch import Watch
 from workbench.jobs.events import Finished
 from workbench.operations.annotation import suggest as suggestions
 from workbench.operations.runs import baselines, rerun, results, train
@@ -18,6 +20,7 @@ from workbench.ui.panels.results.details import again_text
 if TYPE_CHECKING:
     from workbench.metrics.evaluation import Evaluation
     from workbench.operations.annotation.suggest import Suggested
+    from workbench.storage.runs.runs import Run
     from workbench.ui.panels.results.state import ResultsState
 
 
@@ -41,6 +44,28 @@ def suggest(state: ResultsState, ids: tuple[int, ...] | None) -> None:
 
     work = partial(suggestions.suggest, state.project, context.queue, run, ids=ids)
     context.task("suggest", work, suggested, failed=state.not_done)
+
+
+def import_predictions(state: ResultsState, path: Path) -> None:
+    """Add a file of predictions made elsewhere as a run, and select it."""
+    from workbench.operations.runs.kinds.imported import kind as imported
+
+    context, project = state.context, state.project
+    state.update(busy=_("Importing predictions…"))
+
+    def work(watch: Watch) -> tuple[Run, imported.Matched]:
+        matched = imported.match(project, path, watch=watch)
+        return imported.add(project, path, matched), matched
+
+    def added(result: tuple[Run, imported.Matched]) -> None:
+        run, matched = result
+        state.update(busy="")
+        state.refresh()
+        state.show_run(run.id)
+        context.note(" ".join((matched.summary, *matched.problems)))
+
+    title = _("Import predictions")
+    context.task("import-predictions", work, added, failed=state.not_done, title=title, writes=True)
 
 
 def show_test(state: ResultsState) -> None:

@@ -319,12 +319,20 @@ class ResultsState(State):
     def can_show_test(self) -> bool:
         run = self.run
         return (
-            self.can_answer
+            (self.can_answer or self.only_stored)
             and not self.project.read_only
             and not self.busy
             and run is not None
             and run.id not in self.tests
         )
+
+    @property
+    def only_stored(self) -> bool:
+        """Whether the selected run has predictions of a task, and no model to predict others."""
+        run = self.run
+        if run is None or run.status not in FINISHED or missing_task(run):
+            return False
+        return self.scored and not kinds.info(run.kind).predicts
 
     @property
     def can_keep_checkpoint(self) -> bool:
@@ -440,6 +448,11 @@ class ResultsState(State):
         """Suggest labels for unlabelled documents (all, or the given ones) in the background."""
         if self.can_answer and not self.busy:
             acts.suggest(self, ids)
+
+    def import_predictions(self, path: Path) -> None:
+        """Add a file of predictions made elsewhere as a run."""
+        if not self.project.read_only and not self.busy:
+            acts.import_predictions(self, path)
 
     def suggest_asked(self) -> None:
         """Suggest labels for the documents chosen on Data."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
 from PySide6.QtCore import Qt
@@ -10,6 +11,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QComboBox,
+    QFileDialog,
     QFrame,
     QMenu,
     QSizePolicy,
@@ -86,6 +88,13 @@ class ResultsView(WatchingView):
         self._baseline_menu = QMenu(self)
         self._baseline_menu.aboutToShow.connect(self._fill_baselines)
         self._baseline = Button(_("Add baseline"), "plus", menu=self._baseline_menu)
+        self._import = Button(
+            _("Import predictions…"),
+            "file-plus-2",
+            on=self.import_predictions,
+            tip=_("Add a file of predictions made elsewhere as a run"),
+            name=_("Import predictions"),
+        )
         self._delete = Button(
             _("Delete…"), "trash-2", "danger", on=self.delete, name=_("Delete run")
         )
@@ -109,6 +118,7 @@ class ResultsView(WatchingView):
             "",
             self._views,
             self._baseline,
+            self._import,
             self._compare,
             self._delete,
             self._save,
@@ -290,6 +300,7 @@ class ResultsView(WatchingView):
         for button in (self._compare, self._delete):
             button.setVisible(on_runs)
         self._baseline.setVisible(state.view != "labels")
+        self._import.setVisible(on_runs and not whole)
         self._save.setVisible(on_board)
         several = len(state.chosen) > 1
         self._right.setCurrentIndex(MANY if several else ONE if state.run is not None else NONE)
@@ -298,6 +309,7 @@ class ResultsView(WatchingView):
         self._delete.setEnabled(state.can_delete)
         self._save.setEnabled(bool(state.runs))
         self._baseline.setEnabled(not state.project.read_only)
+        self._import.setEnabled(not state.project.read_only and not state.busy)
         self._compare.setEnabled(bool(state.others()))
         if state.run is not None:
             part = tuple(PARTS).index(state.shown_part)
@@ -414,6 +426,11 @@ class ResultsView(WatchingView):
         if runs and not self.state.project.read_only and DeleteRuns(self, self.state, runs).exec():
             self.state.delete()
 
+    def import_predictions(self) -> None:
+        path, _kind = QFileDialog.getOpenFileName(self, _("File with predictions"))
+        if path:
+            self.state.import_predictions(Path(path))
+
     def rename(self) -> None:
         self._left.rename()
 
@@ -472,7 +489,12 @@ class ResultsView(WatchingView):
         narrow = min(theme.px(280), max(NARROW_LIST, room))
         self._left.setFixedWidth(list_width if wide else narrow)
         self._left.arrange(wide)
-        for button, text in ((self._compare, _("Compare with…")), (self._delete, _("Delete…"))):
+        shortened = (
+            (self._compare, _("Compare with…")),
+            (self._import, _("Import predictions…")),
+            (self._delete, _("Delete…")),
+        )
+        for button, text in shortened:
             button.shorten(self.width() < theme.px(NARROW), text)
         self._fit_head()
         super().resizeEvent(event)

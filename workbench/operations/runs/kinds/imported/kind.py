@@ -109,7 +109,7 @@ class Matched:
 
 
 def _line(problem: Skipped) -> str:
-    return _("Line {line}: {reason}").format(line=problem.line, reason=problem.reason)
+    return _("Line {line}: {reason}.").format(line=problem.line, reason=problem.reason)
 
 
 def match(project: Project, path: Path, layer: str = "", *, watch: Watch = QUIET) -> Matched:
