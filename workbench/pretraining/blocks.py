@@ -57,8 +57,8 @@ class Frame:
 
 
 def _encoded(preparer: Preparer, texts: Sequence[str]) -> list[EncodedInput]:
-    wanted = [documents.Document(str(n), (("text", text),)) for n, text in enumerate(texts)]
-    return preparer.whole(wanted, LONGEST).inputs
+    inputs = [documents.Document(str(n), (("text", text),)) for n, text in enumerate(texts)]
+    return preparer.whole(inputs, LONGEST).inputs
 
 
 def tokens_of(preparer: Preparer, paragraphs: Sequence[str]) -> list[Tokens]:

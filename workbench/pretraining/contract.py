@@ -44,13 +44,13 @@ def losses(
     """The losses of the objective. Raises SpecError unless they are scalar totals and counts by
     name.
     """
-    found = objective.losses(inputs, targets)
+    losses = objective.losses(inputs, targets)
     if not needed_plugin(objective.info.id):
-        return found
-    if not isinstance(found, Mapping) or not found:
+        return losses
+    if not isinstance(losses, Mapping) or not losses:
         fault = _("`losses` returned {kind}, expected names with Loss(total, count)")
-        raise _broken(objective, fault.format(kind=type(found).__name__))
-    for name, loss in found.items():
+        raise _broken(objective, fault.format(kind=type(losses).__name__))
+    for name, loss in losses.items():
         if not isinstance(loss, tuple) or len(loss) != 2:
             fault = _("the loss {name!r} is of type {kind}, expected Loss(total, count)")
             raise _broken(objective, fault.format(name=name, kind=type(loss).__name__))
@@ -58,12 +58,12 @@ def losses(
         if shapes != [(), ()]:
             fault = _("total and count of the loss {name!r} are not scalar tensors")
             raise _broken(objective, fault.format(name=name))
-    return found
+    return losses
 
 
 def shown(objective: Objective, batch: TextBatch) -> list[ShownRow]:
     """A batch as text. Raises SpecError unless the objective returned rows."""
-    found = objective.shown(batch)
-    if not all(isinstance(row, ShownRow) for row in found):
+    rows = objective.shown(batch)
+    if not all(isinstance(row, ShownRow) for row in rows):
         raise _broken(objective, _("`shown` returned values that are not of the type ShownRow"))
-    return found
+    return rows

@@ -79,15 +79,15 @@ class Tally:
 
     def bounds(self, seed: int) -> tuple[float, float] | None:
         """95% interval of the mean by a bootstrap over texts; None with fewer than two."""
-        given = np.array([*self.texts.values()])  # (texts, 2)
-        if len(given) < 2:
+        sums = np.array([*self.texts.values()])  # (texts, 2)
+        if len(sums) < 2:
             return None
 
         def mean(weights: np.ndarray) -> dict[str, np.ndarray]:
-            total, count = (weights @ given).T
+            total, count = (weights @ sums).T
             return {"mean": total / count}
 
-        low, high = bounds(resampled(mean, len(given), seed=seed)["mean"])
+        low, high = bounds(resampled(mean, len(sums), seed=seed)["mean"])
         return float(low), float(high)
 
     @property
@@ -121,7 +121,7 @@ def run(
     """
     devices.use_threads()
     texts = json.loads(Path(params["texts"]).read_text(encoding="utf-8"))
-    found: list[dict[str, Any]] = []
+    fits: list[dict[str, Any]] = []
     models, written = params["models"], language_of(texts)
     for number, model in enumerate(models):
         command = yield {
@@ -143,11 +143,11 @@ def run(
             fit: ModelFit = end.value
         if stopped and not fit.scored:
             break
-        found.append(fit.to_json())
-        yield {"kind": "fit", "fit": found[-1]}
+        fits.append(fit.to_json())
+        yield {"kind": "fit", "fit": fits[-1]}
         if stopped:
             break
-    return {"fits": found}
+    return {"fits": fits}
 
 
 def _measured(
@@ -228,22 +228,22 @@ def _scored(
             return PSEUDO
         yield from _causal(loaded, order, found)
         return CAUSAL
-    wanted = [
+    directions = [
         literal
         for literal in ("next", "previous")
         if {f"{literal}_lm", f"{literal}_character"} & {*info.gives}
     ]
-    if not wanted:
+    if not directions:
         return ""
     heads = family_of(info).heads(info)
-    head = next((item for item in wanted if item in heads), "")
+    head = next((item for item in directions if item in heads), "")
     options = LoadOptions(head=head, allow_pickle=allow)
     encoder = family_of(info).load(info, options).eval()
     if not isinstance(encoder, RecurrentModel):
         return ""
     found.begin = time.process_time()
-    yield from _recurrent(encoder, order, wanted, found)
-    return CHARACTER if info.predicts_characters else BOTH if len(wanted) > 1 else CAUSAL
+    yield from _recurrent(encoder, order, directions, found)
+    return CHARACTER if info.predicts_characters else BOTH if len(directions) > 1 else CAUSAL
 
 
 class _Reporter:
@@ -260,7 +260,7 @@ class _Reporter:
 
 def _inputs(model: LanguageModel, texts: Sequence[str]) -> list[EncodedInput]:
     longest = min(model.max_length, LONGEST)
-    return [found[0] for found in model.tokenizer.whole([(text,) for text in texts], longest)]
+    return [windows[0] for windows in model.tokenizer.whole([(text,) for text in texts], longest)]
 
 
 def _masked(
@@ -355,12 +355,12 @@ def _streams(
     targets = _stacked([stream.targets[1:] for stream in streams], longest).long()
     for start in range(0, longest, CHUNK):
         places = torch.arange(start, min(start + CHUNK, longest))
-        kept = places < lengths[:, None]  # (B, T)
+        scored = places < lengths[:, None]  # (B, T)
         part = {name: array[:, places] for name, array in inputs.items()}
         with torch.inference_mode():
             states, memory = encoder.read(part, direction, memory)
-            logits = encoder.scores(states[kept], direction)  # (N, V)
-        found.add(logits, targets[:, places][kept], first + kept.nonzero()[:, 0].numpy())
+            logits = encoder.scores(states[scored], direction)  # (N, V)
+        found.add(logits, targets[:, places][scored], first + scored.nonzero()[:, 0].numpy())
 
 
 def _stacked(arrays: Sequence[np.ndarray], length: int) -> Tensor:

@@ -71,6 +71,6 @@ def replaced(
         draw < rates.masked, MASKED, np.where(draw < rates.masked + rates.random, RANDOM, KEPT)
     ).astype(np.int8)
     random = ordinary[rng.integers(0, len(ordinary), count)]
-    found = ids.copy()
-    found[chosen] = np.select([what == MASKED, what == RANDOM], [mask, random], ids[chosen])
-    return found, what
+    changed = ids.copy()
+    changed[chosen] = np.select([what == MASKED, what == RANDOM], [mask, random], ids[chosen])
+    return changed, what

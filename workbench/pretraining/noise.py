@@ -32,8 +32,8 @@ def t5_spans(count: int, share: float, mean: float, rng: np.random.Generator) ->
     parts = min(max(round(noisy / mean), 1), noisy, count - noisy)
     if not parts:
         return []
-    kept, changed = _divided(count - noisy, parts, rng), _divided(noisy, parts, rng)
-    ends = np.cumsum(np.stack([kept, changed], 1).ravel())
+    plain, changed = _divided(count - noisy, parts, rng), _divided(noisy, parts, rng)
+    ends = np.cumsum(np.stack([plain, changed], 1).ravel())
     return list(zip(ends[::2].tolist(), ends[1::2].tolist(), strict=True))
 
 
@@ -48,18 +48,18 @@ def poisson_spans(count: int, share: float, mean: float, rng: np.random.Generato
 
     An empty span inserts a mask. Spans do not overlap. BART: mean 3, share 0.3.
     """
-    wanted, free = round(count * share), np.ones(count, dtype=bool)
-    found: list[Span] = []
-    while wanted > 0 and free.any():
+    noisy, free = round(count * share), np.ones(count, dtype=bool)
+    spans: list[Span] = []
+    while noisy > 0 and free.any():
         start = int(rng.choice(np.flatnonzero(free)))
-        length = min(int(rng.poisson(mean)), wanted)
+        length = min(int(rng.poisson(mean)), noisy)
         end = start
         while end < min(start + length, count) and free[end]:
             end += 1
         free[start : max(end, start + 1)] = False
-        found.append((start, end))
-        wanted -= end - start
-    return sorted(found)
+        spans.append((start, end))
+        noisy -= end - start
+    return sorted(spans)
 
 
 # ---------------------------------------------------------------- the changes
@@ -73,16 +73,16 @@ def with_sentinels(
     ids: int (T,), whose type both keep. The target has each sentinel with the tokens it replaces,
     and one more sentinel at the end.
     """
-    given: list[Part] = []
-    wanted: list[Part] = []
+    inputs: list[Part] = []
+    targets: list[Part] = []
     last = 0
     for (start, end), sentinel in zip(spans, sentinels, strict=False):
-        given += [ids[last:start], [sentinel]]
-        wanted += [[sentinel], ids[start:end]]
+        inputs += [ids[last:start], [sentinel]]
+        targets += [[sentinel], ids[start:end]]
         last = end
-    given.append(ids[last:])
-    wanted.append([sentinels[min(len(spans), len(sentinels) - 1)]])
-    return _joined(given, ids), _joined(wanted, ids)
+    inputs.append(ids[last:])
+    targets.append([sentinels[min(len(spans), len(sentinels) - 1)]])
+    return _joined(inputs, ids), _joined(targets, ids)
 
 
 def infilled(ids: np.ndarray, spans: Sequence[Span], mask: int) -> np.ndarray:
@@ -100,21 +100,21 @@ def infilled(ids: np.ndarray, spans: Sequence[Span], mask: int) -> np.ndarray:
 
 def replaced(ids: np.ndarray, chosen: np.ndarray, others: np.ndarray | int) -> np.ndarray:
     """The chosen tokens bool (T,) replaced by `others`: a mask, or one id for each of them."""
-    found = ids.copy()
-    found[chosen] = others
-    return found
+    changed = ids.copy()
+    changed[chosen] = others
+    return changed
 
 
 def deleted(ids: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """Without the chosen tokens. ids int (T,), chosen bool (T,)."""
-    found: np.ndarray = ids[~chosen]
-    return found
+    remaining: np.ndarray = ids[~chosen]
+    return remaining
 
 
 def inserted(ids: np.ndarray, chosen: np.ndarray, others: np.ndarray) -> np.ndarray:
     """One of `others` before each chosen token, bool (T,)."""
-    found: np.ndarray = np.insert(ids, np.flatnonzero(chosen), others)
-    return found
+    longer: np.ndarray = np.insert(ids, np.flatnonzero(chosen), others)
+    return longer
 
 
 def permuted(ids: np.ndarray, ends: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -125,8 +125,8 @@ def permuted(ids: np.ndarray, ends: np.ndarray, rng: np.random.Generator) -> np.
 
 def rotated(ids: np.ndarray, start: int) -> np.ndarray:
     """The text, ids int (T,), from `start` on, then what precedes it."""
-    found: np.ndarray = np.roll(ids, -start)
-    return found
+    rolled: np.ndarray = np.roll(ids, -start)
+    return rolled
 
 
 def _joined(parts: Sequence[Part], like: np.ndarray) -> np.ndarray:

@@ -114,8 +114,8 @@ def _pools(texts: Iterable[Document], preparer: Preparer) -> Iterator[list[Sente
     pool: list[Sentences] = []
     for document in texts:
         parts = [line[start:end] for line in document for start, end in sentences(line)]
-        if found := [tokens for tokens in tokens_of(preparer, parts) if len(tokens)]:
-            pool.append(found)
+        if encoded := [tokens for tokens in tokens_of(preparer, parts) if len(tokens)]:
+            pool.append(encoded)
         if len(pool) == POOL:
             yield pool
             pool = []
@@ -154,9 +154,9 @@ def _of_document(
 def _until(document: Sentences, start: int, size: int) -> int:
     """The end of at least one sentence from `start` on with `size` tokens, or of the document."""
     end = start + 1
-    found = len(document[start])
-    while end < len(document) and found < size:
-        found += len(document[end])
+    length = len(document[start])
+    while end < len(document) and length < size:
+        length += len(document[end])
         end += 1
     return end
 

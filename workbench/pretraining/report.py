@@ -24,8 +24,8 @@ def write(folder: Path, result: PretrainResult, rows: Sequence[ShownRow]) -> Non
     """Write both files; rows: of the first batch, as text."""
     report = json_text(result.to_json(), indent=1)
     (folder / REPORT).write_text(report, encoding="utf-8")
-    shown = {"objective": result.objective, "rows": [row.to_json() for row in rows]}
-    content = json.dumps(shown, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    batch = {"objective": result.objective, "rows": [row.to_json() for row in rows]}
+    content = json.dumps(batch, ensure_ascii=False).encode("utf-8", "surrogatepass")
     (folder / FIRST_BATCH).write_bytes(gzip.compress(content, mtime=0))
 
 
@@ -37,11 +37,11 @@ def first_batch(model: Path) -> Mapping[str, Any]:
     """{"objective", "rows"} of the run that wrote a model. Raises ModelError."""
     path = model / FIRST_BATCH
     try:
-        found: Any = json.loads(gzip.decompress(path.read_bytes()).decode("utf-8", "surrogatepass"))
+        batch: Any = json.loads(gzip.decompress(path.read_bytes()).decode("utf-8", "surrogatepass"))
     except (OSError, EOFError, ValueError) as error:
         raise ModelError(
             _("{path} cannot be read: {error}.").format(path=path, error=error)
         ) from error
-    if not isinstance(found, dict) or not isinstance(found.get("rows"), list):
+    if not isinstance(batch, dict) or not isinstance(batch.get("rows"), list):
         raise ModelError(_("{path} holds no batch.").format(path=path))
-    return found
+    return batch

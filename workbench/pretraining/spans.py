@@ -25,14 +25,14 @@ class Lengths:
 
     def probabilities(self) -> np.ndarray:
         """float (longest,): of the lengths 1 … longest."""
-        found: np.ndarray = self.p * (1 - self.p) ** np.arange(self.longest)
-        found /= found.sum()
-        return found
+        weights: np.ndarray = self.p * (1 - self.p) ** np.arange(self.longest)
+        weights /= weights.sum()
+        return weights
 
     def draw(self, rng: np.random.Generator, count: int) -> np.ndarray:
         """int (count,): random lengths, 1 … longest."""
-        found: np.ndarray = 1 + rng.choice(self.longest, size=count, p=self.probabilities())
-        return found
+        lengths: np.ndarray = 1 + rng.choice(self.longest, size=count, p=self.probabilities())
+        return lengths
 
 
 def choose(
@@ -54,7 +54,7 @@ def choose(
     wanted = max(1, int(rng.binomial(len(places), share)))
     starts, ends = _words(allowed, groups)
     free = np.ones(len(starts), dtype=bool)
-    found: list[Span] = []
+    spans: list[Span] = []
     count = 0
     while count < wanted and free.any():
         first = last = int(rng.choice(np.flatnonzero(free)))
@@ -66,9 +66,9 @@ def choose(
             last = after
         end = min(int(ends[last]), int(starts[first]) + wanted - count)
         free[max(0, first - 1) : last + 2] = False
-        found.append((int(starts[first]), end))
+        spans.append((int(starts[first]), end))
         count += end - int(starts[first])
-    return sorted(found)
+    return sorted(spans)
 
 
 def _words(allowed: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -109,8 +109,8 @@ class _Row:
         Words are evenly distributed over the tokens that the stream holds.
         """
         after = self._joined().targets[1 : count + 1]
-        found = self.cut(count)
-        return dict(found.inputs), after, found.words
+        tokens = self.cut(count)
+        return dict(tokens.inputs), after, tokens.words
 
     def cut(self, count: int) -> StreamTokens:
         """Take the next `count` tokens, or all that are left, out of the stream."""
@@ -155,8 +155,8 @@ def batches(
 
     def drawn() -> Iterator[StreamBatch]:
         nonlocal used
-        while (wanted := _varied(length, rng)) < min(row.length for row in streams):
-            batch = _batch(streams, wanted)
+        while (varied := _varied(length, rng)) < min(row.length for row in streams):
+            batch = _batch(streams, varied)
             used += batch.targets.size
             held = sum(row.length for row in streams)
             yield batch._replace(progress=texts.progress * used / (used + held))
@@ -198,14 +198,14 @@ def _lines(paragraph: str) -> Iterator[str]:
 def _divided(streams: Sequence[_Row], rows: int) -> list[_Row]:
     """What the streams hold, as `rows` streams of nearly equal length."""
     share = -(-sum(row.length for row in streams) // rows)
-    found = [_Row() for _number in range(rows)]
+    divided = [_Row() for _number in range(rows)]
     target = 0
     for row in streams:
         while row.length:
-            if found[target].length >= share:
+            if divided[target].length >= share:
                 target += 1
-            found[target].add(row.cut(share - found[target].length))
-    return found
+            divided[target].add(row.cut(share - divided[target].length))
+    return divided
 
 
 def _varied(length: int, rng: np.random.Generator) -> int:

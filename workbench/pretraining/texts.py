@@ -87,7 +87,7 @@ def files_of(paths: Sequence[Path]) -> list[Path]:
 
     Raises WorkbenchError if a path is missing or a folder has none.
     """
-    found: list[Path] = []
+    files: list[Path] = []
     for path in paths:
         if path.is_dir():
             inside, links = _inside(path)
@@ -101,12 +101,12 @@ def files_of(paths: Sequence[Path]) -> list[Path]:
                         folder=path, endings=", ".join(ENDINGS)
                     )
                 )
-            found += inside
+            files += inside
         elif path.is_file():
-            found.append(path)
+            files.append(path)
         else:
             raise WorkbenchError(_("There is no file {path}.").format(path=path))
-    return found
+    return files
 
 
 def links_out(paths: Sequence[Path]) -> tuple[str, ...]:
@@ -117,12 +117,12 @@ def links_out(paths: Sequence[Path]) -> tuple[str, ...]:
 
 def _inside(folder: Path) -> tuple[list[Path], list[str]]:
     """The text files of a folder and its subfolders; names of those that are links out of it."""
-    found = sorted(
+    files = sorted(
         path for path in folder.rglob("*") if path.is_file() and path.name.endswith(ENDINGS)
     )
-    links = [path for path in found if leads_out(path, folder)]
+    links = [path for path in files if leads_out(path, folder)]
     names = [path.relative_to(folder).as_posix() for path in links]
-    return [path for path in found if path not in {*links}], names
+    return [path for path in files if path not in {*links}], names
 
 
 def _lines(path: Path) -> Iterator[tuple[str, int]]:

@@ -93,15 +93,15 @@ class CheapDropout(nn.Module):
 def use_cheap_dropout(model: nn.Module, seed: int) -> int:
     """Replace every plain dropout of a model on the CPU by CheapDropout; returns their number."""
     rng = np.random.Generator(np.random.SFC64(seed))
-    found = [
+    dropouts = [
         (parent, name, named_child)
         for parent in model.modules()
         for name, named_child in parent.named_children()
         if type(named_child) is nn.Dropout
     ]
-    for parent, name, dropout in found:
+    for parent, name, dropout in dropouts:
         setattr(parent, name, CheapDropout(dropout.p, rng).train(dropout.training))
-    return len(found)
+    return len(dropouts)
 
 
 def weighted(losses: Mapping[str, Loss], usual: Mapping[str, float | None]) -> Tensor:

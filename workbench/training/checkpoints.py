@@ -45,9 +45,9 @@ def write_predictions(
     """Write `folder/predictions.jsonl`; both mappings are by split."""
     draft = folder / f"{PREDICTIONS}.new"
     with open(draft, "w", encoding="utf-8", newline="\n") as file:
-        for split, found in predictions.items():
+        for split, predicted in predictions.items():
             documents = [record.document for record in records[split]]
-            write_answers(file, documents[: len(found)], found, split=split)
+            write_answers(file, documents[: len(predicted)], predicted, split=split)
     os.replace(draft, folder / PREDICTIONS)
 
 

@@ -68,14 +68,14 @@ def provided(
 
 def sources(model: Model, spec: TrainSpec, *, is_fixed: bool) -> tuple[FeatureSource, ...]:
     """What can be computed once; keys also name the seed of random weights."""
-    found: tuple[FeatureSource, ...] = ()
+    computable: tuple[FeatureSource, ...] = ()
     only_head = model.head is not None and not model.lm_weight
     if is_fixed and only_head and model.encoder.info.layers:
-        found = whole_encoder(model, folders.sha256(Path(spec.model)))
-    found = found or model.encoder.sources()
+        computable = whole_encoder(model, folders.sha256(Path(spec.model)))
+    computable = computable or model.encoder.sources()
     if spec.option("init") != "random":
-        return found
-    return tuple(replace(source, key=f"{source.key}-random-{spec.seed}") for source in found)
+        return computable
+    return tuple(replace(source, key=f"{source.key}-random-{spec.seed}") for source in computable)
 
 
 def in_bf16(source: FeatureSource, device: torch.device) -> FeatureSource:
@@ -104,13 +104,13 @@ def whole_encoder(model: Model, key: str) -> tuple[FeatureSource, ...]:
 
 def digest(source: FeatureSource, encoded: EncodedInput) -> bytes:
     """16 bytes over everything that the computation reads of an input."""
-    found = hashlib.blake2b(digest_size=16)
-    found.update(str(len(encoded)).encode())
+    hasher = hashlib.blake2b(digest_size=16)
+    hasher.update(str(len(encoded)).encode())
     for name in source.inputs:
         array = np.ascontiguousarray(encoded.arrays[name])
-        found.update(f"{name}{array.dtype}{array.shape}".encode())
-        found.update(array.tobytes())
-    return found.digest()
+        hasher.update(f"{name}{array.dtype}{array.shape}".encode())
+        hasher.update(array.tobytes())
+    return hasher.digest()
 
 
 def computed(
@@ -136,12 +136,12 @@ def computed(
                 for position, features in zip(chosen, rows, strict=True):
                     pack.add(list(missing)[position], features)
                 yield len(pack.entries), len(missing)
-    found = [cache.get(chunk) for chunk in digests]
-    if any(rows is None for rows in found):
+    cached = [cache.get(chunk) for chunk in digests]
+    if any(rows is None for rows in cached):
         raise OSError(_("they were damaged on the disk"))
     prepared.inputs[:] = [
         _replaced(source, encoded, rows)
-        for encoded, rows in zip(prepared.inputs, found, strict=True)
+        for encoded, rows in zip(prepared.inputs, cached, strict=True)
         if rows is not None
     ]
 
@@ -163,5 +163,5 @@ def _rows(
 
 
 def _replaced(source: FeatureSource, encoded: EncodedInput, rows: np.ndarray) -> EncodedInput:
-    kept = {name: a for name, a in encoded.arrays.items() if name not in source.inputs}
-    return replace(encoded, arrays={**kept, source.name: rows})
+    others = {name: a for name, a in encoded.arrays.items() if name not in source.inputs}
+    return replace(encoded, arrays={**others, source.name: rows})

@@ -69,10 +69,10 @@ class Inference:
         info = self.task.info
         return [
             prediction
-            for features, found in zip(chunks, logits, strict=True)
+            for features, values in zip(chunks, logits, strict=True)
             for prediction in contract.decoded(
                 info,
-                info.decode(found, features.prepared, self.labels, decoder),
+                info.decode(values, features.prepared, self.labels, decoder),
                 len(features.prepared.documents),
             )
         ]
@@ -80,17 +80,17 @@ class Inference:
     def logits(self, chunks: Sequence[Features], losses: LossSum) -> Events[list[Logits]]:
         """Logits of every chunk; adds the losses to `losses`."""
         self.model.eval()
-        found: list[Logits] = []
+        logits: list[Logits] = []
         for features in chunks:
             work = infer(self.task, self.model, features, losses=losses)
             while True:
                 try:
                     next(work)
                 except StopIteration as end:
-                    found.append(end.value)
+                    logits.append(end.value)
                     break
                 yield Tick(self.state.step)
-        return found
+        return logits
 
 
 def last(work: Generator[int, None, Logits]) -> Logits:
@@ -99,5 +99,5 @@ def last(work: Generator[int, None, Logits]) -> Logits:
         try:
             next(work)
         except StopIteration as end:
-            found: Logits = end.value
-            return found
+            value: Logits = end.value
+            return value

@@ -87,7 +87,7 @@ def groups(
     `factor` is that of its parameters (`Levels.factors`). Biases and norms have no weight decay.
     Frozen parameters are left out.
     """
-    found: dict[tuple[int, float, bool], dict[str, Any]] = {}
+    groups_of: dict[tuple[int, float, bool], dict[str, Any]] = {}
     for level, members in enumerate(levels.parameters()):
         share = layer_rates(len(levels.layers), decay, slower)[level]
         for parameter in members:
@@ -95,7 +95,7 @@ def groups(
                 continue
             factor, is_matrix = levels.factors.get(id(parameter), 1.0), parameter.ndim > 1
             peak = rate * share * factor
-            group = found.setdefault(
+            group = groups_of.setdefault(
                 (level, factor, not is_matrix),
                 {
                     "params": [],
@@ -106,15 +106,15 @@ def groups(
                 },
             )
             group["params"].append(parameter)
-    return [found[key] for key in sorted(found)]
+    return [groups_of[key] for key in sorted(groups_of)]
 
 
 def sizes(model: nn.Module) -> tuple[int, int]:
     """Number of all parameters, and of those that are not frozen."""
-    found = list(model.parameters())
+    parameters = list(model.parameters())
     return (
-        sum(parameter.numel() for parameter in found),
-        sum(parameter.numel() for parameter in found if parameter.requires_grad),
+        sum(parameter.numel() for parameter in parameters),
+        sum(parameter.numel() for parameter in parameters if parameter.requires_grad),
     )
 
 

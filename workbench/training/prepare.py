@@ -51,20 +51,20 @@ def records_of(
     records = with_words(data.records, spec.segmenter)
     usable = [record for record in records if tasks.usable(spec.info, record, spec.layer)]
     if splits is None:
-        wanted = ("train", "dev", "test") if spec.with_test else ("train", "dev")
-        found = {
+        names = ("train", "dev", "test") if spec.with_test else ("train", "dev")
+        by_split = {
             split: [record for record in usable if record.document.split == split]
-            for split in wanted
+            for split in names
         }
     else:
         by_id = {record.document.id: record for record in usable}
-        found = {
+        by_split = {
             split: [by_id[number] for number in ids if number in by_id]
             for split, ids in splits.items()
         }
-    found = {split: found.get(split, []) for split in ("train", "dev", "test")}
-    found["train"] = limited(found["train"], spec.option("train_limit"), spec.seed)
-    return found
+    by_split = {split: by_split.get(split, []) for split in ("train", "dev", "test")}
+    by_split["train"] = limited(by_split["train"], spec.option("train_limit"), spec.seed)
+    return by_split
 
 
 def with_words(records: Sequence[Record], segmenter: str) -> Sequence[Record]:

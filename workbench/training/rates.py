@@ -55,12 +55,12 @@ Schedule = Callable[..., float]  # (step, total, peak, cut) → learning rate
 
 def schedule(name: str, *, ratio: float) -> Schedule:
     """The function of a schedule; `ratio` is that of "slanted"."""
-    found: dict[str, Schedule] = {
+    schedules: dict[str, Schedule] = {
         "linear": linear,
         "constant": constant,
         "slanted": partial(slanted_triangular, ratio=ratio),
     }
-    return found[name]
+    return schedules[name]
 
 
 # ---------------------------------------------------------------- layers × steps

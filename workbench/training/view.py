@@ -49,16 +49,16 @@ def show_batch(
     options = {**spec.all_options, **task.resolve(golds, labels, spec.all_options)}
     features = Features(prepared, task.targets(prepared, golds, labels, options))
     planned, items = Plan.from_json(params.get("plan")), len(features.lengths)
-    made = prepare.plan_for(encoder, spec, len(documents), items, len(labels), planned)
+    plan = prepare.plan_for(encoder, spec, len(documents), items, len(labels), planned)
     often = task.sampling_weights(features.targets, options)
     rng = np.random.default_rng(spec.seed)
     count = int(params.get("batches", 1))
-    drawn = islice(batches.drawn(features.lengths, made.batch_size, rng, often), count)
+    drawn = islice(batches.drawn(features.lengths, plan.batch_size, rng, often), count)
     names = info.output_names(labels)
-    wanted = frozenset(task.loss_targets.values())
+    predicted = frozenset(task.loss_targets.values())
     first, *others = [
         [
-            _row(features, encoder, int(position), names, wanted)
+            _row(features, encoder, int(position), names, predicted)
             for position in features.positions(chosen)
         ]
         for chosen in drawn

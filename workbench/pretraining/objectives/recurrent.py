@@ -40,8 +40,8 @@ class RecurrentLm(Objective):
 
     @property
     def directions(self) -> tuple[str, ...]:
-        found: tuple[str, ...] = self.encoder.directions
-        return found
+        directions: tuple[str, ...] = self.encoder.directions
+        return directions
 
     def batches(self, texts: Texts) -> Iterator[TextBatch]:
         self.memory: dict[str, Any] = {}
@@ -58,18 +58,18 @@ class RecurrentLm(Objective):
             )
             for number, direction in enumerate(directions)
         ]
-        for found in zip(*read, strict=False):
+        for parallel in zip(*read, strict=False):
             inputs: dict[str, np.ndarray] = {}
             targets: dict[str, np.ndarray] = {}
-            for direction, batch in zip(directions, found, strict=True):
+            for direction, batch in zip(directions, parallel, strict=True):
                 inputs |= {f"{direction}/{name}": array for name, array in batch.inputs.items()}
                 targets[direction] = batch.targets
-            yield TextBatch(inputs, targets, found[0].words, found[0].progress)
+            yield TextBatch(inputs, targets, parallel[0].words, parallel[0].progress)
 
     def _tokens(self, direction: str) -> Any:
         def tokens(document: Document) -> StreamTokens:
-            found: StreamTokens = self.encoder.stream(document, direction)
-            return found
+            stream: StreamTokens = self.encoder.stream(document, direction)
+            return stream
 
         return tokens
 
@@ -77,20 +77,22 @@ class RecurrentLm(Objective):
         """One row per text and direction, in reading order. An input is the target before it; the
         first of a row is not known, as it was the last target of the batch before.
         """
-        found = []
-        for direction, wanted in batch.targets.items():
-            for row in wanted:
+        rows_of_text = []
+        for direction, rows in batch.targets.items():
+            for row in rows:
                 texts = [self.encoder.vocable(int(number)) for number in row]
                 tokens = [ShownToken(*pair) for pair in zip(["…", *texts], texts, strict=False)]
-                found.append(ShownRow(tuple(tokens), tuple(texts), notes={"direction": direction}))
-        return found
+                rows_of_text.append(
+                    ShownRow(tuple(tokens), tuple(texts), notes={"direction": direction})
+                )
+        return rows_of_text
 
     def losses(
         self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]
     ) -> dict[str, Loss]:
         """inputs by direction and name (B, T, …), targets by direction (B, T)."""
-        found = {}
-        for direction, wanted in targets.items():
+        losses = {}
+        for direction, following in targets.items():
             own = {
                 name.removeprefix(f"{direction}/"): array
                 for name, array in inputs.items()
@@ -101,18 +103,18 @@ class RecurrentLm(Objective):
             dropped = self.encoder.dropped(states)
             logits = self.encoder.scores(dropped, direction).float()  # (B, T, V)
             total = functional.cross_entropy(
-                logits.flatten(0, 1), wanted.flatten(), reduction="sum"
+                logits.flatten(0, 1), following.flatten(), reduction="sum"
             )
-            count = torch.tensor(float(wanted.numel()), device=total.device)
-            found[NAMES[direction]] = Loss(total, count)
+            count = torch.tensor(float(following.numel()), device=total.device)
+            losses[NAMES[direction]] = Loss(total, count)
             if self.encoder.training:
-                self._regularize(found, states, dropped)
-        return found
+                self._regularize(losses, states, dropped)
+        return losses
 
     def _regularize(self, found: dict[str, Loss], states: Tensor, dropped: Tensor) -> None:
         """Add activation regularization to the losses; for two directions the sum of both."""
         alpha, beta = (
-            usual if (given := self.options.get(name)) is None else float(given)
+            usual if (setting := self.options.get(name)) is None else float(setting)
             for name, usual in zip(REGULARIZED, self.encoder.regularization, strict=True)
         )
         means = {"ar": (alpha, dropped), "tar": (beta, states[:, 1:] - states[:, :-1])}

@@ -103,5 +103,5 @@ def all_methods() -> tuple[MethodInfo, ...]:
 def info(method: str) -> MethodInfo:
     """Raises SpecError listing the methods that exist."""
     missing = _("There is no training method {method!r}.").format(method=method)
-    found: MethodInfo = registry().info("method", method, missing=missing)
-    return found
+    info: MethodInfo = registry().info("method", method, missing=missing)
+    return info

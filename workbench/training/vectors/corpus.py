@@ -47,8 +47,8 @@ class Corpus:
     def _split(self, text: str, lowercase: bool) -> list[str]:
         """The words; "_" replaces white space within one."""
         text = text.lower() if lowercase else text
-        found = (text[start:end] for start, end in self.segmenter.words(text))
-        return ["_".join(word.split()) for word in found]
+        words = (text[start:end] for start, end in self.segmenter.words(text))
+        return ["_".join(word.split()) for word in words]
 
     def _add(self, found: Sequence[str], out: IO[str]) -> None:
         self.vocabulary.add(found)
@@ -63,17 +63,17 @@ class Corpus:
         Raises SpecError if there are fewer than two.
         """
         every = self.vocabulary.counts.most_common(most)
-        found = {word: count for word, count in every if count >= least}
-        if len(found) < 2:
+        counts = {word: count for word, count in every if count >= least}
+        if len(counts) < 2:
             raise SpecError(
                 ngettext(
                     "Only {n} word has a frequency of at least {least}.",
                     "Only {n} words have a frequency of at least {least}.",
-                    len(found),
-                ).format(n=len(found), least=least),
+                    len(counts),
+                ).format(n=len(counts), least=least),
                 hint=_("Use more text, or a smaller min_count."),
             )
-        return found
+        return counts
 
     def lines(self) -> Iterator[list[str]]:
         with open(self.path, encoding="utf-8") as file:
@@ -82,16 +82,16 @@ class Corpus:
 
     def chunks(self) -> Iterator[list[list[str]]]:
         """Lines with about CHUNK words together."""
-        found: list[list[str]] = []
+        chunk: list[list[str]] = []
         size = 0
         for line in self.lines():
-            found.append(line)
+            chunk.append(line)
             size += len(line)
             if size >= CHUNK:
-                yield found
-                found, size = [], 0
-        if found:
-            yield found
+                yield chunk
+                chunk, size = [], 0
+        if chunk:
+            yield chunk
 
 
 def _lines(source: Path, file: IO[bytes]) -> Iterator[bytes]:

@@ -89,8 +89,8 @@ class Counts:
             yield
         paths = [self.folder / f"counts{n}.bucket" for n in range(self._count)]
         for start in range(0, self.total, self.most):
-            found = self._divided(*_read(whole, start, self.most))
-            for path, part in zip(paths, found, strict=True):
+            buckets = self._divided(*_read(whole, start, self.most))
+            for path, part in zip(paths, buckets, strict=True):
                 _append(path, *part)
             yield
         whole.unlink()
@@ -154,8 +154,8 @@ def _scattered(keys: np.ndarray) -> np.ndarray:
     mixed = keys.astype(np.uint64)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    found: np.ndarray = mixed ^ (mixed >> np.uint64(31))
-    return found
+    hashed: np.ndarray = mixed ^ (mixed >> np.uint64(31))
+    return hashed
 
 
 def _append(path: Path, keys: np.ndarray, values: np.ndarray) -> None:

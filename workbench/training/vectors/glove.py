@@ -73,8 +73,8 @@ class Glove:
         buckets, loss = self.counts.buckets, 0.0
         order = torch.randperm(len(buckets), generator=self.draw) if len(buckets) > 1 else [0]
         for number in order:
-            for found in self._pass(buckets[int(number)]):
-                loss += found
+            for part in self._pass(buckets[int(number)]):
+                loss += part
                 yield self.done / (self.options["epochs"] * self.counts.total)
         self.last = loss / self.counts.total
 
@@ -117,8 +117,8 @@ class Glove:
     def save(self, path: Path) -> None:
         """GloVe's text format: no first line."""
         size = self.counts.size
-        found = (self.table[:size, :-1] + self.table[size:, :-1]).numpy()
+        vectors = (self.table[:size, :-1] + self.table[size:, :-1]).numpy()
         with open(path, "w", encoding="utf-8", newline="\n") as file:
-            for word, vector in zip(self.vocabulary, found, strict=True):
+            for word, vector in zip(self.vocabulary, vectors, strict=True):
                 # Five digits, as in the published files.
                 file.write(f"{word} {' '.join(f'{value:.5g}' for value in vector)}\n")

@@ -107,10 +107,10 @@ def co_occurrences(
     words, size = list(glove.vocabulary), glove.counts.size
     keys, values, count = np.zeros(0, np.int64), np.zeros(0), 0
     for bucket in glove.counts.buckets:
-        more, found = bucket.read()
+        more, counts = bucket.read()
         once = more // size <= more % size  # the table is symmetric
         count += int(once.sum())
-        keys, values = np.concatenate([keys, more[once]]), np.concatenate([values, found[once]])
+        keys, values = np.concatenate([keys, more[once]]), np.concatenate([values, counts[once]])
         order = np.lexsort((keys, -values))[: params["top"]]
         keys, values = keys[order], values[order]
     factors = weights(torch.from_numpy(values), options["x_max"], options["alpha"]).tolist()

@@ -66,16 +66,16 @@ class Sampled:
         known = self.model.wv.key_to_index
         counts = np.array([self.corpus.counts[word] for word in self.model.wv.index_to_key])
         noise = counts**0.75 / (counts**0.75).sum()
-        found: list[tuple[list[int], int, list[int]]] = []
+        probes: list[tuple[list[int], int, list[int]]] = []
         for line in next(self.corpus.chunks()):
             rows = [known[word] for word in line if word in known]
             for at, row in enumerate(rows):
                 around = rows[max(0, at - self.options["window"]) : at]
-                if around and len(found) < PROBES:
+                if around and len(probes) < PROBES:
                     pair = (around, row) if self.method == "cbow" else ([row], around[-1])
                     drawn = self.draw.choice(len(noise), self.options["negatives"], p=noise)
-                    found.append((*pair, drawn.tolist()))
-        return found
+                    probes.append((*pair, drawn.tolist()))
+        return probes
 
     def save(self, path: Path) -> None:
         """The ending of `path` selects the format."""

@@ -60,9 +60,9 @@ class BlockLm(Objective):
         preparer = self.encoder.preparer
         frame = blocks.Frame.of(preparer)
         length = min(self.options["length"], self.encoder.max_length)
-        found = blocks.blocks(texts, preparer, frame, length)
+        sequences = blocks.blocks(texts, preparer, frame, length)
         fill = preparer.fill.get("input_ids", 0)
-        for batch, done in blocks.batched(texts, found, self.options["batch_size"], self.rng):
+        for batch, done in blocks.batched(texts, sequences, self.options["batch_size"], self.rng):
             rows = [tokens.ids for tokens in batch]
             inputs = blocks.arrays(rows, self.encoder.input_names, fill)
             labels = np.full((len(rows), max(map(len, rows))), IGNORED, np.int64)
@@ -76,12 +76,12 @@ class BlockLm(Objective):
         arrays = (batch.inputs["input_ids"], batch.inputs[MASK], batch.targets["labels"])
         for ids, mask, labels in zip(*arrays, strict=True):
             count = int(mask.sum())
-            given = [self.encoder.vocable(int(id)) for id in ids[:count]]
+            inputs = [self.encoder.vocable(int(id)) for id in ids[:count]]
             tokens = tuple(
                 ShownToken(text, None if label == IGNORED else self.encoder.vocable(int(label)))
-                for text, label in zip(given, labels[:count], strict=True)
+                for text, label in zip(inputs, labels[:count], strict=True)
             )
-            rows.append(ShownRow(tokens, tuple(given)))
+            rows.append(ShownRow(tokens, tuple(inputs)))
         return rows
 
     def losses(

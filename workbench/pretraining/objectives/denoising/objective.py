@@ -61,8 +61,8 @@ class Denoising(Objective):
 
     def batches(self, texts: Texts) -> Iterator[TextBatch]:
         length = min(self.options["length"], self.encoder.max_length)
-        found = blocks.blocks(texts, self.encoder.preparer, self.frame, length)
-        for batch, done in blocks.batched(texts, found, self.options["batch_size"], self.rng):
+        sequences = blocks.blocks(texts, self.encoder.preparer, self.frame, length)
+        for batch, done in blocks.batched(texts, sequences, self.options["batch_size"], self.rng):
             yield self.noised(batch, done)
 
     def noised(self, batch: Sequence[blocks.Tokens], done: float) -> TextBatch:
@@ -83,16 +83,16 @@ class Denoising(Objective):
 
     def changed(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(input, target) of a text without special tokens, int (T,); their lengths can differ."""
-        given = ids
+        changed = ids
         if self.options["permute_sentences"]:
-            given = noise.permuted(given, self.stops[given], self.rng)
+            changed = noise.permuted(changed, self.stops[changed], self.rng)
         if self.options["rotate"]:
-            given = noise.rotated(given, int(self.rng.integers(len(given))))
+            changed = noise.rotated(changed, int(self.rng.integers(len(changed))))
         if self.kind != SENTINELS:
-            return self._changes[self.kind](given), ids
+            return self._changes[self.kind](changed), ids
         mean = self.options["noise_length"]
-        spans = noise.t5_spans(len(given), self.share, mean, self.rng)[: len(self.sentinels) - 1]
-        return noise.with_sentinels(given, spans, self.sentinels)
+        spans = noise.t5_spans(len(changed), self.share, mean, self.rng)[: len(self.sentinels) - 1]
+        return noise.with_sentinels(changed, spans, self.sentinels)
 
     @property
     def _changes(self) -> Mapping[str, Callable[[np.ndarray], np.ndarray]]:
@@ -121,18 +121,18 @@ class Denoising(Objective):
         return noise.inserted(ids, chosen, self._others(chosen))
 
     def _others(self, chosen: np.ndarray) -> np.ndarray:
-        found: np.ndarray = self.ordinary[self.rng.integers(len(self.ordinary), size=chosen.sum())]
-        return found
+        drawn: np.ndarray = self.ordinary[self.rng.integers(len(self.ordinary), size=chosen.sum())]
+        return drawn
 
     def shown(self, batch: TextBatch) -> list[ShownRow]:
-        found = []
+        rows = []
         arrays = (batch.inputs["input_ids"], batch.inputs[MASK], batch.targets["labels"])
         for ids, mask, labels in zip(*arrays, strict=True):
-            given = [self.piece(int(id)) for id in ids[: int(mask.sum())]]
+            inputs = [self.piece(int(id)) for id in ids[: int(mask.sum())]]
             written = tuple(self.piece(int(id)) for id in labels[labels != IGNORED])
             original = written if self.kind != SENTINELS else ()
-            found.append(ShownRow(tuple(map(ShownToken, given)), original, written))
-        return found
+            rows.append(ShownRow(tuple(map(ShownToken, inputs)), original, written))
+        return rows
 
     def losses(
         self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]
@@ -152,5 +152,5 @@ def _tokenizer(encoder: Encoder) -> Tokenizer:
 def _sentinels(tokenizer: Tokenizer) -> tuple[int, ...]:
     """The ids of <extra_id_0>, <extra_id_1> … as far as the tokenizer has them."""
     names = (f"<extra_id_{number}>" for number in range(MOST_SENTINELS))
-    found = [tokenizer.backend.token_to_id(name) for name in names]
-    return tuple(id for id in found if id is not None)
+    ids = [tokenizer.backend.token_to_id(name) for name in names]
+    return tuple(id for id in ids if id is not None)

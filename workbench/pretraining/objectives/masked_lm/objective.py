@@ -61,8 +61,8 @@ class MaskedLm(Objective):
 
     def batches(self, texts: Texts) -> Iterator[TextBatch]:
         length = min(self.options["length"], self.encoder.max_length)
-        found = blocks.blocks(texts, self.encoder.preparer, self.frame, length)
-        for batch, done in blocks.batched(texts, found, self.options["batch_size"], self.rng):
+        sequences = blocks.blocks(texts, self.encoder.preparer, self.frame, length)
+        for batch, done in blocks.batched(texts, sequences, self.options["batch_size"], self.rng):
             yield self.masked(batch, done)
 
     def hidden(self, tokens: blocks.Tokens) -> tuple[np.ndarray, np.ndarray]:
@@ -78,8 +78,8 @@ class MaskedLm(Objective):
 
     def masked(self, batch: Sequence[blocks.Tokens], done: float) -> TextBatch:
         """positions, labels (B, K): the tokens to predict, padded with 0 and IGNORED."""
-        found = [self.hidden(tokens) for tokens in batch]
-        rows, places = [ids for ids, _where in found], [where for _ids, where in found]
+        masked = [self.hidden(tokens) for tokens in batch]
+        rows, places = [ids for ids, _where in masked], [where for _ids, where in masked]
         words = sum(map(blocks.word_count, batch))
         most = max(1, *map(len, places))
         positions = np.zeros((len(rows), most), np.int64)
@@ -92,7 +92,7 @@ class MaskedLm(Objective):
         return TextBatch(inputs, {"positions": positions, "labels": labels}, words, done)
 
     def shown(self, batch: TextBatch) -> list[ShownRow]:
-        found = []
+        rows = []
         arrays = (batch.inputs["input_ids"], batch.inputs[MASK])
         targets = (batch.targets["positions"], batch.targets["labels"])
         for ids, mask, places, labels in zip(*arrays, *targets, strict=True):
@@ -108,8 +108,8 @@ class MaskedLm(Objective):
             original = tuple(
                 token.input if token.target is None else token.target for token in tokens
             )
-            found.append(ShownRow(tokens, original))
-        return found
+            rows.append(ShownRow(tokens, original))
+        return rows
 
     def _shown(self, id: int, wanted: int | None) -> ShownToken:
         if wanted is None:

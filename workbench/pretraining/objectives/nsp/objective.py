@@ -29,7 +29,7 @@ class NextSentence(MaskedLm):
         preparer = self.encoder.preparer
         frame = PairFrame.of(preparer)
         length = min(self.options["length"], self.encoder.max_length)
-        found = pairs(
+        sequences = pairs(
             texts,
             preparer,
             length - frame.length,
@@ -37,7 +37,7 @@ class NextSentence(MaskedLm):
             random_share=self.options["next_random"],
             short_share=self.options["short_share"],
         )
-        for batch, done in blocks.batched(texts, found, self.options["batch_size"], self.rng):
+        for batch, done in blocks.batched(texts, sequences, self.options["batch_size"], self.rng):
             yield self.paired(batch, frame, done)
 
     def paired(self, batch: Sequence[Pair], frame: PairFrame, done: float) -> TextBatch:
@@ -53,8 +53,8 @@ class NextSentence(MaskedLm):
     def shown(self, batch: TextBatch) -> list[ShownRow]:
         names = ("next", "random")
         return [
-            replace(row, notes={"next_sentence": names[int(wanted)]})
-            for row, wanted in zip(super().shown(batch), batch.targets["next"], strict=True)
+            replace(row, notes={"next_sentence": names[int(target)]})
+            for row, target in zip(super().shown(batch), batch.targets["next"], strict=True)
         ]
 
     def losses(

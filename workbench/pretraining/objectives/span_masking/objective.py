@@ -53,28 +53,28 @@ class SpanMasking(MaskedLm):
         boundary_labels (B, K): the tokens to predict from boundaries.
         """
         self.found: list[list[tuple[int, int]]] = []
-        made = super().masked(batch, done)
+        masked = super().masked(batch, done)
         names = ("left", "right", "places")
-        more = {name: np.zeros_like(made.targets["positions"]) for name in names}
-        for number, found in enumerate(self.found):
-            for name, values in zip(names, spans.boundaries(found), strict=True):
+        more = {name: np.zeros_like(masked.targets["positions"]) for name in names}
+        for number, chosen in enumerate(self.found):
+            for name, values in zip(names, spans.boundaries(chosen), strict=True):
                 more[name][number, : len(values)] = values
-        labels = made.targets["labels"].copy()
+        labels = masked.targets["labels"].copy()
         labels[more["places"] >= POSITIONS] = IGNORED
         more["places"] = more["places"].clip(max=POSITIONS - 1)
-        made.targets.update(more, boundary_labels=labels)
-        return made
+        masked.targets.update(more, boundary_labels=labels)
+        return masked
 
     def hidden(self, tokens: blocks.Tokens) -> tuple[np.ndarray, np.ndarray]:
         """The input ids (T,), and the positions (K,) of the tokens to predict."""
         allowed = tokens.groups != blocks.SEPARATOR
         lengths = spans.Lengths(self.options["span_p"], self.options["span_longest"])
-        found = spans.choose(allowed, tokens.groups, self.rates.chosen, lengths, self.rng)
-        self.found.append(found)
+        chosen = spans.choose(allowed, tokens.groups, self.rates.chosen, lengths, self.rng)
+        self.found.append(chosen)
         ids = spans.replaced(
-            tokens.ids, found, self.rates, mask=self.mask, ordinary=self.ordinary, rng=self.rng
+            tokens.ids, chosen, self.rates, mask=self.mask, ordinary=self.ordinary, rng=self.rng
         )
-        every = [np.arange(start, end) for start, end in found]
+        every = [np.arange(start, end) for start, end in chosen]
         return ids, np.concatenate(every) if every else np.zeros(0, np.int64)
 
     def shown(self, batch: TextBatch) -> list[ShownRow]:
@@ -91,9 +91,9 @@ class SpanMasking(MaskedLm):
     ) -> dict[str, Loss]:
         """As for masked language modelling, with the boundary targets (B, K) of `masked`."""
         states, logits = self.encoder.states_and_logits_at(inputs, targets["positions"])
-        found = {"mlm": token_loss(logits, targets["labels"])}
+        losses = {"mlm": token_loss(logits, targets["labels"])}
         if self.module is not None:
             around = [targets[name] for name in ("left", "right", "places")]
             scores = self.module(states, *around, self.encoder.word_embeddings)
-            found["sbo"] = token_loss(scores, targets["boundary_labels"])
-        return found
+            losses["sbo"] = token_loss(scores, targets["boundary_labels"])
+        return losses

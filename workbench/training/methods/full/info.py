@@ -51,18 +51,18 @@ def frozen_levels(freeze: str, count: int) -> int:
 
     Raises SpecError if the model has fewer layers.
     """
-    kept = frozen_layers(freeze)
-    if isinstance(kept, int) and kept > count:
+    frozen = frozen_layers(freeze)
+    if isinstance(frozen, int) and frozen > count:
         raise SpecError(
             ngettext(
                 "freeze is {kept}, but the model has only {count} layer.",
                 "freeze is {kept}, but the model has only {count} layers.",
                 count,
-            ).format(kept=kept, count=count),
+            ).format(kept=frozen, count=count),
             hint=_("Choose a smaller number, or encoder."),
         )
     names = {"none": 0, "embeddings": 1, ENCODER: count + 1}
-    return names[kept] if isinstance(kept, str) else kept + 1
+    return names[frozen] if isinstance(frozen, str) else frozen + 1
 
 
 def trained_levels(count: int, *, freeze: str, gradual: bool, epoch: int) -> list[bool]:

@@ -103,16 +103,16 @@ class LoraInfo(MethodInfo):
     def forecast(self, model: ModelInfo, options: Mapping[str, Any]) -> Forecast:
         """Counted from the shapes of the weights; without them, two square modules per layer."""
         rank, chosen = int(options.get("lora_rank") or DEFAULT_RANK), options.get("lora_targets")
-        wanted = targets(chosen, model)
-        found, pooler = 0, 0
+        names = targets(chosen, model)
+        parameters, pooler = 0, 0
         for name, shape in shapes(model).items():
             module = name.removesuffix(".weight")
-            if module != name and len(shape) == 2 and is_target(module, wanted):
-                found += rank * sum(shape)
+            if module != name and len(shape) == 2 and is_target(module, names):
+                parameters += rank * sum(shape)
             elif ".pooler." in f".{name}":
                 pooler += shape[0] * (shape[1] if len(shape) > 1 else 1)
-        found = found or 2 * model.layers * 2 * rank * model.width
-        return Forecast(found + pooler, model.parameters + found)
+        parameters = parameters or 2 * model.layers * 2 * rank * model.width
+        return Forecast(parameters + pooler, model.parameters + parameters)
 
 
 INFO = LoraInfo()

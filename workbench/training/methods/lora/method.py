@@ -64,18 +64,18 @@ class Lora(Method):
     def target_names(self) -> list[str]:
         """Full names of the linear modules to adapt. Raises SpecError if none is found."""
         encoder = self.model.encoder
-        wanted = targets(self.options["lora_targets"], encoder.info)
+        targeted = targets(self.options["lora_targets"], encoder.info)
         own = {id(parameter) for parameter in self.others}
         linear = [
             name
             for name, module in encoder.named_modules()
             if isinstance(module, nn.Linear | Conv1D) and id(module.weight) not in own
         ]
-        if found := [name for name in linear if is_target(name, wanted)]:
-            return found
+        if matches := [name for name in linear if is_target(name, targeted)]:
+            return matches
         ends = sorted({name.rpartition(".")[2] for name in linear})
         raise SpecError(
-            _("The model has no linear module named {names}.").format(names=", ".join(wanted)),
+            _("The model has no linear module named {names}.").format(names=", ".join(targeted)),
             hint=_("Its linear modules are: {names}.").format(names=", ".join(ends)),
         )
 
@@ -104,17 +104,17 @@ class Lora(Method):
     @contextmanager
     def merged(self) -> Iterator[None]:
         """The encoder with plain modules and merged weights; restored exactly afterwards."""
-        encoder, kept = self.model.encoder, dict[str, torch.Tensor]()
+        encoder, originals = self.model.encoder, dict[str, torch.Tensor]()
         for name, layer in self.layers.items():
             base: Any = layer.get_base_layer()  # Linear or Conv1D
-            kept[name] = base.weight.data
-            base.weight.data = kept[name] + layer.get_delta_weight(NAME)
+            originals[name] = base.weight.data
+            base.weight.data = originals[name] + layer.get_delta_weight(NAME)
             _put(encoder, name, base)
         try:
             yield
         finally:
             for name, layer in self.layers.items():
-                layer.get_base_layer().weight.data = kept[name]
+                layer.get_base_layer().weight.data = originals[name]
                 _put(encoder, name, cast(nn.Module, layer))
 
     def save_adapter(self, folder: Path) -> None:
