@@ -16,7 +16,7 @@ from typing import Protocol, TypeVar
 from workbench.jobs.spec import JobSpec
 
 CPU = "cpu"
-PART = 4  # a job beside another gets this fraction (1/n) of the threads
+THREADS_DIVISOR = 4  # a job beside another gets this fraction (1/n) of the threads
 
 
 class Placed(Protocol):
@@ -61,7 +61,7 @@ def threads_beside(job: Placed, running: Sequence[Placed], cores: int) -> int:
         placed.spec.device == CPU and (_in_background(job) or not _in_background(placed))
         for placed in running
     )
-    return max(1, cores // PART) if job.spec.device == CPU and beside else 0
+    return max(1, cores // THREADS_DIVISOR) if job.spec.device == CPU and beside else 0
 
 
 def _in_background(job: Placed) -> bool:

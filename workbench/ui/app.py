@@ -31,7 +31,7 @@ from workbench.ui.widgets import combo_access, safe_focus
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
     from workbench.project.project import Project
-    from workbench.ui.shell.module_preloader import Ahead
+    from workbench.ui.shell.module_preloader import ModulePreloader
     from workbench.ui.shell.work import Work
 
 ACTIVE = ("waiting", "running")
@@ -62,7 +62,7 @@ class App:
         self.jobs_changed = Signal("app.jobs_changed")  # (job, event), as in the queue's own signal
         self._drops: list[Callable[[], None]] = []
         self._queue_used = False
-        self._ahead: Ahead | None = None
+        self._ahead: ModulePreloader | None = None
         self.local_steps: LocalSteps | None = None  # of the open project
         self._plugin_watch = PluginWatch(self)
         self._collector = garbage.Collector()
@@ -427,7 +427,7 @@ class App:
 
         error.install(self)
         self._jobs_changed()
-        self._ahead = module_preloader.Ahead(
+        self._ahead = module_preloader.ModulePreloader(
             module_preloader.modules(self.window.panels()), self.dispatch, then=self._read_models
         )
         self._ahead.last = self._plugin_watch.check

@@ -6,7 +6,13 @@ import pytest
 from tests.vector_files import text_of
 from workbench.base.errors import ImportFailed
 from workbench.runtime.vectors import evaluation
-from workbench.runtime.vectors.evaluation import Evaluator, Pair, Question, read_set, spearman
+from workbench.runtime.vectors.evaluation import (
+    AnalogyQuestion,
+    Evaluator,
+    Pair,
+    read_set,
+    spearman,
+)
 from workbench.runtime.vectors.lexicon import Lexicon
 
 SETS = ("men", "mturk-771", "rg-65", "rw", "simlex999", "simverb-3500", "wordsim353-rel",
@@ -94,8 +100,8 @@ def test_unknown_words_are_left_out_and_case_is_ignored(tmp_path):
     answers = evaluator.analogies(
         "y",
         [
-            Question("s", ("Man", "king", "woman"), "queen"),
-            Question("s", ("man", "king", "x"), "y"),
+            AnalogyQuestion("s", ("Man", "king", "woman"), "queen"),
+            AnalogyQuestion("s", ("man", "king", "x"), "y"),
         ],
     )
 

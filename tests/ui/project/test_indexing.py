@@ -7,7 +7,7 @@ import pytest
 from tests import tasks
 from workbench.inspection.corpus.spec import Files
 from workbench.operations.inspecting import corpus_index
-from workbench.operations.inspecting.corpus_index import Need, Prepared
+from workbench.operations.inspecting.corpus_index import Need, PreparedIndex
 from workbench.ui.project import indexing
 from workbench.ui.project.indexing import Indexing
 
@@ -29,7 +29,9 @@ def made(monkeypatch, tmp_path):
         return prepared.need
 
     monkeypatch.setattr(corpus_index, "need", need)
-    monkeypatch.setattr(corpus_index, "prepare", lambda _p, need: Prepared(need, tmp_path, 10, 10))
+    monkeypatch.setattr(
+        corpus_index, "prepare", lambda _p, need: PreparedIndex(need, tmp_path, 10, 10)
+    )
     monkeypatch.setattr(corpus_index, "compute", compute)
     monkeypatch.setattr(
         corpus_index, "completed", lambda _p, _n, options: {**options, "index": "x"}

@@ -6,7 +6,7 @@ from tests.jobs.test_turns import StillQueue
 from workbench.jobs.spec import JobSpec
 from workbench.ui.panels.jobs.state import JobsState
 from workbench.ui.panels.jobs.view import JobsView
-from workbench.ui.project.queue_position import Waits, of_project
+from workbench.ui.project.queue_position import QueuePosition, of_project
 from workbench.ui.widgets.wait_line import WaitLine
 
 
@@ -29,7 +29,7 @@ def predict(queue, project, run_id=1, device="cuda"):
 
 @pytest.fixture
 def line(look, qtbot, queue, project):
-    made = WaitLine(Waits(queue, of_project(project, "predict")))
+    made = WaitLine(QueuePosition(queue, of_project(project, "predict")))
     qtbot.addWidget(made)
     return made
 

@@ -16,7 +16,7 @@ def test_modules_come_one_after_the_other_in_a_thread_and_a_broken_one_holds_up_
         )
         monkeypatch.delitem(sys.modules, name, raising=False)
 
-    under_way = module_preloader.Ahead(
+    under_way = module_preloader.ModulePreloader(
         ["sys", "ahead_first", "ahead_missing", "ahead_last"], Dispatch()
     )
     qtbot.waitUntil(lambda: under_way.done)
@@ -26,7 +26,7 @@ def test_modules_come_one_after_the_other_in_a_thread_and_a_broken_one_holds_up_
 
 
 def test_stopped_it_imports_nothing_more(qapp, qtbot):
-    under_way = module_preloader.Ahead(["ahead_never"], Dispatch())
+    under_way = module_preloader.ModulePreloader(["ahead_never"], Dispatch())
 
     under_way.stop()
 
@@ -57,7 +57,7 @@ def test_what_comes_last_is_called_in_a_thread_after_the_imports_whatever_became
         called.append(threading.current_thread().name)
         raise ValueError
 
-    under_way = module_preloader.Ahead(["ahead_missing"], Dispatch(), then=last)
+    under_way = module_preloader.ModulePreloader(["ahead_missing"], Dispatch(), then=last)
     assert not under_way.done
     qtbot.waitUntil(lambda: under_way.done)
 
@@ -84,7 +84,7 @@ def test_types_of_qt_are_created_on_the_main_thread_before_a_module_is_imported(
 
     monkeypatch.setattr(module_preloader, "qt_types", types)
 
-    under_way = module_preloader.Ahead(["ahead_types"], Dispatch())
+    under_way = module_preloader.ModulePreloader(["ahead_types"], Dispatch())
     qtbot.waitUntil(lambda: under_way.done)
     sys.modules.pop("ahead_types", None)
 

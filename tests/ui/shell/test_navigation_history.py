@@ -1,25 +1,25 @@
 """Places for Back."""
 
-from workbench.ui.shell.navigation_history import MOST, Place, Trail
+from workbench.ui.shell.navigation_history import MAX_ENTRIES, HistoryEntry, NavigationHistory
 
 
 def place(page, **args):
-    return Place(page, args)
+    return HistoryEntry(page, args)
 
 
 def test_places_come_back_latest_first_and_old_ones_are_forgotten():
-    trail = Trail()
-    for number in range(MOST + 5):
+    trail = NavigationHistory()
+    for number in range(MAX_ENTRIES + 5):
         trail.push(place("annotate", document=number))
 
-    assert trail.pop(place("data")) == place("annotate", document=MOST + 4)
+    assert trail.pop(place("data")) == place("annotate", document=MAX_ENTRIES + 4)
     while not trail.empty:
         last = trail.pop(place("data"))
     assert last == place("annotate", document=5)
 
 
 def test_going_back_leaves_no_place():
-    trail = Trail()
+    trail = NavigationHistory()
     trail.push(place("data"))
     with trail.resting():
         trail.push(place("annotate"))
@@ -28,7 +28,7 @@ def test_going_back_leaves_no_place():
 
 
 def test_places_on_one_page_come_back_but_not_the_one_that_is_shown():
-    trail = Trail()
+    trail = NavigationHistory()
     for part in ("quality", "errors", "errors"):
         trail.push(place("results", part=part))
 

@@ -93,7 +93,7 @@ class Instant:
         self._queue, self._background = queue, background
         self._host: Host | None = None
         self._learns_from = WORDS  # what the process does; `vectors` is of its last answer
-        self._next: corpus_index.Prepared | None = None  # vectors to compute
+        self._next: corpus_index.PreparedIndex | None = None  # vectors to compute
         self._texts: Path | None = None  # that the process reads words from
         self._job: Job | None = None
         self._unsent: dict[int, Any] = {}
@@ -152,7 +152,7 @@ class Instant:
                 _there, wanted, texts = found
                 if texts is not None:
                     scratch.remove(texts.parent)
-                if isinstance(wanted, corpus_index.Prepared):
+                if isinstance(wanted, corpus_index.PreparedIndex):
                     corpus_index.discard(wanted)
             elif error is not None:
                 self._without_vectors(error)

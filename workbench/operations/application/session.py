@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from workbench.base.watch import Watch
     from workbench.jobs.dispatch import Mailbox
     from workbench.jobs.queue import Job, Queue
-    from workbench.operations.runs.run_recorder import Wiring
+    from workbench.operations.runs.run_recorder import RunRecorder
     from workbench.project.project import Project
 
     Heard = Callable[[Mapping[str, Any], Job], None]
@@ -37,7 +37,7 @@ class Session:
 
         self.mailbox = Mailbox()
         self._project: Project | None = None
-        self.wiring: Wiring | None = None
+        self.wiring: RunRecorder | None = None
         if file is not None:
             self._project = _open(file, read_only, self.mailbox)
         self.queue: Queue = Queue(dispatch=self.mailbox)

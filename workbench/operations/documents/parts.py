@@ -21,7 +21,7 @@ from workbench.text.parts import COUNT, OF, UNIT, divided, is_part, joined, key_
 from workbench.text.rows import row_id
 from workbench.text.sentences import Range, joined_over, units_of
 
-AT_ONCE = 100  # documents whose texts are in memory
+CHUNK_DOCUMENTS = 100  # documents whose texts are in memory
 CONTEXT = 240  # code points of the neighbouring parts that are shown
 
 SEVERAL_TEXTS = N_("several texts")
@@ -49,7 +49,7 @@ def preview(project: Project, ids: Sequence[int], unit: str, *, watch: Watch = Q
     """What `split` would do."""
     kept: Counter[str] = Counter()
     done = parts = 0
-    for chunk in watch.over(list(ids), AT_ONCE):
+    for chunk in watch.over(list(ids), CHUNK_DOCUMENTS):
         for document in documents_of(project, chunk):
             found = _ranges(project, document, unit)
             if isinstance(found, str):
@@ -77,7 +77,7 @@ def split(
     done = parts = 0
     title = _("Split documents into parts")
     with project.edit(title, origin=origin, watch=watch.part(STORED, 1.0)):
-        for chunk in watch.part(0.0, STORED).over(list(ids), AT_ONCE):
+        for chunk in watch.part(0.0, STORED).over(list(ids), CHUNK_DOCUMENTS):
             sources = stored.batch_sources(project.db, chunk)
             gone = []
             for document in documents_of(project, chunk):

@@ -141,7 +141,7 @@ def slices_of(project: Project, ids: Sequence[int]) -> dict[str, frozenset[int]]
 
 
 @dataclass(frozen=True)
-class Offer:
+class Completion:
     """A completion: `text` replaces [start, end) of the query. `title` and `note` describe it."""
 
     text: str
@@ -169,7 +169,7 @@ def vocabulary(project: Project) -> Vocabulary:
     return Vocabulary(names, query_values.metadata(project.db))
 
 
-def complete(known: Vocabulary, text: str, caret: int) -> tuple[Offer, ...]:
+def complete(known: Vocabulary, text: str, caret: int) -> tuple[Completion, ...]:
     """Completions at the caret, those that begin with what is written first."""
     place = query_edit.place(text, caret)
     typed = place.typed.casefold()
@@ -183,7 +183,9 @@ def complete(known: Vocabulary, text: str, caret: int) -> tuple[Offer, ...]:
     offers.sort(key=lambda offer: offer[0])
     if len(offers) == 1 and offers[0][1].rstrip() == text[place.start : place.end]:
         return ()
-    found = [Offer(value, shown, note, place.start, place.end) for _n, value, shown, note in offers]
+    found = [
+        Completion(value, shown, note, place.start, place.end) for _n, value, shown, note in offers
+    ]
     return tuple(found[:MOST_OFFERED])
 
 

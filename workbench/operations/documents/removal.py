@@ -82,7 +82,7 @@ class Removed:
 
 
 @dataclass(frozen=True)
-class Told:
+class RemovalSummary:
     """A preview as sentences: what would be removed, and what not."""
 
     message: tuple[str, ...]
@@ -196,9 +196,9 @@ def describe(found: Preview) -> tuple[str, ...]:
     return tuple(listed)
 
 
-def described(project: Project, ids: Sequence[int]) -> Told:
+def described(project: Project, ids: Sequence[int]) -> RemovalSummary:
     found = preview(project, ids)
-    return Told(describe(found), warning(found))
+    return RemovalSummary(describe(found), warning(found))
 
 
 def warning(found: Preview) -> str:

@@ -58,7 +58,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedFolds:
     """A measurement with its frozen data; `start` queues its job."""
 
     layer: Layer
@@ -129,7 +129,7 @@ def layer_named(project: Project, name: str = "") -> Layer:
 
 def prepare(
     project: Project, layer_name: str, *, model: str = "", folds: int = FOLDS, seed: int = 1
-) -> Prepared:
+) -> PreparedFolds:
     """Freeze the data and divide it into folds. Run it in a thread: reads every document.
 
     model: "baseline:ID", or the name of a run whose settings are used; by default a fast baseline.
@@ -182,7 +182,7 @@ def prepare(
         "fold": {id: number for number, part in enumerate(parts) for id in part},
         "given": {row_id(scored.document): scored.gold.to_json() for scored in given},
     }
-    return Prepared(layer, task, known[model], job, about)
+    return PreparedFolds(layer, task, known[model], job, about)
 
 
 def _target(
@@ -272,7 +272,7 @@ def _file(project: Project, layer_id: int) -> Path:
     return project.runs_folder / "label-errors" / f"{layer_id}.jsonl"
 
 
-def _keep(project: Project, prepared: Prepared) -> Measured:
+def _keep(project: Project, prepared: PreparedFolds) -> Measured:
     """Move the predictions beside the project, after a line on how they were made."""
     path = _file(project, row_id(prepared.layer))
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LEAST = 5  # documents of a slice; gold examples of a label with an interval in tables
 MOST_VALUES = 20  # distinct values of a metadata key that is sliced by
 ACCURACY = "accuracy"
-PART = 0.05  # level of the corrected test
+SIGNIFICANCE_LEVEL = 0.05  # level of the corrected test
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def slices(
             score.name,
             score,
             tuple(ids[at] for at in chosen[score.name]),
-            score.value < whole and score.holm is not None and score.holm < PART,
+            score.value < whole and score.holm is not None and score.holm < SIGNIFICANCE_LEVEL,
         )
         for score in _measured(given, score, chosen, whole)
     ]

@@ -345,7 +345,7 @@ class Ladder:
         self._end("paused", message)
         return False
 
-    def _titled(self, cell: Cell, found: train.Prepared) -> train.Prepared:
+    def _titled(self, cell: Cell, found: train.PreparedTraining) -> train.PreparedTraining:
         words = (cell.rung.rung.id, cell.decoder, str(cell.seed))
         stem = "-".join(("ladder", *filter(None, words)))
         name = runs.free_name(self.project.db, stem)

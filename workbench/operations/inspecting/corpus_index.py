@@ -136,7 +136,7 @@ def model_files(model: Path) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedIndex:
     """Input of the job that computes an index, in a folder that it deletes. rows: of the index."""
 
     need: Need
@@ -145,7 +145,7 @@ class Prepared:
     total: int
 
 
-def prepare(project: Project, wanted: Need) -> Prepared:
+def prepare(project: Project, wanted: Need) -> PreparedIndex:
     """Write the documents, or those with uses of the word. Not for the main thread."""
     folder = scratch.make("index")
     rows, total = wanted.documents, wanted.documents
@@ -156,7 +156,7 @@ def prepare(project: Project, wanted: Need) -> Prepared:
             rows = total = _write_words(project, folder)
         else:
             rows = _write_documents(project, folder)
-    return Prepared(wanted, folder, rows, total)
+    return PreparedIndex(wanted, folder, rows, total)
 
 
 def _write_documents(project: Project, folder: Path) -> int:
@@ -228,12 +228,12 @@ def _write(folder: Path, records: Any) -> None:
     dataset.write(folder / INPUT, (), records, ids=True)
 
 
-def texts_of(project: Project, wanted: Need | Prepared) -> Path:
+def texts_of(project: Project, wanted: Need | PreparedIndex) -> Path:
     """The documents of an index as JSON lines, in a scratch folder of their own. Not for the main
     thread.
     """
     folder = scratch.make("texts")
-    if isinstance(wanted, Prepared):
+    if isinstance(wanted, PreparedIndex):
         shutil.copy(wanted.folder / INPUT, folder / INPUT)
     elif wanted.kind == WORDS:
         _write_words(project, folder)
@@ -242,14 +242,14 @@ def texts_of(project: Project, wanted: Need | Prepared) -> Path:
     return folder / INPUT
 
 
-def discard(prepared: Prepared) -> None:
+def discard(prepared: PreparedIndex) -> None:
     """Delete the input of a job that is not started."""
     scratch.remove(prepared.folder)
 
 
 def compute(
     queue: Queue,
-    prepared: Prepared,
+    prepared: PreparedIndex,
     *,
     device: str = "auto",
     background: bool = False,
@@ -271,7 +271,7 @@ def compute(
         scratch.remove(folder)
 
 
-def _spec(prepared: Prepared, device: str, background: bool) -> JobSpec:
+def _spec(prepared: PreparedIndex, device: str, background: bool) -> JobSpec:
     need, folder = prepared.need, prepared.folder
     wanted_device = train.wanted_device(device)
     params = {
@@ -301,7 +301,12 @@ def _spec(prepared: Prepared, device: str, background: bool) -> JobSpec:
 
 
 def start(
-    queue: Queue, prepared: Prepared, then: Then, *, device: str = "auto", background: bool = False
+    queue: Queue,
+    prepared: PreparedIndex,
+    then: Then,
+    *,
+    device: str = "auto",
+    background: bool = False,
 ) -> Job | None:
     """As `compute`, for a caller that is called back: `then(need, None)` or `then(None, error)`."""
     need, folder = prepared.need, prepared.folder

@@ -46,7 +46,7 @@ SPLITS = ("train", "dev")  # test stays closed
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedExamination:
     """A sample of documents for an inspector. output: where its result is kept.
 
     options: all of them; task: reads the labels, "" without. documents: of the sample.
@@ -76,7 +76,9 @@ def layers(project: Project, model: Choice) -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda name: name != model.layer))
 
 
-def prepare(project: Project, model: Choice, inspector: str, given: Mapping[str, Any]) -> Prepared:
+def prepare(
+    project: Project, model: Choice, inspector: str, given: Mapping[str, Any]
+) -> PreparedExamination:
     """Draw the sample. Not for the main thread. Raises WorkbenchError if there is nothing to draw,
     SpecError for wrong options.
     """
@@ -96,7 +98,7 @@ def prepare(project: Project, model: Choice, inspector: str, given: Mapping[str,
         )
     root = paths.cache_folder() / FOLDER
     key = _key(info, model, options, task, data)
-    return Prepared(inspector, model, options, task, data, root / f"{key}.json")
+    return PreparedExamination(inspector, model, options, task, data, root / f"{key}.json")
 
 
 def _layer(project: Project, model: Choice, name: str) -> tuple[Layer, str]:
@@ -167,7 +169,7 @@ def _key(
 # ---------------------------------------------------------------- results
 
 
-def kept(prepared: Prepared) -> Any:
+def kept(prepared: PreparedExamination) -> Any:
     """The result that is on disk; None if there is none that can be read."""
     info = spec.light(prepared.inspector)
     try:
@@ -182,7 +184,9 @@ def kept(prepared: Prepared) -> Any:
     return result.named(name) if name and isinstance(result, spec.OfModel) else result
 
 
-def compute(queue: Queue, prepared: Prepared, *, device: str = "auto", watch: Watch = QUIET) -> Any:
+def compute(
+    queue: Queue, prepared: PreparedExamination, *, device: str = "auto", watch: Watch = QUIET
+) -> Any:
     """Examine the documents in a worker; the result is kept. Raises Cancelled or JobFailed."""
     folder = scratch.make("examine")
     draft = folder / "examined.json"
@@ -197,7 +201,7 @@ def compute(queue: Queue, prepared: Prepared, *, device: str = "auto", watch: Wa
         scratch.remove(folder)
 
 
-def _spec(prepared: Prepared, folder: Path, draft: Path, device: str) -> JobSpec:
+def _spec(prepared: PreparedExamination, folder: Path, draft: Path, device: str) -> JobSpec:
     params = {
         **prepared.model.params,
         "inspector": prepared.inspector,
@@ -214,7 +218,7 @@ def _spec(prepared: Prepared, folder: Path, draft: Path, device: str) -> JobSpec
     return JobSpec(TARGET, params, str(folder), device=queue_device, title=title, short=True)
 
 
-def computes(job: JobSpec, prepared: Prepared) -> bool:
+def computes(job: JobSpec, prepared: PreparedExamination) -> bool:
     """Whether a job computes the result of this sample."""
     known = {
         **prepared.model.params, "inspector": prepared.inspector, "options": dict(prepared.options)

@@ -176,7 +176,7 @@ def of_folder(name: str, settings: Settings | None = None) -> Choice:
 
 
 @dataclass(frozen=True)
-class Offer:
+class InspectorChoice:
     """An inspector as listed for one model.
 
     `question` is the heading it is listed under, a key of QUESTIONS. `refused` says why it does not
@@ -192,13 +192,13 @@ class Offer:
     answers: bool = False
 
 
-def offers(choice: Choice) -> tuple[Offer, ...]:
+def offers(choice: Choice) -> tuple[InspectorChoice, ...]:
     """Every inspector of the registry, in order, with whether it supports the model."""
     encoder, outputs = _given(choice)
     gives = inspectors.provided_outputs(encoder, outputs)
     own = inspectors.provided_outputs(encoder, ())
     return tuple(
-        Offer(
+        InspectorChoice(
             entry.id,
             _(entry.title),
             inspectors.question(entry),
@@ -223,7 +223,7 @@ def _given(choice: Choice) -> tuple[tuple[str, ...] | None, tuple[str, ...] | No
     return inspectors.of_run(card.gives, folder), task.provides(predict.options_of(folder))
 
 
-def first(found: Sequence[Offer]) -> str:
+def first(found: Sequence[InspectorChoice]) -> str:
     """The default inspector: of those that support the model, one that shows predictions."""
     fitting = [offer for offer in found if not offer.refused]
     return next((offer.id for offer in fitting if offer.answers), fitting[0].id if fitting else "")

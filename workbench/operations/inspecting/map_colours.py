@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 GOLD, PREDICTION, ERROR, SPLIT, CLUSTER = "gold", "prediction", "error", "split", "cluster"
 RIGHT, WRONG = N_("right"), N_("wrong")
 Place = tuple[int, int, int]  # document, start, end
-PART = 2000  # predictions in memory at once
+CHUNK_PREDICTIONS = 2000  # predictions in memory at once
 
 
 @dataclass(frozen=True)
@@ -121,8 +121,8 @@ def _predicted(project: Project, run: Run, places: Sequence[Place]) -> list[str]
     """The predicted label of each point: of spans over it, else of the document."""
     texts = dict(documents.text_hashes(project.db))
     found: list[str] = []
-    for start in range(0, len(places), PART):
-        part = places[start : start + PART]
+    for start in range(0, len(places), CHUNK_PREDICTIONS):
+        part = places[start : start + CHUNK_PREDICTIONS]
         rows = runs.decided_labels(project.db, run.id, {id for id, _start, _end in part})
         answers = {id: row for id, row in rows.items() if row.text_hash == texts.get(id)}
         found += [_at(answers.get(id), start, end) for id, start, end in part]
@@ -143,8 +143,8 @@ def _judged(project: Project, run: Run, places: Sequence[Place]) -> list[str]:
     info = tasks.info(results.task_of(run))
     judged = dict.fromkeys((id for id, _start, _end in places), "")
     ids = list(judged)
-    for start in range(0, len(ids), PART):
-        part = ids[start : start + PART]
+    for start in range(0, len(ids), CHUNK_PREDICTIONS):
+        part = ids[start : start + CHUNK_PREDICTIONS]
         records = list(documents.records(project.db, layers=(layer.name,), ids=part))
         answers = predict.stored(project, run, [record.document for record in records])
         for record in records:

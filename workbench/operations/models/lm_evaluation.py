@@ -20,7 +20,7 @@ from workbench.text.segment import words
 if TYPE_CHECKING:
     from workbench.metrics.perplexity import Perplexity
 
-PIECE = 120  # words of a piece, which models of 256 units or more read as a whole
+CHUNK_WORDS = 120  # words of a piece, which models of 256 units or more read as a whole
 SECONDS = 600.0  # per model
 PER = ("per_token", "per_word", "per_character")
 _PERPLEXITIES = {"perplexity": "", "low": "_low", "high": "_high"}  # → end of their JSON keys
@@ -80,8 +80,8 @@ def _texts(paths: Sequence[Path]) -> Iterator[str]:
 def _cut(text: str) -> Iterator[str]:
     """At most PIECE words each; divided where there is white space, which is kept inside."""
     parts = text.split()
-    for start in range(0, len(parts), PIECE):
-        yield " ".join(parts[start : start + PIECE])
+    for start in range(0, len(parts), CHUNK_WORDS):
+        yield " ".join(parts[start : start + CHUNK_WORDS])
 
 
 def scored(fits: Iterable[ModelFit], texts: Sequence[str]) -> tuple[LMScore, ...]:

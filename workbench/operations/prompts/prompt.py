@@ -73,7 +73,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedPrompt:
     """Everything that a run needs, prepared off the main thread.
 
     lines: of the worker's input.
@@ -116,7 +116,7 @@ def prepare(
     split: str = "dev",
     fillers: Fillers | None = None,
     watch: Watch = QUIET,
-) -> Prepared:
+) -> PreparedPrompt:
     """Fill the prompts of a whole split, about 1,500 documents a second. For a thread.
 
     Raises WorkbenchError.
@@ -135,7 +135,7 @@ def prepare(
         )
     lines, dropped, cut = _lines(filler, [scored.document for scored in found], watch)
     spec = replace(spec, layer=filler.layer.name)
-    return Prepared(
+    return PreparedPrompt(
         spec, filler.layer, filler.task, split, lines, scoring.fingerprint(found), dropped, cut
     )
 
@@ -163,7 +163,7 @@ def _lines(
     return tuple(lines), dropped, cut
 
 
-def start(project: Project, queue: Queue, prepared: Prepared) -> Run:
+def start(project: Project, queue: Queue, prepared: PreparedPrompt) -> Run:
     """Make the run's row and its job; `wire` writes what comes back.
 
     Raises WorkbenchError if the project is open read-only.
@@ -206,7 +206,7 @@ def run(project: Project, queue: Queue, spec: PromptSpec, *, split: str = "dev")
     return start(project, queue, prepare(project, spec, split=split))
 
 
-def _kept(spec: PromptSpec, prepared: Prepared) -> dict[str, object]:
+def _kept(spec: PromptSpec, prepared: PreparedPrompt) -> dict[str, object]:
     about = {
         "task": prepared.task,
         "split": prepared.split,

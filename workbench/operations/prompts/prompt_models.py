@@ -43,14 +43,14 @@ class Unavailable:
 
 
 @dataclass(frozen=True)
-class Offer:
+class PromptModelChoice:
     """The models that can be asked, in the order of the registry, and the backends that failed."""
 
     choices: tuple[Choice, ...]
     unavailable: tuple[Unavailable, ...] = ()
 
 
-def offer(settings: Settings | None = None) -> Offer:
+def offer(settings: Settings | None = None) -> PromptModelChoice:
     """The models of all backends. If a plugin's code fails, its backend is unavailable."""
     at_hand = _at_hand(settings)
     found: dict[str, Choice] = {}
@@ -68,7 +68,7 @@ def offer(settings: Settings | None = None) -> Offer:
             key = model.name if model.name not in found else f"{model.name} · {info.id}"
             options = tuple(option for option in info.options if option.name not in model.without)
             found.setdefault(key, Choice(key, _title(info, model), info.id, model, options))
-    return Offer(tuple(found.values()), tuple(failed))
+    return PromptModelChoice(tuple(found.values()), tuple(failed))
 
 
 def _reason(error: Exception) -> str:

@@ -23,7 +23,7 @@ from workbench.baselines.spec import KIND as BASELINE
 from workbench.jobs.spec import JobSpec
 from workbench.metrics.rising import rise
 from workbench.operations.runs import missing, rerun
-from workbench.operations.runs.baselines import Offer
+from workbench.operations.runs.baselines import BaselineChoice
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.run_results import planned, trained
 from workbench.operations.runs.training_curves import training_curves
@@ -70,7 +70,7 @@ class Below:
 
     score: str
     own: float
-    offer: Offer
+    offer: BaselineChoice
     value: float
     run: Run | None = None
 
@@ -119,7 +119,7 @@ def advice(project: Project, run: Run) -> Advice:
     best = max((id for id in quick if id in known), key=lambda id: known[id], default=None)
     below = None
     if best is not None and known[best] > own:
-        offer = Offer(best, run.spec["task"], run.layer, _(quick[best].title))
+        offer = BaselineChoice(best, run.spec["task"], run.layer, _(quick[best].title))
         below = Below(main, own, offer, known[best], trained_ones.get(best))
     return Advice(_rising(project, run, main), below, unmeasured if _data(project, run) else ())
 

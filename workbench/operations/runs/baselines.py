@@ -29,7 +29,7 @@ TARGET = "workbench.baselines.job:fit"
 
 
 @dataclass(frozen=True)
-class Offer:
+class BaselineChoice:
     """A baseline that can be trained on a layer; `title` is its display name."""
 
     baseline: str
@@ -39,7 +39,7 @@ class Offer:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedBaseline:
     """A baseline with its frozen data; `begin` creates its run."""
 
     baseline: str
@@ -53,10 +53,10 @@ class Prepared:
     with_test: bool = False
 
 
-def offers(project: Project) -> tuple[Offer, ...]:
+def offers(project: Project) -> tuple[BaselineChoice, ...]:
     """Every baseline of every layer, whether or not the layer has enough labels."""
     return tuple(
-        Offer(baseline.id, task.id, layer.name, _(baseline.title))
+        BaselineChoice(baseline.id, task.id, layer.name, _(baseline.title))
         for layer in labels.layers(project.db)
         for task in tasks.fitting(layer)
         for baseline in baselines.fitting(task)
@@ -77,7 +77,7 @@ def prepare(
     name: str = "",
     seed: int = 1,
     with_test: bool = False,
-) -> Prepared:
+) -> PreparedBaseline:
     """Freeze the data of a layer. Run it in a thread: reads every submitted document.
 
     Raises WorkbenchError saying why the baseline cannot be trained.
@@ -100,10 +100,10 @@ def prepare(
         del splits["test"]
     name = name or runs.free_name(project.db, f"{chosen.name} {baseline}")
     shown = train.plan_json(plan)
-    return Prepared(baseline, task, chosen, shown, data, splits, name, seed, with_test)
+    return PreparedBaseline(baseline, task, chosen, shown, data, splits, name, seed, with_test)
 
 
-def prepare_again(project: Project, run: Run) -> Prepared:
+def prepare_again(project: Project, run: Run) -> PreparedBaseline:
     """As `prepare`, with the settings of an earlier run on the current labels."""
     spec = run.spec
     return prepare(
@@ -118,7 +118,7 @@ def prepare_again(project: Project, run: Run) -> Prepared:
 
 
 def begin(
-    project: Project, queue: Queue, prepared: Prepared, *, parent_id: int | None = None
+    project: Project, queue: Queue, prepared: PreparedBaseline, *, parent_id: int | None = None
 ) -> Run:
     """Create the run and its job. Raises WorkbenchError if its folder cannot be written.
 

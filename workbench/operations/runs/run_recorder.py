@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run
 
 
-class Wiring:
+class RunRecorder:
     """Writes the events of a queue's jobs to the run rows of one project until `close`."""
 
     def __init__(self, project: Project, queue: Queue):
@@ -109,9 +109,9 @@ class KeptScores:
         return False
 
 
-def wire(project: Project, queue: Queue) -> Wiring:
+def wire(project: Project, queue: Queue) -> RunRecorder:
     """Connect a project to the queue; call `close` on the result before the project is closed."""
-    return Wiring(project, queue)
+    return RunRecorder(project, queue)
 
 
 def _update(project: Project, run_id: int, **values: object) -> None:

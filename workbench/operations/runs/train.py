@@ -98,7 +98,7 @@ def settings_plan(
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedTraining:
     """A prepared training with its frozen data;
 
     `begin` creates its run. `settings`: what automatic settings became, None if the inputs could
@@ -115,7 +115,7 @@ class Prepared:
     texts: adaptation.Texts | None = None
 
 
-def prepare(project: Project, spec: TrainSpec) -> Prepared:
+def prepare(project: Project, spec: TrainSpec) -> PreparedTraining:
     """Assign splits to submitted documents without one, and freeze the data. Run it in a thread:
     reads every submitted document.
 
@@ -134,7 +134,7 @@ def prepare(project: Project, spec: TrainSpec) -> Prepared:
     texts = adaptation.write_texts(project) if adapts else None
     spec = replace(spec, layer=layer.name)
     settings = _resolved(project, spec, folder, made, splits["train"])
-    return Prepared(spec, layer, made, settings, data, splits, texts)
+    return PreparedTraining(spec, layer, made, settings, data, splits, texts)
 
 
 def _resolved(
@@ -191,7 +191,7 @@ def freeze(
 
 
 def begin(
-    project: Project, queue: Queue, prepared: Prepared, *, parent_id: int | None = None
+    project: Project, queue: Queue, prepared: PreparedTraining, *, parent_id: int | None = None
 ) -> Run:
     """Create the run's row and its job. Raises WorkbenchError if its folder cannot be written."""
     spec = replace(
@@ -233,7 +233,7 @@ def begin(
     return run
 
 
-def show_batch(queue: Queue, prepared: Prepared, folder: Path, *, batches: int = 1) -> Job:
+def show_batch(queue: Queue, prepared: PreparedTraining, folder: Path, *, batches: int = 1) -> Job:
     """A job whose result is the first batch of the training: {"task", "rows"}.
 
     With several batches, the rows of each of the others are in "more".
@@ -290,7 +290,9 @@ def _with_splits(project: Project, task: str, layer: Layer) -> Tally:
     return tally
 
 
-def _add_run(project: Project, spec: TrainSpec, prepared: Prepared, parent_id: int | None) -> Run:
+def _add_run(
+    project: Project, spec: TrainSpec, prepared: PreparedTraining, parent_id: int | None
+) -> Run:
     plan, resolved = plan_json(prepared.plan), to_plain(prepared.settings)
     licence = card(spec.model).licence
     with project.write(_("New run")):

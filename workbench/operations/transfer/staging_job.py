@@ -48,7 +48,7 @@ def run(
 
     Raises ImportFailed if a file cannot be read at all: then nothing is imported.
     """
-    intake = _Intake(params, Path(folder) / STAGING)
+    intake = StagingJob(params, Path(folder) / STAGING)
     thresholds = gc.get_threshold()
     gc.set_threshold(_GC_EVERY, *thresholds[1:])
     try:
@@ -63,7 +63,7 @@ def run(
     return StagingResult(documents, formats, intake.faults).to_json()
 
 
-class _Intake:
+class StagingJob:
     def __init__(self, params: Mapping[str, Any], path: Path):
         self.params = params
         self.writer = StagingWriter(path)

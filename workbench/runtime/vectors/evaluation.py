@@ -36,7 +36,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Question:
+class AnalogyQuestion:
     section: str
     words: tuple[str, str, str]
     answer: str
@@ -80,7 +80,7 @@ class Analogies:
         return self.used / self.questions if self.questions else 0.0
 
 
-def read_set(path: Path) -> list[Pair] | list[Question]:
+def read_set(path: Path) -> list[Pair] | list[AnalogyQuestion]:
     """A CSV file with the columns word1, word2, similarity or type, word1, word2, word3, target;
     the original questions-words.txt, or lines of two words and a score separated by tabs.
 
@@ -105,24 +105,24 @@ def read_set(path: Path) -> list[Pair] | list[Question]:
     return _without_classes(entries)
 
 
-def _row(path: Path, number: int, row: dict[str, str]) -> Pair | Question:
+def _row(path: Path, number: int, row: dict[str, str]) -> Pair | AnalogyQuestion:
     try:
         if "target" in row:
             words = (row["word1"], row["word2"], row["word3"])
-            return Question(row.get("type") or "", words, row["target"])
+            return AnalogyQuestion(row.get("type") or "", words, row["target"])
         return Pair(row["word1"], row["word2"], float(row["similarity"]))
     except (KeyError, TypeError, ValueError) as error:
         raise _bad_line(path, number) from error
 
 
-def _sections(path: Path, lines: Iterable[str]) -> Iterator[Question]:
+def _sections(path: Path, lines: Iterable[str]) -> Iterator[AnalogyQuestion]:
     section = ""
     for number, line in enumerate(lines, 1):
         parts = line.split()
         if parts and parts[0] == ":":
             section = " ".join(parts[1:])
         elif len(parts) == 4:
-            yield Question(section, (parts[0], parts[1], parts[2]), parts[3])
+            yield AnalogyQuestion(section, (parts[0], parts[1], parts[2]), parts[3])
         elif parts:
             raise _bad_line(path, number)
 
@@ -219,7 +219,7 @@ class Evaluator:
         return product / (float(np.linalg.norm(first) * np.linalg.norm(second)) or 1.0)
 
     def analogies(
-        self, name: str, questions: Sequence[Question], watch: Watch = QUIET
+        self, name: str, questions: Sequence[AnalogyQuestion], watch: Watch = QUIET
     ) -> Analogies:
         usable = []
         for question in questions:
@@ -252,7 +252,10 @@ class Evaluator:
 
 
 def _counted(
-    name: str, questions: Sequence[Question], used: Sequence[Question], right: Sequence[bool]
+    name: str,
+    questions: Sequence[AnalogyQuestion],
+    used: Sequence[AnalogyQuestion],
+    right: Sequence[bool],
 ) -> Analogies:
     names = dict.fromkeys(question.section for question in questions)
     sections = tuple(

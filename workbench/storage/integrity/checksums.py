@@ -26,7 +26,7 @@ from workbench.storage.schema.tables import JOURNALED, TABLES, Column, of_versio
 HASH_BITS = 40  # eight million hashes fit in SQLite's 63 bits
 SUM_MASK = (1 << 62) - 1
 # Rows and documents per statement; the operation can be cancelled between two statements.
-PIECE = 5_000
+CHUNK_ROWS = 5_000
 DOCUMENTS = 1_000
 
 _OWNERS: Mapping[str, tuple[str, str]] = {
@@ -233,9 +233,9 @@ def _add_others(
     watch: Watch,
 ) -> None:
     """Add rows of other owners than the documents `new` (first and last id)."""
-    for start in range(first, last + 1, PIECE):
+    for start in range(first, last + 1, CHUNK_ROWS):
         watch.at((start - first) / (last - first + 1))
-        where = f"id between {start} and {min(start + PIECE - 1, last)}"
+        where = f"id between {start} and {min(start + CHUNK_ROWS - 1, last)}"
         if new[0] <= new[1]:
             where += f" and ifnull(document_id, 0) not between {new[0]} and {new[1]}"
         _add(conn, table, where)

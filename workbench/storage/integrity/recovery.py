@@ -24,7 +24,7 @@ from workbench.storage.connections import backup, header, identity, lock
 from workbench.storage.connections.lock import held
 from workbench.storage.integrity import checksums, value_check
 from workbench.storage.integrity.raw_pages import INDEX_LEAF, RawPages, RawRow
-from workbench.storage.integrity.repair import Mending, columns, listed
+from workbench.storage.integrity.repair import Repair, columns, listed
 from workbench.storage.queries import search, state_keys
 from workbench.storage.schema import migrations
 from workbench.storage.schema.tables import TABLES, of_version
@@ -127,7 +127,7 @@ class _Recovery:
                 _("Nothing can be recovered from {path}.").format(path=self.path),
                 hint=_("Restore it from a backup."),
             )
-        self._take(Mending(conn, self.version))
+        self._take(Repair(conn, self.version))
         watch.at(0.7)
         self._compare()
         self._keep_history()
@@ -137,7 +137,7 @@ class _Recovery:
         rows = {table: count for table in TABLES if (count := self._count(table))}
         return Recovered(rows.get("document", 0), rows, tuple(self._report()))
 
-    def _take(self, mending: Mending) -> None:
+    def _take(self, mending: Repair) -> None:
         mending.run()
         self.dropped += mending.dropped
         self.broken += mending.made_up

@@ -24,7 +24,7 @@ def columns(conn: sqlite3.Connection, table: str) -> list[str]:
     return [row[1] for row in conn.execute(f"pragma table_info({table})")]
 
 
-class Mending:
+class Repair:
     """Repairs the rows in `conn`, a project of this version, in one transaction.
 
     After `run`: `dropped`, rows deleted or made up by table; `lost`, sentences about documents;

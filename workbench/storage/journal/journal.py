@@ -22,7 +22,7 @@ from workbench.base.watch import QUIET, Watch
 from workbench.storage.integrity import checksums
 from workbench.storage.journal import journal_triggers, step_sums, temp_triggers
 from workbench.storage.journal.history import DROPPED, UNDONE, HistoryStep, next_redo, next_undo
-from workbench.storage.journal.replay import PIECE, Replay
+from workbench.storage.journal.replay import ROWS_PER_STATEMENT, Replay
 from workbench.storage.journal.step_sums import Deleted
 from workbench.storage.queries import state_keys
 from workbench.storage.schema.migrations import JOURNALED
@@ -298,7 +298,7 @@ class Journal:
             return None
         self._begin("", bulk=False)
         try:
-            for some in watch.part(0.4, 0.9).over([id for (id,) in rows], PIECE):
+            for some in watch.part(0.4, 0.9).over([id for (id,) in rows], ROWS_PER_STATEMENT):
                 these = "id in (select value from json_each(?))"
                 conn.execute(f"delete from {table} where {these}", (ids_in(some),))
             self._stop_recording()

@@ -15,7 +15,7 @@ from workbench.storage.schema.without_triggers import without_triggers
 
 # Rows restored per statement, and if all rows of a step were deleted; the operation can be
 # cancelled between two statements.
-PIECE = 1_000
+ROWS_PER_STATEMENT = 1_000
 LARGE_PIECE = 10_000
 _RESTORING = 0.7  # share of the rows in the work; the rest is the full-text index
 
@@ -65,7 +65,7 @@ class Replay:
             "select min(seq) from journal_row where step_id = ?", (self._step,)
         ).fetchone()
         statement = "delete from journal_row where +step_id = ? and seq between ? and ?"
-        for some in watch.over(range(first or last + 1, last + 1), 10 * PIECE):
+        for some in watch.over(range(first or last + 1, last + 1), 10 * ROWS_PER_STATEMENT):
             self._conn.execute(statement, (self._step, some[0], some[-1]))
 
     def _bring_back(self, tables: Mapping[str, int], first: int, last: int, watch: Watch) -> None:
@@ -167,12 +167,12 @@ class Replay:
 
 
 def _pieces(rows: list[tuple[int, int, int]]) -> Iterator[list[tuple[int, int, int]]]:
-    for start in range(0, len(rows), PIECE):
-        yield rows[start : start + PIECE]
+    for start in range(0, len(rows), ROWS_PER_STATEMENT):
+        yield rows[start : start + ROWS_PER_STATEMENT]
 
 
 def _ranges(rows: list[tuple[int, int, int]]) -> Iterator[list[tuple[int, int, int]]]:
     """Split each range of ids into short ones."""
     for first, last, seq in rows:
-        for start in range(first, last + 1, PIECE):
-            yield [(start, min(start + PIECE - 1, last), seq)]
+        for start in range(first, last + 1, ROWS_PER_STATEMENT):
+            yield [(start, min(start + ROWS_PER_STATEMENT - 1, last), seq)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from workbench.base.watch import QUIET, Watch
 from workbench.storage.integrity import checksums
-from workbench.storage.integrity.checksums import DELETED_HASH, JOURNAL_HASH, PIECE
+from workbench.storage.integrity.checksums import CHUNK_ROWS, DELETED_HASH, JOURNAL_HASH
 from workbench.storage.schema.migrations import JOURNAL_WIDTH
 from workbench.storage.schema.tables import JOURNALED, Column
 
@@ -105,5 +105,5 @@ def _parts(first: int, last: int, deleted: Sequence[Deleted]) -> Iterator[tuple[
         ranges += [(first, part.first - 1, _MEASURE), (part.first, part.last, _MEASURE_DELETED)]
         first = part.last + 1
     for begin, end, measure in (*ranges, (first, last, _MEASURE)):
-        for start in range(begin, end + 1, PIECE):
-            yield start, min(start + PIECE - 1, end), measure
+        for start in range(begin, end + 1, CHUNK_ROWS):
+            yield start, min(start + CHUNK_ROWS - 1, end), measure

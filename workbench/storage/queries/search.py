@@ -34,7 +34,7 @@ _IGNORED = (
 _SPECIAL = re.compile(f"([{_LETTER}])|([{_SYMBOL}])|[{_IGNORED}]")
 
 ADD_TRIGGER = "search_add"
-PIECE = 1_000  # texts that are read at a time; the operation can be cancelled in between
+CHUNK_TEXTS = 1_000  # texts that are read at a time; the operation can be cancelled in between
 MANY = 5_000  # texts for which the index gets more memory
 HASH_BYTES = 16 << 20
 _DEFAULT_HASH_BYTES = 1 << 20  # of FTS5
@@ -146,11 +146,11 @@ def add_texts(conn: sqlite3.Connection, texts: Iterable[Row], count: int) -> Non
 
 def stored_texts(conn: sqlite3.Connection, first: int, last: int, watch: Watch) -> Iterator[Row]:
     """(id, content) of the rows of `body` from `first` to `last`."""
-    for start in range(first, last + 1, PIECE):
+    for start in range(first, last + 1, CHUNK_TEXTS):
         watch.at((start - first) / (last - first + 1))
         yield from conn.execute(
             "select id, content from body where id between ? and ? order by id",
-            (start, min(start + PIECE - 1, last)),
+            (start, min(start + CHUNK_TEXTS - 1, last)),
         ).fetchall()
 
 

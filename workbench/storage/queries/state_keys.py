@@ -27,7 +27,9 @@ TABLES = (
     "create index state_key_key on state_key(key)",
 )
 LETTERS = {"d": "draft", "s": "submitted", "x": "discarded"}
-PIECE = 5_000  # documents per statement; the operation can be cancelled between two statements
+CHUNK_DOCUMENTS = (
+    5_000  # documents per statement; the operation can be cancelled between two statements
+)
 
 _LETTER = "case s.state when 'draft' then 'd' when 'submitted' then 's' else 'x' end"
 
@@ -108,17 +110,17 @@ def add_rows(
 ) -> None:
     """Add documents and states that were inserted without triggers; `ranges`: table → ids."""
     new = ranges.get("document", (1 << 62, 0))
-    for start in range(new[0], new[1] + 1, PIECE):
+    for start in range(new[0], new[1] + 1, CHUNK_DOCUMENTS):
         watch.at((start - new[0]) / (new[1] - new[0] + 1))
-        ids = start, min(start + PIECE - 1, new[1])
+        ids = start, min(start + CHUNK_DOCUMENTS - 1, new[1])
         conn.execute(f"insert into state_key {_ALL} where d.id between ? and ?", ids)
     first, last = ranges.get("state", (1, 0))
-    for start in range(first, last + 1, PIECE):
+    for start in range(first, last + 1, CHUNK_DOCUMENTS):
         watch.at((start - first) / (last - first + 1))
         conn.execute(
             f"{_UPDATE} where document_id in (select document_id from state where id between ?"
             " and ? and document_id < ?)",
-            (start, min(start + PIECE - 1, last), new[0]),
+            (start, min(start + CHUNK_DOCUMENTS - 1, last), new[0]),
         )
 
 

@@ -8,7 +8,7 @@ from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.base.latest import Latest
 from workbench.operations.documents import queries
-from workbench.operations.documents.queries import Offer, Vocabulary
+from workbench.operations.documents.queries import Completion, Vocabulary
 from workbench.text import query_edit
 from workbench.text.query import Query, QueryError
 from workbench.text.query_parse import parse
@@ -84,7 +84,7 @@ class QueryText(State):
                 *self._reading.newest(lambda known: self.update(known=known), failed),
             )
 
-    def offers(self, text: str, caret: int) -> tuple[Offer, ...]:
+    def offers(self, text: str, caret: int) -> tuple[Completion, ...]:
         """Completions at the caret of a text."""
         return queries.complete(self.known, text, caret)
 

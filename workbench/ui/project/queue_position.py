@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from workbench.jobs.queue import Job
 
 
-class Waits(State):
+class QueuePosition(State):
     """Follows the job for which `wanted(job)` is true.
 
     `behind` is the name of the job it waits for, "" if it does not wait. `can_run_first` says

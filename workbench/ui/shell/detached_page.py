@@ -8,7 +8,7 @@ from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QMainWindow, QWidget
 
 
-class TornPage(QMainWindow):
+class DetachedPage(QMainWindow):
     """Holds one page; closing it returns the page to the main window.
 
     The main window's shortcuts work here too.

@@ -16,7 +16,7 @@ from workbench.ui.shell.keys import sequences, shown
 from workbench.ui.widgets import context_menu
 
 LAST = "quit"  # this group is placed at the end of its menu, as is customary
-MOST = 15  # a menu with more entries has its named groups in submenus
+MAX_ENTRIES = 15  # a menu with more entries has its named groups in submenus
 GROUPS = {  # group of commands → title of its submenu
     "queue": N_("&Queue"),
     "units": N_("&Paragraphs and sentences"),
@@ -170,7 +170,7 @@ class Menus:
             for entry in self.entries
             if entry.command.menu == name and entry.action is not None and self._belongs(entry)
         ]
-        folded = set(GROUPS) if len(entries) > MOST else set()
+        folded = set(GROUPS) if len(entries) > MAX_ENTRIES else set()
         filled: set[str] = set()
         for entry in sorted(entries, key=lambda item: item.command.group == LAST):
             own = entry.command.group

@@ -64,7 +64,7 @@ def qt_types() -> Iterator[None]:
             yield
 
 
-class Ahead:
+class ModulePreloader:
     """Import `names` one after the other, with pauses, until all are imported or `stop` is called.
 
     `then` is called last, also in a thread, and after it `last`, an attribute, on the main thread.

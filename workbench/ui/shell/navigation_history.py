@@ -12,11 +12,11 @@ from shiboken6 import isValid
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
-MOST = 50  # places that are kept
+MAX_ENTRIES = 50  # places that are kept
 
 
 @dataclass(frozen=True)
-class Place:
+class HistoryEntry:
     """A page, the arguments of `Panel.shown` that lead there, and the widget that had the focus."""
 
     page: str
@@ -30,23 +30,23 @@ class Place:
             widget.setFocus()
 
 
-class Trail:
+class NavigationHistory:
     """Places, the latest last: other pages, and earlier states of the same page."""
 
     def __init__(self) -> None:
-        self._places: list[Place] = []
+        self._places: list[HistoryEntry] = []
         self._rests = False
 
-    def push(self, place: Place | None) -> None:
+    def push(self, place: HistoryEntry | None) -> None:
         """Remember a place that is being left; nothing while resting, or if there is none."""
         if place is not None and not self._rests and self._places[-1:] != [place]:
-            self._places = [*self._places[1 - MOST :], place]
+            self._places = [*self._places[1 - MAX_ENTRIES :], place]
 
     @property
     def empty(self) -> bool:
         return not self._places
 
-    def pop(self, now: Place | None) -> Place | None:
+    def pop(self, now: HistoryEntry | None) -> HistoryEntry | None:
         """The latest place that is not the current one; it and what came after it are forgotten.
 
         None if there is none.

@@ -24,7 +24,7 @@ from workbench.base.manifest import BUILTIN, Contribution
 from workbench.ui.panel import Panel, PanelContext, View
 from workbench.ui.shell import pages
 from workbench.ui.shell.menus import Menus
-from workbench.ui.shell.navigation_history import Place, Trail
+from workbench.ui.shell.navigation_history import HistoryEntry, NavigationHistory
 from workbench.ui.shell.rail import Rail
 from workbench.ui.style import escaping, icons, theme
 from workbench.ui.widgets.callout import Banner
@@ -33,7 +33,7 @@ from workbench.ui.widgets.pages import Pages
 
 if TYPE_CHECKING:
     from workbench.ui.app import App
-    from workbench.ui.shell.detached_page import TornPage
+    from workbench.ui.shell.detached_page import DetachedPage
     from workbench.ui.shell.status import Status
 
 START = "welcome"
@@ -56,10 +56,10 @@ class Window(QMainWindow):
         self._empties: dict[str, QWidget] = {}
         self._broken: dict[str, QWidget] = {}  # plugins' pages that have failed
         self._docks: dict[str, QDockWidget] = {}
-        self._torn: dict[str, TornPage] = {}
+        self._torn: dict[str, DetachedPage] = {}
         self._commands_loaded = False
         self._steps: Iterator[None] | None = None  # of the page that `visit` is building
-        self._trail = Trail()
+        self._trail = NavigationHistory()
         self.status: Status | None = None
         self.setWindowIcon(icons.app_icon())
         self.setAcceptDrops(True)
@@ -226,10 +226,10 @@ class Window(QMainWindow):
         self._trail.push(self._place())
         self.menus.refresh()
 
-    def _place(self) -> Place | None:
+    def _place(self) -> HistoryEntry | None:
         if (panel := self._panels.get(self.page)) is not None:
             with pages.contained(self.app.registry, self._entries[self.page]):
-                return Place(self.page, panel.place(), panel.view.focusWidget())
+                return HistoryEntry(self.page, panel.place(), panel.view.focusWidget())
         return None
 
     def _show(self, page: str) -> None:
@@ -364,7 +364,7 @@ class Window(QMainWindow):
 
     def tear_off(self) -> None:
         """Move the current page to a window of its own; a placeholder remains here."""
-        from workbench.ui.shell.detached_page import TornPage
+        from workbench.ui.shell.detached_page import DetachedPage
 
         page = self.page
         if not self.can_tear_off:
@@ -375,7 +375,9 @@ class Window(QMainWindow):
         self._empties[f"torn.{page}"] = stands_for
         self.stack.addWidget(stands_for)
         self.stack.setCurrentWidget(stands_for)
-        self._torn[page] = TornPage(_(entry.title), panel.view, self, lambda: self.bring_back(page))
+        self._torn[page] = DetachedPage(
+            _(entry.title), panel.view, self, lambda: self.bring_back(page)
+        )
         self._torn[page].show()
 
     def windows(self) -> tuple[QMainWindow, ...]:

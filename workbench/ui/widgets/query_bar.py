@@ -38,7 +38,7 @@ from workbench.ui.widgets.layout import row
 from workbench.ui.widgets.words import call, words
 
 if TYPE_CHECKING:
-    from workbench.operations.documents.queries import Offer
+    from workbench.operations.documents.queries import Completion
     from workbench.storage.queries.saved_filters import SavedFilter
     from workbench.text.query import QueryError
     from workbench.ui.project.query_text import QueryText
@@ -117,7 +117,7 @@ class QueryBar(QWidget):
         """Show completions at the caret."""
         self._offers.show(self.query.offers(self.line.text(), self.line.cursorPosition()))
 
-    def take(self, offer: Offer) -> None:
+    def take(self, offer: Completion) -> None:
         """Write a completion, and offer what can follow it."""
         text = self.line.text()
         self.line.setText(text[: offer.start] + offer.text + text[offer.end :].lstrip())
@@ -238,7 +238,7 @@ class _Offers(QObject):
     def __init__(self, bar: QueryBar) -> None:
         super().__init__(bar)
         self._bar = bar
-        self._offers: Sequence[Offer] = ()
+        self._offers: Sequence[Completion] = ()
         self._model = QStringListModel(self)
         self._list = QListView()
         self._list.setProperty("part", "offers")
@@ -258,7 +258,7 @@ class _Offers(QObject):
     def note(self, at: int) -> str:
         return self._offers[at].note if at < len(self._offers) else ""
 
-    def show(self, offers: Sequence[Offer]) -> None:
+    def show(self, offers: Sequence[Completion]) -> None:
         popup = self._list
         if not offers or not self._bar.line.isVisible():
             popup.hide()

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QFrame, QHBoxLayout
 
 from workbench.base.i18n import _
-from workbench.ui.project.queue_position import Waits
+from workbench.ui.project.queue_position import QueuePosition
 from workbench.ui.style import escaping, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.words import IconLabel, words
@@ -21,7 +21,7 @@ WIDEST = 220  # maximum width of the name of the job waited for, pixels at 100%
 class WaitLine(QFrame):
     """Hidden while the job of `waits` is not waiting."""
 
-    def __init__(self, waits: Waits):
+    def __init__(self, waits: QueuePosition):
         super().__init__()
         self._waits = waits
         self._message = words("", "small", "muted")

@@ -75,7 +75,7 @@ def test_another_label_is_chosen_and_kept_for_the_next_time(state, listed):
 
 
 def test_many_places_are_labelled_off_the_main_thread(state, listed, monkeypatch):
-    monkeypatch.setattr("workbench.ui.panels.annotate.occurrences.AT_ONCE", 1)
+    monkeypatch.setattr("workbench.ui.panels.annotate.occurrences.MAIN_THREAD_LIMIT", 1)
     listed.add()
 
     assert state.context.message == ["Added 2 suggestions."]

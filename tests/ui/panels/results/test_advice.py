@@ -10,7 +10,7 @@ from workbench.operations.runs.advice import Advice, Below, Rising
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.widgets.callout import Callout
 
-OFFER = baselines.Offer("svm", "classify", "class", "TF-IDF + linear SVM")
+OFFER = baselines.BaselineChoice("svm", "classify", "class", "TF-IDF + linear SVM")
 RISING = Rising("macro_f1", 0.5, 0.6, 8)
 BELOW = Below("macro_f1", 0.5, OFFER, 0.75)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.annotate.remarks_view import RemarkParts
 
 
-class ActsBar(QWidget):
+class ActionBar(QWidget):
     """Hides the key hints, the words beside icons and the option where they have no room."""
 
     def __init__(self, state: AnnotateActs, remarks: RemarkParts) -> None:

@@ -39,7 +39,7 @@ class AheadChoice:
     refused: Mapping[int, str] = field(default_factory=dict)
 
 
-class AheadState(OrderState):
+class PredictionPrefetch(OrderState):
     """`ahead_line`: what pre-annotation does, or what went wrong; "" while no run is chosen.
 
     A run is chosen for each layer, or none; the choice is kept for the project. `run_changes`: a

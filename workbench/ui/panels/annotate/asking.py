@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.annotate.view import AnnotateView
 
 
-class Asking:
+class QuestionShortcuts:
     """`view`: the Annotate page."""
 
     def __init__(self, view: AnnotateView) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.ui.panels.annotate.acts import AnnotateActs
 from workbench.ui.panels.annotate.finder import Match
-from workbench.ui.panels.annotate.paper import Paper
+from workbench.ui.panels.annotate.paper import DocumentPane
 from workbench.ui.widgets.find_bar import FindBar
 
 LONGEST = 100  # code points of selected text that Ctrl+F uses as the query
@@ -13,7 +13,7 @@ LONGEST = 100  # code points of selected text that Ctrl+F uses as the query
 class Find(FindBar):
     """The bar above the text. Matches are drawn in the text, the current one is selected there."""
 
-    def __init__(self, state: AnnotateActs, paper: Paper):
+    def __init__(self, state: AnnotateActs, paper: DocumentPane):
         super().__init__()
         self.state, self._paper = state, paper
         self._shown_match: tuple[int | None, Match | None] | None = None  # document, match

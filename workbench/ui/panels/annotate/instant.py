@@ -18,7 +18,7 @@ from workbench.operations.annotation.instant import FAILED, INDEXING, LEAST, REA
 from workbench.operations.runs import rerun, rounds
 from workbench.text.rows import row_id
 from workbench.ui.panels.annotate import learning
-from workbench.ui.panels.annotate.ahead import AheadState
+from workbench.ui.panels.annotate.ahead import PredictionPrefetch
 from workbench.ui.panels.annotate.ordering import FILES
 from workbench.ui.panels.annotate.queue import DONE
 from workbench.ui.style import formats
@@ -35,7 +35,7 @@ _ON = "annotate.instant"  # project uid → uid of the layer on which the instan
 INSTANT = 0  # in place of the id of a run: predictions of the instant model
 
 
-class InstantState(AheadState):
+class InstantState(PredictionPrefetch):
     """`instant`: the model, None while it is off. `follows`: whether it orders the queue.
 
     `instant_line`: what it does, as sentences. `live`: suggestions that are not stored, by id.

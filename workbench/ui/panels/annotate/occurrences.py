@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.annotate.acts import AnnotateActs
 
 DOCUMENT, QUEUE, PROJECT = "document", "queue", "project"  # where to search
-AT_ONCE = 100  # places that are labelled on the main thread
+MAIN_THREAD_LIMIT = 100  # places that are labelled on the main thread
 
 Free = Mapping[bool, frozenset[int]]  # as gold, as suggestions → indexes that are ticked at first
 _NOTHING: Free = {True: frozenset(), False: frozenset()}
@@ -181,7 +181,7 @@ class OccurrencesState(State):
         def act(watch: Watch) -> int:
             return occurrences.label_occurrences(project, wanted, rows, gold=gold, watch=watch)
 
-        if len(rows) > AT_ONCE:
+        if len(rows) > MAIN_THREAD_LIMIT:
             title = occurrences.title(project, wanted, len(rows))
             page.context.long(title, act, lambda done: self._added(done, gold))
         elif (done := page.context.attempt(act, Watch())) is not None:

@@ -35,7 +35,7 @@ from workbench.ui.widgets.words import Elided, IconLabel, KeyCap
 
 if TYPE_CHECKING:
     from workbench.ui.panels.annotate.acts import AnnotateActs
-    from workbench.ui.panels.annotate.paper import Paper
+    from workbench.ui.panels.annotate.paper import DocumentPane
 
 LONGEST = 60  # code points of the text in the heading
 LEAST, HEIGHT = 176, 330  # height in pixels at 100%, at least and at most
@@ -107,7 +107,7 @@ class _InContext(QStyledItemDelegate):
 class OccurrencesPane(QFrame):
     """Hidden until `open`; Enter adds the label, Esc closes."""
 
-    def __init__(self, page: AnnotateActs, paper: Paper) -> None:
+    def __init__(self, page: AnnotateActs, paper: DocumentPane) -> None:
         super().__init__()
         self._page, self._paper = page, paper
         self.state = state = OccurrencesState(page)

@@ -17,7 +17,7 @@ from workbench.ui.panels.annotate.editors import EDITORS
 from workbench.ui.panels.annotate.label_bars import BarStack
 from workbench.ui.panels.annotate.link_line import LinkLine, signed
 from workbench.ui.panels.annotate.many_labels import ManyLabels
-from workbench.ui.panels.annotate.room import SIDE, Room
+from workbench.ui.panels.annotate.room import SIDE, CardLayout
 from workbench.ui.panels.annotate.shown_arcs import ShownArcs
 from workbench.ui.panels.annotate.shown_spans import ShownSpans
 from workbench.ui.panels.annotate.text_words import (
@@ -55,7 +55,7 @@ class DocumentText(TextView):
         self.shown_text: str | None = None
 
 
-class Paper(QFrame):
+class DocumentPane(QFrame):
     """`picked(label id)` and `more()` come from the label bars, `found(label id)` from the search
     of a layer with many labels. `text_made` is called for
     each text view, so that its keys can be watched.
@@ -85,7 +85,7 @@ class Paper(QFrame):
             stack.widened.connect(self._fit_bars)
         self._middle, self._values = QVBoxLayout(), ValueStack(state)
         self._values.left.connect(self.focus_text)
-        self._room = Room(self, self._stacks, self._values)
+        self._room = CardLayout(self, self._stacks, self._values)
         self._upper, self._lower = line(), line()
         self._remark = words("", "small", "muted", wrap=True)
         self._link = LinkLine(state)

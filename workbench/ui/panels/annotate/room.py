@@ -22,7 +22,7 @@ LINES_IN_SIGHT = 3  # of a text beside any number of label bars
 _UNSET = 0
 
 
-class Room:
+class CardLayout:
     """Divides the height of `card` among its texts, its stacks of labels, and its values."""
 
     def __init__(self, card: QWidget, stacks: Sequence[BarStack], values: ValueStack) -> None:

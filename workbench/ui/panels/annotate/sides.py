@@ -57,7 +57,7 @@ FEW_SPANS = 6  # up to this number, spans are shown in full beside a guideline
 QWIDGETSIZE_MAX = 16_777_215  # Qt's own name: no limit
 
 
-class RightSide(QFrame):
+class AnnotationPane(QFrame):
     """The guideline if it is open, suggestions, spans and metadata."""
 
     def __init__(self, state: AnnotateActs) -> None:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 SUGGESTED, LINKED = "suggested", "relation"
 AHEAD = 10  # documents that follow the open one, which the instant model predicts with it
-SURE = 0.85  # initial score from which "Accept all" accepts suggestions
+ACCEPT_ALL_THRESHOLD = 0.85  # initial score from which "Accept all" accepts suggestions
 
 # tables that hold data of a document
 LABELLED = (*LABEL_TABLES, "state", "suggestion", "note", "flag")
@@ -72,7 +72,7 @@ class AnnotateState(WithRemarks):
         self.stale_rows: frozenset[int] | None = (
             frozenset()
         )  # documents whose row in the queue is out of date; None: all
-        self.sure = SURE
+        self.sure = ACCEPT_ALL_THRESHOLD
         self.selected = 0  # a number that changes when another page selects documents
         self._filtered: dict[str, tuple[Any, ...]] = {}
         self._shown_spans: tuple[SpanRows, object, SpanRows] | None = None  # all, `off`, shown

@@ -15,8 +15,8 @@ from PySide6.QtWidgets import (
 from workbench.base.events import concerns
 from workbench.base.i18n import _
 from workbench.ui.panel import View
-from workbench.ui.panels.annotate.acts_bar import ActsBar
-from workbench.ui.panels.annotate.asking import Asking
+from workbench.ui.panels.annotate.acts_bar import ActionBar
+from workbench.ui.panels.annotate.asking import QuestionShortcuts
 from workbench.ui.panels.annotate.context_menus import ContextMenus
 from workbench.ui.panels.annotate.document_head import DocumentHead
 from workbench.ui.panels.annotate.empties import empty_states
@@ -28,12 +28,12 @@ from workbench.ui.panels.annotate.layers_button import LayersButton
 from workbench.ui.panels.annotate.links import Links
 from workbench.ui.panels.annotate.occurrences_pane import OccurrencesPane
 from workbench.ui.panels.annotate.panes import focus_next
-from workbench.ui.panels.annotate.paper import Paper
+from workbench.ui.panels.annotate.paper import DocumentPane
 from workbench.ui.panels.annotate.queue_dialogs import QueueDialogs
 from workbench.ui.panels.annotate.queue_side import QueueSide
 from workbench.ui.panels.annotate.remarks_view import RemarkParts
 from workbench.ui.panels.annotate.selection_bar import SelectionBar
-from workbench.ui.panels.annotate.sides import RightSide
+from workbench.ui.panels.annotate.sides import AnnotationPane
 from workbench.ui.panels.annotate.sources import EVERY
 from workbench.ui.panels.annotate.spans_only import SpansOnly
 from workbench.ui.style import escaping, theme
@@ -64,7 +64,7 @@ class AnnotateView(View):
         self._build_header()
         self._build_centre()
         self.dialogs = QueueDialogs(self, state)
-        self.queue, self.right = QueueSide(state, self.dialogs), RightSide(state)
+        self.queue, self.right = QueueSide(state, self.dialogs), AnnotationPane(state)
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
         self._splitter.setChildrenCollapsible(False)
         for part in (self.queue, self._centre, self.right):
@@ -100,7 +100,7 @@ class AnnotateView(View):
         self.right.show_guideline(bool(self._kept.get("annotate.guideline")))
         state.listen(theme.changed, self._restyle)
         self.first = self._paper.texts[0]
-        self.asking = Asking(self)
+        self.asking = QuestionShortcuts(self)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if not self._keys.press(event):
@@ -137,7 +137,7 @@ class AnnotateView(View):
         state = self.state
         self.head = DocumentHead(state)
         self._errors = ErrorReview(state)
-        self._paper = Paper(state)
+        self._paper = DocumentPane(state)
         self._find = Find(state, self._paper)
         self.occurrences = OccurrencesPane(state, self._paper)
         self._paper.picked.connect(self.label)
@@ -150,7 +150,7 @@ class AnnotateView(View):
         layout.setSpacing(0)
         layout.addWidget(self.head)
         self.remarks = RemarkParts(self, state.remarks)
-        self._acts = ActsBar(state, self.remarks)
+        self._acts = ActionBar(state, self.remarks)
         layout.addWidget(self.remarks.line)
         framed = self._framed = QVBoxLayout()
         framed.setContentsMargins(24, 0, 24, BELOW)
@@ -285,7 +285,7 @@ class AnnotateView(View):
         self._errors.render()
 
     @property
-    def paper(self) -> Paper:
+    def paper(self) -> DocumentPane:
         return self._paper
 
     def take_focus(self) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 COLUMNS = "data.columns"  # setting: project uid → further columns of the table
 VIEWS = DOCUMENTS, STATISTICS, DUPLICATES = ("documents", "statistics", "duplicates")
-Removal = removal.Told
+Removal = removal.RemovalSummary
 TYPING = 0.1  # seconds after the first rows of a search; the rest is not read while one types on
 SHOWN = ("document", "mark", "span", "state", "suggestion", "body", "note", "flag")
 

@@ -20,7 +20,7 @@ from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.ui.panel import View
 from workbench.ui.panels.export.state import Checked, ExportState
-from workbench.ui.project.queue_position import Waits, of_project
+from workbench.ui.project.queue_position import QueuePosition, of_project
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.style.formats import size, when_iso
 from workbench.ui.style.run_text import first_score
@@ -122,7 +122,7 @@ class _Choices(QFrame):
             self._cards,
             self._folder_field,
             row(None, browse),
-            WaitLine(Waits(state.queue, of_project(state.project, "export"))),
+            WaitLine(QueuePosition(state.queue, of_project(state.project, "export"))),
             None,
             gap=12,
             margins=(20, 18, 20, 18),

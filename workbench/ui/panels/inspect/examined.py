@@ -9,7 +9,7 @@ from workbench.base.errors import Cancelled, details_of
 from workbench.base.i18n import _
 from workbench.inspection.spec import BASE, Answer
 from workbench.operations.inspecting import examine
-from workbench.operations.inspecting.examine import Prepared
+from workbench.operations.inspecting.examine import PreparedExamination
 from workbench.text import groups
 from workbench.ui.panels.inspect.shown import Shown
 
@@ -32,11 +32,11 @@ class Examined(Shown):
 
     def __init__(self, page: InspectState, id: str):
         super().__init__(page, id)
-        self.prepared: Prepared | None = None
+        self.prepared: PreparedExamination | None = None
         self.share: float | None = None
         self.waiting, self.current = False, False
         self.layers: tuple[str, ...] = ()
-        self._running: Prepared | None = None  # what is examined, None for nothing
+        self._running: PreparedExamination | None = None  # what is examined, None for nothing
         self._options_running: dict[str, Any] = {}
 
     @property
@@ -72,11 +72,11 @@ class Examined(Shown):
             self.cancel()
         asked = self._asked = (choice, options)
 
-        def look() -> tuple[Prepared, Any, tuple[str, ...]]:
+        def look() -> tuple[PreparedExamination, Any, tuple[str, ...]]:
             prepared = examine.prepare(page.project, choice, self.id, options)
             return prepared, examine.kept(prepared), examine.layers(page.project, choice)
 
-        def found(answer: tuple[Prepared, Any, tuple[str, ...]]) -> None:
+        def found(answer: tuple[PreparedExamination, Any, tuple[str, ...]]) -> None:
             if self._asked is asked:
                 prepared, result, layers = answer
                 self.update(prepared=prepared, layers=layers, error="")

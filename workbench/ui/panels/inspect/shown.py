@@ -13,7 +13,7 @@ from workbench.inspection import spec
 from workbench.inspection.spec import QUESTIONS, Answer, InspectorInfo, light
 
 if TYPE_CHECKING:
-    from workbench.operations.inspecting.inspect import Offer
+    from workbench.operations.inspecting.inspect import InspectorChoice
     from workbench.ui.panels.inspect.state import InspectState
     from workbench.ui.project.indexing import Build, Indexing
 
@@ -190,7 +190,7 @@ class Shown(State):
             self.update(asking=False, continuing=False, error=message, details="")
 
 
-def by_question(offers: Iterable[Offer]) -> list[tuple[str, list[Offer]]]:
+def by_question(offers: Iterable[InspectorChoice]) -> list[tuple[str, list[InspectorChoice]]]:
     """The views that fit, under the headings of the list; headings without a view are left out."""
     fitting = [offer for offer in offers if not offer.refused]
     grouped = [

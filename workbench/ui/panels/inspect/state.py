@@ -10,7 +10,7 @@ from workbench.base.i18n import _
 from workbench.base.registry import registry
 from workbench.operations.annotation import annotate
 from workbench.operations.inspecting import examine, inspect, inspect_host
-from workbench.operations.inspecting.inspect import Choice, Offer
+from workbench.operations.inspecting.inspect import Choice, InspectorChoice
 from workbench.text.typed import QUESTIONS
 from workbench.ui.panels.inspect.corpus import Corpus
 from workbench.ui.panels.inspect.examined import Examined
@@ -46,7 +46,7 @@ class InspectState(Kept):
         self.project = opened(context)
         self.choices: tuple[Choice, ...] = ()
         self.refused: tuple[tuple[Run, str], ...] = ()  # ensembles without some of their runs
-        self.offers: tuple[Offer, ...] = ()
+        self.offers: tuple[InspectorChoice, ...] = ()
         self.document_id: int | None = None
         self.view, self.second, self.pane = "", "", 0
         self.compared: InspectState | None = None

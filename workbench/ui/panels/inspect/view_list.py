@@ -24,7 +24,7 @@ from workbench.ui.widgets.layout import column, layout_of, scrolled
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:
-    from workbench.operations.inspecting.inspect import Offer
+    from workbench.operations.inspecting.inspect import InspectorChoice
 
 VIEW = Qt.ItemDataRole.UserRole
 FRAME = 4  # width of the focus ring and the padding, in pixels
@@ -43,7 +43,7 @@ class ViewList(QFrame):
 
     def __init__(self) -> None:
         super().__init__()
-        self._offers: Sequence[Offer] = ()
+        self._offers: Sequence[InspectorChoice] = ()
         self._marked: tuple[tuple[str, str], str] = (("", ""), "")
         self._list = _Views(self.beside)
         self._list.setAccessibleName(_("Views"))
@@ -70,7 +70,7 @@ class ViewList(QFrame):
         """The width at which the number of refused views is not cut."""
         return self._fold.sizeHint().width() + 2 * SIDES
 
-    def set(self, offers: Sequence[Offer], opened: tuple[str, str], current: str) -> None:
+    def set(self, offers: Sequence[InspectorChoice], opened: tuple[str, str], current: str) -> None:
         """Set the views, those that are open left and right, and the one in the active pane.
 
         Emits nothing.
@@ -105,7 +105,7 @@ class ViewList(QFrame):
         item.setTextAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom)
         self._list.addItem(item)
 
-    def _add(self, offer: Offer) -> None:
+    def _add(self, offer: InspectorChoice) -> None:
         item = QListWidgetItem(offer.title)
         item.setData(VIEW, offer.id)
         item.setSizeHint(QSize(0, theme.px(theme.CONTROL_SMALL + 2)))
@@ -125,7 +125,7 @@ class ViewList(QFrame):
                 self._list.setCurrentItem(item)
         self._list.blockSignals(False)
 
-    def _show_refused(self, refused: Sequence[Offer]) -> None:
+    def _show_refused(self, refused: Sequence[InspectorChoice]) -> None:
         count = len(refused)
         message = ngettext("{n} view not available", "{n} views not available", count)
         self._fold.set_text(message.format(n=count))

@@ -14,7 +14,7 @@ from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.ui.panels.prompts.state import PromptsState
-from workbench.ui.project.queue_position import Waits, of_project
+from workbench.ui.project.queue_position import QueuePosition, of_project
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.style.formats import points
 from workbench.ui.style.interval_text import (
@@ -120,7 +120,7 @@ class Outcome(QFrame):
         self._table = Table(
             columns, name=_("Scores by label"), key=lambda row: row.label, sortable=True
         )
-        self._waits = Waits(state.queue, of_project(state.project, "prompt"))
+        self._waits = QueuePosition(state.queue, of_project(state.project, "prompt"))
         self._status.setMinimumWidth(theme.px(120))
         head = TurningRow(
             (self._status, 1), flow(self._time, self._stop, self._cancel, self._results), gap=8

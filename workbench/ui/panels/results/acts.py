@@ -12,7 +12,7 @@ from workbench.base.watch import Watch
 from workbench.jobs.events import Finished
 from workbench.operations.annotation import suggest as suggestions
 from workbench.operations.runs import baselines, rerun, results, train
-from workbench.operations.runs.baselines import Offer
+from workbench.operations.runs.baselines import BaselineChoice
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.rerun import Difference, differences
 from workbench.ui.panels.results.details import again_text
@@ -87,11 +87,11 @@ def show_test(state: ResultsState) -> None:
     state.context.task("test-score", work, scored, failed=state.not_done)
 
 
-def add_baselines(state: ResultsState, chosen: Sequence[Offer]) -> None:
+def add_baselines(state: ResultsState, chosen: Sequence[BaselineChoice]) -> None:
     """Train baselines on the current labels, each as a run; the page shows them when they end."""
     project, context = state.project, state.context
 
-    def prepared(found: baselines.Prepared) -> None:
+    def prepared(found: baselines.PreparedBaseline) -> None:
         run = context.attempt(baselines.begin, project, context.queue, found)
         if run is not None:
             state.refresh()

@@ -42,7 +42,7 @@ from workbench.ui.style import formats
 
 if TYPE_CHECKING:
     from workbench.metrics.evaluation import ConfusionMatrix, Evaluation
-    from workbench.operations.runs.baselines import Offer
+    from workbench.operations.runs.baselines import BaselineChoice
     from workbench.operations.runs.results import ErrorRow
     from workbench.project.changes import Changes
     from workbench.storage.runs.runs import Run
@@ -420,7 +420,7 @@ class ResultsState(State):
             return ""
         return results.command(self.project, run)
 
-    def baselines(self) -> tuple[Offer, ...]:
+    def baselines(self) -> tuple[BaselineChoice, ...]:
         """The baselines of the layer of the selected run, those of all layers without one."""
         offers, run = baselines.offers(self.project), self.run
         own = [offer for offer in offers if run is not None and offer.layer == run.layer]
@@ -479,7 +479,7 @@ class ResultsState(State):
         else:
             self.add_baselines((below.offer,))
 
-    def add_baselines(self, chosen: Sequence[Offer]) -> None:
+    def add_baselines(self, chosen: Sequence[BaselineChoice]) -> None:
         """Train baselines on the current labels, each as a run."""
         if not self.project.read_only:
             acts.add_baselines(self, chosen)

@@ -33,7 +33,7 @@ from workbench.ui.panels.results.scores import ScoresView
 from workbench.ui.panels.results.seen import SeenCallout
 from workbench.ui.panels.results.state import FINISHED, ResultsState
 from workbench.ui.panels.results.tabs import FilesView, SettingsView
-from workbench.ui.project.queue_position import Waits, of_project
+from workbench.ui.project.queue_position import QueuePosition, of_project
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.style.formats import size
 from workbench.ui.style.run_text import main_score, missing_task, score_text, title_of
@@ -174,7 +174,9 @@ class ResultsView(WatchingView):
         self._better_button = Button("", small=True, on=state.follow_baseline)
         self._better = Callout("", "warn", self._better_button)
         self._busy = words("", "small", "accent")
-        self._waiting = WaitLine(Waits(state.context.queue, of_project(state.project, "predict")))
+        self._waiting = WaitLine(
+            QueuePosition(state.context.queue, of_project(state.project, "predict"))
+        )
         tabs = row((self._tabs_of_run(), 1), self._busy, self._waiting)
         callouts = (self._asked, self._message, self._note, self._seen, self._better, self._longer)
         return column(*(head, *callouts, tabs, (self._pages, 1)), gap=10, margins=(20, 14, 20, 16))

@@ -24,7 +24,7 @@ from workbench.ui.panels.train.live import (
     Live,
     shown_scores,
 )
-from workbench.ui.project.queue_position import Waits
+from workbench.ui.project.queue_position import QueuePosition
 from workbench.ui.style import escaping, formats
 from workbench.ui.style.run_text import score_hint, score_title
 from workbench.ui.widgets.button import Button, Segments
@@ -166,7 +166,7 @@ class LiveRun(QFrame):
         self.stop = Button(self._texts.stop, "square", on=state.stop)
         self.cancel = Button(_("Cancel"), kind="danger", on=state.cancel)
         self._results = Button(self._texts.results, "chart-column", on=state.show_results)
-        self._waits = Waits(state.queue, state.is_live)
+        self._waits = QueuePosition(state.queue, state.is_live)
         self._meter = Meter(0.0, name=_("Progress"))
         self._figures = {name: number(title) for name, title in _FIGURES}
         head = card(

@@ -342,7 +342,7 @@ class TrainState(State):
         """The first batches of a run with the present choices. Assigns splits, as a start does."""
         state, spec = BatchState("  ·  ".join((self.model, self.layer))), self.spec()
 
-        def prepared(found: train.Prepared) -> None:
+        def prepared(found: train.PreparedTraining) -> None:
             folder = scratch.make("batch")
             job = train.show_batch(self.queue, found, folder, batches=BATCHES)
             job.changed.connect(

@@ -29,14 +29,14 @@ class Baseline(RunKind):
 
     def prepare_again(
         self, project: Project, run: Run, *, longer: bool = False
-    ) -> baselines.Prepared:
+    ) -> baselines.PreparedBaseline:
         return baselines.prepare_again(project, run)
 
     def begin(
         self,
         project: Project,
         queue: Queue,
-        prepared: baselines.Prepared,
+        prepared: baselines.PreparedBaseline,
         *,
         parent_id: int | None = None,
     ) -> Run:

@@ -29,7 +29,9 @@ class FineTuning(RunKind):
     def command(self, project: Project, run: Run) -> str:
         return train.command(project, run)
 
-    def prepare_again(self, project: Project, run: Run, *, longer: bool = False) -> train.Prepared:
+    def prepare_again(
+        self, project: Project, run: Run, *, longer: bool = False
+    ) -> train.PreparedTraining:
         spec = train.again_spec(project, run.id)
         if longer:
             spec = replace(spec, options={**spec.options, "epochs": rerun.more_epochs(run)})
@@ -39,7 +41,7 @@ class FineTuning(RunKind):
         self,
         project: Project,
         queue: Queue,
-        prepared: train.Prepared,
+        prepared: train.PreparedTraining,
         *,
         parent_id: int | None = None,
     ) -> Run:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QComboBox, QWidget
 from workbench.base.events import concerns
 from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.inspect.base import InspectorView
-from workbench.ui.project.queue_position import Waits
+from workbench.ui.project.queue_position import QueuePosition
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import Field
@@ -36,7 +36,7 @@ class ExaminedView(InspectorView):
         self._cancel = Button(_("Cancel"), small=True, on=self.examined.cancel)
         self._meter = Meter(0.0, name=_("Progress"))
         self._meter.setFixedWidth(120)
-        self._waiting = WaitLine(Waits(self.page.context.queue, self.examined.runs))
+        self._waiting = WaitLine(QueuePosition(self.page.context.queue, self.examined.runs))
         self._empty = EmptyState("scan-search", "")
         self._meter.hide()
         self._cancel.hide()
