@@ -145,11 +145,11 @@ def test_the_catalogue_is_searched_and_sorted(ask, call):
 def test_the_model_that_suits_a_project_is_recommended(ask, call, forked_workers, tmp_path):
     call("sample", tmp_path / "s")
     (file,) = (tmp_path / "s").glob("*.glossbench")
-    arguments = ("models", "suit", file, "--model", "starter-gpt", "--sample", 5)
+    arguments = ("models", "recommend", file, "--model", "starter-gpt", "--sample", 5)
 
-    found = ask("models-suit", *arguments)
+    found = ask("models-recommend", *arguments)
 
     (row,) = found["models"]
     assert found["texts"] == 5 and row["kind"] == "causal" and row["perplexity"] > 1
     assert found["recommendation"].startswith("starter-gpt suits this text: ")
-    assert call("models", "suit", file, "--model", "nix")[0] == 1
+    assert call("models", "recommend", file, "--model", "nix")[0] == 1

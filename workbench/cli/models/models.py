@@ -1,7 +1,8 @@
-"""`models list|info|catalogue|suit|add|remove`."""
+"""`models list|info|catalogue|recommend|add|remove`."""
 
 from __future__ import annotations
 
+import copy
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -181,7 +182,7 @@ def _published_row(published: Published) -> tuple[str | int | None, ...]:
     )
 
 
-@models.command("suit")
+@models.command("recommend")
 @click.argument("source", type=PROJECT, metavar="PROJECT")
 @click.option("--model", "names", multiple=True, help=_("Measure only these models."))
 @click.option(
@@ -189,7 +190,7 @@ def _published_row(published: Published) -> tuple[str | int | None, ...]:
 )
 @click.option("--seed", type=int, default=1, show_default=True, help=_("Random seed."))
 @as_json
-def suit(source: Path, names: tuple[str, ...], count: int, seed: int, as_json: bool) -> None:
+def recommend(source: Path, names: tuple[str, ...], count: int, seed: int, as_json: bool) -> None:
     """Measure which installed model suits the texts of a project.
 
     Unknown words, tokens per word, truncated texts and perplexity on a sample. Perplexity is
@@ -197,32 +198,37 @@ def suit(source: Path, names: tuple[str, ...], count: int, seed: int, as_json: b
     """
     from workbench.cli.session import failed, reading, session
     from workbench.operations.models import installed as operations
-    from workbench.operations.models import recommend as suiting
+    from workbench.operations.models import recommend as operation
     from workbench.operations.models.vectors import texts_of
     from workbench.pretraining.results import ModelFit
 
     cards = [operations.find(name) for name in names] or list(operations.list())
     with reading(source) as project:
-        texts = suiting.sample(texts_of(project), count, seed)
+        texts = operation.sample(texts_of(project), count, seed)
     progress = Progress(_("Measuring"), quiet=as_json)
     with session(None) as opened:
-        job = suiting.start(opened.queue, cards, texts, seed=seed)
+        job = operation.start(opened.queue, cards, texts, seed=seed)
         opened.wait(job, progress.heard)
     progress.end()
     if job.status not in ("done", "stopped"):
         raise failed(job, _("The measurement"))
-    rows = suiting.ranked(map(ModelFit.from_json, job.result["fits"]))
+    rows = operation.ranked(map(ModelFit.from_json, job.result["fits"]))
     if as_json:
-        message = suiting.recommendation(rows)
+        message = operation.recommendation(rows)
         emit(
             {"texts": len(texts), "recommendation": message, "models": [r.to_json() for r in rows]}
         )
     else:
-        _show_suit(rows)
+        _show_ranking(rows)
 
 
-def _show_suit(rows: tuple[Ranked, ...]) -> None:
-    from workbench.operations.models import recommend as suiting
+FORMER = copy.copy(recommend)  # by its former name, for scripts
+FORMER.hidden = True
+models.add_command(FORMER, "suit")
+
+
+def _show_ranking(rows: tuple[Ranked, ...]) -> None:
+    from workbench.operations.models import recommend as operation
 
     share, number = _("{share:.1%}"), _("{n:,.1f}")
     head = (_("Model"), _("Family"), _("Unknown"), _("Tokens per word"), _("Cut"), _("Limit"))
@@ -235,13 +241,13 @@ def _show_suit(rows: tuple[Ranked, ...]) -> None:
                 *(share.format(share=row.fit.cut), row.fit.limit or None),
                 number.format(n=row.fit.perplexity) if row.fit.perplexity else None,
                 "–".join(map("{:,.1f}".format, row.fit.interval)) if row.fit.interval else None,
-                _(suiting.KINDS[row.fit.kind]) if row.fit.kind else None,
+                _(operation.KINDS[row.fit.kind]) if row.fit.kind else None,
                 row.words,
             )
             for row in rows
         ],
     )
-    say(suiting.recommendation(rows))
+    say(operation.recommendation(rows))
 
 
 @models.command("add")

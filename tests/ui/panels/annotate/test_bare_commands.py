@@ -95,7 +95,7 @@ def test_captions_tooltips_and_hints_follow_a_changed_key(state, look, qtbot):
     tips = {part.toolTip() for part in view.findChildren(QAbstractButton)}
     assert "Show the labelling guideline beside the text (Ctrl+B)" in tips
     hints = {part.text() for part in view.findChildren(QLabel)}
-    assert "Select a span, then choose “Relation from here” in its menu." in hints
+    assert "Select a span, then choose “Add relation…” in its menu." in hints
 
 
 def caps(view):

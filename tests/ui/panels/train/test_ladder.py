@@ -186,9 +186,9 @@ def test_own_rungs_other_models_and_fewer_decoders_change_the_experiment(page):
     named(page.view, "Add rung").click()
     assert "no title" in state.rung_error
     for name, value in (("Model", "starter-gpt"), ("Method", "frozen")):
-        box = named(page.view, f"{name} of your own rung")
+        box = named(page.view, f"{name} of the custom configuration")
         box.setCurrentIndex(box.findData(value))
-    named(page.view, "Title of your own rung").setText("Frozen GPT")
+    named(page.view, "Title of the custom configuration").setText("Frozen GPT")
     named(page.view, "Add rung").click()
     assert not state.rung_error and state.own[0].options == {"method": "frozen"}
     state.use("transformer", "starter-gpt")

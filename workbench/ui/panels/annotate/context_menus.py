@@ -183,7 +183,7 @@ class ContextMenus:
         found = []
         if state.can_link:
             chains = span.chain is not None
-            title = _("&Merge with another chain") if chains else _("&Relation from here")
+            title = _("&Merge with another chain") if chains else _("Add &relation…")
             may = can and state.linkable(span)
             found.append(Choice(title, state.start_link, may, command=LINK))
         if span.chain is not None:

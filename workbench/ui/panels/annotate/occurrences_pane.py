@@ -167,7 +167,7 @@ class OccurrencesPane(QFrame):
             ),
             Column(_("Document"), lambda number: state.found.rows[number].key, width=130),
             Column(_("Text"), self._text_of),
-            Column(_("There"), self._there, width=120),
+            Column(_("Position"), self._there, width=120),
         )
         self.table = Table(columns, name=_("Occurrences"), key=lambda number: number, many=True)
         self.table.horizontalHeader().hide()

@@ -131,5 +131,5 @@ class RelationList:
 def _hint(settings: Settings) -> str:
     key = current(settings, LINK, "C")
     if not key:
-        return _("Select a span, then choose “Relation from here” in its menu.")
+        return _("Select a span, then choose “Add relation…” in its menu.")
     return _("Select a span and press {key}.").format(key=key)

@@ -118,7 +118,7 @@ class AnnotationPane(QFrame):
         self._source.currentIndexChanged.connect(
             lambda _index: state.show_source(self._source.currentData())
         )
-        named = (_("By place"), _("By score"), _("By source"))
+        named = (_("By position"), _("By score"), _("By source"))
         orders = tuple(zip((IN_TEXT, BY_SCORE, BY_SOURCE), named, strict=True))
         self._order = combo(orders, name=_("Order of the suggestions"))
         self._order.currentIndexChanged.connect(

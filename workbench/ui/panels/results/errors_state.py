@@ -295,7 +295,7 @@ class ErrorsState(State):
 
     def keep(self) -> None:
         """Keep gold, remember it, and continue."""
-        self._decide(errors.keep, _("Kept gold of {key}."))
+        self._decide(errors.keep, _("Gold labels of {key} unchanged."))
 
     def _decide(self, act: Callable[..., None], message: str) -> None:
         item, run = self.item, self.page.run

@@ -240,7 +240,7 @@ class LabelErrorsState(State):
             self.set_label(self.others()[place])
 
     def keep(self) -> None:
-        self._decide(label_errors.keep, reviews.KEPT, _("Kept gold of {key}."))
+        self._decide(label_errors.keep, reviews.KEPT, _("Gold labels of {key} unchanged."))
 
     def next(self) -> None:
         """Skip: decide later."""

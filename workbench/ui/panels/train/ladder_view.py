@@ -126,10 +126,12 @@ class LadderView(View):
         self._rung.returnPressed.connect(self._add_rung)
         hint = _("Remove it again in the menu of rungs.")
         self._rung_field = Field(
-            _("Rung of your own"), self._rung, hint, name=_("Title of your own rung")
+            _("Custom configuration"), self._rung, hint, name=_("Title of the custom configuration")
         )
-        model = Field(_("Model"), self._model, name=_("Model of your own rung"))
-        method = Field(_("Training method"), self._method, name=_("Method of your own rung"))
+        model = Field(_("Model"), self._model, name=_("Model of the custom configuration"))
+        method = Field(
+            _("Training method"), self._method, name=_("Method of the custom configuration")
+        )
         add = Button(_("Add"), "plus", on=self._add_rung, name=_("Add rung"))
         self._rung_field.put_beside(add)
         self._own = column(self._rung_field, row((model, 1), (method, 1), gap=12), gap=10)

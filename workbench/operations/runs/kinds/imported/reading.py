@@ -127,7 +127,7 @@ def _rows(source: Source, delimiter: str, layer: Layer) -> Iterator[Line | Skipp
         if isinstance(row, Fault):
             yield Skipped(number, str(row))
         elif len(row) != len(names):
-            message = _("the row has {n} columns, expected {expected}")
+            message = _("number of columns: {n}, expected {expected}")
             yield Skipped(number, message.format(n=len(row), expected=len(names)))
         else:
             yield Line(number, dict(zip(names, row, strict=True)))
@@ -286,8 +286,8 @@ def _span(item: Any, document: Document, layer: Layer) -> Span:
     if not (isinstance(start, int) and isinstance(end, int)):
         raise Fault(_("the span {value!r} has no start and end").format(value=item))
     if not 0 <= start < end <= len(document.text):
-        message = _("the span {start}–{end} is outside the text of {n} characters")
-        raise Fault(message.format(start=start, end=end, n=len(document.text)))
+        message = _("the span {start}–{end} is outside the text, which ends at {length}")
+        raise Fault(message.format(start=start, end=end, length=len(document.text)))
     chance = None if score is None else _float(score)
     return Span(start, end, _check(label, layer), score=1.0 if chance is None else chance)
 
