@@ -15,6 +15,7 @@ PLACE = re.compile(r"`((?:workbench|tests)/[^` ]+)`")
 # A row → a contribution of its kind, and how the row's placeholders are called there.
 EXAMPLES = {
     "<format>": "conll",
+    "<kind>": "columns",
     "<task>": "classify",
     "a training method": "lora",
     "a model family": "transformer",
