@@ -141,10 +141,10 @@ def _between(
     parts: tuple[tuple[int, int], ...], start: int, end: int
 ) -> tuple[tuple[int, int], ...]:
     """The parts of a span whose boundaries have moved to `start` and `end`."""
-    kept = [part for part in parts if part[1] > start and part[0] < end]
-    if len(kept) < 2:
+    overlapping = [part for part in parts if part[1] > start and part[0] < end]
+    if len(overlapping) < 2:
         return ()
-    return (start, kept[0][1]), *kept[1:-1], (kept[-1][0], end)
+    return (start, overlapping[0][1]), *overlapping[1:-1], (overlapping[-1][0], end)
 
 
 def delete_span(project: Project, span_id: int, *, origin: object = None) -> None:
@@ -248,11 +248,11 @@ def submit(
     Layers that do not apply to the document are skipped.
     """
     document = documents.get(project.db, document_id)
-    wanted = set(layer_ids)
+    chosen_ids = set(layer_ids)
     warnings = []
     with project.edit(_("Submit {key}").format(key=document.key), origin=origin):
         for layer in layers_for(project, document):
-            if layer.id not in wanted:
+            if layer.id not in chosen_ids:
                 continue
             missing = not layer.traits.empty_is_answer and not _labels_in(
                 project, document_id, layer
@@ -292,10 +292,10 @@ def _set_states(
     origin: object,
 ) -> None:
     document = documents.get(project.db, document_id)
-    wanted = set(layer_ids)
+    chosen_ids = set(layer_ids)
     with project.edit(title.format(key=document.key), origin=origin):
         for layer in layers_for(project, document):
-            if layer.id in wanted:
+            if layer.id in chosen_ids:
                 annotation_rows.set_state(
                     project.db, [document_id], layer.id, project.annotator_id, state
                 )

@@ -41,12 +41,12 @@ class SpanRows(OrderedRows[SpanRow]):
         return Counter(row.layer_id for row in self)
 
     def exchanged(self, gone: Iterable[int], come: Iterable[SpanRow]) -> Self:
-        made = super().exchanged(gone, come)
+        rows = super().exchanged(gone, come)
         counts = self.of_layers.copy()
-        counts.subtract(row.layer_id for row in made.change.gone)
-        counts.update(row.layer_id for row in made.change.come)
-        made.__dict__["of_layers"] = +counts  # without zeros
-        return made
+        counts.subtract(row.layer_id for row in rows.change.gone)
+        counts.update(row.layer_id for row in rows.change.come)
+        rows.__dict__["of_layers"] = +counts  # without zeros
+        return rows
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class DocumentView:
         ids = {row.layer_id for row in self.marks}
         ids |= {row.layer_id for row in self.written}
         ids |= {row.layer_id for row in self.relations}
-        ids |= {asked.layer_id for asked in self.questions if not asked.question.is_open}
+        ids |= {row.layer_id for row in self.questions if not row.question.is_open}
         return frozenset(ids | self.spans.of_layers.keys())
 
     def value(self, layer_id: int) -> float | str | None:
@@ -132,9 +132,9 @@ def refreshed(project: Project, shown: DocumentView, changes: Changes) -> Docume
         else shown.suggestions
     )
     states = annotation_rows.states(db, id) if changes.touches("state", id) else shown.states
-    document, asked = shown.document, shown.questions
+    document, questions = shown.document, shown.questions
     if changes.touches("answer", id):
-        document, asked = documents.get(db, id), answers.asked(db, id)
+        document, questions = documents.get(db, id), answers.asked(db, id)
     return DocumentView(
         document,
         shown.layers,
@@ -142,7 +142,7 @@ def refreshed(project: Project, shown: DocumentView, changes: Changes) -> Docume
         spans,
         suggestions,
         {layer: states.get(layer, "pending") for layer in map(row_id, shown.layers)},
-        asked,
+        questions,
         document_values.written(db, id) if changes.touches("answer", id) else shown.written,
         _mended_relations(project, shown, changes.rows["relation"])
         if changes.rows is not None and changes.touches("relation", id)
@@ -151,30 +151,30 @@ def refreshed(project: Project, shown: DocumentView, changes: Changes) -> Docume
 
 
 def _mended_relations(
-    project: Project, shown: DocumentView, ids: Iterable[int]
+    project: Project, view: DocumentView, ids: Iterable[int]
 ) -> tuple[RelationRow, ...]:
     changed = set(ids)
-    kept = [row for row in shown.relations if row.id not in changed]
+    relations = [row for row in view.relations if row.id not in changed]
     for id in changed:
         try:
             row = relation_rows.relation(project.db, id)
         except KeyError:
             continue  # deleted
-        if row.document_id == shown.document.id:
-            insort(kept, row, key=lambda item: item.order)
-    return tuple(kept)
+        if row.document_id == view.document.id:
+            insort(relations, row, key=lambda item: item.order)
+    return tuple(relations)
 
 
-def _mended(project: Project, shown: DocumentView, ids: Iterable[int]) -> SpanRows:
+def _mended(project: Project, view: DocumentView, ids: Iterable[int]) -> SpanRows:
     changed, come = set(ids), []
     for id in changed:
         try:
             row = annotation_rows.span(project.db, id)
         except KeyError:
             continue  # deleted
-        if row.document_id == shown.document.id:
+        if row.document_id == view.document.id:
             come.append(row)
-    return shown.spans.exchanged(changed, come)
+    return view.spans.exchanged(changed, come)
 
 
 def layers_for(project: Project, document: Document) -> tuple[Layer, ...]:

@@ -142,27 +142,27 @@ class Instant:
             there = frozenset(documents.text_hashes(project.db))
             if known and there <= known:
                 return None
-            found = of(project, model)
-            wanted = found if found.ready else corpus_index.prepare(project, found)
-            return there, wanted, corpus_index.texts_of(project, wanted) if with_words else None
+            index = of(project, model)
+            need = index if index.ready else corpus_index.prepare(project, index)
+            return there, need, corpus_index.texts_of(project, need) if with_words else None
 
-        def prepared(found: Any, error: Exception | None) -> None:
+        def prepared(answer: Any, error: Exception | None) -> None:
             self._looking = False
-            if self.status == OFF and found is not None:
-                _there, wanted, texts = found
+            if self.status == OFF and answer is not None:
+                _there, need, texts = answer
                 if texts is not None:
                     scratch.remove(texts.parent)
-                if isinstance(wanted, corpus_index.PreparedIndex):
-                    corpus_index.discard(wanted)
+                if isinstance(need, corpus_index.PreparedIndex):
+                    corpus_index.discard(need)
             elif error is not None:
                 self._without_vectors(error)
-            elif found is not None:
-                self._known, wanted, texts = found
+            elif answer is not None:
+                self._known, need, texts = answer
                 self._use_texts(texts)
-                if isinstance(wanted, corpus_index.Need):
-                    self._indexed(wanted, None)
+                if isinstance(need, corpus_index.Need):
+                    self._indexed(need, None)
                 else:
-                    self._next = wanted
+                    self._next = need
                     if self._learns_from == WORDS:
                         self._learn_from(WORDS, {})
                     else:
@@ -176,8 +176,8 @@ class Instant:
         """Compute vectors in a job that delays no other, once there is an answer from words."""
         if self._next is None:
             return
-        wanted, self._next = self._next, None
-        self._job = corpus_index.start(self._queue, wanted, self._indexed, background=True)
+        need, self._next = self._next, None
+        self._job = corpus_index.start(self._queue, need, self._indexed, background=True)
         if self._job is not None:
             self._job.changed.connect(self._heard)
         self.changed.emit()
@@ -207,14 +207,14 @@ class Instant:
         """Until the vectors are computed; None before the first ones."""
         return self._job.progress.get("seconds_left") if self._job is not None else None
 
-    def _indexed(self, found: corpus_index.Need | None, error: Exception | None) -> None:
+    def _indexed(self, index: corpus_index.Need | None, error: Exception | None) -> None:
         self._job = None
-        if error is not None or found is None or self.status == OFF:
+        if error is not None or index is None or self.status == OFF:
             self._without_vectors(error)
             return
         if self.layer.traits.in_text:
             self._use_texts(None)
-        self._learn_from(self.model, {"index": str(found.files.about)})
+        self._learn_from(self.model, {"index": str(index.files.about)})
         if self._look_again:
             self._look()
 
@@ -224,13 +224,13 @@ class Instant:
             self.message = str(error)
             self._become(self.status if self._host is not None else FAILED)
 
-    def _learn_from(self, vectors: str, given: Mapping[str, str]) -> None:
+    def _learn_from(self, vectors: str, sources: Mapping[str, str]) -> None:
         """Start a process on these vectors, which learns from all labels again."""
         from workbench.jobs.host import Host
 
         before, kind = self._host, self.layer.traits
         params = {
-            **given,
+            **sources,
             **({"texts": str(self._texts)} if self._texts is not None else {}),
             "labels": list(self.layer.names),
             "words": kind.in_text,
@@ -255,38 +255,38 @@ class Instant:
 
     def _every_label(self) -> tuple[dict[int, Any], list[int]]:
         db, name = self.project.db, self.layer.name
-        found = list(documents.records(db, layers=(name,), submitted_in=name))
-        dev = [row_id(record.document) for record in found if record.document.split == "dev"]
+        records = list(documents.records(db, layers=(name,), submitted_in=name))
+        dev = [row_id(record.document) for record in records if record.document.split == "dev"]
         drafts = documents.Filter(layer_id=row_id(self.layer), state="draft")
-        found += documents.records(db, layers=(name,), ids=documents.ids(db, drafts))
+        records += documents.records(db, layers=(name,), ids=documents.ids(db, drafts))
         fitting = set(documents.ids(db, documents.Filter(texts=self.layer.texts)))
         others = [id for id, _hash in documents.text_hashes(db) if id not in fitting]
-        known = {row_id(record.document): gold_of(self.layer, record) for record in found}
+        known = {row_id(record.document): gold_of(self.layer, record) for record in records}
         return {**dict.fromkeys(others, False), **known}, dev
 
     def _read_labels(self) -> None:
         """Learn from the labels of all documents as they are now."""
         ticket, self._meanwhile = self._reading.begin(), {}
         self._background(
-            self._every_label, lambda found, error: self._labels_read(ticket, found, error)
+            self._every_label, lambda labels, error: self._labels_read(ticket, labels, error)
         )
 
     def _labels_read(
         self,
         ticket: object,
-        found: tuple[dict[int, Any], list[int]] | None,
+        labels: tuple[dict[int, Any], list[int]] | None,
         error: Exception | None,
     ) -> None:
         if not self._reading.ends(ticket):
             return  # they are read again
-        if error is not None or found is None or self.status == OFF:
+        if error is not None or labels is None or self.status == OFF:
             self._failed(error)
             self._compute()
             return
         dev = set(self._dev) & self._meanwhile.keys()
-        lost = dict.fromkeys(self._told - found[0].keys())
-        self._unsent = {**lost, **found[0], **self._meanwhile}
-        self._dev = [*found[1], *sorted(dev.difference(found[1]))]
+        lost = dict.fromkeys(self._told - labels[0].keys())
+        self._unsent = {**lost, **labels[0], **self._meanwhile}
+        self._dev = [*labels[1], *sorted(dev.difference(labels[1]))]
         self._ask()
 
     def _failed(self, error: Exception | None) -> None:
@@ -376,9 +376,9 @@ class Instant:
             "also": list(self._open),
         }
         host, self._sent_all = self._host, self._then is not None
-        host.ask("instant", request, lambda found, error: self._answered(host, found, error))
+        host.ask("instant", request, lambda answer, error: self._answered(host, answer, error))
 
-    def _answered(self, host: Host, found: Any, error: Exception | None) -> None:
+    def _answered(self, host: Host, answer: Any, error: Exception | None) -> None:
         if host is not self._host:
             return  # it has been replaced by one with the new documents
         self._asking = False
@@ -387,9 +387,9 @@ class Instant:
             self._failed(error)
             self._compute()
             return
-        self.labelled = int(found["labelled"])
-        if "ids" in found:
-            self._take(found)
+        self.labelled = int(answer["labelled"])
+        if "ids" in answer:
+            self._take(answer)
         self._become(READY)
         self._compute()
         if self._sent_all and self._then is not None:
@@ -398,25 +398,25 @@ class Instant:
         if self._again:
             self._ask()
 
-    def _take(self, found: Mapping[str, Any]) -> None:
+    def _take(self, answer: Mapping[str, Any]) -> None:
         self.vectors = self._learns_from
         order = Order(self.strategy, row_id(self.layer), self.source, self.share, 1, now())
-        self.order = queue_orders.filled(order, found["ids"], found["scores"], found["control"])
-        self.answers = {int(id): rows for id, rows in found["answers"].items()}
+        self.order = queue_orders.filled(order, answer["ids"], answer["scores"], answer["control"])
+        self.answers = {int(id): rows for id, rows in answer["answers"].items()}
         self.chances = {
             (int(id), start, end): tuple((int(label), float(score)) for label, score in best)
-            for id, words in found["chances"].items()
+            for id, words in answer["chances"].items()
             for start, end, best in words
         }
         self.classes = {
             int(id): tuple((int(label), float(score)) for label, score in best)
-            for id, best in found["classes"].items()
+            for id, best in answer["classes"].items()
         }
-        self.seconds, self.score = float(found["seconds"]), found["score"]
-        self.tested = int(found["tested"])
+        self.seconds, self.score = float(answer["seconds"]), answer["score"]
+        self.tested = int(answer["tested"])
         last = self.points[-1] if self.points else None
-        if found["agreement"] is not None or last is None:
-            point = Point(self.labelled, self.score, self.tested, found["agreement"])
+        if answer["agreement"] is not None or last is None:
+            point = Point(self.labelled, self.score, self.tested, answer["agreement"])
             self._curves[self.vectors] = (*self.points, point)
             instant_curve.keep(self.project, self.layer, self.vectors, self.points)
 
@@ -450,8 +450,8 @@ def gold_of(layer: Layer, record: Record) -> list[Any] | dict[str, list[Any]] | 
         return False if split == "test" else _labels_of(layer, record)
     if state != "draft" or split in ("test", "dev"):
         return None
-    found = _labels_of(layer, record)
-    return {"draft": found} if found else None
+    labels = _labels_of(layer, record)
+    return {"draft": labels} if labels else None
 
 
 def _labels_of(layer: Layer, record: Record) -> list[Any] | None:
@@ -463,5 +463,5 @@ def _labels_of(layer: Layer, record: Record) -> list[Any] | None:
             for span in record.spans.get(layer.name, ())
             if span.field == field and span.label in number
         ]
-    found = [number[name] for name in record.marks.get(layer.name, ()) if name in number]
-    return found if found or layer.traits.empty_is_answer else None
+    numbers = [number[name] for name in record.marks.get(layer.name, ()) if name in number]
+    return numbers if numbers or layer.traits.empty_is_answer else None

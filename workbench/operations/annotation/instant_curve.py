@@ -54,9 +54,9 @@ def keep(project: Project, layer: Layer, model: str, points: Sequence[Point]) ->
 def kept(project: Project, layer: Layer, model: str) -> tuple[Point, ...]:
     """The points of a layer with this model; () if there are none, or the file is damaged."""
     try:
-        found = json.loads(_file(project, layer, model).read_text(encoding="utf-8"))
-        points = tuple(Point(**raw) for raw in found["points"])
-        return points if found["model"] == model else ()
+        saved = json.loads(_file(project, layer, model).read_text(encoding="utf-8"))
+        points = tuple(Point(**raw) for raw in saved["points"])
+        return points if saved["model"] == model else ()
     except (OSError, ValueError, KeyError, TypeError):
         return ()
 

@@ -124,14 +124,14 @@ def _copies(
             -row_id(member.document),
         ),
     )
-    found = {}
+    parts = {}
     for member in members:
         if member is first:
             continue
         part = _copy(first, member, layers, copied, overwrite)
         if part.layers:
-            found[row_id(member.document)] = part
-    return found
+            parts[row_id(member.document)] = part
+    return parts
 
 
 def _submitted(record: Record) -> list[str]:
@@ -171,8 +171,8 @@ def _copy(
 
 
 def _of(record: Record, part: str) -> Mapping[str, object]:
-    found: Mapping[str, object] = getattr(record, _FIELDS.get(part, part))
-    return found
+    values: Mapping[str, object] = getattr(record, _FIELDS.get(part, part))
+    return values
 
 
 def _plain(value: object) -> object:
@@ -189,15 +189,19 @@ def _places(
     layers: Mapping[str, Layer],
 ) -> set[object]:
     """The places of the spans that a document will have."""
-    kept = [spans for name, spans in member.spans.items() if row_id(layers[name]) not in replaced]
-    return {span.place for spans in (*kept, *copied.values()) for span in spans}
+    remaining = [
+        spans for name, spans in member.spans.items() if row_id(layers[name]) not in replaced
+    ]
+    return {span.place for spans in (*remaining, *copied.values()) for span in spans}
 
 
 def _between(value: Any, places: set[object]) -> tuple[object, int]:
     """The relations whose spans are there, and how many are not."""
-    given = list(value)
-    kept = tuple(item for item in given if {item.from_span.place, item.to_span.place} <= places)
-    return kept or None, len(given) - len(kept)
+    relations = list(value)
+    inside = tuple(
+        item for item in relations if {item.from_span.place, item.to_span.place} <= places
+    )
+    return inside or None, len(relations) - len(inside)
 
 
 class _Target:
@@ -213,8 +217,8 @@ class _Target:
         record = layer.traits.record
         if record == SPANS:
             spans = [self.span(item) for item in value or ()]
-            kept = tuple(replace(span, score=None) for span in spans if span is not None)
-            return kept or None, len(spans) - len(kept)
+            copied = tuple(replace(span, score=None) for span in spans if span is not None)
+            return copied or None, len(spans) - len(copied)
         if self.equal or value is None:
             return value, 0
         if record == RELATIONS:
@@ -237,22 +241,24 @@ class _Target:
         return self._by_field[name]
 
     def _relations(self, value: Any) -> tuple[object, int]:
-        found = []
+        relations = []
         for item in value:
             ends = self.span(item.from_span), self.span(item.to_span)
             if all(ends):
-                found.append(replace(item, from_span=ends[0], to_span=ends[1], score=None, id=None))
-        return tuple(found) or None, len(value) - len(found)
+                relations.append(
+                    replace(item, from_span=ends[0], to_span=ends[1], score=None, id=None)
+                )
+        return tuple(relations) or None, len(value) - len(relations)
 
     def _questions(self, value: Any) -> tuple[object, int]:
-        found, lost = [], 0
+        questions, lost = [], 0
         carrying = self._carrying(self.first.fields[0])
         for item in value:
             moved = [carrying.range(*answer) for answer in item.answers]
-            kept = tuple(answer for answer in moved if answer is not None)
-            lost += len(moved) - len(kept)
-            found.append(replace(item, answers=kept))
-        return tuple(found), lost
+            answers = tuple(answer for answer in moved if answer is not None)
+            lost += len(moved) - len(answers)
+            questions.append(replace(item, answers=answers))
+        return tuple(questions), lost
 
 
 def _suggestions(id: int, record: Record, layers: Mapping[str, Layer]) -> Iterator[NewSuggestion]:

@@ -53,13 +53,13 @@ def of_instant(
     source.
     """
     ids = [row_id(label) for label in layer.labels]
-    found = [
+    new = [
         NewSuggestion(document_id, row_id(layer), ids[label], start, end, field, score)
         for label, start, end, score in answers
         if label < len(ids)
     ]
     return [
-        _row(suggestion, -number, RULE, ref, None, "") for number, suggestion in enumerate(found, 1)
+        _row(suggestion, -number, RULE, ref, None, "") for number, suggestion in enumerate(new, 1)
     ]
 
 
@@ -76,8 +76,8 @@ def keep_instant(
     Those that were rejected, or equal gold, are left out, as is all of documents that are finished
     or have a class already. One undo step. Returns how many are open. Not for the main thread.
     """
-    wanted = Filter(queue_layers=(row_id(layer),), queued=TO_DO, ids=sorted(answers))
-    ids = listing.ids(project.db, wanted)
+    filter_ = Filter(queue_layers=(row_id(layer),), queued=TO_DO, ids=sorted(answers))
+    ids = listing.ids(project.db, filter_)
     has_one = layer.traits.on_document and not layer.traits.several
     rows = list[NewSuggestion]()
     for some in watch.part(0.0, 0.5).over(
@@ -86,8 +86,8 @@ def keep_instant(
         for record in some:
             id = row_id(record.document)
             if not (has_one and record.marks.get(layer.name)):
-                found = of_instant(id, layer, answers[id], record.document.fields[0])
-                rows += map(_new, found)
+                suggestions = of_instant(id, layer, answers[id], record.document.fields[0])
+                rows += map(_new, suggestions)
     shut = proposals.rejected_of(project.db, RULE)
     with project.edit(_("Keep suggestions of the instant model"), watch=watch.part(0.5, 1.0)):
         proposals.delete_open_of(project.db, RULE, INSTANT)  # and INSTANT_WORDS
@@ -108,15 +108,15 @@ def of_run(project: Project, run_id: int, layer_id: int, doc: DocumentView) -> l
         return []  # deleted since, or without its task
     document, id = doc.document, row_id(doc.document)
     if layer.traits.asks:  # the run answered the questions of this layer only
-        asked = documents.records(project.db, layers=(layer.name,), ids=[id])
-        document = next((record.document for record in asked), document)
+        records = documents.records(project.db, layers=(layer.name,), ids=[id])
+        document = next((record.document for record in records), document)
     answer = predict.stored(project, run, [document]).get(id)
     if answer is None:
         return []
-    found = suggest.rows_of(project, run, layer, Record(document), answer)
+    suggestions = suggest.rows_of(project, run, layer, Record(document), answer)
     return [
         _row(suggestion, -number, "run", str(run.id), run.id, run.name)
-        for number, suggestion in enumerate(found, 1)
+        for number, suggestion in enumerate(suggestions, 1)
     ]
 
 
@@ -165,20 +165,20 @@ def deciding(act: Act, live: Mapping[int, SuggestionRow]) -> Act:
     """`suggestion_edits.accept` or `reject`, which first stores those that are live."""
 
     def decide(project: Project, ids: Iterable[int], **named: Any) -> int:
-        given = list(ids)
-        rows = [live[id] for id in given if id in live]
+        suggestion_ids = list(ids)
+        rows = [live[id] for id in suggestion_ids if id in live]
         if not rows:
-            return act(project, given, **named)
+            return act(project, suggestion_ids, **named)
         with project.edit(_("Decide on suggestions"), origin=named.get("origin")):
-            kept = [id for id in given if id > 0]
-            return act(project, [*kept, *_stored(project, rows)], **named)
+            stored_ids = [id for id in suggestion_ids if id > 0]
+            return act(project, [*stored_ids, *_stored(project, rows)], **named)
 
     return decide
 
 
 def _stored(project: Project, rows: Sequence[SuggestionRow]) -> list[int]:
     """Insert the rows; returns their ids."""
-    found = list[int]()
+    suggestion_ids = list[int]()
     by_source: dict[tuple[str, str, int | None], list[SuggestionRow]] = {}
     for row in rows:
         run = row.run_id
@@ -191,8 +191,8 @@ def _stored(project: Project, rows: Sequence[SuggestionRow]) -> list[int]:
         proposals.add_suggestions(project.db, new, source_id=source, run_id=run)
         for id in {row.document_id for row in some}:
             there = proposals.suggestions(project.db, id)
-            found += [row.id for row in there if row.source_id == source]
-    return found
+            suggestion_ids += [row.id for row in there if row.source_id == source]
+    return suggestion_ids
 
 
 def _new(row: SuggestionRow) -> NewSuggestion:

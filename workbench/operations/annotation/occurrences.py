@@ -113,10 +113,10 @@ def find_occurrences(project: Project, wanted: Wanted, *, watch: Watch = QUIET) 
     rows: list[Occurrence] = []
     for chunk in watch.over(ids, SHARE):
         contents = places.contents(project.db, chunk)
-        found = list(_in_texts(contents, wanted, MOST - len(rows) + 1))
-        if layer.traits.editor == TOKENS and found:
-            found = list(_tokens(project, contents, found))
-        rows += _with_status(project, layer, wanted.label_id, found) if found else ()
+        occurrences = list(_in_texts(contents, wanted, MOST - len(rows) + 1))
+        if layer.traits.editor == TOKENS and occurrences:
+            occurrences = list(_tokens(project, contents, occurrences))
+        rows += _with_status(project, layer, wanted.label_id, occurrences) if occurrences else ()
         if len(rows) > MOST:
             return Occurrences(tuple(rows[:MOST]), cut=True)
     return Occurrences(tuple(rows))
@@ -132,15 +132,15 @@ def _check_text(text: str) -> None:
         raise SpecError(message.format(n=len(text), most=LONGEST))
 
 
-def _in_texts(contents: Sequence[Content], wanted: Wanted, most: int) -> Iterator[Occurrence]:
+def _in_texts(contents: Sequence[Content], search: Wanted, most: int) -> Iterator[Occurrence]:
     options: dict[str, Any] = {
-        "match_case": wanted.match_case,
-        "whole_words": wanted.whole_words,
+        "match_case": search.match_case,
+        "whole_words": search.whole_words,
         "most": most,
     }
     for id, key, field, text in contents:
-        found = find(text, wanted.text, **options)
-        for start, end in zip(found.starts, found.ends, strict=True):
+        matches = find(text, search.text, **options)
+        for start, end in zip(matches.starts, matches.ends, strict=True):
             yield _occurrence(id, key, field, text, start, end)
 
 
@@ -153,16 +153,16 @@ def _occurrence(id: int, key: str, field: str, text: str, start: int, end: int) 
 
 
 def _tokens(
-    project: Project, contents: Sequence[Content], found: Sequence[Occurrence]
+    project: Project, contents: Sequence[Content], occurrences: Sequence[Occurrence]
 ) -> Iterator[Occurrence]:
     """The tokens that lie within the occurrences, each as an occurrence."""
-    given = places.tokens(project.db, {row.document_id for row in found})
+    tokens_of = places.tokens(project.db, {row.document_id for row in occurrences})
     by_text: dict[tuple[int, str], list[Occurrence]] = {}
-    for row in found:
+    for row in occurrences:
         by_text.setdefault((row.document_id, row.field), []).append(row)
     for id, key, field, text in contents:
         if rows := by_text.get((id, field)):
-            tokens = tokens_in(text, given.get((id, field)))
+            tokens = tokens_in(text, tokens_of.get((id, field)))
             for row in rows:
                 for start, end in covered(tokens, row.start, row.end):
                     yield _occurrence(id, key, field, text, start, end)
@@ -181,7 +181,7 @@ def _with_status(
     spans: dict[tuple[int, str], list[Place]] = {}
     for place in places.gold_spans(project.db, ids, row_id(layer)):
         spans.setdefault((place.document_id, place.field), []).append(place)
-    sorted_spans = {key: _Spans(found) for key, found in spans.items()}
+    sorted_spans = {key: _Spans(document_spans) for key, document_spans in spans.items()}
     suggested = places.suggested_spans(project.db, ids, row_id(layer))
     for row in rows:
         there = sorted_spans.get((row.document_id, row.field))
@@ -205,12 +205,12 @@ class _Spans:
         self._reach = list(accumulate((span.end for span in spans), max))
 
     def overlapping(self, start: int, end: int) -> tuple[Place, ...]:
-        at, found = bisect_left(self._starts, end), []
+        at, spans = bisect_left(self._starts, end), []
         while at and self._reach[at - 1] > start:
             at -= 1
             if self._spans[at].end > start:
-                found.append(self._spans[at])
-        return tuple(reversed(found))
+                spans.append(self._spans[at])
+        return tuple(reversed(spans))
 
 
 def title(project: Project, wanted: Wanted, n: int) -> str:
@@ -240,35 +240,35 @@ def label_occurrences(
     ref = f"{REF}{wanted.text}"
     with project.edit(step, origin=origin, bulk=True, watch=watch.part(0.6, 1.0)):
         now = _with_status(project, layer, wanted.label_id, rows)
-        kept = [row for row in now if row.may_be_labelled(gold=gold)]
+        labelable = [row for row in now if row.may_be_labelled(gold=gold)]
         watch.at(0.1)
         if not gold:
-            made = [
+            suggestions = [
                 NewSuggestion(
                     row.document_id, row_id(layer), wanted.label_id, row.start, row.end, row.field
                 )
-                for row in kept
+                for row in labelable
             ]
             return suggestion_edits.add_suggestions(
-                project, None, made, title=step, kind=RULE, ref=ref, origin=origin
+                project, None, suggestions, title=step, kind=RULE, ref=ref, origin=origin
             )
-        for row in kept:
+        for row in labelable:
             if row.status == OVERLAPS:
                 place = row.start, row.end, row.field
                 annotate.make_room(project, row.document_id, layer, *place)
-        if kept:
+        if labelable:
             places.add_spans(
                 project.db,
                 [
                     Place(row.document_id, row.field, row.start, row.end, wanted.label_id)
-                    for row in kept
+                    for row in labelable
                 ],
                 row_id(layer),
                 annotator_id=project.annotator_id,
                 source_id=project.source(RULE, ref),
                 watch=watch.part(0.1, 0.6),
             )
-        return len(kept)
+        return len(labelable)
 
 
 def state_words(row: Occurrence) -> str:

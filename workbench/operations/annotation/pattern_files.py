@@ -78,18 +78,18 @@ def import_file(project: Project, path: Path, *, origin: object = None) -> int:
     for id, (layer, label) in named(project).items():
         ids[layer, label] = id
         ids.setdefault(("", label), id)
-    found = []
+    imported = []
     try:
         for number, record in _records(path):
-            found.append(_pattern(record, ids, path, number))
+            imported.append(_pattern(record, ids, path, number))
     except UnicodeDecodeError as error:
         raise ImportFailed(
             _("{file} is not UTF-8: {error}.").format(file=path.name, error=error)
         ) from error
-    if not found:
+    if not imported:
         raise ImportFailed(_("{file} has no patterns.").format(file=path.name))
-    patterns.add(project, found, origin=origin)
-    return len(found)
+    patterns.add(project, imported, origin=origin)
+    return len(imported)
 
 
 def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -62,7 +62,7 @@ class Applied:
 
 def describe(applied: Applied) -> str:
     """A summary of the result, as sentences."""
-    made = ngettext(
+    suggested = ngettext(
         "Patterns created {n:,} suggestion.",
         "Patterns created {n:,} suggestions.",
         applied.suggestions,
@@ -70,7 +70,7 @@ def describe(applied: Applied) -> str:
     searched = ngettext(
         "{n:,} document was searched.", "{n:,} documents were searched.", applied.searched
     )
-    return f"{made.format(n=applied.suggestions)} {searched.format(n=applied.searched)}"
+    return f"{suggested.format(n=applied.suggestions)} {searched.format(n=applied.searched)}"
 
 
 # ---------------------------------------------------------------- the table
@@ -162,14 +162,14 @@ def _matches(
     search = PatternSearch(patterns)
     of_tags = {number for number, pattern in enumerate(patterns) if pattern.label_id in tags}
     for chunk in watch.over(ids, CHUNK):
-        given = places.tokens(project.db, chunk) if of_tags else {}
-        found: list[_Match] = []
+        tokens_of = places.tokens(project.db, chunk) if of_tags else {}
+        matches: list[_Match] = []
         for id, key, name, text in places.contents(project.db, chunk):
             hits = search.find(text, key)
             if any(hit.pattern in of_tags for hit in hits):
-                hits = _of_tokens(hits, tokens_in(text, given.get((id, name))), of_tags)
-            found += (_Match(id, name, *hit) for hit in hits)
-        yield found
+                hits = _of_tokens(hits, tokens_in(text, tokens_of.get((id, name))), of_tags)
+            matches += (_Match(id, name, *hit) for hit in hits)
+        yield matches
 
 
 def _of_tokens(
@@ -210,14 +210,14 @@ def count(
     hits, documents = Counter[int](), Counter[int]()
     # each with a label of its own, so that no pattern takes the matches of another
     apart = [replace(pattern, label_id=number) for number, pattern in enumerate(chosen)]
-    for found in _matches(project, apart, ids, watch):
-        hits.update(match.pattern for match in found)
-        pairs = {(match.document_id, match.pattern) for match in found}
+    for matches in _matches(project, apart, ids, watch):
+        hits.update(match.pattern for match in matches)
+        pairs = {(match.document_id, match.pattern) for match in matches}
         documents.update(number for _id, number in pairs)
     of = {
         pattern.id: Hits(hits[number], documents[number]) for number, pattern in enumerate(chosen)
     }
-    return Counted({id: found for id, found in of.items() if id is not None}, len(ids))
+    return Counted({id: counts for id, counts in of.items() if id is not None}, len(ids))
 
 
 # ---------------------------------------------------------------- applying
@@ -239,15 +239,15 @@ def apply(
     """
     active = [pattern for pattern in all_patterns(project) if pattern.active]
     ids = places.candidates(project.db, where or Filter())
-    found = [
+    matches = [
         match
         for some in _matches(project, active, ids, watch.part(0.0, 0.4), _tag_labels(project))
         for match in some
     ]
     with project.edit(_("Apply patterns"), origin=origin, bulk=True, watch=watch.part(0.8, 1.0)):
         proposals.delete_open_of(project.db, RULE, REF, None if where is None else ids)
-        made = _suggest(project, active, found, watch.part(0.4, 0.8))
-    return Applied(made, len({match.document_id for match in found}), len(active), len(ids))
+        added = _suggest(project, active, matches, watch.part(0.4, 0.8))
+    return Applied(added, len({match.document_id for match in matches}), len(active), len(ids))
 
 
 def apply_to_new(project: Project, after: int, *, watch: Watch = QUIET) -> tuple[int, str]:
@@ -261,23 +261,23 @@ def apply_to_new(project: Project, after: int, *, watch: Watch = QUIET) -> tuple
     try:
         part = watch.part(0.0, 0.5)
         some = _matches(project, active, ids, part, _tag_labels(project)) if ids else ()
-        found = [match for matches in some for match in matches]
+        all_matches = [match for matches in some for match in matches]
     except SpecError as error:
         message = _("The patterns were not applied to the new documents. {error}")
         return 0, message.format(error=error)
-    return _suggest(project, active, found, watch.part(0.5, 1.0)), ""
+    return _suggest(project, active, all_matches, watch.part(0.5, 1.0)), ""
 
 
 def _suggest(
-    project: Project, patterns: Sequence[Pattern], found: Sequence[_Match], watch: Watch
+    project: Project, patterns: Sequence[Pattern], matches: Sequence[_Match], watch: Watch
 ) -> int:
     """Add suggestions within an edit; returns their number. Each pattern is a source."""
     layers = {row_id(label): layer for layer, label in label_choices(project)}
-    texts = places.texts_of(project.db, {match.document_id for match in found})
+    texts = places.texts_of(project.db, {match.document_id for match in matches})
     rejected = proposals.rejected_of(project.db, RULE)
     sources: dict[int, int] = {}
-    made = 0
-    for some in watch.over(found, STORED):
+    added = 0
+    for some in watch.over(matches, STORED):
         gold = proposals.gold_of(project.db, {match.document_id for match in some})
         shut, tagged = gold | rejected, _tagged(layers, gold)
         of_source: dict[int, dict[proposals.What, NewSuggestion]] = {}
@@ -293,8 +293,8 @@ def _suggest(
             if number not in sources:
                 ref = f"{REF}{patterns[number].title}"
                 sources[number] = project.source(RULE, ref, annotator=False)
-            made += proposals.add_suggestions(project.db, rows.values(), source_id=sources[number])
-    return made
+            added += proposals.add_suggestions(project.db, rows.values(), source_id=sources[number])
+    return added
 
 
 def _tagged(layers: Mapping[int, Layer], gold: Iterable[proposals.What]) -> set[tuple[object, ...]]:

@@ -72,8 +72,8 @@ def refused(project: Project, layer: Layer) -> dict[int, str]:
     """Id → reason of the runs of `choices` that cannot predict: ensembles that lack some runs."""
     from workbench.operations.runs import ensemble
 
-    found = {run.id: ensemble.lacking(project, run) for run in choices(project, layer)}
-    return {id: reason for id, reason in found.items() if reason}
+    reasons = {run.id: ensemble.lacking(project, run) for run in choices(project, layer)}
+    return {id: reason for id, reason in reasons.items() if reason}
 
 
 def newest(project: Project, layer: Layer) -> Run | None:
@@ -84,15 +84,15 @@ def newest(project: Project, layer: Layer) -> Run | None:
 
 def resolved(project: Project, chosen: Mapping[int, int]) -> tuple[Run, ...]:
     """The chosen runs, by id of the layer; those that do not exist are left out."""
-    found = []
+    members = []
     for layer in labels.layers(project.db):
         id = chosen.get(row_id(layer))
         fitting = choices(project, layer) if id not in (None, NEWEST) else ()
         run = next((run for run in fitting if id == run.id), None)
         run = newest(project, layer) if id == NEWEST else run
         if run is not None:
-            found.append(run)
-    return tuple(found)
+            members.append(run)
+    return tuple(members)
 
 
 def upcoming(project: Project, layer: Layer, place: Place, count: int) -> list[int]:
@@ -111,14 +111,14 @@ def upcoming(project: Project, layer: Layer, place: Place, count: int) -> list[i
         at = ids.index(first) if first is not None else 0
     except ValueError:  # the open document is not in the queue any more
         at = 0
-    found: list[int] = []
+    upcoming_ids: list[int] = []
     for start in range(at, min(len(ids), at + FAR * CHUNK), CHUNK):
         chunk = list(ids[start : start + CHUNK])
         is_open = set(listing.ids(project.db, _unfinished(layer, chunk)))
-        found += [id for id in chunk if id in is_open]
-        if len(found) >= count:
+        upcoming_ids += [id for id in chunk if id in is_open]
+        if len(upcoming_ids) >= count:
             break
-    return found[:count]
+    return upcoming_ids[:count]
 
 
 def _unfinished(layer: Layer, ids: Sequence[int]) -> Filter:
@@ -210,7 +210,7 @@ class Preannotation:
         self._tasks.task(
             READING,
             lambda: [(run, _read(self.project, run, place, known[run.id])) for run in chosen],
-            lambda found: self._seen(chosen, found),
+            lambda counted: self._seen(chosen, counted),
             failed=lambda error: self._not_read(chosen, error),
         )
 
@@ -227,25 +227,25 @@ class Preannotation:
         if not self._is_outdated(chosen):
             self._fail(error)
 
-    def _seen(self, chosen: tuple[Run, ...], found: list[tuple[Run, Read]]) -> None:
+    def _seen(self, chosen: tuple[Run, ...], counted: list[tuple[Run, Read]]) -> None:
         if self._is_outdated(chosen):
             return
-        self._count(found)
-        known = [_ready(read) for _run, read in found]
+        self._count(counted)
+        known = [_ready(read) for _run, read in counted]
         self.ready = min((ready for ready, _wanted in known), default=0)
-        self.wanted = max((wanted for _ready, wanted in known), default=0)
+        self.wanted = max((total for _ready, total in known), default=0)
         short = [
             (run, read)
-            for (run, read), (ready, wanted) in zip(found, known, strict=True)
-            if ready < wanted
+            for (run, read), (ready, total) in zip(counted, known, strict=True)
+            if ready < total
         ]
         if self.status in (IDLE, WAITING):
             self._begin(short)
         self.changed.emit()
 
-    def _count(self, found: Sequence[tuple[Run, Read]]) -> None:
-        self.fresh = frozenset(id for _run, read in found for id in read.counts)
-        for run, read in found:
+    def _count(self, counted: Sequence[tuple[Run, Read]]) -> None:
+        self.fresh = frozenset(id for _run, read in counted for id in read.counts)
+        for run, read in counted:
             self._counted.setdefault(run.id, {}).update(read.counts)
         for id in self.fresh:
             self.counts[id] = sum(counts.get(id, 0) for counts in self._counted.values())
@@ -308,18 +308,20 @@ def _read(project: Project, run: Run, place: Place, counted: frozenset[int]) -> 
         for record in documents.records(project.db, layers=(layer.name,), ids=ids)
         if record.document.text.strip()
     }
-    found = tuple(by_id[id].document for id in ids if id in by_id)
+    read_documents = tuple(by_id[id].document for id in ids if id in by_id)
     have = runs.predicted(project.db, run.id, by_id)
     missing = frozenset(
-        row_id(document) for document in found if have.get(row_id(document)) != document.asked_hash
+        row_id(document)
+        for document in read_documents
+        if have.get(row_id(document)) != document.asked_hash
     )
-    fresh = [document for document in found if row_id(document) not in missing | counted]
+    fresh = [document for document in read_documents if row_id(document) not in missing | counted]
     answers = predict.stored(project, run, fresh) if fresh else {}
     counts = {
         id: len(suggest.rows_of(project, run, layer, by_id[id], answer))
         for id, answer in answers.items()
     }
-    return Read(found, missing, counts)
+    return Read(read_documents, missing, counts)
 
 
 def _ready(read: Read) -> tuple[int, int]:

@@ -20,8 +20,8 @@ __all__ = ["AskedCounts", "AskedQuestion"]
 
 def asked(project: Project, document_id: int, layer_id: int) -> tuple[AskedQuestion, ...]:
     """The questions about a document in one layer, in order."""
-    found = answers.asked(project.db, document_id)
-    return tuple(question for question in found if question.layer_id == layer_id)
+    questions = answers.asked(project.db, document_id)
+    return tuple(question for question in questions if question.layer_id == layer_id)
 
 
 def counts(project: Project, layer_id: int) -> AskedCounts:
@@ -47,12 +47,12 @@ def add(
     project: Project, document_id: int, layer_id: int, text: str, *, origin: object = None
 ) -> int:
     """Ask a question about a document; returns its id. Raises WorkbenchError for a blank one."""
-    wanted = Question(_checked(text))
+    question = Question(_checked(text))
     if not labels.layer(project.db, layer_id).traits.asks:
         raise WorkbenchError(_("This layer has no questions."))
     documents.get(project.db, document_id)
     with project.edit(_("Add question"), origin=origin):
-        id = answers.add_question(project.db, document_id, layer_id, wanted, **_by(project))
+        id = answers.add_question(project.db, document_id, layer_id, question, **_by(project))
         start_draft(project, document_id, layer_id)
         reopen_empty(project, document_id, layer_id)
     return id
@@ -60,18 +60,18 @@ def add(
 
 def rename(project: Project, id: int, text: str, *, origin: object = None) -> None:
     """Change the text of a question; its answers stay. Raises WorkbenchError for a blank one."""
-    found = answers.question(project.db, id)
-    wanted = replace(found.question, text=_checked(text))
-    if wanted != found.question:
-        _set(project, found, wanted, _("Change question"), origin)
+    stored = answers.question(project.db, id)
+    renamed = replace(stored.question, text=_checked(text))
+    if renamed != stored.question:
+        _set(project, stored, renamed, _("Change question"), origin)
 
 
 def delete(project: Project, id: int, *, origin: object = None) -> None:
     """Delete a question with its answers. A draft without any question left becomes pending."""
-    found = answers.question(project.db, id)
-    document_id, layer_id = found.rows[0].document_id, found.layer_id
+    stored = answers.question(project.db, id)
+    document_id, layer_id = stored.rows[0].document_id, stored.layer_id
     with project.edit(_("Delete question"), origin=origin):
-        answers.delete_question(project.db, found)
+        answers.delete_question(project.db, stored)
         start_draft(project, document_id, layer_id)
         annotation_rows.reset_untouched(project.db, [document_id], layer_id, project.annotator_id)
         reopen_empty(project, document_id, layer_id)
@@ -82,33 +82,33 @@ def answer(project: Project, id: int, start: int, end: int, *, origin: object = 
 
     Raises WorkbenchError if they lie outside the text.
     """
-    found = answers.question(project.db, id)
-    length = len(documents.get(project.db, found.rows[0].document_id).text)
+    stored = answers.question(project.db, id)
+    length = len(documents.get(project.db, stored.rows[0].document_id).text)
     if not 0 <= start < end <= length:
         message = _("Span {start}–{end} is outside the text of length {length}.")
         raise WorkbenchError(message.format(start=start, end=end, length=length))
-    given = found.question.answers
-    if (start, end) not in given:
-        wanted = replace(found.question, answers=(*given, (start, end)), is_null=False)
-        _set(project, found, wanted, _("Answer question"), origin)
+    answered = stored.question.answers
+    if (start, end) not in answered:
+        changed = replace(stored.question, answers=(*answered, (start, end)), is_null=False)
+        _set(project, stored, changed, _("Answer question"), origin)
 
 
 def remove_answer(
     project: Project, id: int, start: int, end: int, *, origin: object = None
 ) -> None:
     """Remove one of the correct answers of a question; without any left, the question is open."""
-    found = answers.question(project.db, id)
-    left = tuple(offsets for offsets in found.question.answers if offsets != (start, end))
-    _set(project, found, replace(found.question, answers=left), _("Remove answer"), origin)
+    stored = answers.question(project.db, id)
+    left = tuple(offsets for offsets in stored.question.answers if offsets != (start, end))
+    _set(project, stored, replace(stored.question, answers=left), _("Remove answer"), origin)
 
 
 def set_null(project: Project, id: int, is_null: bool, *, origin: object = None) -> None:
     """State that the text does not answer a question, or take that back."""
-    found = answers.question(project.db, id)
-    if found.question.is_null != is_null:
-        wanted = replace(found.question, answers=(), is_null=is_null)
+    stored = answers.question(project.db, id)
+    if stored.question.is_null != is_null:
+        changed = replace(stored.question, answers=(), is_null=is_null)
         title = _("Mark as unanswerable") if is_null else _("Reopen question")
-        _set(project, found, wanted, title, origin)
+        _set(project, stored, changed, title, origin)
 
 
 def take(
@@ -122,11 +122,11 @@ def take(
 
     Within an edit; the state of the document does not change.
     """
-    wanted = replace(
+    answered = replace(
         found.question, answers=() if offsets is None else (offsets,), is_null=offsets is None
     )
     answers.set_answers(
-        project.db, found, wanted, annotator_id=project.annotator_id, source_id=source_id
+        project.db, found, answered, annotator_id=project.annotator_id, source_id=source_id
     )
 
 
@@ -139,11 +139,11 @@ def accept(
     origin: object = None,
 ) -> None:
     """Make the prediction of a run the only right answer of a question; its source is the run."""
-    found = answers.question(project.db, id)
+    stored = answers.question(project.db, id)
     with project.edit(_("Accept prediction"), origin=origin):
         source = project.source("run", str(run_id), annotator=False)
-        take(project, found, offsets, source_id=source)
-        start_draft(project, found.rows[0].document_id, found.layer_id)
+        take(project, stored, offsets, source_id=source)
+        start_draft(project, stored.rows[0].document_id, stored.layer_id)
 
 
 def take_prediction(
@@ -168,11 +168,11 @@ def take_prediction(
 
 
 def _set(
-    project: Project, found: AskedQuestion, wanted: Question, title: str, origin: object
+    project: Project, stored: AskedQuestion, changed: Question, title: str, origin: object
 ) -> None:
-    document_id, layer_id = found.rows[0].document_id, found.layer_id
+    document_id, layer_id = stored.rows[0].document_id, stored.layer_id
     with project.edit(title, origin=origin):
-        answers.set_answers(project.db, found, wanted, **_by(project))
+        answers.set_answers(project.db, stored, changed, **_by(project))
         start_draft(project, document_id, layer_id)
         reopen_empty(project, document_id, layer_id)
 

@@ -182,11 +182,11 @@ def compute(project: Project, queue: Queue, wanted: Wanted, *, watch: Watch = QU
 class _Computation:
     """An order that is computed; `folder` is for the files of its job."""
 
-    def __init__(self, project: Project, queue: Queue, wanted: Wanted, folder: Path, watch: Watch):
-        self._project, self._queue, self._wanted = project, queue, wanted
+    def __init__(self, project: Project, queue: Queue, request: Wanted, folder: Path, watch: Watch):
+        self._project, self._queue, self._wanted = project, queue, request
         self._folder, self._watch = folder, watch
-        self._needs = needs(wanted.strategy)
-        self._ids: Sequence[int] = listing.ids(project.db, unfinished(wanted.layer))
+        self._needs = needs(request.strategy)
+        self._ids: Sequence[int] = listing.ids(project.db, unfinished(request.layer))
 
     def order(self) -> Order:
         if DECISIONS in self._needs:
@@ -267,16 +267,16 @@ class _Computation:
     def _keep(self, output: Path, index: str) -> Order:
         import numpy as np
 
-        wanted = self._wanted
-        source = wanted.model.title if index and wanted.model else ""
+        request = self._wanted
+        source = request.model.title if index and request.model else ""
         ran: tuple[int, ...] = ()
         if DECISIONS in self._needs:
             source = ", ".join(run.name for run in self._runs)
             ran = tuple(run.id for run in self._runs)
-        with np.load(output, allow_pickle=False) as found:
-            ids, scores, control = (found[name] for name in ("ids", "scores", "control"))
+        with np.load(output, allow_pickle=False) as arrays:
+            ids, scores, control = (arrays[name] for name in ("ids", "scores", "control"))
         order = Order(
-            wanted.strategy, row_id(wanted.layer), source, wanted.share, wanted.seed, now(), ran
+            request.strategy, row_id(request.layer), source, request.share, request.seed, now(), ran
         )
         order = filled(order, ids, scores, control)
         keep(self._project, order)
@@ -331,10 +331,10 @@ def kept(project: Project, layer_id: int) -> Order | None:
     import numpy as np
 
     try:
-        with np.load(path, allow_pickle=False) as found:
-            about = json.loads(str(found["about"]))
+        with np.load(path, allow_pickle=False) as arrays:
+            about = json.loads(str(arrays["about"]))
             order = Order(layer_id=layer_id, **{**about, "runs": tuple(about["runs"])})
-            return filled(order, found["ids"], found["scores"], found["control"])
+            return filled(order, arrays["ids"], arrays["scores"], arrays["control"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -350,7 +350,7 @@ def _file(project: Project, layer_id: int) -> Path:
 
 def arranged(order: Order, ids: Sequence[int]) -> array[int]:
     """The documents in order; those that it does not list come last, as they are given."""
-    given = set(ids)
-    first = [id for id in order.ids if id in given]
+    pending = set(ids)
+    first = [id for id in order.ids if id in pending]
     listed = order.scores
     return array("q", [*first, *(id for id in ids if id not in listed)])

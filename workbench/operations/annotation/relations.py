@@ -96,10 +96,10 @@ def delete_relation(project: Project, relation_id: int, *, origin: object = None
 
 def _ends(project: Project, from_span: int, to_span: int) -> Ends:
     try:
-        found = [annotation_rows.span(project.db, id) for id in (from_span, to_span)]
+        spans = [annotation_rows.span(project.db, id) for id in (from_span, to_span)]
     except KeyError:
         raise WorkbenchError(_("This span has been deleted.")) from None
-    return Ends(*found)
+    return Ends(*spans)
 
 
 def _check(project: Project, layer: Layer, label: str, ends: Ends) -> None:

@@ -42,9 +42,9 @@ def assign(project: Project, layer: str, sense: str, places: Sequence[tuple[int,
     many uses were labelled. Raises WorkbenchError for a layer without spans, or an invalid name.
     """
     with project.edit(_("Assign sense {name}").format(name=sense)):
-        found = next((item for item in labels.layers(project) if item.name == layer), None)
-        id = row_id(found) if found is not None else labels.add_layer(project, layer, "span")
-        texts = found.texts if found is not None else 1
+        existing = next((item for item in labels.layers(project) if item.name == layer), None)
+        id = row_id(existing) if existing is not None else labels.add_layer(project, layer, "span")
+        texts = existing.texts if existing is not None else 1
         label = labels.add_labels(project, id, (sense,))[sense]
         records = {
             row_id(record.document): record

@@ -42,15 +42,15 @@ class Suggested:
 
 def describe(outcome: Suggested) -> str:
     """A summary of the result, as sentences."""
-    made = ngettext(
+    suggested = ngettext(
         "{run} created {n:,} suggestion.", "{run} created {n:,} suggestions.", outcome.suggestions
     ).format(run=outcome.run, n=outcome.suggestions)
-    asked = ngettext(
+    processed = ngettext(
         "{n:,} unlabelled document was processed.",
         "{n:,} unlabelled documents were processed.",
         outcome.documents,
     ).format(n=outcome.documents)
-    return f"{made} {asked}"
+    return f"{suggested} {processed}"
 
 
 def waiting_documents(
@@ -60,18 +60,18 @@ def waiting_documents(
 
     Of questions, those with an open one; asking it has made the document a draft.
     """
-    wanted = documents.Filter(layer_id=layer.id, state="pending", split=split, ids=ids)
-    chosen = [*documents.ids(project.db, wanted)]
+    filter_ = documents.Filter(layer_id=layer.id, state="pending", split=split, ids=ids)
+    chosen = [*documents.ids(project.db, filter_)]
     if layer.traits.asks:
-        chosen += documents.ids(project.db, replace(wanted, state="draft"))
-    found = documents.records(project.db, layers=(layer.name,), ids=chosen)
+        chosen += documents.ids(project.db, replace(filter_, state="draft"))
+    records = documents.records(project.db, layers=(layer.name,), ids=chosen)
     if layer.traits.asks:
-        found = (
+        records = (
             record
-            for record in found
+            for record in records
             if any(q.is_open for q in record.questions.get(layer.name, ()))
         )
-    return tuple(record for record in found if record.document.text.strip())
+    return tuple(record for record in records if record.document.text.strip())
 
 
 def _answers(
@@ -79,13 +79,13 @@ def _answers(
 ) -> list[NewSuggestion]:
     """Answers to the open questions of a document; the label of each is its question."""
     id, layer_id = row_id(record.document), row_id(layer)
-    given = {item.label: item for item in tasks.info(task).answers(answer)}
+    by_question = {item.label: item for item in tasks.info(task).answers(answer)}
     return [
         NewSuggestion(
-            id, layer_id, None, item.start, item.end, item.field, item.score, None, asked.id
+            id, layer_id, None, item.start, item.end, item.field, item.score, None, row.id
         )
-        for asked in questions.asked(project, id, layer_id)
-        if asked.question.is_open and (item := given.get(asked.question.text)) is not None
+        for row in questions.asked(project, id, layer_id)
+        if row.question.is_open and (item := by_question.get(row.question.text)) is not None
     ]
 
 
@@ -135,21 +135,21 @@ def rows_of(
     if not layer.traits.has_labels:
         scale, place = Scale.of(layer.options), (row_id(record.document), row_id(layer), None)
         return [
-            NewSuggestion(*place, value=scale.nearest(given.value))
-            for given in answers
-            if given.value is not None
+            NewSuggestion(*place, value=scale.nearest(item.value))
+            for item in answers
+            if item.value is not None
         ]
     ids = {label.name: row_id(label) for label in layer.labels}
     return [
         NewSuggestion(
             row_id(record.document),
             row_id(layer),
-            ids[given.label],
-            given.start,
-            given.end,
-            given.field,
-            given.score,
+            ids[item.label],
+            item.start,
+            item.end,
+            item.field,
+            item.score,
         )
-        for given in answers
-        if given.label in ids
+        for item in answers
+        if item.label in ids
     ]

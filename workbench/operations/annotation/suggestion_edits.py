@@ -37,11 +37,11 @@ def accept(
     title = ngettext("Accept {n} suggestion", "Accept {n} suggestions", len(chosen)).format(
         n=len(chosen)
     )
-    found = {layer.id: layer for layer in labels.layers(project.db)}
+    layer_by_id = {layer.id: layer for layer in labels.layers(project.db)}
     with project.edit(title, origin=origin, watch=watch.part(0.9, 1.0)):
         for some in watch.part(0.0, 0.9).over(chosen, CHUNK):
             for suggestion in some:
-                _make_gold(project, suggestion, found[suggestion.layer_id])
+                _make_gold(project, suggestion, layer_by_id[suggestion.layer_id])
                 start_draft(project, suggestion.document_id, suggestion.layer_id)
         proposals.set_suggestion_status(
             project.db, [suggestion.id for suggestion in chosen], "accepted"
@@ -51,7 +51,7 @@ def accept(
 
 def _make_gold(project: Project, suggestion: SuggestionRow, layer: Layer) -> None:
     """Write what a suggestion proposes: an answer, a number, a class or a span."""
-    kept: dict[str, Any] = {
+    source: dict[str, Any] = {
         "annotator_id": project.annotator_id,
         "source_id": suggestion.source_id,
         "score": suggestion.score,
@@ -61,22 +61,22 @@ def _make_gold(project: Project, suggestion: SuggestionRow, layer: Layer) -> Non
         _answer(project, suggestion, suggestion.question)
     elif suggestion.label_id is None:
         if suggestion.value is not None:
-            document_values.set_value(*where, suggestion.value, **kept)
+            document_values.set_value(*where, suggestion.value, **source)
     elif suggestion.start is None:
         several = layer.traits.several
-        annotation_rows.set_mark(*where, suggestion.label_id, many=several, **kept)
+        annotation_rows.set_mark(*where, suggestion.label_id, many=several, **source)
     elif suggestion.end is not None:
         start, end, field = suggestion.start, suggestion.end, suggestion.field
         make_room(project, suggestion.document_id, layer, start, end, field)
-        annotation_rows.add_span(*where, suggestion.label_id, start, end, field=field, **kept)
+        annotation_rows.add_span(*where, suggestion.label_id, start, end, field=field, **source)
 
 
 def _answer(project: Project, suggestion: SuggestionRow, question: int) -> None:
     """Take a range of the text, or none, as an answer to a question."""
-    asked = answers.question(project.db, question)
+    stored = answers.question(project.db, question)
     start, end = suggestion.start, suggestion.end
     offsets = None if start is None or end is None else (start, end)
-    questions.take(project, asked, offsets, source_id=suggestion.source_id)
+    questions.take(project, stored, offsets, source_id=suggestion.source_id)
 
 
 def reject(
@@ -124,12 +124,12 @@ def add_suggestions(
     with project.edit(title or _("Add suggestions"), origin=origin, bulk=True):
         if run_id is not None and replace:
             proposals.delete_open(project.db, run_id)
-        wanted = list(rows)
-        shut = proposals.gold_of(project.db, {suggestion.document_id for suggestion in wanted})
+        suggestions = list(rows)
+        shut = proposals.gold_of(project.db, {suggestion.document_id for suggestion in suggestions})
         if run_id is not None:
             shut |= proposals.rejected(project.db, run_id)
         chosen: dict[proposals.What, NewSuggestion] = {}
-        for suggestion in wanted:
+        for suggestion in suggestions:
             if suggestion.what not in shut:
                 chosen.setdefault(suggestion.what, suggestion)
         if not chosen:
@@ -167,19 +167,24 @@ def take_answer(
             annotation_rows.delete_span(project.db, id)
         for id in classes:
             annotation_rows.clear_mark(project.db, document_id, layer_id, project.annotator_id, id)
-        for given in found:
-            if given.label_id is None:
-                if given.value is not None:
-                    document_values.set_value(project.db, document_id, layer_id, given.value, **who)
-            elif given.start is None:
+        for suggestion in found:
+            if suggestion.label_id is None:
+                if suggestion.value is not None:
+                    document_values.set_value(
+                        project.db, document_id, layer_id, suggestion.value, **who
+                    )
+            elif suggestion.start is None:
                 annotation_rows.set_mark(
-                    project.db, document_id, layer_id, given.label_id,
-                    many=layer.traits.several, score=given.score, **who,
+                    project.db, document_id, layer_id, suggestion.label_id,
+                    many=layer.traits.several, score=suggestion.score, **who,
                 )  # fmt: skip
-            elif given.end is not None:
-                make_room(project, document_id, layer, given.start, given.end, given.field)
+            elif suggestion.end is not None:
+                make_room(
+                    project, document_id, layer, suggestion.start, suggestion.end, suggestion.field
+                )
                 annotation_rows.add_span(
-                    project.db, document_id, layer_id, given.label_id, given.start, given.end,
-                    field=given.field, score=given.score, **who,
+                    project.db, document_id, layer_id, suggestion.label_id,
+                    suggestion.start, suggestion.end,
+                    field=suggestion.field, score=suggestion.score, **who,
                 )  # fmt: skip
         start_draft(project, document_id, layer_id)

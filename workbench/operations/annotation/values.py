@@ -154,11 +154,11 @@ def summary(project: Project, layer_id: int) -> Statistics:
     """Statistics of a layer of numbers or of written texts."""
     layer = labels.layer(project.db, layer_id)
     if layer.traits.record == NUMBERS:
-        found: Sequence[float] = document_values.numbers(project.db, layer_id)
+        numbers: Sequence[float] = document_values.numbers(project.db, layer_id)
         scale = Scale.of(layer.options)
-        return _statistics(found, scale.minimum, scale.maximum)
-    found = document_values.lengths(project.db, layer_id)
-    return _statistics(found, 0, max(found, default=0))
+        return _statistics(numbers, scale.minimum, scale.maximum)
+    numbers = document_values.lengths(project.db, layer_id)
+    return _statistics(numbers, 0, max(numbers, default=0))
 
 
 def _statistics(ascending: Sequence[float], start: float, end: float) -> Statistics:

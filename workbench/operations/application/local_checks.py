@@ -74,10 +74,10 @@ def _versions() -> Iterator[Check]:
     bits = 8 * struct.calcsize("P")
     message = _("{version} ({bits} bit)").format(version=platform.python_version(), bits=bits)
     yield Check("versions.python", "Python", message)
-    wanted = requirements()
+    required = requirements()
     for name in NAMED:
-        yield package(name, wanted.get(name, ""))
-    yield _other_packages({name: spec for name, spec in wanted.items() if name not in NAMED})
+        yield package(name, required.get(name, ""))
+    yield _other_packages({name: spec for name, spec in required.items() if name not in NAMED})
     yield _sqlite()
 
 
@@ -87,12 +87,12 @@ def requirements() -> dict[str, str]:
         lines = metadata.requires("glossbench") or []
     except metadata.PackageNotFoundError:
         return {}
-    found = {}
+    versions = {}
     for line in lines:
         name = re.match(r"[\w.-]+", line)
         if name is not None and ";" not in line:  # not an extra
-            found[name[0]] = line[len(name[0]) :].strip()
-    return found
+            versions[name[0]] = line[len(name[0]) :].strip()
+    return versions
 
 
 def package(name: str, wanted: str) -> Check:
@@ -108,9 +108,9 @@ def package(name: str, wanted: str) -> Check:
     return Check(id, name, message, WARNING, _(FIX_PACKAGES))
 
 
-def _other_packages(wanted: Mapping[str, str]) -> Check:
+def _other_packages(required: Mapping[str, str]) -> Check:
     id, title = "versions.packages", _("Other packages")
-    wrong = [check for name in wanted if (check := package(name, wanted[name])).state != OK]
+    wrong = [check for name in required if (check := package(name, required[name])).state != OK]
     if wrong:
         message = ", ".join(f"{check.title}: {check.describe()}" for check in wrong)
         return Check(id, title, message, max(wrong, key=_badness).state, _(FIX_PACKAGES))
@@ -120,8 +120,8 @@ def _other_packages(wanted: Mapping[str, str]) -> Check:
         ngettext(
             "{n} package in a supported version",
             "{n} packages in supported versions",
-            len(wanted),
-        ).format(n=len(wanted)),
+            len(required),
+        ).format(n=len(required)),
     )
 
 
@@ -148,8 +148,8 @@ def satisfies(version: str, wanted: str) -> bool:
 def _numbers(version: str) -> tuple[int, ...]:
     """The release number, padded so that 6.8 equals 6.8.0."""
     release = re.match(r"\d+(?:\.\d+)*", version)
-    found = [int(part) for part in release[0].split(".")] if release else []
-    return tuple([*found, 0, 0, 0, 0][:4])
+    parts = [int(part) for part in release[0].split(".")] if release else []
+    return tuple([*parts, 0, 0, 0, 0][:4])
 
 
 def _sqlite() -> Check:

@@ -109,8 +109,8 @@ class PluginCheck:
         return next((checked for checked in self.checked if checked.error), None)
 
     def to_json(self) -> dict[str, Any]:
-        found: dict[str, Any] = to_plain(self)
-        return found
+        plain: dict[str, Any] = to_plain(self)
+        return plain
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> PluginCheck:
@@ -153,8 +153,8 @@ def _traceback(plugin: Plugin, error: BaseException) -> str:
     frame = error.__traceback__
     while frame is not None and not _is_inside(plugin.folder, frame.tb_frame.f_code.co_filename):
         frame = frame.tb_next
-    shown = frame or error.__traceback__
-    return "".join(traceback.format_exception(type(error), error, shown))
+    first_frame = frame or error.__traceback__
+    return "".join(traceback.format_exception(type(error), error, first_frame))
 
 
 def _is_inside(folder: Path, file: str) -> bool:
@@ -220,42 +220,42 @@ def _has_qt() -> bool:
 
 
 def _differs(contribution: Contribution) -> str:
-    made = _object(contribution.object)
+    instance = _object(contribution.object)
     parts = PARTS[contribution.kind]
     if contribution.options.get("folder"):
         parts = FOLDER_EXPORTER
-    if parts == INSPECTOR and hasattr(made, "examine"):
+    if parts == INSPECTOR and hasattr(instance, "examine"):
         parts = EXAMINER
-    missing = [part for part in parts if not hasattr(made, part)]
+    missing = [part for part in parts if not hasattr(instance, part)]
     if missing:
         names, base = ", ".join(missing), BASES.get(contribution.kind, "")
-        if base and not _derives(made, base):
+        if base and not _derives(instance, base):
             return _("It has no {names}. Derive it from {base}.").format(names=names, base=base)
         return _("It has no {names}.").format(names=names)
-    if inspect.isabstract(made):
-        names = ", ".join(sorted(made.__abstractmethods__))
+    if inspect.isabstract(instance):
+        names = ", ".join(sorted(instance.__abstractmethods__))
         return _("It does not implement {names}.").format(names=names)
-    options = getattr(made, "options", ()) if contribution.kind == "importer" else ()
+    options = getattr(instance, "options", ()) if contribution.kind == "importer" else ()
     if not all(isinstance(option, Option) for option in options):
         return _("Its `options` are not all of the class Option.")
     info = None
     if contribution.kind in WITH_INFO:
-        if unlike := _unlike_info(contribution, made):
+        if unlike := _unlike_info(contribution, instance):
             return unlike
-        info = made.info
+        info = instance.info
     elif parts == EXAMINER and "info" in contribution.options:
         info = _object(contribution.options["info"])
-    return plugin_contracts.fault(contribution.kind, made, info)
+    return plugin_contracts.fault(contribution.kind, instance, info)
 
 
-def _derives(made: Any, base: str) -> bool:
-    ancestors = getattr(made, "__mro__", ())
+def _derives(instance: Any, base: str) -> bool:
+    ancestors = getattr(instance, "__mro__", ())
     return base in [f"{ancestor.__module__}.{ancestor.__name__}" for ancestor in ancestors]
 
 
-def _unlike_info(contribution: Contribution, made: Any) -> str:
+def _unlike_info(contribution: Contribution, instance: Any) -> str:
     info = _object(contribution.options["info"])
-    if getattr(made, "info", None) is not info:
+    if getattr(instance, "info", None) is not info:
         return _("Its attribute `info` is not the object that plugin.toml names.")
     if getattr(info, "id", None) != contribution.id:
         message = _("Its info has the id {theirs!r}, but plugin.toml says {id!r}.")
@@ -271,13 +271,13 @@ def _object(target: str) -> Any:
 @contextmanager
 def _without_heavy() -> Iterator[None]:
     """Make imports of torch and other heavy libraries fail: the window imports this module, too."""
-    kept = {name: sys.modules.get(name) for name in HEAVY}
+    loaded = {name: sys.modules.get(name) for name in HEAVY}
     modules = cast(dict[str, ModuleType | None], sys.modules)
     modules.update(dict.fromkeys(HEAVY))  # what `import` takes for "not there"
     try:
         yield
     finally:
-        for name, module in kept.items():
+        for name, module in loaded.items():
             if module is None:
                 del sys.modules[name]
             else:
@@ -302,12 +302,12 @@ def check_job(
     Returns a PluginCheck as JSON.
     """
     plugin = plugins.describe(Path(params["folder"]), str(params["package"]))
-    results, found = check(plugin), []
+    results, checked = check(plugin), []
     for n, contribution in enumerate(plugin.contributions):
         yield _progress(plugin, n, contribution)
-        found.append(next(results))
-        yield {"kind": CHECKED, "checked": to_plain(found[-1])}
-    return PluginCheck(tuple(found)).to_json()
+        checked.append(next(results))
+        yield {"kind": CHECKED, "checked": to_plain(checked[-1])}
+    return PluginCheck(tuple(checked)).to_json()
 
 
 def _progress(plugin: Plugin, done: int, contribution: Contribution) -> dict[str, Any]:
@@ -331,8 +331,8 @@ def outcome(plugin: Plugin, job: Job) -> PluginCheck:
     if job.status == "done":
         return PluginCheck.from_json(job.result)
     payloads = (event.payload for event in job.events if isinstance(event, Output))
-    found = [checked for payload in payloads if (checked := checked_in(payload))]
-    entry = plugin.contributions[min(len(found), len(plugin.contributions) - 1)]
+    checks = [checked for payload in payloads if (checked := checked_in(payload))]
+    entry = plugin.contributions[min(len(checks), len(plugin.contributions) - 1)]
     error = _("{reason} Last imported: {place}.").format(
         reason=job.message, place=_place(plugin, entry, job.details)
     )
@@ -342,7 +342,7 @@ def outcome(plugin: Plugin, job: Job) -> PluginCheck:
         )
         error = f"{error} {advice}"
     crashed = Checked(entry.kind, entry.id, entry.title, error, job.details)
-    return PluginCheck((*found, crashed))
+    return PluginCheck((*checks, crashed))
 
 
 def _place(plugin: Plugin, entry: Contribution, details: str) -> str:
@@ -379,10 +379,10 @@ def remember(plugin: Plugin, settings: Settings) -> None:
 
 def fingerprint(plugin: Plugin) -> str:
     """A hash of name, size and time of every file with code, and of the versions."""
-    found = hashlib.sha256(f"{__version__} {sys.version}".encode())
+    digest = hashlib.sha256(f"{__version__} {sys.version}".encode())
     for path in sorted(plugin.folder.rglob("*")):
         if path.suffix in (".py", ".toml"):
             state = path.stat()
             line = f"{path.relative_to(plugin.folder)} {state.st_size} {state.st_mtime_ns}\n"
-            found.update(line.encode("utf-8", "surrogateescape"))
-    return found.hexdigest()
+            digest.update(line.encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()

@@ -75,14 +75,14 @@ def fault(kind: str, made: Any, info: Any) -> str:
 
     made: the class of a contribution. info: its light part, None for a kind without one.
     """
-    found = next(_uncallable(made, OBJECT_CALLS.get(kind, {})), "")
+    message = next(_uncallable(made, OBJECT_CALLS.get(kind, {})), "")
     if info is not None:
-        found = found or next(_uncallable(info, INFO_CALLS.get(kind, {})), "")
+        message = message or next(_uncallable(info, INFO_CALLS.get(kind, {})), "")
         if kind == "task":
-            found = found or next(_undeclared(info, made), "")
+            message = message or next(_undeclared(info, made), "")
         if kind == "inspector":
-            found = found or next(_lacking(info), "")
-    return found
+            message = message or next(_lacking(info), "")
+    return message
 
 
 def _uncallable(owner: Any, calls: Calls) -> Iterator[str]:
@@ -90,13 +90,13 @@ def _uncallable(owner: Any, calls: Calls) -> Iterator[str]:
         function = getattr(owner, name, None)
         if not callable(function):
             continue
-        given = [argument for argument in arguments if not argument.startswith("*")]
+        positional = [argument for argument in arguments if not argument.startswith("*")]
         named = {argument[1:]: None for argument in arguments if argument.startswith("*")}
         own = [None] if inspect.isclass(owner) and inspect.isfunction(function) else []
         try:
-            inspect.signature(function).bind(*own, *given, **named)
+            inspect.signature(function).bind(*own, *positional, **named)
         except TypeError as error:
-            call = ", ".join([*given, *(f"{each}=…" for each in named)])
+            call = ", ".join([*positional, *(f"{each}=…" for each in named)])
             yield _("`{name}` is called with ({arguments}): {error}.").format(
                 name=name, arguments=call, error=error
             )
@@ -108,16 +108,16 @@ def _lacking(info: Any) -> Iterator[str]:
     """Options that an inspector of the documents of a project must have."""
     if not getattr(info, "examines", ""):
         yield _("It has `examine`, but its info does not say what it examines (`examines`).")
-    wanted = (DOCUMENTS, *([LAYER] if getattr(info, "examines", "") == LABELS else []))
+    required = (DOCUMENTS, *([LAYER] if getattr(info, "examines", "") == LABELS else []))
     known = {option.name for option in info.options}
-    for name in wanted:
+    for name in required:
         if name not in known:
             yield _("It examines documents of the project, but has no option {name!r}.").format(
                 name=name
             )
 
 
-def _undeclared(info: Any, made: Any) -> Iterator[str]:
+def _undeclared(info: Any, instance: Any) -> Iterator[str]:
     """Names in the declarations of a task that do not exist."""
     from workbench.text import fields  # imports numpy
 
@@ -142,5 +142,5 @@ def _undeclared(info: Any, made: Any) -> Iterator[str]:
             yield _("`logits` gives {axis!r} for {name!r}, expected item, token or choice.").format(
                 axis=axis, name=name
             )
-    if not isinstance(getattr(made, "loss_targets", None), Mapping):
+    if not isinstance(getattr(instance, "loss_targets", None), Mapping):
         yield _("It has no `loss_targets`: the name of each loss with the name of its targets.")

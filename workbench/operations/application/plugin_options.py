@@ -25,8 +25,8 @@ Rule = Callable[[Any], str]
 
 def fault(plugin: Plugin) -> str:
     """The first wrong value in the manifest of a plugin, "" if there is none."""
-    found = (of_contribution(plugin.folder, entry) for entry in plugin.contributions)
-    return next((message for message in found if message), "")
+    messages = (of_contribution(plugin.folder, entry) for entry in plugin.contributions)
+    return next((message for message in messages if message), "")
 
 
 def of_contribution(folder: Path, contribution: Contribution) -> str:

@@ -49,8 +49,10 @@ class Status:
 def all_plugins(settings: Settings | None = None) -> tuple[Status, ...]:
     """Plugins with an error first, then by name. Runs no code of plugins that are not enabled."""
     chosen = settings or settings_file.load()
-    found = [_status(plugin, chosen) for plugin in plugins.find(chosen)]
-    return tuple(sorted(found, key=lambda item: (item.state != ERROR, item.plugin.name.casefold())))
+    statuses = [_status(plugin, chosen) for plugin in plugins.find(chosen)]
+    return tuple(
+        sorted(statuses, key=lambda item: (item.state != ERROR, item.plugin.name.casefold()))
+    )
 
 
 def _status(plugin: Plugin, settings: Settings) -> Status:
@@ -109,8 +111,8 @@ def adds(plugin: Plugin) -> tuple[str, ...]:
 def find(name: str, settings: Settings | None = None) -> Plugin:
     """The plugin with this id, or in this folder. Raises WorkbenchError naming the known ones."""
     chosen = settings or settings_file.load()
-    found = plugins.find(chosen)
-    for plugin in found:
+    installed = plugins.find(chosen)
+    for plugin in installed:
         if name in (plugin.id, plugin.key):
             return plugin
     path = Path(name)
@@ -119,7 +121,7 @@ def find(name: str, settings: Settings | None = None) -> Plugin:
     raise WorkbenchError(
         _("There is no plugin {name!r}.").format(name=name),
         hint=_("Known: {names}. The path of a plugin folder can be given too.").format(
-            names=", ".join(plugin.id for plugin in found) or _("none")
+            names=", ".join(plugin.id for plugin in installed) or _("none")
         ),
     )
 

@@ -61,8 +61,8 @@ class SystemCheck:
     @property
     def checks(self) -> tuple[Check, ...]:
         groups = list(GROUPS)
-        found = sorted(self._found, key=lambda pair: (groups.index(pair[1].group), pair[0]))
-        return tuple(check for _part, check in found)
+        ordered = sorted(self._found, key=lambda pair: (groups.index(pair[1].group), pair[0]))
+        return tuple(check for _part, check in ordered)
 
     @property
     def state(self) -> str:
@@ -122,7 +122,7 @@ def by_group(checks: Sequence[Check]) -> list[tuple[str, list[Check]]]:
     groups = [
         (title, [check for check in checks if check.group == id]) for id, title in GROUPS.items()
     ]
-    return [(_(title), found) for title, found in groups if found]
+    return [(_(title), members) for title, members in groups if members]
 
 
 def summary(checks: Sequence[Check]) -> str:
@@ -142,9 +142,9 @@ def as_text(checks: Sequence[Check]) -> str:
     """The report as text for a terminal or a message."""
     width = max((len(term(check.state)) for check in checks), default=0)
     lines = []
-    for title, found in by_group(checks):
+    for title, members in by_group(checks):
         lines.append(title)
-        for check in found:
+        for check in members:
             state = term(check.state).ljust(width)
             lines.append(f"  {state}  {check.title}: {check.describe()}")
             if check.advice:

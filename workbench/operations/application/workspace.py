@@ -127,10 +127,10 @@ class Workspace:
 
     def layer(self, name: str) -> Layer:
         """Raises WorkbenchError if there is no layer of this name."""
-        for found in self.layers:
-            if found.name == name:
-                return found
-        names = ", ".join(found.name for found in self.layers) or _("none")
+        for layer in self.layers:
+            if layer.name == name:
+                return layer
+        names = ", ".join(layer.name for layer in self.layers) or _("none")
         raise WorkbenchError(
             _("There is no layer {name!r}.").format(name=name),
             hint=_("Layers: {names}.").format(names=names),
@@ -200,16 +200,16 @@ class Workspace:
         return inspect.by_key(self.project, key)
 
     def _id(self, key: str) -> int:
-        found = self._document(key).id
-        assert found is not None  # it was read from the project
-        return found
+        id = self._document(key).id
+        assert id is not None  # it was read from the project
+        return id
 
     def _label(self, layer: str, name: str) -> int:
-        found = self.layer(layer)
-        for label in found.labels:
+        label_layer = self.layer(layer)
+        for label in label_layer.labels:
             if label.name == name and label.id is not None:
                 return label.id
-        names = ", ".join(label.name for label in found.labels) or _("none")
+        names = ", ".join(label.name for label in label_layer.labels) or _("none")
         raise WorkbenchError(
             _("Layer {layer} has no label {name!r}.").format(layer=layer, name=name),
             hint=_("Labels: {names}.").format(names=names),
@@ -301,18 +301,18 @@ class Workspace:
         chosen = self._run(run)
         members = kinds.of(chosen).parts(self.project, chosen) or (chosen,)
         form = predict_files.form_of(train.model_folder(self.project, members[0]))
-        asked = predict_files.texts_to_documents(texts, form=form)
-        tables = [self._answers(member, asked, device) for member in members]
+        inputs = predict_files.texts_to_documents(texts, form=form)
+        tables = [self._answers(member, inputs, device) for member in members]
         if members == (chosen,):
             return tables[0]
         return [ensemble.mean(answers) for answers in zip(*tables, strict=True)]
 
-    def _answers(self, run: Run, asked: Sequence[Document], device: str) -> list[Prediction]:
+    def _answers(self, run: Run, inputs: Sequence[Document], device: str) -> list[Prediction]:
         from workbench.operations.runs import predict, predict_files, train
 
         folder, pickled = train.model_folder(self.project, run), predict.allows_pickle(run)
         return predict_files.predict(
-            self.queue, folder, asked, device=device, allow_pickle=pickled, watch=self._watch()
+            self.queue, folder, inputs, device=device, allow_pickle=pickled, watch=self._watch()
         )
 
     def suggest(self, run: Run | str, query: str = "") -> Suggested:
@@ -347,18 +347,18 @@ class Workspace:
 
         folder = scratch.make("embed")
         out, choice = folder / "states.npz", self._choice(model)
-        asked = [inspect.typed(text) for text in texts]
+        inputs = [inspect.typed(text) for text in texts]
         try:
             embed.embed(
-                self.queue, choice, asked, out,
+                self.queue, choice, inputs, out,
                 unit=unit, layers=layers, device=device, watch=self._watch(),
             )  # fmt: skip
-            found: list[dict[str, np.ndarray]] = [{} for _text in texts]
+            vectors: list[dict[str, np.ndarray]] = [{} for _text in texts]
             with numpy.load(out) as arrays:
                 for name in arrays.files:
                     number, _slash, part = name.partition("/")
-                    found[int(number)][part] = arrays[name]
-            return found
+                    vectors[int(number)][part] = arrays[name]
+            return vectors
         finally:
             scratch.remove(folder)
 
@@ -383,8 +383,8 @@ class Workspace:
             self._inspector = inspect_host.Inspector()
         if self._inspector.choice != choice:
             self._inspector.open(choice)
-        asked = inspect.typed(*(texts or ("",)))
-        return self._inspector.ask_now(inspector, asked, options=options)
+        inputs = inspect.typed(*(texts or ("",)))
+        return self._inspector.ask_now(inspector, inputs, options=options)
 
     def export_model(self, run: Run | str, folder: Path | str, *formats: str) -> ExportResult:
         """Write the model of a run for other programs, and verify it.

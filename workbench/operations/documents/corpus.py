@@ -111,11 +111,11 @@ def rows(
 
 def texts(project: Project, ids: Sequence[int]) -> tuple[str, ...]:
     """The texts of documents, in the order of `ids`; both texts of a pair, on two lines."""
-    found = {
+    by_id = {
         record.document.id: "\n".join(content for _name, content in record.document.texts)
         for record in documents.records(project.db, ids=ids)
     }
-    return tuple(found[id] for id in ids if id in found)
+    return tuple(by_id[id] for id in ids if id in by_id)
 
 
 def documents_of(project: Project, ids: Sequence[int]) -> list[Document]:
@@ -146,10 +146,10 @@ def info(project: Project) -> dict[str, Any]:
     documents
     to which the layer applies.
     """
-    found = documents.counts(project.db)
+    counts = documents.counts(project.db)
     highest = states.highest_counts(project.db)
     return {
-        "documents": found.documents,
+        "documents": counts.documents,
         "layers": [
             {
                 "layer": layer.name,
@@ -159,7 +159,7 @@ def info(project: Project) -> dict[str, Any]:
             }
             for layer in layers.layers(project.db)
         ],
-        "splits": {split: found.splits.get(split, 0) for split in (*SPLITS, "none")},
+        "splits": {split: counts.splits.get(split, 0) for split in (*SPLITS, "none")},
         "states": {state: highest[state] for state in STATES},
         "runs": [_run(run) for run in runs.all(project.db)],
     }

@@ -118,8 +118,8 @@ def find(
         joined = [([number], 1.0) for number in equal.repeated()]
     else:
         joined = _near(project, equal.firsts(), near, size, watch.part(share, 1.0))
-        seen = {number for numbers, _similarity in joined for number in numbers}
-        joined += [([number], 1.0) for number in equal.repeated() if number not in seen]
+        grouped = {number for numbers, _similarity in joined for number in numbers}
+        joined += [([number], 1.0) for number in equal.repeated() if number not in grouped]
     groups = [
         Group(equal.members(numbers), (), similarity, len(numbers) == 1, equal.identity(numbers))
         for numbers, similarity in joined
@@ -150,13 +150,13 @@ class _Equal:
 
     def repeated(self) -> list[int]:
         """Numbers of the groups with several documents."""
-        found: list[int] = (self._ends - self._starts > 1).nonzero()[0].tolist()
-        return found
+        repeated: list[int] = (self._ends - self._starts > 1).nonzero()[0].tolist()
+        return repeated
 
     def members(self, numbers: Iterable[int]) -> tuple[int, ...]:
         """Ids of the documents of several groups together."""
         places = (self._order[self._starts[n] : self._ends[n]].tolist() for n in numbers)
-        return tuple(sorted(self._ids[at] for found in places for at in found))
+        return tuple(sorted(self._ids[at] for position in places for at in position))
 
     def identity(self, numbers: Iterable[int]) -> str:
         texts = sorted(int(self._hashes[self._order[self._starts[n]]]) for n in numbers)
@@ -222,10 +222,10 @@ def links_of(
 
 def texts_of(db: Database, ids: Sequence[int]) -> Iterator[list[str]]:
     """The texts of each document, in the order of the ids."""
-    found: dict[int, list[str]] = {id: [] for id in ids}
+    contents: dict[int, list[str]] = {id: [] for id in ids}
     for id, _field, content in stored.texts(db, ids):
-        found[id].append(content)
-    yield from (texts or [""] for texts in found.values())
+        contents[id].append(content)
+    yield from (texts or [""] for texts in contents.values())
 
 
 # ---------------------------------------------------------------- acts, one undo step each

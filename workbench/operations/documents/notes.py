@@ -33,8 +33,8 @@ class Remarks:
 
     def names(self, span_id: int | None = None) -> tuple[str, ...]:
         """The flags of the document or of a span."""
-        found = (flag.name for flag in self.flags if flag.span_id == span_id)
-        return tuple(dict.fromkeys(found))
+        names = (flag.name for flag in self.flags if flag.span_id == span_id)
+        return tuple(dict.fromkeys(names))
 
 
 def of_document(project: Project, document_id: int) -> Remarks:

@@ -66,20 +66,20 @@ def overlap(
     The files are read once, as a stream. Raises SpecError without documents, WorkbenchError for
     files that cannot be read, Cancelled.
     """
-    given = []
+    pairs = []
     for number, record in enumerate(documents.records(project.db, layers=())):
         if number % REPORTED == 0:
             watch.at(0.0)
         document = record.document
         if not split or document.split == split:
-            given.append((document, "\n".join(text for _name, text in document.texts)))
-    if not given:
+            pairs.append((document, "\n".join(text for _name, text in document.texts)))
+    if not pairs:
         raise SpecError(
             _("No document is in the split {split}.").format(split=split or _("all")),
             hint=_("Assign splits first, or compare all documents."),
         )
-    about = [(document.key, document.split, row_id(document)) for document, _text in given]
-    grams, texts = Grams((text for _document, text in given), size), Texts(list(files))
+    about = [(document.key, document.split, row_id(document)) for document, _text in pairs]
+    grams, texts = Grams((text for _document, text in pairs), size), Texts(list(files))
     for number, lines in enumerate(texts):
         if number % REPORTED == 0:
             watch.at(texts.progress)

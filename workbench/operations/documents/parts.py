@@ -47,16 +47,16 @@ class Divided:
 
 def preview(project: Project, ids: Sequence[int], unit: str, *, watch: Watch = QUIET) -> Divided:
     """What `split` would do."""
-    kept: Counter[str] = Counter()
+    skipped: Counter[str] = Counter()
     done = parts = 0
     for chunk in watch.over(list(ids), CHUNK_DOCUMENTS):
         for document in documents_of(project, chunk):
-            found = _ranges(project, document, unit)
-            if isinstance(found, str):
-                kept[found] += 1
+            ranges = _ranges(project, document, unit)
+            if isinstance(ranges, str):
+                skipped[ranges] += 1
             else:
-                done, parts = done + 1, parts + len(found)
-    return Divided(done, parts, kept)
+                done, parts = done + 1, parts + len(ranges)
+    return Divided(done, parts, skipped)
 
 
 def split(
@@ -73,7 +73,7 @@ def split(
     without loss are left as they are: with labels of the whole document, chains across parts,
     several texts, or a single unit.
     """
-    kept: Counter[str] = Counter()
+    skipped: Counter[str] = Counter()
     done = parts = 0
     title = _("Split documents into parts")
     with project.edit(title, origin=origin, watch=watch.part(STORED, 1.0)):
@@ -81,17 +81,17 @@ def split(
             sources = stored.batch_sources(project.db, chunk)
             gone = []
             for document in documents_of(project, chunk):
-                found = _ranges(project, document, unit)
-                if isinstance(found, str):
-                    kept[found] += 1
+                ranges = _ranges(project, document, unit)
+                if isinstance(ranges, str):
+                    skipped[ranges] += 1
                     continue
                 id = row_id(document)
                 source = sources.get(id) or project.source("person")
-                _divide(project, document, found, unit, source)
-                done, parts = done + 1, parts + len(found)
+                _divide(project, document, ranges, unit, source)
+                done, parts = done + 1, parts + len(ranges)
                 gone.append(id)
             documents.delete(project.db, gone)
-    return Divided(done, parts, kept)
+    return Divided(done, parts, skipped)
 
 
 def _ranges(project: Project, document: Document, unit: str) -> tuple[Range, ...] | str:
@@ -100,13 +100,13 @@ def _ranges(project: Project, document: Document, unit: str) -> tuple[Range, ...
         return SEVERAL_TEXTS
     if is_part(document):
         return A_PART
-    found = stored.inside(project.db, row_id(document))
-    if found.on_whole:
+    annotated = stored.inside(project.db, row_id(document))
+    if annotated.on_whole:
         return ON_WHOLE
-    units = joined_over(units_of(document, unit), found.ranges)
+    units = joined_over(units_of(document, unit), annotated.ranges)
     if len(units) < 2:
         return ONE_PART
-    every = (*found.ranges, *found.chains)
+    every = (*annotated.ranges, *annotated.chains)
     if not all(any(start <= a and b <= end for start, end in units) for a, b in every):
         return ACROSS
     return units
@@ -115,8 +115,8 @@ def _ranges(project: Project, document: Document, unit: str) -> tuple[Range, ...
 def _divide(
     project: Project, document: Document, ranges: Sequence[Range], unit: str, source: int
 ) -> None:
-    made = [Record(part) for part in divided(document, ranges, unit)]
-    new = documents.add(project.db, made, source_id=source)
+    records = [Record(part) for part in divided(document, ranges, unit)]
+    new = documents.add(project.db, records, source_id=source)
     places = [(id, *place) for id, place in zip(new, ranges, strict=True)]
     stored.move_into(project.db, row_id(document), places)
 
@@ -132,29 +132,29 @@ def join(
 
     Parts are left as they are if one is missing, or has a number, a written text or questions.
     """
-    kept: Counter[str] = Counter()
+    skipped: Counter[str] = Counter()
     done = count = 0
     with project.edit(_("Join parts of documents"), origin=origin, watch=watch.part(STORED, 1.0)):
-        wholes = _wholes(project, ids, kept)
+        wholes = _wholes(project, ids, skipped)
         for key in watch.part(0.0, STORED).over(list(wholes), 1):
             parts = documents_of(project, wholes[key[0]])
             parts.sort(key=lambda part: wholes[key[0]].index(row_id(part)))
             if reason := _cannot_join(project, parts):
-                kept[reason] += len(parts)
+                skipped[reason] += len(parts)
                 continue
             _join(project, parts)
             done, count = done + 1, count + len(parts)
-    return Divided(done, count, kept)
+    return Divided(done, count, skipped)
 
 
-def _wholes(project: Project, ids: Sequence[int], kept: Counter[str]) -> dict[str, list[int]]:
+def _wholes(project: Project, ids: Sequence[int], skipped: Counter[str]) -> dict[str, list[int]]:
     """Key → its parts, of the wholes that these documents belong to."""
     keys: dict[str, None] = {}
     for document in documents_of(project, ids):
         if is_part(document):
             keys[str(document.meta[OF])] = None
         else:
-            kept[NO_PART] += 1
+            skipped[NO_PART] += 1
     return stored.part_ids(project.db, keys)
 
 
@@ -166,8 +166,8 @@ def _cannot_join(project: Project, parts: Sequence[Document]) -> str:
         if layer.traits.record != MARKS
         and not (layer.traits.in_text or layer.traits.between_spans)
     }  # fmt: skip
-    found = (stored.layers_on_whole(project.db, row_id(part)) for part in parts)
-    return ON_WHOLE if any(whole.intersection(ids) for ids in found) else ""
+    layers_on_whole = (stored.layers_on_whole(project.db, row_id(part)) for part in parts)
+    return ON_WHOLE if any(whole.intersection(ids) for ids in layers_on_whole) else ""
 
 
 def _join(project: Project, parts: Sequence[Document]) -> None:
@@ -190,11 +190,11 @@ def _classes_to_spans(project: Project, layer: Layer, parts: Sequence[Document])
         return
     unit = str(parts[0].meta.get(UNIT, ""))
     name = _("{layer} of each {unit}").format(layer=layer.name, unit=_(unit))
-    found = store.layer_by_name(project.db, name)
-    if found is None:
+    existing = store.layer_by_name(project.db, name)
+    if existing is None:
         target = layers.add_layer(project, name, "span", labels=layer.names)
     else:
-        target = row_id(found)
+        target = row_id(existing)
         layers.add_labels(project, target, layer.names)
     known = store.layer(project.db, target)
     pairs = [(row_id(label), row_id(known.label(label.name))) for label in layer.labels]

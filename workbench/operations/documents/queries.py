@@ -26,9 +26,9 @@ LONGEST_NAME = 200  # of a saved filter, in characters
 
 def check(project: Project, text: str, layer_ids: Sequence[int] = ()) -> Query:
     """Read a query and look up its names. Raises QueryError."""
-    found = parse(text)
-    listing.condition(project.db, Filter(query=found, queue_layers=layer_ids))
-    return found
+    query = parse(text)
+    listing.condition(project.db, Filter(query=query, queue_layers=layer_ids))
+    return query
 
 
 def matching(project: Project, text: str, ids: Sequence[int] | None = None) -> array[int]:
@@ -128,13 +128,13 @@ def slices_of(project: Project, ids: Sequence[int]) -> dict[str, frozenset[int]]
 
     Filters that no longer can be applied, for example by a deleted label, are left out.
     """
-    found = {}
+    slices = {}
     for filter_ in filters(project):
         try:
-            found[filter_.name] = frozenset(matching(project, filter_.query, ids))
+            slices[filter_.name] = frozenset(matching(project, filter_.query, ids))
         except QueryError:
             continue
-    return found
+    return slices
 
 
 # ---------------------------------------------------------------- completion
@@ -174,19 +174,19 @@ def complete(known: Vocabulary, text: str, caret: int) -> tuple[Completion, ...]
     place = query_edit.place(text, caret)
     typed = place.typed.casefold()
     offers = []
-    for value, shown, note in _candidates(known, place):
-        low = shown.casefold()
+    for value, label, note in _candidates(known, place):
+        low = label.casefold()
         if typed in low and (typed or place.key or place.name is not None or not text.strip()):
-            offers.append((not low.startswith(typed), value, shown, note))
+            offers.append((not low.startswith(typed), value, label, note))
     if not place.key and place.name is None and typed:
         offers = [offer for offer in offers if not offer[0]]  # keys only by their beginning
     offers.sort(key=lambda offer: offer[0])
     if len(offers) == 1 and offers[0][1].rstrip() == text[place.start : place.end]:
         return ()
-    found = [
-        Completion(value, shown, note, place.start, place.end) for _n, value, shown, note in offers
+    completions = [
+        Completion(value, label, note, place.start, place.end) for _n, value, label, note in offers
     ]
-    return tuple(found[:MOST_OFFERED])
+    return tuple(completions[:MOST_OFFERED])
 
 
 def _candidates(known: Vocabulary, place: query_edit.Place) -> Iterator[tuple[str, str, str]]:

@@ -106,26 +106,26 @@ def _wanted(project: Project, ids: Sequence[int]) -> Wanted:
 
 def preview(project: Project, ids: Sequence[int], *, watch: Watch = QUIET) -> Preview:
     """What would be removed, everywhere. Takes a while with large files of runs."""
-    wanted = _wanted(project, ids)
-    found = removal.found(project.db, ids)
-    cleaned, deleted = _versions(project, wanted)
+    removing = _wanted(project, ids)
+    counts = removal.found(project.db, ids)
+    cleaned, deleted = _versions(project, removing)
     watch.at(0.2)
     files = tuple(
         path
         for (path,) in watch.part(0.2, 1.0).over(run_files(project), 1)
-        if is_affected(path, project, wanted)
+        if is_affected(path, project, removing)
     )
-    models = tuple(path for path in model_files(project) if has_text(path, wanted))
+    models = tuple(path for path in model_files(project) if has_text(path, removing))
     adapted = {path.name for path in files if is_plain_text(path)}
     return Preview(
-        found,
+        counts,
         cleaned,
         deleted,
         files,
-        tuple(run.name for run in runs.all(project.db) if _knows(project, run, wanted, adapted)),
+        tuple(run.name for run in runs.all(project.db) if _knows(project, run, removing, adapted)),
         sum(file.stat().st_size for file in _cached()),
         models,
-        removal.mentions(project.db, ids, wanted.redactor.words),
+        removal.mentions(project.db, ids, removing.redactor.words),
         *_with_own_words(project, ids),
     )
 
@@ -142,10 +142,10 @@ def _with_own_words(
 
     named = (
         ((pattern.title, _literal(pattern)) for pattern in patterns.all(project.db)),
-        ((kept.name, _KEY.sub(" ", kept.query)) for kept in saved_filters.all(project.db)),
+        ((filter_.name, _KEY.sub(" ", filter_.query)) for filter_ in saved_filters.all(project.db)),
     )
-    found = [[name for name, text in rows if any(map(leaves, _words(text)))] for rows in named]
-    return tuple(found[0]), tuple(found[1])
+    names = [[name for name, text in rows if any(map(leaves, _words(text)))] for rows in named]
+    return tuple(names[0]), tuple(names[1])
 
 
 def _literal(pattern: Pattern) -> str:
@@ -157,12 +157,13 @@ def _words(text: str) -> set[str]:
     return set(_WORD.findall(text))
 
 
-def _knows(project: Project, run: Run, wanted: Wanted, adapted: Container[str]) -> bool:
+def _knows(project: Project, run: Run, removing: Wanted, adapted: Container[str]) -> bool:
     """Whether a run has predictions for the documents, or learned from them."""
-    if runs.payloads(project.db, run.id, wanted.ids):
+    if runs.payloads(project.db, run.id, removing.ids):
         return True
     return (
-        not wanted.ids.isdisjoint(training_ids(project, run)) or adapted_on(project, run) in adapted
+        not removing.ids.isdisjoint(training_ids(project, run))
+        or adapted_on(project, run) in adapted
     )
 
 
@@ -197,8 +198,8 @@ def describe(found: Preview) -> tuple[str, ...]:
 
 
 def described(project: Project, ids: Sequence[int]) -> RemovalSummary:
-    found = preview(project, ids)
-    return RemovalSummary(describe(found), warning(found))
+    affected = preview(project, ids)
+    return RemovalSummary(describe(affected), warning(affected))
 
 
 def warning(found: Preview) -> str:
@@ -252,18 +253,18 @@ def remove(project: Project, ids: Sequence[int], *, watch: Watch = QUIET) -> Rem
             _("A run of the project is not finished."),
             hint=_("Wait for it or cancel it, then remove the documents."),
         )
-    wanted = _wanted(project, ids)
+    removing = _wanted(project, ids)
     drafts.delete_abandoned(project.path.parent)
     left: list[str] = []
-    versions = _clean_versions(project, wanted, left, watch.part(0.0, 0.3))
+    versions = _clean_versions(project, removing, left, watch.part(0.0, 0.3))
     files = 0
     for (path,) in watch.part(0.3, 0.5).over(run_files(project), 1):
-        files += clean(path, project, wanted, left)
+        files += clean(path, project, removing, left)
     for file in _cached():
         with suppress(OSError):
             file.unlink()
     documents = project.remove_documents(
-        sorted(wanted.ids), redact=wanted.redactor.words, watch=watch.part(0.5, 1.0)
+        sorted(removing.ids), redact=removing.redactor.words, watch=watch.part(0.5, 1.0)
     )
     return Removed(documents, versions, files, tuple(left))
 
@@ -282,12 +283,14 @@ def summary(done: Removed) -> str:
     return f"{message} {left}"
 
 
-def _versions(project: Project, wanted: Wanted) -> tuple[tuple[Version, ...], tuple[Version, ...]]:
+def _versions(
+    project: Project, removing: Wanted
+) -> tuple[tuple[Version, ...], tuple[Version, ...]]:
     """(versions that have the documents, versions that must be deleted)."""
     cleaned, deleted = list[Version](), list[Version]()
     for version in backup.versions(project.path):
         try:
-            there, current = removal.in_file(version.path, wanted.uids)
+            there, current = removal.in_file(version.path, removing.uids)
         except WorkbenchError:
             deleted.append(version)
             continue
@@ -296,8 +299,8 @@ def _versions(project: Project, wanted: Wanted) -> tuple[tuple[Version, ...], tu
     return tuple(cleaned), tuple(deleted)
 
 
-def _clean_versions(project: Project, wanted: Wanted, left: list[str], watch: Watch) -> int:
-    cleaned, deleted = _versions(project, wanted)
+def _clean_versions(project: Project, removing: Wanted, left: list[str], watch: Watch) -> int:
+    cleaned, deleted = _versions(project, removing)
     done = 0
     for (version,) in watch.over((*cleaned, *deleted), 1):
         try:
@@ -305,8 +308,8 @@ def _clean_versions(project: Project, wanted: Wanted, left: list[str], watch: Wa
                 backup.delete(version)
             else:
                 with closing(Project.open(version.path)) as old:
-                    of_old = removal.ids_of(old.db, wanted.uids)
-                    old.remove_documents(of_old, redact=wanted.redactor.words)
+                    of_old = removal.ids_of(old.db, removing.uids)
+                    old.remove_documents(of_old, redact=removing.redactor.words)
             done += 1
         except WorkbenchError as error:
             left.append(str(error))

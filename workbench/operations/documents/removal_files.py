@@ -74,7 +74,7 @@ def has_text(path: Path, wanted: Wanted) -> bool:
 def is_affected(path: Path, project: Project, wanted: Wanted) -> bool:
     """Whether `clean` would change the file."""
     try:
-        return any(line is not kept for line, kept in _lines(path, project, wanted))
+        return any(line is not cleaned for line, cleaned in _lines(path, project, wanted))
     except OSError:
         return False
 
@@ -86,7 +86,7 @@ def clean(path: Path, project: Project, wanted: Wanted, left: list[str]) -> int:
     draft = path.with_name(f".{path.name}.part")
     try:
         with draft.open("wb") as new:
-            new.writelines(kept for _line, kept in _lines(path, project, wanted))
+            new.writelines(cleaned for _line, cleaned in _lines(path, project, wanted))
         shutil.copymode(path, draft)
         os.replace(draft, path)
     except OSError as error:
@@ -97,7 +97,7 @@ def clean(path: Path, project: Project, wanted: Wanted, left: list[str]) -> int:
     return 1
 
 
-def _lines(path: Path, project: Project, wanted: Wanted) -> Iterator[tuple[bytes, bytes]]:
+def _lines(path: Path, project: Project, removing: Wanted) -> Iterator[tuple[bytes, bytes]]:
     """(line, what is kept of it): the same object, b"" or the line with marks."""
     objects, plain = path.suffix == ".jsonl", is_plain_text(path)
     data = path.parent.name == DATA
@@ -105,11 +105,11 @@ def _lines(path: Path, project: Project, wanted: Wanted) -> Iterator[tuple[bytes
     with path.open("rb") as file:
         for line in file:
             if plain:
-                yield line, b"" if line.strip() in wanted.lines else line
-            elif objects and _is_about(line, wanted, own):
+                yield line, b"" if line.strip() in removing.lines else line
+            elif objects and _is_about(line, removing, own):
                 yield line, b""
             else:
-                yield line, line if data else wanted.redactor(line)
+                yield line, line if data else removing.redactor(line)
 
 
 def _is_own(path: Path, project: Project) -> bool:
@@ -118,7 +118,7 @@ def _is_own(path: Path, project: Project) -> bool:
     return not first.isdigit() or int(first) in {run.id for run in runs.all(project.db)}
 
 
-def _is_about(line: bytes, wanted: Wanted, own: bool) -> bool:
+def _is_about(line: bytes, removing: Wanted, own: bool) -> bool:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):
@@ -128,7 +128,7 @@ def _is_about(line: bytes, wanted: Wanted, own: bool) -> bool:
     texts = row.get("texts")
     if isinstance(texts, Mapping):
         named = tuple((str(field), str(text)) for field, text in texts.items())
-        return text_hash(named) in wanted.hashes
-    if row.get("text_hash") in wanted.hashes:
+        return text_hash(named) in removing.hashes
+    if row.get("text_hash") in removing.hashes:
         return True
-    return own and any(row.get(key) in wanted.ids for key in ("document_id", "document", "id"))
+    return own and any(row.get(key) in removing.ids for key in ("document_id", "document", "id"))

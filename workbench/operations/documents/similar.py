@@ -92,25 +92,25 @@ def _cosines(path: Path, row: int) -> np.ndarray:
     import numpy as np
 
     rows = np.load(path, mmap_mode="r", allow_pickle=False)
-    wanted = rows[row].astype(np.float32)
-    found = np.empty(len(rows), np.float32)
+    query = rows[row].astype(np.float32)
+    cosines = np.empty(len(rows), np.float32)
     for start in range(0, len(rows), AT_ONCE):
-        found[start : start + AT_ONCE] = rows[start : start + AT_ONCE].astype(np.float32) @ wanted
-    return found
+        cosines[start : start + AT_ONCE] = rows[start : start + AT_ONCE].astype(np.float32) @ query
+    return cosines
 
 
 def _read(
     project: Project, layer: Layer, task: str, near: dict[int, float]
 ) -> tuple[SimilarDocument, ...]:
     info = tasks.info(task)
-    found = []
+    neighbours = []
     for record in documents.records(project.db, layers=(layer.name,), ids=sorted(near)):
         document, id = record.document, row_id(record.document)
         gold = _shown(info.gold(record, layer.name))
         text = document.text[:BEGINNING]
         split = document.split or ""
-        found.append(SimilarDocument(id, document.key, text, split, gold, near[id]))
-    return tuple(sorted(found, key=lambda item: -item.cosine))
+        neighbours.append(SimilarDocument(id, document.key, text, split, gold, near[id]))
+    return tuple(sorted(neighbours, key=lambda item: -item.cosine))
 
 
 def _shown(gold: Any) -> tuple[str, ...]:

@@ -115,8 +115,8 @@ def split_layers(project: Project) -> dict[str, int]:
     """Layer names with the number of documents submitted in each, most first."""
     submitted = layers.submitted_counts(project.db)
     known = [(row_id(layer), layer.name) for layer in layers.layers(project.db)]
-    found = sorted(known, key=lambda item: (-submitted.get(item[0], 0), item[0]))
-    return {name: submitted.get(id, 0) for id, name in found}
+    ranked = sorted(known, key=lambda item: (-submitted.get(item[0], 0), item[0]))
+    return {name: submitted.get(id, 0) for id, name in ranked}
 
 
 def split_data(project: Project, layer_names: Sequence[str], *, watch: Watch = QUIET) -> SplitData:
@@ -128,17 +128,17 @@ def split_data(project: Project, layer_names: Sequence[str], *, watch: Watch = Q
 def preview_splits(data: SplitData, choice: SplitChoice, *, watch: Watch = QUIET) -> SplitPreview:
     """The result that `divide` would have. Takes a second for 100,000 documents."""
     data = _of(data, choice)
-    found = _divided(data, choice, watch.part(0.0, 0.9))
+    assigned = _divided(data, choice, watch.part(0.0, 0.9))
     counts: Counter[str | None] = Counter()
     by_label: dict[tuple[str, str], Counter[str | None]] = {}
     for item in data.items:
-        split = found.get(item.id, item.split)
+        split = assigned.get(item.id, item.split)
         counts[split] += 1
         for pair in item.labels:
             by_label.setdefault(pair, Counter())[split] += 1
     watch.at(1.0)
     had = sum(1 for item in data.items if item.split)
-    moved = [item for item in data.items if item.split and item.id in found]
+    moved = [item for item in data.items if item.split and item.id in assigned]
     place = {name: number for number, name in enumerate(data.layers)}
     ordered = sorted(
         by_label.items(), key=lambda item: (place[item[0][0]], -item[1].total(), item[0])
@@ -147,15 +147,15 @@ def preview_splits(data: SplitData, choice: SplitChoice, *, watch: Watch = QUIET
         LabelSplits(*pair, {split: some[split] for split in SPLITS}) for pair, some in ordered
     )
     left_test = sum(1 for item in moved if item.split == "test")
-    shown = {split: counts[split] for split in SPLITS}
+    sizes = {split: counts[split] for split in SPLITS}
     return SplitPreview(
-        shown,
+        sizes,
         labels,
-        len(found),
+        len(assigned),
         had - len(moved),
         left_test,
         data.documents - len(data.items),
-        _warnings(shown, labels, left_test, _one_group(data.items)) if data.items else (),
+        _warnings(sizes, labels, left_test, _one_group(data.items)) if data.items else (),
     )
 
 
@@ -165,9 +165,9 @@ def divide(
     """Assign the submitted documents of the layers to splits, as one undo step."""
     with project.edit(_("Create splits"), origin=origin, watch=watch.part(WRITTEN, 1.0)):
         data = split_data(project, choice.layers, watch=watch.part(0.0, 0.2))
-        found = preview_splits(data, choice, watch=watch.part(0.2, 0.3))
+        plan = preview_splits(data, choice, watch=watch.part(0.2, 0.3))
         _write(project, _divided(_of(data, choice), choice, QUIET), watch.part(0.3, WRITTEN))
-    return found
+    return plan
 
 
 def _of(data: SplitData, choice: SplitChoice) -> SplitData:
@@ -204,7 +204,7 @@ def _one_group(items: Sequence[Item]) -> bool:
 def _warnings(
     counts: Mapping[str, int], labels: Sequence[LabelSplits], left_test: int, one_group: bool
 ) -> tuple[str, ...]:
-    found = []
+    messages = []
     if left_test:
         message = ngettext(
             "{n:,} document moves out of test: test scores of earlier runs cannot be compared with"
@@ -213,39 +213,41 @@ def _warnings(
             " those of later ones, and a later run may train on them.",
             left_test,
         )
-        found.append(message.format(n=left_test))
+        messages.append(message.format(n=left_test))
     if not counts["dev"] and one_group:
-        found.append(
+        messages.append(
             _(
                 "No document is in dev: all are of one group, which stays together. A training "
                 "needs documents in dev: set their split, or import more groups."
             )
         )
     elif not counts["dev"]:
-        found.append(
+        messages.append(
             _("No document is in dev. The next training moves 10% of its training data there.")
         )
     never = [label.label for label in labels if label.label and not label.counts["train"]]
     if never:
-        found.append(_("Labels without training documents: {labels}.").format(labels=_few(never)))
+        messages.append(
+            _("Labels without training documents: {labels}.").format(labels=_few(never))
+        )
     for split in ("dev", "test"):
         rare = [label.label for label in labels if label.label and not label.counts[split]]
         if rare and counts[split]:
             message = _("Labels without documents in {split}: {labels}.")
-            found.append(message.format(split=term(split), labels=_few(rare)))
-    return tuple(found)
+            messages.append(message.format(split=term(split), labels=_few(rare)))
+    return tuple(messages)
 
 
 def _few(names: Sequence[str]) -> str:
     """A list, shortened with a count if it is long."""
-    shown = ", ".join(names[:NAMED])
+    listed = ", ".join(names[:NAMED])
     if len(names) <= NAMED:
-        return shown
+        return listed
     return ngettext(
         "{labels} and {n} more label",
         "{labels} and {n} more labels",
         len(names) - NAMED,
-    ).format(labels=shown, n=len(names) - NAMED)
+    ).format(labels=listed, n=len(names) - NAMED)
 
 
 # ---------------------------------------------------------------- automatic splits
@@ -268,13 +270,13 @@ def make_splits(
     submitted documents first. Seeded by the project unless `seed` is given, stratified by class;
     document groups and equal texts stay together.
     """
-    found, placed = _assign(project, layer_name, seed)
+    assigned, placed = _assign(project, layer_name, seed)
     watch.at(0.3)
-    if found:
+    if assigned:
         with project.edit(_("Create splits"), origin=origin, watch=watch.part(WRITTEN, 1.0)):
-            _write(project, found, watch.part(0.3, WRITTEN))
+            _write(project, assigned, watch.part(0.3, WRITTEN))
     counts = Counter(placed.values())
-    return SplitOutcome(counts["train"], counts["dev"], counts["test"], len(found))
+    return SplitOutcome(counts["train"], counts["dev"], counts["test"], len(assigned))
 
 
 def planned_splits(project: Project, layer_name: str) -> dict[int, str]:
@@ -288,27 +290,29 @@ def _assign(
     """(new splits, the splits of all submitted documents afterwards), by document id."""
     from workbench.text import splits
 
-    found: dict[int, str] = {}
+    assigned: dict[int, str] = {}
     placed: dict[int, str | None] = {}
     for name in (layer_name,) if layer_name is not None else split_layers(project):
-        items, homes, _total = _items(project, [name], found)
-        found.update(splits.assign(items, seed=project.seed if seed is None else seed, homes=homes))
-        placed.update({item.id: found.get(item.id, item.split) for item in items})
-    return found, placed
+        items, homes, _total = _items(project, [name], assigned)
+        assigned.update(
+            splits.assign(items, seed=project.seed if seed is None else seed, homes=homes)
+        )
+        placed.update({item.id: assigned.get(item.id, item.split) for item in items})
+    return assigned, placed
 
 
 # ---------------------------------------------------------------- common
 
 
-def _write(project: Project, found: Mapping[int, str], watch: Watch) -> None:
+def _write(project: Project, assigned: Mapping[int, str], watch: Watch) -> None:
     for place, split in enumerate(SPLITS):
-        ids = [id for id, its in found.items() if its == split]
+        ids = [id for id, its in assigned.items() if its == split]
         part = watch.part(place / len(SPLITS), (place + 1) / len(SPLITS))
         documents.set_split(project.db, ids, split, watch=part)
 
 
 def _items(
-    project: Project, layer_names: Sequence[str], found: Mapping[int, str], watch: Watch = QUIET
+    project: Project, layer_names: Sequence[str], assigned: Mapping[int, str], watch: Watch = QUIET
 ) -> tuple[list[Item], dict[str, str], int]:
     """The layers' documents with the splits that `found` assigns, considering other documents of
     the
@@ -325,7 +329,7 @@ def _items(
     others = [
         (split, group, text_hash)
         for id, old, group, text_hash in every
-        if id not in mine and (split := found.get(id, old))
+        if id not in mine and (split := assigned.get(id, old))
     ]
     watch.at(0.7)
     texts = Counter(
@@ -339,7 +343,7 @@ def _items(
     items = [
         Item(
             row.id,
-            found.get(row.id, row.split),
+            assigned.get(row.id, row.split),
             labels.get(row.id, ()),
             _tie(row.group, row.text_hash, texts),
         )

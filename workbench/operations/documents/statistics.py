@@ -183,7 +183,7 @@ def collect(
         len(ids),
         tuple(item.result() for item in counting),
         days(times),
-        tuple(found for item in counting for found in item.agreement(names)),
+        tuple(agreement for item in counting for agreement in item.agreement(names)),
     )
 
 
@@ -234,10 +234,10 @@ class _Counting:
                 self.outcomes[Origin(kind, ref, by)][label, outcome] += n
 
     def _add_labels(self, chunk: Sequence[int]) -> None:
-        found = stored.label_counts(self.db, chunk, self.layer)
-        self.submitted += found.submitted
-        self.labelled += found.labelled
-        for label, (labels, documents) in found.labels.items():
+        label_counts = stored.label_counts(self.db, chunk, self.layer)
+        self.submitted += label_counts.submitted
+        self.labelled += label_counts.labelled
+        for label, (labels, documents) in label_counts.labels.items():
             self.labels[label] += labels
             self.documents[label] += documents
         if self.layer.traits.several or self.layer.traits.in_text:
@@ -255,8 +255,8 @@ class _Counting:
             for text in stored.written(self.db, chunk, self.layer):
                 self._add_value(_written_class(len(words(text))), 1, 1)
         else:
-            for kind, asked, documents in stored.questions(self.db, chunk, self.layer):
-                self._add_value(kind, asked, documents)
+            for kind, questions, documents in stored.questions(self.db, chunk, self.layer):
+                self._add_value(kind, questions, documents)
 
     def _add_value(self, value: Any, n: int, documents: int) -> None:
         self.values[value] += n

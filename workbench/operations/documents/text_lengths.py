@@ -61,29 +61,29 @@ class Lengths:
 
         The last 1% of the longest documents is in the last bin. [] for units without a tokenizer.
         """
-        given = [self.words] if self.units is None else [self.words, self.units]
-        top = max((int(np.quantile(item, 0.99)) for item in given if len(item)), default=0)
+        measures = [self.words] if self.units is None else [self.words, self.units]
+        top = max((int(np.quantile(item, 0.99)) for item in measures if len(item)), default=0)
         step = max(1, -(-(top + 1) // bins))
         edges = list(range(0, top + 1 + step, step))
         counts = [
             np.bincount(np.minimum(item // step, len(edges) - 2), minlength=len(edges) - 1)
-            for item in given
+            for item in measures
         ]
-        return edges, *(count.tolist() for count in counts), *([[]] if len(given) == 1 else [])
+        return edges, *(count.tolist() for count in counts), *([[]] if len(measures) == 1 else [])
 
     def within(self, low: int, high: int | None, *, units: bool = False) -> list[int]:
         """Ids of the documents with a length in [low, high), without an end if `high` is None."""
         of = self.units if units and self.units is not None else self.words
-        found = (of >= low) & (of < (NO_LENGTH_LIMIT if high is None else high))
-        return [self.ids[at] for at in np.flatnonzero(found).tolist()]
+        in_range = (of >= low) & (of < (NO_LENGTH_LIMIT if high is None else high))
+        return [self.ids[at] for at in np.flatnonzero(in_range).tolist()]
 
     def to_json(self) -> dict[str, Any]:
         """Median and percentiles; cut: limit → fraction of the documents with more units."""
-        found: dict[str, Any] = {"documents": len(self.ids), "words": _summary(self.words)}
+        summary: dict[str, Any] = {"documents": len(self.ids), "words": _summary(self.words)}
         if self.units is not None:
-            found["units"] = _summary(self.units)
-            found["cut"] = {str(limit): self.cut(limit) for limit in LIMITS}
-        return found
+            summary["units"] = _summary(self.units)
+            summary["cut"] = {str(limit): self.cut(limit) for limit in LIMITS}
+        return summary
 
 
 def measure(
@@ -119,12 +119,12 @@ def _lengths(
     texts = np.fromiter(_keys(project, ids), dtype=np.uint64, count=len(ids))
     at = np.searchsorted(known["text"], texts)
     if len(known):
-        found = known["text"][np.minimum(at, len(known) - 1)] == texts
+        is_known = known["text"][np.minimum(at, len(known) - 1)] == texts
     else:
-        found = np.zeros(len(ids), dtype=bool)
+        is_known = np.zeros(len(ids), dtype=bool)
     lengths = np.zeros(len(ids), dtype=np.int64)
-    lengths[found] = known["length"][at[found]]
-    missing = np.flatnonzero(~found)
+    lengths[is_known] = known["length"][at[is_known]]
+    missing = np.flatnonzero(~is_known)
     done = 0
     try:
         for part in watch.over(missing.tolist(), PAGE):
@@ -150,12 +150,12 @@ def _documents(project: Project, ids: Sequence[int]) -> list[Document]:
     texts: dict[int, list[tuple[str, str]]] = {id: [] for id in ids}
     for id, field, content in stored.texts(project.db, ids):
         texts[id].append((field, content))
-    found = []
-    for id, given in texts.items():
-        whole = Document("", tuple(given) or ((TEXT, ""),), id=id)
+    documents = []
+    for id, fields in texts.items():
+        whole = Document("", tuple(fields) or ((TEXT, ""),), id=id)
         read = max(whole.inputs, key=lambda parts: sum(map(len, parts)))[:2]
-        found.append(Document("", tuple(zip((TEXT, TEXT_B), read, strict=False)), id=id))
-    return found
+        documents.append(Document("", tuple(zip((TEXT, TEXT_B), read, strict=False)), id=id))
+    return documents
 
 
 def _words(documents: Sequence[Document]) -> list[int]:
@@ -164,15 +164,15 @@ def _words(documents: Sequence[Document]) -> list[int]:
 
 def _units(preparer: Preparer) -> Measure:
     def count(documents: Sequence[Document]) -> list[int]:
-        found = [0] * len(documents)
+        lengths = [0] * len(documents)
         for texts in {len(item.texts) for item in documents}:
             at = [number for number, item in enumerate(documents) if len(item.texts) == texts]
             whole = preparer.whole(
                 [documents[number] for number in at], NO_LENGTH_LIMIT, texts=texts
             )
             for number, length in zip(at, whole.lengths.tolist(), strict=True):
-                found[number] = length
-        return found
+                lengths[number] = length
+        return lengths
 
     return count
 
@@ -205,10 +205,10 @@ def _summary(lengths: np.ndarray) -> dict[str, float | int]:
 def _read(file: Path) -> np.ndarray:
     """What is stored, in order of the hash; empty if there is none or it cannot be read."""
     try:
-        found = np.load(file, allow_pickle=False)
+        stored = np.load(file, allow_pickle=False)
     except (OSError, ValueError, EOFError):
         return np.empty(0, dtype=_STORED)
-    return found if found.dtype == _STORED else np.empty(0, dtype=_STORED)
+    return stored if stored.dtype == _STORED else np.empty(0, dtype=_STORED)
 
 
 def _write(file: Path, lengths: np.ndarray) -> None:

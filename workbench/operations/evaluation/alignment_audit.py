@@ -118,10 +118,10 @@ class Audit:
     def updated(self, ids: Collection[int], later: Audit) -> Audit:
         """With what `later` has found in the documents `ids` in place of what was known of them."""
         known = set(ids)
-        kept = [finding for finding in self.findings if finding.document_id not in known]
+        unchanged = [finding for finding in self.findings if finding.document_id not in known]
         counted = {id: count for id, count in self.counted.items() if id not in known}
-        found = sorted((*kept, *later.findings), key=lambda finding: finding.document_id)
-        return replace(self, findings=tuple(found), counted={**counted, **later.counted})
+        findings = sorted((*unchanged, *later.findings), key=lambda finding: finding.document_id)
+        return replace(self, findings=tuple(findings), counted={**counted, **later.counted})
 
     @property
     def counts(self) -> Counter[str]:
@@ -155,7 +155,7 @@ def audit(
     if only is not None:
         ids = sorted(set(only).intersection(ids))
     names = {label.id: label.name for label in layer.labels}
-    found: list[Finding] = []
+    findings: list[Finding] = []
     counted = dict.fromkeys(ids, 0)
     for part in watch.over(ids, PAGE):
         page = [record.document for record in documents.records(project.db, layers=(), ids=part)]
@@ -164,19 +164,19 @@ def audit(
         for number, document in enumerate(page):
             rows = _rows(project, layer, document) if layer.traits.in_text else []
             counted[row_id(document)] = len(rows)
-            found += _findings(document, prepared, number, rows, names, info)
-    return Audit(tuple(found), counted, length, info.id)
+            findings += _findings(document, prepared, number, rows, names, info)
+    return Audit(tuple(findings), counted, length, info.id)
 
 
-def _task(layer: Layer, wanted: str) -> TaskInfo:
+def _task(layer: Layer, preferred: str) -> TaskInfo:
     fitting = {info.id: info for info in tasks.fitting(layer)}
     if not fitting:
         raise WorkbenchError(_("No task learns layer {layer!r}.").format(layer=layer.name))
-    chosen = wanted or next(iter(fitting))
+    chosen = preferred or next(iter(fitting))
     if chosen not in fitting:
         raise WorkbenchError(
             _("Task {task!r} does not learn layer {layer!r}.").format(
-                task=wanted, layer=layer.name
+                task=preferred, layer=layer.name
             ),
             hint=_("Tasks: {names}.").format(names=", ".join(fitting)),
         )
@@ -278,11 +278,11 @@ def _of_label(
 
 def _units(prepared: Prepared, inputs: range) -> list[tuple[int, int]]:
     """Code points of the units of a document's first text, in order, each range once."""
-    found: set[tuple[int, int]] = set()
+    offsets: set[tuple[int, int]] = set()
     for at in inputs:
         input_ = prepared.inputs[at]
-        found.update((start, end) for start, end in input_.offsets[input_.text == 0].tolist())
-    return sorted(found)
+        offsets.update((start, end) for start, end in input_.offsets[input_.text == 0].tolist())
+    return sorted(offsets)
 
 
 def _inside(units: Sequence[tuple[int, int]], text: str, boundary: int) -> bool:

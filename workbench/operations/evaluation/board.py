@@ -155,26 +155,26 @@ def board(
         return Board(layer, split, 0, "", "", "", (), (), _unknown(project, chosen))
     first = _most_frequent(scorable)
     info = tasks.info(results.task_of(first)).compared()
-    found = results.scored(project, first, split, info)
+    documents = results.scored(project, first, split, info)
     if where.strip():
         ids = frozenset(
-            queries.matching(project, where, [row_id(scored.document) for scored in found])
+            queries.matching(project, where, [row_id(scored.document) for scored in documents])
         )
-        found = tuple(scored for scored in found if scored.document.id in ids)
-    fingerprint = scoring.fingerprint(found)
+        documents = tuple(scored for scored in documents if scored.document.id in ids)
+    fingerprint = scoring.fingerprint(documents)
     is_whole = not where.strip()
     score = partial(_evaluation, fingerprint=fingerprint, later=later)
     every = list(
-        _entries(project, chosen, info, split, found, score, is_whole=is_whole, watch=watch)
+        _entries(project, chosen, info, split, documents, score, is_whole=is_whole, watch=watch)
     )
     entries = [entry for entry in every if not entry.problem]
     others = [entry for entry in every if entry.problem]
     names = dict.fromkeys(name for entry in entries for name in entry.scores)
-    made = Board(
-        layer, split, len(found), fingerprint, info.main, info.definition,
+    unsorted = Board(
+        layer, split, len(documents), fingerprint, info.main, info.definition,
         tasks.score_names(names, info.id), tuple(entries), tuple(others), where.strip(),
     )  # fmt: skip
-    return replace(made, entries=made.sorted_by(info.main))
+    return replace(unsorted, entries=unsorted.sorted_by(info.main))
 
 
 def _chosen_layer(project: Project, layer: str) -> str:
@@ -196,7 +196,7 @@ def _entries(
     chosen: Sequence[Run],
     info: TaskInfo,
     split: str,
-    found: Sequence[GoldDocument],
+    documents: Sequence[GoldDocument],
     score: Callable[[Run, Evidence], Evaluation],
     *,
     is_whole: bool,
@@ -206,14 +206,14 @@ def _entries(
     texts, own = TrainingTexts(project), _OwnTestSets(project, split)
     for at, run in enumerate(chosen):
         watch.at(at / len(chosen))
-        entry = _entry(project, run, info, split, found, score)
+        entry = _entry(project, run, info, split, documents, score)
         if entry.problem:
             yield entry
             continue
         if is_whole:
             entry = replace(entry, changed=own.changed(run))
-        seen = texts.among(run, split, [scored.document for scored in found])
-        yield replace(entry, trained_on=seen)
+        trained_on = texts.among(run, split, [scored.document for scored in documents])
+        yield replace(entry, trained_on=trained_on)
 
 
 def _unknown(project: Project, chosen: Iterable[Run]) -> tuple[Entry, ...]:
@@ -247,8 +247,8 @@ class _OwnTestSets:
             return False
         task = results.task_of(run)
         if task not in self._fingerprints:
-            found = results.scored(self._project, run, self._split)
-            self._fingerprints[task] = scoring.fingerprint(found)
+            documents = results.scored(self._project, run, self._split)
+            self._fingerprints[task] = scoring.fingerprint(documents)
         return before.fingerprint != self._fingerprints[task]
 
 
@@ -257,17 +257,17 @@ def _entry(
     run: Run,
     info: TaskInfo,
     split: str,
-    found: Sequence[GoldDocument],
+    documents: Sequence[GoldDocument],
     score: Callable[[Run, Evidence], Evaluation],
 ) -> Entry:
-    answers = predict.stored(project, run, [scored.document for scored in found])
-    unanswered = sum(scored.document.id not in answers for scored in found)
-    problem = _problem(run, info, split, unanswered, len(found))
+    answers = predict.stored(project, run, [scored.document for scored in documents])
+    unanswered = sum(scored.document.id not in answers for scored in documents)
+    problem = _problem(run, info, split, unanswered, len(documents))
     if problem:
         return _with_costs(project, run, None, problem)
     own = tasks.info(results.task_of(run)).compared()
-    given = quality.evidence_of(project, run, split, found, answers, own)
-    return _with_costs(project, run, score(run, given), "")
+    evidence = quality.evidence_of(project, run, split, documents, answers, own)
+    return _with_costs(project, run, score(run, evidence), "")
 
 
 def _with_costs(project: Project, run: Run, evaluation: Evaluation | None, problem: str) -> Entry:
@@ -303,18 +303,20 @@ def _problem(run: Run, info: TaskInfo, split: str, unanswered: int, n: int) -> s
     return ""
 
 
-def _evaluation(run: Run, given: Evidence, fingerprint: str, later: Rankings | None) -> Evaluation:
+def _evaluation(
+    run: Run, evidence: Evidence, fingerprint: str, later: Rankings | None
+) -> Evaluation:
     """Every score of a run with its interval; none by label."""
-    n, scores = len(given), given.info.score(given.golds, given.predictions)
-    evaluation = Evaluation(given.split, n, fingerprint, scores)
-    if given.statistic is None:
-        return replace(evaluation, intervals=quality.own_interval(given, scores))
+    n, scores = len(evidence), evidence.info.score(evidence.golds, evidence.predictions)
+    evaluation = Evaluation(evidence.split, n, fingerprint, scores)
+    if evidence.statistic is None:
+        return replace(evaluation, intervals=quality.own_interval(evidence, scores))
     if later is None:
-        return evaluation.with_intervals(intervals(given.statistic, n, reported=()))
-    exact = intervals(given.statistic, n, reported=(), rounds=0).scores
-    drawn = intervals(given.statistic.taken(np.arange(n)), n, reported=())
+        return evaluation.with_intervals(intervals(evidence.statistic, n, reported=()))
+    exact = intervals(evidence.statistic, n, reported=(), rounds=0).scores
+    drawn = intervals(evidence.statistic.taken(np.arange(n)), n, reported=())
     if exact.keys() - drawn.scores.keys():
-        later[run.id] = given.statistic
+        later[run.id] = evidence.statistic
     every = {name: drawn.scores.get(name, score) for name, score in exact.items()}
     return evaluation.with_intervals(replace(drawn, scores=every))
 
@@ -348,8 +350,8 @@ def made_from(run: Run) -> str:
 def weight_bytes(project: Project, run: Run) -> int | None:
     """Size of the weights that predict, in bytes; None if they are not on this disk."""
     if kinds.info(run.kind).composed:
-        found = _total(weight_bytes(project, member) for member in _members(project, run))
-        return None if found is None else int(found)
+        total = _total(weight_bytes(project, member) for member in _members(project, run))
+        return None if total is None else int(total)
     folder = kinds.of(run).weights(project, run)
     if folder is None or not folder.is_dir():
         return None

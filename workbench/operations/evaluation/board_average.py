@@ -107,10 +107,10 @@ def average(
     columns, runs = [], dict[tuple[str, str], dict[str, list[tuple[str, float]]]]()
     for at, name in enumerate(names):
         part = watch.part(at / len(names), (at + 1) / len(names))
-        found = boards.board(project, name, split, archived=archived, where=where, watch=part)
-        columns.append(LayerScore(name, found.score, found.n, found.fingerprint))
-        for entry in found.entries:
-            if (value := entry.value(found.score)) is not None:
+        board = boards.board(project, name, split, archived=archived, where=where, watch=part)
+        columns.append(LayerScore(name, board.score, board.n, board.fingerprint))
+        for entry in board.entries:
+            if (value := entry.value(board.score)) is not None:
                 row = runs.setdefault(_system(entry), {})
                 row.setdefault(name, []).append((entry.run.name, value))
     systems = [_averaged(*system, row, columns) for system, row in runs.items()]
@@ -132,10 +132,10 @@ def _averaged(
     columns: Sequence[LayerScore],
 ) -> System:
     cells = {}
-    for layer, found in row.items():
-        values = [value for _run, value in found]
+    for layer, pairs in row.items():
+        values = [value for _run, value in pairs]
         deviation = stdev(values) if len(values) > 1 else None
-        cells[layer] = Cell(fmean(values), deviation, tuple(run for run, _value in found))
+        cells[layer] = Cell(fmean(values), deviation, tuple(run for run, _value in pairs))
     complete = all(item.layer in cells and not tasks.is_error(item.score) for item in columns)
     mean = fmean(cells[column.layer].value for column in columns) if complete else None
     return System(name, kind, cells, mean)
@@ -229,11 +229,11 @@ def cell_text(found: Average, system: System, column: LayerScore) -> str:
     if item is None:
         return UNKNOWN
     scale, form = (1, "{:.3f}") if tasks.is_error(column.score) else (100, "{:.1f}")
-    shown = form.format(scale * item.value)
+    mean = form.format(scale * item.value)
     if item.deviation is None:
-        return shown
+        return mean
     return _("{mean} ± {deviation}").format(
-        mean=shown, deviation=form.format(scale * item.deviation)
+        mean=mean, deviation=form.format(scale * item.deviation)
     )
 
 

@@ -55,7 +55,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
         "parameters": entry.parameters,
         "bytes": entry.bytes,
         "cpu_seconds_per_1000": entry.cpu,
-        "trained_on": [to_plain(seen) for seen in entry.trained_on],
+        "trained_on": [to_plain(overlap) for overlap in entry.trained_on],
     }
 
 
@@ -64,7 +64,7 @@ def _gains(entry: Entry, over: Entry | None) -> dict[str, Any]:
     if over is None:
         return {}
     gains = {name: entry.gain(over, name) for name in entry.scores}
-    return {name: found.to_json() for name, found in gains.items() if found is not None}
+    return {name: gain.to_json() for name, gain in gains.items() if gain is not None}
 
 
 def to_csv(found: Board, score: str = "", over: Entry | None = None) -> str:
@@ -102,8 +102,8 @@ def to_markdown(found: Board, score: str = "", over: Entry | None = None) -> str
     over: the entry that gains of the chosen score are measured over, in a column of their own.
     """
     score = score or found.score
-    shown = [score, *(name for name in found.names[:3] if name != score)]
-    heads = [_("System"), _("Kind"), _("Made from"), *map(tasks.score_title, shown)]
+    columns = [score, *(name for name in found.names[:3] if name != score)]
+    heads = [_("System"), _("Kind"), _("Made from"), *map(tasks.score_title, columns)]
     if over is not None:
         heads.append(_("Gain over {run}").format(run=over.run.name))
     heads += [_("Training time, s"), _("Size, MB"), _("CPU s / 1,000 documents")]
@@ -111,7 +111,7 @@ def to_markdown(found: Board, score: str = "", over: Entry | None = None) -> str
     lines = [heads, ["---"] * 3 + ["---:"] * (len(heads) - 3)]
     for entry in found.sorted_by(score):
         cells = [entry.run.name, term(entry.run.kind), entry.made_from]
-        cells += [_points(entry, name) for name in shown]
+        cells += [_points(entry, name) for name in columns]
         if over is not None:
             cells.append(gain_text(entry, over, score))
         megabytes = None if entry.bytes is None else entry.bytes / 1e6
@@ -125,7 +125,7 @@ def to_markdown(found: Board, score: str = "", over: Entry | None = None) -> str
     about = message.format(
         layer=found.layer, split=term(found.split), n=found.n, fingerprint=found.fingerprint
     )
-    if any(has_interval(entry, name) for entry in found.entries for name in shown):
+    if any(has_interval(entry, name) for entry in found.entries for name in columns):
         about = f"{about} {quality.interval_method()}"
     if found.where:
         about = f"{about} {_('Query: {query}.').format(query=found.where)}"
@@ -141,16 +141,16 @@ def gain_text(entry: Entry, over: Entry, score: str, signed: Signed = _signed) -
 
     signed: a number with its sign and a number of decimal places, as text.
     """
-    found = entry.gain(over, score)
-    if entry is over or found is None:
+    gain = entry.gain(over, score)
+    if entry is over or gain is None:
         return UNKNOWN
-    shown = signed(100 * found.absolute, 1) if is_fraction(score) else signed(found.absolute, 3)
-    if not found.errors_removed:
-        return shown
+    text = signed(100 * gain.absolute, 1) if is_fraction(score) else signed(gain.absolute, 3)
+    if not gain.errors_removed:
+        return text
     message = _("{gain} ({removed:.1f}% fewer errors)")
     if tasks.is_error(score):
         message = _("{gain} ({removed:.1f}% less error)")
-    return message.format(gain=shown, removed=100 * found.errors_removed)
+    return message.format(gain=text, removed=100 * gain.errors_removed)
 
 
 def cell(text: str) -> str:
@@ -163,18 +163,18 @@ def line(cells: Sequence[str]) -> str:
 
 def has_interval(entry: Entry, name: str) -> bool:
     """Whether a score of an entry is known with its 95% interval."""
-    found = entry.scores.get(name)
-    return found is not None and found.low is not None and found.high is not None
+    scored = entry.scores.get(name)
+    return scored is not None and scored.low is not None and scored.high is not None
 
 
 def _points(entry: Entry, name: str) -> str:
-    found = entry.scores.get(name)
-    if found is None or found.value is None:
+    scored = entry.scores.get(name)
+    if scored is None or scored.value is None:
         return UNKNOWN
-    shown = _percent if is_fraction(name) else "{:.3f}".format
-    if found.low is None or found.high is None:
-        return shown(found.value)
-    return f"{shown(found.value)} ({shown(found.low)}–{shown(found.high)})"
+    formatted = _percent if is_fraction(name) else "{:.3f}".format
+    if scored.low is None or scored.high is None:
+        return formatted(scored.value)
+    return f"{formatted(scored.value)} ({formatted(scored.low)}–{formatted(scored.high)})"
 
 
 def _percent(value: float) -> str:

@@ -84,17 +84,17 @@ def compare(
     for at, run in enumerate(chosen):
         watch.at(0.1 * at / len(chosen))
         info = tasks.info(results.task_of(run)).compared()
-        given = quality.evidence(project, run, split, info)
-        evidence.append(quality.matching(project, given, where))
+        system_evidence = quality.evidence(project, run, split, info)
+        evidence.append(quality.matching(project, system_evidence, where))
     fingerprint = _one_test_set(chosen, evidence, split)
     systems = _systems(project, chosen, evidence, split, watch.part(0.1, 0.3))
     info, first = evidence[0].info, systems[0]
     tested = _tested(first, score or info.main)
     by_slice = slices.ACCURACY if slices.ACCURACY in first.scores else info.main
-    found, both = [], list(combinations(systems, 2))
+    rows, both = [], list(combinations(systems, 2))
     for at, (left, right) in enumerate(both):
         part = watch.part(0.3 + 0.7 * at / len(both), 0.3 + 0.7 * (at + 1) / len(both))
-        found.append(pairs.pair(left, right, tested, by_slice, part))
+        rows.append(pairs.pair(left, right, tested, by_slice, part))
     return Comparison(
         split,
         len(evidence[0]),
@@ -103,7 +103,7 @@ def compare(
         info.definition,
         by_slice,
         tuple(systems),
-        pairs.corrected(found),
+        pairs.corrected(rows),
         run_settings.differing(chosen),
     )
 
@@ -113,10 +113,10 @@ def _systems(
 ) -> list[System]:
     """The runs with their scores, and what they were trained on of the test set."""
     systems, texts, count = [], TrainingTexts(project), len(chosen)
-    for at, (run, given) in enumerate(zip(chosen, evidence, strict=True)):
+    for at, (run, system_evidence) in enumerate(zip(chosen, evidence, strict=True)):
         part = watch.part(at / count, (at + 1) / count)
-        seen = texts.among(run, split, given.documents)
-        systems.append(replace(pairs.system(run, given, part), trained_on=seen))
+        trained_on = texts.among(run, split, system_evidence.documents)
+        systems.append(replace(pairs.system(run, system_evidence, part), trained_on=trained_on))
     return systems
 
 
@@ -174,12 +174,12 @@ def check_seen(chosen: Sequence[Run], split: str) -> None:
 
 def _one_test_set(chosen: Sequence[Run], evidence: Sequence[Evidence], split: str) -> str:
     """The fingerprint that all systems share. Raises WorkbenchError if they do not."""
-    prints = [fingerprint(given) for given in evidence]
+    prints = [fingerprint(system_evidence) for system_evidence in evidence]
     first = {row_id(document): document for document in evidence[0].documents}
-    for run, given, own in zip(chosen, evidence, prints, strict=True):
-        if own == prints[0] and len(given):
+    for run, system_evidence, own in zip(chosen, evidence, prints, strict=True):
+        if own == prints[0] and len(system_evidence):
             continue
-        theirs = {row_id(document): document for document in given.documents}
+        theirs = {row_id(document): document for document in system_evidence.documents}
         for lacks, has, ids, documents in (
             (run, chosen[0], first.keys() - theirs.keys(), first),
             (chosen[0], run, theirs.keys() - first.keys(), theirs),
@@ -202,7 +202,7 @@ def fingerprint(given: Evidence) -> str:
 
 
 def _other_set(lacks: Run, has: Run, keys: Sequence[str], split: str) -> WorkbenchError:
-    shown = ", ".join(keys[:NAMED]) + (", …" if len(keys) > NAMED else "")
+    listed = ", ".join(keys[:NAMED]) + (", …" if len(keys) > NAMED else "")
     template = ngettext(
         "The runs were not scored on the same test set: {n} {split} document has a prediction of "
         "{has!r}, but none of {lacks!r} ({keys}).",
@@ -210,7 +210,7 @@ def _other_set(lacks: Run, has: Run, keys: Sequence[str], split: str) -> Workben
         "of {has!r}, but none of {lacks!r} ({keys}).",
         len(keys),
     )
-    message = template.format(n=len(keys), split=split, has=has.name, lacks=lacks.name, keys=shown)
+    message = template.format(n=len(keys), split=split, has=has.name, lacks=lacks.name, keys=listed)
     return WorkbenchError(message, hint=_evaluate_first(lacks, split))
 
 

@@ -29,7 +29,7 @@ def comparison_report(found: Comparison) -> dict[str, Any]:
                 "run": system.run.name,
                 "kind": system.run.kind,
                 "scores": {name: score.to_json() for name, score in system.scores.items()},
-                "trained_on": [to_plain(seen) for seen in system.trained_on],
+                "trained_on": [to_plain(overlap) for overlap in system.trained_on],
             }
             for system in found.systems
         ],

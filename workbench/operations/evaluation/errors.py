@@ -107,35 +107,35 @@ def items(
     """
     layer = results.layer_of(project, run)
     info = tasks.info(results.task_of(run))
-    found = _scored(project, run, layer, split, ids)
-    answers = predict.stored(project, run, [scored.document for scored in found])
+    scored_documents = _scored(project, run, layer, split, ids)
+    answers = predict.stored(project, run, [scored.document for scored in scored_documents])
     known = _known(project, row_id(layer), ids)
-    given: dict[tuple[object, ...], ErrorItem] = {}
-    for scored in found:
+    by_identity: dict[tuple[object, ...], ErrorItem] = {}
+    for scored in scored_documents:
         document, id = scored.document, row_id(scored.document)
         if id in answers:
             for mistake in info.mistakes(document, scored.gold, answers[id]):
                 item = ErrorItem(id, document.key, _content(document, mistake), mistake)
-                given[item.identity] = replace(item, review=_still(known.get(item.identity)))
-    given_documents = {row_id(scored.document): scored.document for scored in found}
+                by_identity[item.identity] = replace(item, review=_still(known.get(item.identity)))
+    documents_by_id = {row_id(scored.document): scored.document for scored in scored_documents}
     for review in known.values():
-        shown = given_documents.get(review.document_id)
-        if shown is None or review.run_id != run.id or review.identity in given:
+        reviewed_document = documents_by_id.get(review.document_id)
+        if reviewed_document is None or review.run_id != run.id or review.identity in by_identity:
             continue
         if review.verdict == reviews.ACCEPTED:
-            text = _content(shown, review.mistake)
-            given[review.identity] = ErrorItem(
-                review.document_id, shown.key, text, review.mistake, review
+            text = _content(reviewed_document, review.mistake)
+            by_identity[review.identity] = ErrorItem(
+                review.document_id, reviewed_document.key, text, review.mistake, review
             )
-    return tuple(sorted(given.values(), key=_by_document))
+    return tuple(sorted(by_identity.values(), key=_by_document))
 
 
 def refreshed(
     project: Project, run: Run, split: str, given: Iterable[ErrorItem], ids: Collection[int]
 ) -> tuple[ErrorItem, ...]:
     """The list updated after the gold labels of a few documents have changed."""
-    kept = [item for item in given if item.document_id not in ids]
-    return tuple(sorted((*kept, *items(project, run, split, ids)), key=_by_document))
+    unchanged = [item for item in given if item.document_id not in ids]
+    return tuple(sorted((*unchanged, *items(project, run, split, ids)), key=_by_document))
 
 
 def _scored(
@@ -158,10 +158,10 @@ def _known(
 ) -> dict[tuple[object, ...], Review]:
     """The last review of each mistake, by its identity."""
     if ids is None:
-        found = reviews.reviews(project, layer_id)
+        rows = reviews.reviews(project, layer_id)
     else:
-        found = tuple(review for id in ids for review in reviews.reviews(project, layer_id, id))
-    return {review.identity: review for review in found}
+        rows = tuple(review for id in ids for review in reviews.reviews(project, layer_id, id))
+    return {review.identity: review for review in rows}
 
 
 def _still(review: Review | None) -> Review | None:
@@ -179,7 +179,7 @@ def _content(document: Document, mistake: Mistake) -> str:
 def arranged(given: Iterable[ErrorItem], wanted: Wanted) -> tuple[ErrorItem, ...]:
     """The errors that are wanted, in the wanted order."""
     needle = wanted.match.casefold()
-    found = [
+    matches = [
         item
         for item in given
         if (not wanted.kind or item.mistake.kind == wanted.kind)
@@ -191,14 +191,14 @@ def arranged(given: Iterable[ErrorItem], wanted: Wanted) -> tuple[ErrorItem, ...
         and (not needle or needle in item.text.casefold())
     ]
     if wanted.sort == CONFIDENCE:
-        found.sort(key=lambda item: (-item.mistake.confidence, _by_document(item)))
+        matches.sort(key=lambda item: (-item.mistake.confidence, _by_document(item)))
     elif wanted.sort == LOSS:
-        found.sort(key=lambda item: (-item.mistake.loss, _by_document(item)))
+        matches.sort(key=lambda item: (-item.mistake.loss, _by_document(item)))
     elif wanted.sort == KIND:
-        found.sort(key=lambda item: (KINDS.index(item.mistake.kind), -item.mistake.confidence))
+        matches.sort(key=lambda item: (KINDS.index(item.mistake.kind), -item.mistake.confidence))
     else:
-        found.sort(key=_by_document)
-    return tuple(found)
+        matches.sort(key=_by_document)
+    return tuple(matches)
 
 
 def _by_document(item: ErrorItem) -> tuple[int, tuple[int, int], str, str]:
@@ -239,22 +239,24 @@ class Detail:
 
     @property
     def scores(self) -> list[tuple[str, float]]:
-        given = self.prediction.get(DocumentLabels) if self.prediction is not None else None
-        rows = given.as_dict().items() if given is not None else ()
+        labels = self.prediction.get(DocumentLabels) if self.prediction is not None else None
+        rows = labels.as_dict().items() if labels is not None else ()
         return sorted(rows, key=lambda row: -row[1])
 
     @property
     def thresholds(self) -> Mapping[str, float]:
         """The probability from which each label is predicted; {} unless each has its own."""
-        given = self.prediction.get(LabelScores) if self.prediction is not None else None
-        return dict(zip(given.labels, given.thresholds, strict=True)) if given is not None else {}
+        scores = self.prediction.get(LabelScores) if self.prediction is not None else None
+        return (
+            dict(zip(scores.labels, scores.thresholds, strict=True)) if scores is not None else {}
+        )
 
     def words(self, place: tuple[int, int], asked: str = "") -> list[tuple[str, str, float]]:
         """(word, predicted label or "", probability) of each word in a range.
 
         For a question, every answer that was considered.
         """
-        found = self.prediction.words if self.prediction is not None else ()
+        words = self.prediction.words if self.prediction is not None else ()
         text = self.document.text
         answers = self.prediction.get(Answers) if self.prediction is not None else None
         if answers is not None:
@@ -265,7 +267,7 @@ class Detail:
             ]
         return [
             (text[word.start : word.end], word.label or "", word.score)
-            for word in found
+            for word in words
             if word.start < place[1] and word.end > place[0]
         ]
 
@@ -282,14 +284,14 @@ def detail_of(
     project: Project, layer: Layer, document_id: int, answer: Prediction | None
 ) -> Detail:
     """With any prediction. Raises KeyError if the document was deleted."""
-    shown = annotate.view(project, document_id)
+    view = annotate.view(project, document_id)
     names = {label.id: label.name for label in layer.labels}
-    rows = [row for row in shown.spans if row.layer_id == layer.id and row.label_id in names]
+    rows = [row for row in view.spans if row.layer_id == layer.id and row.label_id in names]
     gold = tuple(Span(r.start, r.end, names[r.label_id], r.field, id=r.id) for r in rows)
     ids = {(span.field, span.start, span.end, span.label): span.id or 0 for span in gold}
     predicted = answer.spans if answer is not None and layer.traits.in_text else ()
-    state = shown.states.get(row_id(layer), "pending")
-    return Detail(shown.document, state, gold, predicted, ids, answer)
+    state = view.states.get(row_id(layer), "pending")
+    return Detail(view.document, state, gold, predicted, ids, answer)
 
 
 def place_in_annotate(shown: Detail | None, mistake: Mistake) -> dict[str, object]:
@@ -316,8 +318,8 @@ def accept(project: Project, run: Run, item: ErrorItem, *, origin: object = None
     """Make the prediction gold at this place. Raises WorkbenchError if gold has changed there."""
     title = _("Accept prediction of {run}").format(run=run.name)
     layer = results.layer_of(project, run)
-    given = layer, item.document_id, item.mistake
-    reviews.accept(project, *given, title=title, run_id=run.id, origin=origin)
+    place = layer, item.document_id, item.mistake
+    reviews.accept(project, *place, title=title, run_id=run.id, origin=origin)
 
 
 def keep(project: Project, run: Run, item: ErrorItem, *, origin: object = None) -> None:

@@ -73,9 +73,9 @@ def models(project: Project, layer: Layer) -> tuple[tuple[str, str], ...]:
 
     A baseline that predicts the same for every text finds no label errors.
     """
-    found = []
+    names = []
     for task in tasks.fitting(layer):
-        found += [
+        names += [
             (PREFIX + baseline.id, _(baseline.title))
             for baseline in baselines.fitting(task)
             if not baseline.constant
@@ -87,8 +87,8 @@ def models(project: Project, layer: Layer) -> tuple[tuple[str, str], ...]:
             and run.layer_id == layer.id
             and results.task_of(run) == task.id
         ]
-        found += [(run.name, _("Settings of {run}").format(run=run.name)) for run in fitting]
-    return tuple(dict.fromkeys(found))
+        names += [(run.name, _("Settings of {run}").format(run=run.name)) for run in fitting]
+    return tuple(dict.fromkeys(names))
 
 
 def no_model(layer: Layer) -> str:
@@ -152,18 +152,18 @@ def prepare(
             hint=_("Choose one of: {known}.").format(known=", ".join(known)),
         )
     task, target, fold = _target(project, layer, model, seed)
-    given = given_labels(project, task, layer)
-    if len(given) < 2 * folds:
+    labelled = given_labels(project, task, layer)
+    if len(labelled) < 2 * folds:
         raise WorkbenchError(
             ngettext(
                 "Layer {layer!r} has {n} labelled document in train and dev; {least} are needed.",
                 "Layer {layer!r} has {n} labelled documents in train and dev; {least} are needed.",
-                len(given),
-            ).format(layer=layer_name, n=len(given), least=2 * folds),
+                len(labelled),
+            ).format(layer=layer_name, n=len(labelled), least=2 * folds),
             hint=_("Label more documents, or choose fewer folds."),
         )
-    parts = divided(given, folds, seed)
-    ids = [row_id(scored.document) for scored in given]
+    parts = divided(labelled, folds, seed)
+    ids = [row_id(scored.document) for scored in labelled]
     data = snapshot.write(project, layer.name, {"train": ids})
     splits = [_split(parts, number) for number in range(folds)]
     folder = scratch.make("folds")
@@ -180,7 +180,7 @@ def prepare(
         "folds": folds,
         "at": now(),
         "fold": {id: number for number, part in enumerate(parts) for id in part},
-        "given": {row_id(scored.document): scored.gold.to_json() for scored in given},
+        "given": {row_id(scored.document): scored.gold.to_json() for scored in labelled},
     }
     return PreparedFolds(layer, task, known[model], job, about)
 
@@ -237,9 +237,9 @@ def divided(given: Sequence[GoldDocument], folds: int, seed: int) -> list[list[i
 def _split(parts: Sequence[Sequence[int]], number: int) -> dict[str, list[int]]:
     rest = [id for other, part in enumerate(parts) if other != number for id in part]
     dev = rest[::HELD_OUT]
-    kept = set(dev)
+    dev_ids = set(dev)
     return {
-        "train": [id for id in rest if id not in kept],
+        "train": [id for id in rest if id not in dev_ids],
         "dev": dev,
         "test": list(parts[number]),
     }
@@ -280,10 +280,10 @@ def _keep(project: Project, prepared: PreparedFolds) -> Measured:
     lines = Path(prepared.job.params["output"]).read_bytes()
     draft.write_bytes(json.dumps(prepared.about).encode() + b"\n" + lines)
     draft.replace(path)
-    found = measured(project, prepared.layer)
-    if found is None:
+    measurement = measured(project, prepared.layer)
+    if measurement is None:
         raise WorkbenchError(_("The predictions of the folds cannot be read."))
-    return found
+    return measurement
 
 
 def measured(project: Project, layer: Layer) -> Measured | None:
@@ -291,15 +291,15 @@ def measured(project: Project, layer: Layer) -> Measured | None:
     try:
         with open(_file(project, row_id(layer)), encoding="utf-8") as file:
             head = json.loads(next(file))
-            found = {}
+            predictions = {}
             for line in file:
                 raw = json.loads(line)
-                found[raw["document_id"]] = (
+                predictions[raw["document_id"]] = (
                     raw["text_hash"],
                     Prediction.from_json(raw["prediction"]),
                 )
-        fold, given = ({int(id): v for id, v in head[name].items()} for name in ("fold", "given"))
+        fold, gold = ({int(id): v for id, v in head[name].items()} for name in ("fold", "given"))
         task, model = str(head["task"]), str(head["model"])
-        return Measured(task, model, int(head["folds"]), str(head["at"]), found, fold, given)
+        return Measured(task, model, int(head["folds"]), str(head["at"]), predictions, fold, gold)
     except (OSError, ValueError, KeyError, TypeError, StopIteration):
         return None

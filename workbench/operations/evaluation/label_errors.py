@@ -135,36 +135,37 @@ def ranking(project: Project, layer: Layer) -> Ranking | None:
 
     Run it in a thread.
     """
-    kept = folds.measured(project, layer)
-    if kept is None:
+    measured = folds.measured(project, layer)
+    if measured is None:
         return None
-    info = tasks.info(kept.task)
-    given = [
+    info = tasks.info(measured.task)
+    labelled = [
         label
-        for label in folds.given_labels(project, kept.task, layer)
-        if kept.predictions.get(label.document.id or 0, ("",))[0] == label.document.asked_hash
+        for label in folds.given_labels(project, measured.task, layer)
+        if measured.predictions.get(label.document.id or 0, ("",))[0] == label.document.asked_hash
     ]
-    answers = [kept.predictions[row_id(scored.document)][1] for scored in given]
+    answers = [measured.predictions[row_id(scored.document)][1] for scored in labelled]
     known = {review.identity: review for review in reviews.reviews(project, row_id(layer))}
     judge = _labels if layer.traits.has_labels else _numbers
-    found = judge(info, layer, given, answers, kept.fold)
-    rows = [_reviewed(suspect, known) for suspect in found.suspects]
-    rows += _decided(given, known, {row.identity for row in rows}, kept)
+    judged = judge(info, layer, labelled, answers, measured.fold)
+    rows = [_reviewed(suspect, known) for suspect in judged.suspects]
+    rows += _decided(labelled, known, {row.identity for row in rows}, measured)
     changed = sum(
-        kept.given.get(row_id(scored.document)) != _plain(scored.gold.to_json()) for scored in given
+        measured.given.get(row_id(scored.document)) != _plain(scored.gold.to_json())
+        for scored in labelled
     )
     rows.sort(key=lambda row: (row.margin, row.document_id, row.mistake.place or (0, 0)))
     return Ranking(
-        kept,
+        measured,
         tuple(rows),
-        found.share,
-        *found.interval,
-        units=found.units,
-        documents=len(given),
+        judged.share,
+        *judged.interval,
+        units=judged.units,
+        documents=len(labelled),
         changed=changed,
-        agreement=found.agreement,
-        correlation=found.correlation,
-        chance=found.chance,
+        agreement=judged.agreement,
+        correlation=judged.correlation,
+        chance=judged.chance,
     )
 
 
@@ -180,45 +181,45 @@ def _reviewed(suspect: Suspect, known: Mapping[tuple[object, ...], Review]) -> S
 
 
 def _decided(
-    given: Sequence[GoldDocument],
+    labelled: Sequence[GoldDocument],
     known: Mapping[tuple[object, ...], Review],
-    shown: set[tuple[object, ...]],
-    kept: Measured,
+    listed: set[tuple[object, ...]],
+    measured: Measured,
 ) -> Iterator[Suspect]:
     """Labels that were changed here: no longer suspect, but part of what was reviewed."""
-    documents = {row_id(scored.document): scored.document for scored in given}
+    documents = {row_id(scored.document): scored.document for scored in labelled}
     for identity, review in known.items():
         document = documents.get(review.document_id)
-        if review.verdict != reviews.CHANGED or document is None or identity in shown:
+        if review.verdict != reviews.CHANGED or document is None or identity in listed:
             continue
         mistake, id = review.mistake, review.document_id
         margin = 1 - 2 * mistake.confidence
         yield Suspect(
-            id, document.key, document.text, mistake, margin, kept.fold.get(id, 0), review
+            id, document.key, document.text, mistake, margin, measured.fold.get(id, 0), review
         )
 
 
 def _labels(
     info: TaskInfo,
     layer: Layer,
-    given: Sequence[GoldDocument],
+    labelled: Sequence[GoldDocument],
     answers: Sequence[Prediction],
     fold: Mapping[int, int],
 ) -> _Found:
     """By confident learning."""
-    found: list[Suspect] = []
+    suspects: list[Suspect] = []
     judged_units = []
-    for units in units_of(layer, given, answers):
+    for units in units_of(layer, labelled, answers):
         if not len(units.given):
             continue
         judged = learning.confident(units.given, units.probabilities, common=units.common)
         judged_units.append((units, judged))
         if units.place[0] is None:
-            found += _of_documents(given, units, judged, fold)
+            suspects += _of_documents(labelled, units, judged, fold)
         elif layer.traits.asks:
-            found += _of_answers(info, given, answers, units, judged, fold)
+            suspects += _of_answers(info, labelled, answers, units, judged, fold)
         else:
-            found += _of_words(info, given, answers, units, judged, fold)
+            suspects += _of_words(info, labelled, answers, units, judged, fold)
     total = sum(len(units.given) for units, _judged in judged_units)
     if not total:
         return _Found()
@@ -232,26 +233,26 @@ def _labels(
     interval: tuple[float | None, float | None] = None, None
     if _gain(agreement, chance or 0.0) >= GOOD_GAIN:
         share = sum(judged.share * len(units.given) for units, judged in judged_units) / total
-        interval = _interval(judged_units, len(given))
-    return _Found(found, share, interval, total, agreement, chance=chance)
+        interval = _interval(judged_units, len(labelled))
+    return _Found(suspects, share, interval, total, agreement, chance=chance)
 
 
 def _numbers(
     info: TaskInfo,
     layer: Layer,
-    given: Sequence[GoldDocument],
+    labelled: Sequence[GoldDocument],
     answers: Sequence[Prediction],
     fold: Mapping[int, int],
 ) -> _Found:
     """Numbers that are unusually far from their predictions."""
     pairs = [
         (scored, answer, answer.number)
-        for scored, answer in zip(given, answers, strict=True)
+        for scored, answer in zip(labelled, answers, strict=True)
         if answer.number is not None
     ]
     golds = [cast(Any, scored.gold).value for scored, _answer, _number in pairs]
     predicted = [number for _scored, _answer, number in pairs]
-    found = []
+    suspects = []
     for far, (scored, answer, _number) in zip(
         regression.distances(golds, predicted), pairs, strict=True
     ):
@@ -260,9 +261,11 @@ def _numbers(
         document, id = scored.document, row_id(scored.document)
         for mistake in info.mistakes(document, scored.gold, answer):
             margin = 1 - min(float(far), FARTHEST) / FAR
-            found.append(Suspect(id, document.key, document.text, mistake, margin, fold.get(id, 0)))
+            suspects.append(
+                Suspect(id, document.key, document.text, mistake, margin, fold.get(id, 0))
+            )
     correlation = regression.pearson(golds, predicted)
-    return _Found(found, None, (None, None), len(pairs), None, correlation)
+    return _Found(suspects, None, (None, None), len(pairs), None, correlation)
 
 
 def _interval(
@@ -287,13 +290,13 @@ def _share(units: Units, judged: learning.Confident, weights: np.ndarray) -> tup
 
 
 def _of_documents(
-    given: Sequence[GoldDocument],
+    labelled: Sequence[GoldDocument],
     units: Units,
     judged: learning.Confident,
     fold: Mapping[int, int],
 ) -> Iterator[Suspect]:
     for at in np.flatnonzero(judged.suspect):
-        document = given[units.document[at]].document
+        document = labelled[units.document[at]].document
         mine, theirs = int(units.given[at]), int(judged.guess[at])
         sure, own = (float(units.probabilities[at, number]) for number in (theirs, mine))
         kind = LABEL if units.names[0] else (MISSED if mine else SPURIOUS)
@@ -305,7 +308,7 @@ def _of_documents(
 
 def _of_words(
     info: TaskInfo,
-    given: Sequence[GoldDocument],
+    labelled: Sequence[GoldDocument],
     answers: Sequence[Prediction],
     units: Units,
     judged: learning.Confident,
@@ -317,7 +320,7 @@ def _of_words(
         start, end = _range(units.place[at])
         doubtful[int(units.document[at])].append((start, end, float(judged.margin[at])))
     for number, words in doubtful.items():
-        document, gold = given[number].document, given[number].gold
+        document, gold = labelled[number].document, labelled[number].gold
         for mistake in info.mistakes(document, gold, answers[number]):
             place = mistake.place or (0, 0)
             inside = [margin for start, end, margin in words if start < place[1] and end > place[0]]
@@ -333,7 +336,7 @@ def _range(place: tuple[int, int] | str | None) -> tuple[int, int]:
 
 def _of_answers(
     info: TaskInfo,
-    given: Sequence[GoldDocument],
+    labelled: Sequence[GoldDocument],
     answers: Sequence[Prediction],
     units: Units,
     judged: learning.Confident,
@@ -344,8 +347,8 @@ def _of_answers(
     for at in np.flatnonzero(judged.suspect):
         doubtful[int(units.document[at])][units.place[at]] = float(judged.margin[at])
     for number, questions in doubtful.items():
-        document, id = given[number].document, row_id(given[number].document)
-        for mistake in info.mistakes(document, given[number].gold, answers[number]):
+        document, id = labelled[number].document, row_id(labelled[number].document)
+        for mistake in info.mistakes(document, labelled[number].gold, answers[number]):
             margin = questions.get(mistake.gold or mistake.predicted)
             if margin is not None:
                 yield Suspect(id, document.key, document.text, mistake, margin, fold.get(id, 0))
@@ -361,8 +364,8 @@ def keep(project: Project, layer: Layer, suspect: Suspect, *, origin: object = N
 
 def skip(project: Project, layer: Layer, suspect: Suspect, *, origin: object = None) -> None:
     """Decide later."""
-    given = suspect.document_id, suspect.mistake
-    reviews.keep(project, layer, *given, verdict=reviews.SKIPPED, origin=origin)
+    place = suspect.document_id, suspect.mistake
+    reviews.keep(project, layer, *place, verdict=reviews.SKIPPED, origin=origin)
 
 
 def change(

@@ -50,37 +50,43 @@ def units_of(
 
 
 def _scores(names: Sequence[str], answer: Prediction) -> list[float]:
-    found = answer.get(DocumentLabels)
-    scores = found.as_dict() if found is not None else {}
+    labels = answer.get(DocumentLabels)
+    scores = labels.as_dict() if labels is not None else {}
     return [scores.get(name, 0.0) for name in names]
 
 
-def _classes(layer: Layer, given: Sequence[GoldDocument], answers: Sequence[Prediction]) -> Units:
+def _classes(
+    layer: Layer, labelled: Sequence[GoldDocument], answers: Sequence[Prediction]
+) -> Units:
     names = layer.names
-    rows = [names.index(next(iter(scored.gold.labels()))) for scored in given]
+    rows = [names.index(next(iter(scored.gold.labels()))) for scored in labelled]
     scores = np.array([_scores(names, answer) for answer in answers]).reshape(-1, len(names))
-    return Units(names, np.array(rows, int), scores, np.arange(len(given)), (None,) * len(given))
+    return Units(
+        names, np.array(rows, int), scores, np.arange(len(labelled)), (None,) * len(labelled)
+    )
 
 
 def _binary(
-    layer: Layer, given: Sequence[GoldDocument], answers: Sequence[Prediction]
+    layer: Layer, labelled: Sequence[GoldDocument], answers: Sequence[Prediction]
 ) -> Iterator[Units]:
     """Every label on its own: absent (0) or present (1)."""
-    scores = np.array([_scores(layer.names, answer) for answer in answers]).reshape(len(given), -1)
+    scores = np.array([_scores(layer.names, answer) for answer in answers]).reshape(
+        len(labelled), -1
+    )
     for at, name in enumerate(layer.names):
-        has = np.array([name in set(scored.gold.labels()) for scored in given], int)
+        has = np.array([name in set(scored.gold.labels()) for scored in labelled], int)
         both = np.stack([1 - scores[:, at], scores[:, at]], axis=1)
-        yield Units((NO_LABEL, name), has, both, np.arange(len(given)), (None,) * len(given))
+        yield Units((NO_LABEL, name), has, both, np.arange(len(labelled)), (None,) * len(labelled))
 
 
-def _words(layer: Layer, given: Sequence[GoldDocument], answers: Sequence[Prediction]) -> Units:
+def _words(layer: Layer, labelled: Sequence[GoldDocument], answers: Sequence[Prediction]) -> Units:
     """Every word with its label. The probability of a label that is given but not predicted is at
     most the rest; that is what it gets, so that thresholds are cautious.
     """
     names = (NO_LABEL, *layer.names)
     number = {name: at for at, name in enumerate(names)}
     rows, scores, documents, places = [], [], [], []
-    for at, (scored, answer) in enumerate(zip(given, answers, strict=True)):
+    for at, (scored, answer) in enumerate(zip(labelled, answers, strict=True)):
         gold = _gold_words(scored.gold, [(word.start, word.end) for word in answer.words])
         for word, label in zip(answer.words, gold, strict=True):
             if label is None and not layer.traits.several:
@@ -99,28 +105,32 @@ def _words(layer: Layer, given: Sequence[GoldDocument], answers: Sequence[Predic
 
 def _gold_words(gold: Any, words: Sequence[tuple[int, int]]) -> list[str | None]:
     """The label of the gold span that covers each word."""
-    found: list[str | None] = [None] * len(words)
+    labels: list[str | None] = [None] * len(words)
     for span in gold.spans:
         for at, (start, end) in enumerate(words):
             if start < span.end and span.start < end:
-                found[at] = span.label
-    return found
+                labels[at] = span.label
+    return labels
 
 
-def _answers(given: Sequence[GoldDocument], answers: Sequence[Prediction]) -> Units:
+def _answers(labelled: Sequence[GoldDocument], answers: Sequence[Prediction]) -> Units:
     """Every question. Each has an answer of its own, so there are no labels that several share:
     the threshold is the mean probability of all given answers.
     """
     rows, documents, questions = [], [], []
-    for at, (scored, answer) in enumerate(zip(given, answers, strict=True)):
-        found, gold = answer.get(Answers), cast(Any, scored.gold)
-        for asked in gold.questions:
-            predicted = found.to(asked.question) if found is not None else None
+    for at, (scored, answer) in enumerate(zip(labelled, answers, strict=True)):
+        predicted_answers, gold = answer.get(Answers), cast(Any, scored.gold)
+        for gold_question in gold.questions:
+            predicted = (
+                predicted_answers.to(gold_question.question)
+                if predicted_answers is not None
+                else None
+            )
             if predicted is None:
                 continue
-            rows.append(_given_and_other(asked.ranges, predicted))
+            rows.append(_given_and_other(gold_question.ranges, predicted))
             documents.append(at)
-            questions.append(asked.question)
+            questions.append(gold_question.question)
     table = np.array(rows).reshape(-1, 2)
     zeros = np.zeros(len(rows), int)
     return Units((GIVEN, OTHER), zeros, table, np.array(documents, int), tuple(questions), True)

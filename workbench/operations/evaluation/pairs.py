@@ -208,40 +208,40 @@ def _row(
     correct: tuple[bool, bool],
 ) -> PairRow:
     """A correct prediction is shown as what the other one missed of gold."""
-    said = [info.error(document, gold, answer) for answer in answers]
-    shown = said[1] if correct[0] else said[0]
+    texts_of = [info.error(document, gold, answer) for answer in answers]
+    error = texts_of[1] if correct[0] else texts_of[0]
     texts = [
-        shown.gold if ok else error_text.predicted
-        for error_text, ok in zip(said, correct, strict=True)
+        error.gold if ok else error_text.predicted
+        for error_text, ok in zip(texts_of, correct, strict=True)
     ]
-    return PairRow(row_id(document), document.key, document.text[:160], shown.gold, *texts)
+    return PairRow(row_id(document), document.key, document.text[:160], error.gold, *texts)
 
 
-def _plain(given: Evidence) -> Statistic | None:
+def _plain(evidence: Evidence) -> Statistic | None:
     """The statistic without rankings, which take too long for 10,000 samples."""
-    if given.statistic is None:
+    if evidence.statistic is None:
         return None
-    return given.statistic.taken(np.arange(len(given)))
+    return evidence.statistic.taken(np.arange(len(evidence)))
 
 
-def _is_ranking(given: Evidence, score: str) -> bool:
+def _is_ranking(evidence: Evidence, score: str) -> bool:
     """Whether only the statistic with rankings has the score."""
-    plain = _plain(given)
-    return plain is not None and score not in plain(np.ones((1, len(given)), np.float32))
+    plain = _plain(evidence)
+    return plain is not None and score not in plain(np.ones((1, len(evidence)), np.float32))
 
 
-def _statistic(given: Evidence, score: str) -> Statistic | None:
+def _statistic(evidence: Evidence, score: str) -> Statistic | None:
     """The statistic with the score; without rankings unless it is one."""
-    return given.statistic if _is_ranking(given, score) else _plain(given)
+    return evidence.statistic if _is_ranking(evidence, score) else _plain(evidence)
 
 
-def _rounds(given: Evidence, score: str) -> int:
+def _rounds(evidence: Evidence, score: str) -> int:
     """Number of rounds of a test; fewer for a ranking, which takes a pass over the documents for
     each label.
     """
-    if given.statistic is None or not _is_ranking(given, score):
+    if evidence.statistic is None or not _is_ranking(evidence, score):
         return paired.ROUNDS
-    return paired.rounds_for(len(given) * len(given.statistic.labels))
+    return paired.rounds_for(len(evidence) * len(evidence.statistic.labels))
 
 
 def _pooled(first: Evidence, second: Evidence, score: str) -> Statistic:
@@ -252,10 +252,10 @@ def _pooled(first: Evidence, second: Evidence, score: str) -> Statistic:
         golds=(*first.golds, *second.golds),
         predictions=(*first.predictions, *second.predictions),
     )
-    found = _statistic(both, score)
-    if found is None:
+    statistic = _statistic(both, score)
+    if statistic is None:
         raise TypeError(f"{first.info.id} has no statistic")
-    return found
+    return statistic
 
 
 def _by_label(
@@ -264,8 +264,8 @@ def _by_label(
     """Labels that occur in gold or predictions, largest difference first."""
     if drawn is None:
         return ()
-    given = left.evidence
-    support = [label for gold in given.golds for label in gold.labels()]
+    evidence = left.evidence
+    support = [label for gold in evidence.golds for label in gold.labels()]
     used = [label for label in drawn.labels if label in left.labels or label in right.labels]
     rows = [
         PartDifference(
@@ -301,20 +301,20 @@ def _by_slice(
         whole = np.ones((1, len(chosen)), np.float32)
         left, right = (float(side(whole)[score][0]) for side in sides)
         documents = tuple(ids[at] for at in chosen)
-        found = drawn.scores[score]
-        rows.append(PartDifference(name, len(chosen), left, right, found, documents=documents))
+        difference = drawn.scores[score]
+        rows.append(PartDifference(name, len(chosen), left, right, difference, documents=documents))
     return _sorted(rows)
 
 
 def _sorted(rows: Sequence[PartDifference]) -> tuple[PartDifference, ...]:
     """Lowest p first, with p corrected for the number of rows."""
     adjusted = _holm([row.difference.p for row in rows])
-    found = [replace(row, holm=value) for row, value in zip(rows, adjusted, strict=True)]
+    corrected = [replace(row, holm=value) for row, value in zip(rows, adjusted, strict=True)]
     order = lambda row: (  # noqa: E731
         1.0 if row.difference.p is None else row.difference.p,
         -abs(row.difference.value or 0.0),
     )
-    return tuple(sorted(found, key=order))
+    return tuple(sorted(corrected, key=order))
 
 
 def corrected(pairs: Sequence[Pair]) -> tuple[Pair, ...]:

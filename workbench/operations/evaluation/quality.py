@@ -63,12 +63,12 @@ class Evidence:
     @cached_property
     def statistic(self) -> Statistic | None:
         """The scores of the task, and those of pronouns where the documents ask for them."""
-        found, pronouns = self.of_task, pronoun_counts(self)
-        if found is None or pronouns is None:
-            return found
+        statistic, pronouns = self.of_task, pronoun_counts(self)
+        if statistic is None or pronouns is None:
+            return statistic
         from workbench.metrics.gap import WithPronouns
 
-        return WithPronouns(found, pronouns)
+        return WithPronouns(statistic, pronouns)
 
 
 def evidence(project: Project, run: Run, split: str, info: TaskInfo | None = None) -> Evidence:
@@ -76,9 +76,9 @@ def evidence(project: Project, run: Run, split: str, info: TaskInfo | None = Non
 
     info: whose gold and scores, by default those of the run's task.
     """
-    found = results.scored(project, run, split, info)
-    answers = predict.stored(project, run, [scored.document for scored in found])
-    return evidence_of(project, run, split, found, answers, info)
+    documents = results.scored(project, run, split, info)
+    answers = predict.stored(project, run, [scored.document for scored in documents])
+    return evidence_of(project, run, split, documents, answers, info)
 
 
 def evidence_of(
@@ -115,14 +115,14 @@ def matching(project: Project, given: Evidence, where: str) -> Evidence:
     """The documents that match a query alone; all for "". Raises QueryError."""
     if not where.strip():
         return given
-    found = frozenset(queries.matching(project, where, [row_id(item) for item in given.documents]))
-    kept = [at for at, item in enumerate(given.documents) if item.id in found]
+    ids = frozenset(queries.matching(project, where, [row_id(item) for item in given.documents]))
+    positions = [at for at, item in enumerate(given.documents) if item.id in ids]
     return replace(
         given,
-        documents=tuple(given.documents[at] for at in kept),
-        golds=tuple(given.golds[at] for at in kept),
-        predictions=tuple(given.predictions[at] for at in kept),
-        files=tuple(given.files[at] for at in kept) if given.files else (),
+        documents=tuple(given.documents[at] for at in positions),
+        golds=tuple(given.golds[at] for at in positions),
+        predictions=tuple(given.predictions[at] for at in positions),
+        files=tuple(given.files[at] for at in positions) if given.files else (),
     )
 
 
@@ -132,14 +132,14 @@ def pronoun_counts(given: Evidence) -> PronounCounts | None:
     """
     asks = [document.choices[-1:] == (NEITHER,) for document in given.documents]
     genders = [str(document.meta.get(GENDER, "")) for document in given.documents]
-    if not any(asked and gender for asked, gender in zip(asks, genders, strict=True)):
+    if not any(is_asked and gender for is_asked, gender in zip(asks, genders, strict=True)):
         return None
     from workbench.metrics.gap import PronounCounts
 
     names = [choice_names(len(document.choices) - 1) for document in given.documents]
     gold = [
-        frozenset({gold.label} & {*known}) if asked else None
-        for asked, gold, known in zip(asks, given.golds, names, strict=True)
+        frozenset({gold.label} & {*known}) if is_asked else None
+        for is_asked, gold, known in zip(asks, given.golds, names, strict=True)
     ]
     predicted = [
         frozenset({*(answer.labels or ())} & {*known})
@@ -153,15 +153,15 @@ def other_splits(project: Project, run: Run, split: str) -> tuple[Evidence, ...]
 
     Test only after its score was asked for.
     """
-    found = []
+    splits = []
     for other in SPLITS:
         if other == split or (other == "test" and not run.seen_test):
             continue
         documents = results.scored(project, run, other)
         answers = predict.stored(project, run, [scored.document for scored in documents])
         if documents and len(answers) == len(documents):
-            found.append(evidence_of(project, run, other, documents, answers))
-    return tuple(found)
+            splits.append(evidence_of(project, run, other, documents, answers))
+    return tuple(splits)
 
 
 def interval_method(intervals: Intervals | None = None) -> str:
@@ -202,8 +202,8 @@ def with_intervals(evaluation: Evaluation, given: Evidence, watch: Watch = QUIET
         own = own_interval(given, evaluation.scores)
         return replace(evaluation, intervals=own)
     used = {row.label for row in given.info.per_label(given.golds, given.predictions)}
-    shown = [label for label in given.statistic.labels if label in used]
-    measured = bootstrap.intervals(given.statistic, len(given), reported=shown, watch=watch)
+    labels = [label for label in given.statistic.labels if label in used]
+    measured = bootstrap.intervals(given.statistic, len(given), reported=labels, watch=watch)
     return evaluation.with_intervals(measured)
 
 
@@ -251,12 +251,12 @@ def calibrated(
     raw = given.predictions
     if used:
         raw = tuple(info.rescaled(prediction, 1 / in_use) for prediction in raw)
-    found = info.confidences(given.golds, raw)
-    if found is None or not len(found[0]):
+    decisions = info.confidences(given.golds, raw)
+    if decisions is None or not len(decisions[0]):
         return None
-    before = reliability(found[0], found[1])
-    documents = [_by_bin(given, before, found[2])]
-    binned = [BinnedDecisions.of(before, *found, len(given))]
+    before = reliability(decisions[0], decisions[1])
+    documents = [_by_bin(given, before, decisions[2])]
+    binned = [BinnedDecisions.of(before, *decisions, len(given))]
     temperature = in_use if used else fitted
     after = None
     if temperature is not None:
@@ -271,12 +271,12 @@ def calibrated(
     return Calibrated(before, after, temperature or 1.0, used, can, tuple(documents), intervals)
 
 
-def _by_bin(given: Evidence, shown: Reliability, rows: np.ndarray) -> tuple[tuple[int, ...], ...]:
+def _by_bin(evidence: Evidence, bins: Reliability, rows: np.ndarray) -> tuple[tuple[int, ...], ...]:
     """Ids of the documents in each bin; rows int (M,): the document of each decision."""
-    ids = [row_id(document) for document in given.documents]
+    ids = [row_id(document) for document in evidence.documents]
     return tuple(
-        tuple(dict.fromkeys(ids[at] for at in rows[shown.members == number]))
-        for number in range(len(shown.count))
+        tuple(dict.fromkeys(ids[at] for at in rows[bins.members == number]))
+        for number in range(len(bins.count))
     )
 
 
@@ -336,12 +336,12 @@ def label_curves(given: Evidence) -> tuple[LabelCurves, ...]:
             for label, scores, gold, precision, area in columns
             if gold.any()
         )
-    found = given.info.confidences(given.golds, given.predictions)
-    if found is None or not len(found[0]):
+    decisions = given.info.confidences(given.golds, given.predictions)
+    if decisions is None or not len(decisions[0]):
         return ()
     counts = np.array([len([*gold.labels()]) for gold in given.golds], np.float64)
-    curve = curves.precision_recall(found[0], found[1], gold=int(counts.sum()))
-    ranked = DecisionRanking.of(*found, counts)
+    curve = curves.precision_recall(decisions[0], decisions[1], gold=int(counts.sum()))
+    ranked = DecisionRanking.of(*decisions, counts)
     (area,) = measured_columns(ranked, len(given), ["average_precision"])["average_precision"]
     return (LabelCurves(_("all labels"), curve, None, area, UNKNOWN),)
 
@@ -355,10 +355,10 @@ def pooled_curves(given: Evidence) -> tuple[LabelCurves, ...]:
     from workbench.metrics.evaluation import UNKNOWN
     from workbench.metrics.label_counts import LabelCounts
 
-    found = given.of_task
-    if not isinstance(found, LabelCounts) or found.scores is None or len(found.labels) < 2:
+    counts = given.of_task
+    if not isinstance(counts, LabelCounts) or counts.scores is None or len(counts.labels) < 2:
         return ()
-    scores, gold = found.scores.ravel(), found.gold.ravel() > 0
+    scores, gold = counts.scores.ravel(), counts.gold.ravel() > 0
     if not gold.any():
         return ()
     drawn = curves.precision_recall(scores, gold), curves.roc(scores, gold)
@@ -370,7 +370,7 @@ def thresholds(predictions: Sequence[Prediction]) -> dict[str, float]:
     from workbench.text.fields import LabelScores
 
     first = next(
-        (found for prediction in predictions if (found := prediction.get(LabelScores))), None
+        (scores for prediction in predictions if (scores := prediction.get(LabelScores))), None
     )
     return dict(zip(first.labels, first.thresholds, strict=True)) if first is not None else {}
 
@@ -391,26 +391,26 @@ def wrong_at(given: Evidence, label: str, threshold: float) -> list[int]:
 
     if not isinstance(given.of_task, LabelCounts):
         return _wrong_spans(given, threshold)
-    found = []
+    wrong = []
     for at, (gold, prediction) in enumerate(zip(given.golds, given.predictions, strict=True)):
         scores = prediction.get(DocumentLabels)
         known = scores.as_dict() if scores is not None else {}
         right = set(gold.labels())
-        asked = {label} if label else known.keys() | right
-        if any((known.get(name, 0.0) >= threshold) != (name in right) for name in asked):
-            found.append(at)
-    return found
+        labels = {label} if label else known.keys() | right
+        if any((known.get(name, 0.0) >= threshold) != (name in right) for name in labels):
+            wrong.append(at)
+    return wrong
 
 
-def _wrong_spans(given: Evidence, threshold: float) -> list[int]:
+def _wrong_spans(evidence: Evidence, threshold: float) -> list[int]:
     import numpy as np
 
-    columns = given.info.confidences(given.golds, given.predictions)
+    columns = evidence.info.confidences(evidence.golds, evidence.predictions)
     if columns is None:
         return []
     confidence, right, rows = columns
-    kept, n = confidence >= threshold, len(given)
-    spurious = np.bincount(rows[kept & ~right], minlength=n)
-    hits = np.bincount(rows[kept & right], minlength=n)
-    gold = np.array([len([*gold.labels()]) for gold in given.golds], np.int64)
+    above, n = confidence >= threshold, len(evidence)
+    spurious = np.bincount(rows[above & ~right], minlength=n)
+    hits = np.bincount(rows[above & right], minlength=n)
+    gold = np.array([len([*gold.labels()]) for gold in evidence.golds], np.int64)
     return [int(at) for at in np.flatnonzero((spurious > 0) | (hits < gold))]

@@ -38,17 +38,17 @@ def quality_report(
     patterns, conditions: regular expressions and queries of further slices. Parts that do not exist
     are None or empty.
     """
-    given = quality.with_queries(project, quality.evidence(project, run, split), conditions)
-    dev = given if split == "dev" else quality.evidence(project, run, "dev")
+    evidence = quality.with_queries(project, quality.evidence(project, run, split), conditions)
+    dev = evidence if split == "dev" else quality.evidence(project, run, "dev")
     can = run_folders.has_model(project, run.id)
     in_use = calibration.temperature(project, run)
     training = training_curves(project, run.id)
     return {
-        "confusion": _confusion(project, run, given),
-        "calibration": _calibrated(quality.calibrated(given, dev, in_use, can_scale=can)),
-        "curves": [_curves(label_curve) for label_curve in quality.label_curves(given)],
-        "pronouns": to_plain(pronoun_scores(given)),
-        "slices": _slices(slices(given, patterns, quality.other_splits(project, run, split))),
+        "confusion": _confusion(project, run, evidence),
+        "calibration": _calibrated(quality.calibrated(evidence, dev, in_use, can_scale=can)),
+        "curves": [_curves(label_curve) for label_curve in quality.label_curves(evidence)],
+        "pronouns": to_plain(pronoun_scores(evidence)),
+        "slices": _slices(slices(evidence, patterns, quality.other_splits(project, run, split))),
         "training": to_plain(training) if training is not None else None,
     }
 
@@ -64,10 +64,10 @@ def pronoun_scores(given: Evidence) -> GapScores | None:
 def fit_temperature(project: Project, run: Run) -> float | None:
     """Fit the temperature of a run on dev and use it from now on; None if it has none."""
     dev = quality.evidence(project, run, "dev")
-    found = quality.calibrated(dev, dev, 1.0, can_scale=True)
-    if found is None or not found.can_scale:
+    calibrated = quality.calibrated(dev, dev, 1.0, can_scale=True)
+    if calibrated is None or not calibrated.can_scale:
         return None
-    value = found.temperature * calibration.temperature(project, run)
+    value = calibrated.temperature * calibration.temperature(project, run)
     calibration.set_temperature(project, run.id, value)
     return value
 
@@ -105,31 +105,39 @@ def change_thresholds(
     return known
 
 
-def _confusion(project: Project, run: Run, given: Evidence) -> dict[str, Any] | None:
+def _confusion(project: Project, run: Run, evidence: Evidence) -> dict[str, Any] | None:
     from workbench.operations.evaluation.scoring import GoldDocument
 
-    pairs = zip(given.documents, given.golds, strict=True)
-    found = [GoldDocument(document, gold) for document, gold in pairs]
+    pairs = zip(evidence.documents, evidence.golds, strict=True)
+    documents = [GoldDocument(document, gold) for document, gold in pairs]
     names = results.layer_of(project, run).names
-    matrix = results.confusion(results.task_of(run), names, found, given.predictions)
+    matrix = results.confusion(results.task_of(run), names, documents, evidence.predictions)
     return matrix.to_json() if matrix is not None else None
 
 
-def _calibrated(found: Calibrated | None) -> dict[str, Any] | None:
-    if found is None:
+def _calibrated(calibrated: Calibrated | None) -> dict[str, Any] | None:
+    if calibrated is None:
         return None
     return {
-        "temperature": found.temperature if found.after is not None else None,
-        "in_use": found.in_use,
-        "before": _bins(found.before, found.intervals[0]),
-        "after": _bins(found.after, found.intervals[1]) if found.after is not None else None,
+        "temperature": calibrated.temperature if calibrated.after is not None else None,
+        "in_use": calibrated.in_use,
+        "before": _bins(calibrated.before, calibrated.intervals[0]),
+        "after": _bins(calibrated.after, calibrated.intervals[1])
+        if calibrated.after is not None
+        else None,
     }
 
 
-def _bins(found: Reliability, intervals: BinnedIntervals) -> dict[str, Any]:
-    columns = zip(found.count, found.confidence, found.correct, intervals.correct, strict=True)
+def _bins(reliability: Reliability, intervals: BinnedIntervals) -> dict[str, Any]:
+    columns = zip(
+        reliability.count,
+        reliability.confidence,
+        reliability.correct,
+        intervals.correct,
+        strict=True,
+    )
     return {
-        "ece": found.error,
+        "ece": reliability.error,
         "ece_interval": _interval(intervals.error),
         "bins": [
             {
@@ -143,15 +151,15 @@ def _bins(found: Reliability, intervals: BinnedIntervals) -> dict[str, Any]:
     }
 
 
-def _curves(found: LabelCurves) -> dict[str, Any]:
-    pr, roc = found.precision_recall, found.roc
+def _curves(label_curves: LabelCurves) -> dict[str, Any]:
+    pr, roc = label_curves.precision_recall, label_curves.roc
     return {
-        "label": found.label,
-        "threshold": found.threshold,
+        "label": label_curves.label,
+        "threshold": label_curves.threshold,
         "average_precision": pr.area,
-        "average_precision_interval": _interval(found.average_precision),
+        "average_precision_interval": _interval(label_curves.average_precision),
         "roc_auc": roc.area if roc is not None else None,
-        "roc_auc_interval": _interval(found.roc_auc),
+        "roc_auc_interval": _interval(label_curves.roc_auc),
         "precision_recall": _points(pr, "recall", "precision"),
         "roc": _points(roc, "false_positive_rate", "true_positive_rate") if roc else [],
     }
@@ -170,8 +178,8 @@ def _number(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _slices(found: Slices | None) -> dict[str, Any] | None:
-    if found is None:
+def _slices(table: Slices | None) -> dict[str, Any] | None:
+    if table is None:
         return None
     rows = [
         {
@@ -180,12 +188,12 @@ def _slices(found: Slices | None) -> dict[str, Any] | None:
             "split": row.split,
             "documents": list(row.documents),
         }
-        for row in found.rows
+        for row in table.rows
     ]
     return {
-        "score": found.score,
-        "value": found.whole,
-        "n": found.n,
+        "score": table.score,
+        "value": table.whole,
+        "n": table.n,
         "rows": rows,
-        "left_out": [{"name": name, "n": n} for name, n in found.left_out.items()],
+        "left_out": [{"name": name, "n": n} for name, n in table.left_out.items()],
     }

@@ -51,18 +51,18 @@ class Review:
 
 def reviews(project: Project, layer_id: int, document_id: int | None = None) -> tuple[Review, ...]:
     """The reviews of a layer, oldest first; those that cannot be read are left out."""
-    found = []
+    rows = []
     for flag in flags.starting_with(project.db, PREFIX, document_id):
         try:
             raw = json.loads(flag.name[len(PREFIX) :])
             if raw["layer"] != layer_id:
                 continue
             mistake = Mistake.from_json(raw["mistake"])
-            given = raw["verdict"], mistake, raw["run"], flag.at
-            found.append(Review(flag.id, flag.document_id, layer_id, *given))
+            details = raw["verdict"], mistake, raw["run"], flag.at
+            rows.append(Review(flag.id, flag.document_id, layer_id, *details))
         except (ValueError, KeyError, TypeError):
             continue  # written by a later version
-    return tuple(found)
+    return tuple(rows)
 
 
 def keep(
@@ -190,11 +190,11 @@ def _replace_span(
 ) -> None:
     db, layer_id = project.db, row_id(layer)
     if mistake.at is not None:
-        wanted = (layer_id, mistake.field, *mistake.at, old)
+        place = (layer_id, mistake.field, *mistake.at, old)
         rows = [
             row.id
             for row in annotation_rows.spans(db, document_id)
-            if (row.layer_id, row.field, row.start, row.end, row.label_id) == wanted
+            if (row.layer_id, row.field, row.start, row.end, row.label_id) == place
         ]
         if not rows:
             raise WorkbenchError(_("The gold label at this place has changed since."))

@@ -79,8 +79,8 @@ def slices(
         return None
     exact = _exact(given, np.arange(n))
     score = ACCURACY if ACCURACY in exact else given.info.main
-    asked = dict(_asked(given, patterns))
-    chosen = {**members(given), **_slices(asked, n)}
+    queried = dict(_asked(given, patterns))
+    chosen = {**members(given), **_slices(queried, n)}
     whole = exact[score]
     ids = [row_id(document) for document in given.documents]
     rows = [
@@ -93,44 +93,46 @@ def slices(
         for score in _measured(given, score, chosen, whole)
     ]
     rows += [_whole(other, score) for other in others if len(other) >= LEAST]
-    left_out = {name: len(found) for name, found in asked.items() if name not in chosen}
+    left_out = {name: len(rows) for name, rows in queried.items() if name not in chosen}
     return Slices(score, whole, n, tuple(rows), left_out)
 
 
 def _measured(
-    given: Evidence, score: str, chosen: Mapping[str, np.ndarray], whole: float
+    evidence: Evidence, score: str, chosen: Mapping[str, np.ndarray], whole: float
 ) -> Sequence[SliceScore]:
-    if given.statistic is None:
+    if evidence.statistic is None:
         plain = [
-            SliceScore(name, len(rows), _exact(given, rows)[score], None, None)
+            SliceScore(name, len(rows), _exact(evidence, rows)[score], None, None)
             for name, rows in chosen.items()
         ]
         return sorted(plain, key=lambda item: item.value)
-    found = measured(given.statistic, score, chosen, len(given))
-    below = [item for item in found if item.value < whole]
-    return [*below, *(item for item in reversed(found) if item.value >= whole)]
+    scores = measured(evidence.statistic, score, chosen, len(evidence))
+    below = [item for item in scores if item.value < whole]
+    return [*below, *(item for item in reversed(scores) if item.value >= whole)]
 
 
-def _exact(given: Evidence, rows: np.ndarray) -> dict[str, float]:
+def _exact(evidence: Evidence, rows: np.ndarray) -> dict[str, float]:
     """Every score of the documents at the positions `rows` int (K,), which may be all."""
-    if given.statistic is None:
-        golds, answers = ([side[at] for at in rows] for side in (given.golds, given.predictions))
-        return given.info.score(golds, answers)
-    every = given.statistic if len(rows) == len(given) else given.statistic.taken(rows)
-    found = every(np.ones((1, len(rows)), np.float32))
-    return {name: float(values[0]) for name, values in found.items() if values.ndim == 1}
+    if evidence.statistic is None:
+        golds, answers = (
+            [side[at] for at in rows] for side in (evidence.golds, evidence.predictions)
+        )
+        return evidence.info.score(golds, answers)
+    every = evidence.statistic if len(rows) == len(evidence) else evidence.statistic.taken(rows)
+    scores = every(np.ones((1, len(rows)), np.float32))
+    return {name: float(values[0]) for name, values in scores.items() if values.ndim == 1}
 
 
-def _whole(given: Evidence, score: str) -> Slice:
+def _whole(evidence: Evidence, score: str) -> Slice:
     """Another split, all documents of it, without a test."""
-    n, low, high = len(given), None, None
-    if given.statistic is not None:
-        plain = given.statistic.taken(np.arange(n))
+    n, low, high = len(evidence), None, None
+    if evidence.statistic is not None:
+        plain = evidence.statistic.taken(np.arange(n))
         low, high = map(float, bounds(resampled(plain, n, seed=SEED)[score]))
-    name = _("split: {split}").format(split=term(given.split))
-    ids = tuple(row_id(document) for document in given.documents)
-    value = _exact(given, np.arange(n))[score]
-    return Slice(name, SliceScore(name, n, value, low, high), ids, False, given.split)
+    name = _("split: {split}").format(split=term(evidence.split))
+    ids = tuple(row_id(document) for document in evidence.documents)
+    value = _exact(evidence, np.arange(n))[score]
+    return Slice(name, SliceScore(name, n, value, low, high), ids, False, evidence.split)
 
 
 def members(given: Evidence) -> dict[str, np.ndarray]:
@@ -145,29 +147,29 @@ def _slices(every: Mapping[str, np.ndarray], n: int) -> dict[str, np.ndarray]:
     return {name: rows for name, rows in every.items() if LEAST <= len(rows) < n}
 
 
-def _members(given: Evidence) -> Iterator[tuple[str, np.ndarray]]:
-    lengths = np.array([len(tokens_of(document)) for document in given.documents])
+def _members(evidence: Evidence) -> Iterator[tuple[str, np.ndarray]]:
+    lengths = np.array([len(tokens_of(document)) for document in evidence.documents])
     low, high = (int(value) for value in np.quantile(lengths, (0.25, 0.75)))
     fewer = ngettext("fewer than {n} word", "fewer than {n} words", low)
     more = ngettext("more than {n} word", "more than {n} words", high)
     yield fewer.format(n=low), np.flatnonzero(lengths < low)
     yield more.format(n=high), np.flatnonzero(lengths > high)
-    chosen = [set(gold.labels()) for gold in given.golds]
-    for label in given.labels:
+    chosen = [set(gold.labels()) for gold in evidence.golds]
+    for label in evidence.labels:
         has = np.array([label in labels for labels in chosen])
         yield _("label: {label}").format(label=label), np.flatnonzero(has)
-    yield from _by_metadata(given)
-    yield from _by_file(given)
+    yield from _by_metadata(evidence)
+    yield from _by_file(evidence)
 
 
-def _asked(given: Evidence, patterns: Sequence[str]) -> Iterator[tuple[str, np.ndarray]]:
+def _asked(evidence: Evidence, patterns: Sequence[str]) -> Iterator[tuple[str, np.ndarray]]:
     """The filters and patterns with the positions of their documents, however many."""
-    for name, chosen_ids in given.filters.items():
-        has = np.array([document.id in chosen_ids for document in given.documents])
+    for name, chosen_ids in evidence.filters.items():
+        has = np.array([document.id in chosen_ids for document in evidence.documents])
         yield _("filter: {name}").format(name=name), np.flatnonzero(has)
     for pattern in patterns:
         matches = matcher(pattern)
-        has = np.array([matches(document.text) for document in given.documents])
+        has = np.array([matches(document.text) for document in evidence.documents])
         yield pattern_name(pattern), np.flatnonzero(has)
 
 
@@ -175,20 +177,20 @@ def pattern_name(pattern: str) -> str:
     return _("matches {pattern}").format(pattern=pattern)
 
 
-def _by_file(given: Evidence) -> Iterator[tuple[str, np.ndarray]]:
+def _by_file(evidence: Evidence) -> Iterator[tuple[str, np.ndarray]]:
     """The files that the documents were imported from, if there are several."""
-    names = sorted(set(given.files) - {""})
-    if 2 <= len(names) <= MOST_VALUES or (names and "" in given.files):
+    names = sorted(set(evidence.files) - {""})
+    if 2 <= len(names) <= MOST_VALUES or (names and "" in evidence.files):
         for name in names[:MOST_VALUES]:
-            rows = np.flatnonzero(np.array([file == name for file in given.files]))
+            rows = np.flatnonzero(np.array([file == name for file in evidence.files]))
             yield _("file: {name}").format(name=name), rows
 
 
-def _by_metadata(given: Evidence) -> Iterator[tuple[str, np.ndarray]]:
+def _by_metadata(evidence: Evidence) -> Iterator[tuple[str, np.ndarray]]:
     """Keys with few values, and the source of the document where it has several."""
-    keys = {key for document in given.documents for key in document.meta}
+    keys = {key for document in evidence.documents for key in document.meta}
     for key in sorted(keys):
-        values = [str(document.meta.get(key, "")) for document in given.documents]
+        values = [str(document.meta.get(key, "")) for document in evidence.documents]
         distinct = sorted(set(values) - {""})
         if 2 <= len(distinct) <= MOST_VALUES:
             for value in distinct:

@@ -60,8 +60,8 @@ class Cell:
 def decoders(task: str) -> tuple[str, ...]:
     """The decoders that the experiment compares: none for tasks that do not decode."""
     choices = [option.choices for option in tasks.info(task).options if option.name == DECODER]
-    found = tuple(decoder for decoder in DECODERS if choices and decoder in choices[0])
-    return found or ("",)
+    supported = tuple(decoder for decoder in DECODERS if choices and decoder in choices[0])
+    return supported or ("",)
 
 
 def task_of(project: Project, layer: str) -> str:
@@ -101,12 +101,12 @@ def cells(project: Project, spec: LadderSpec, settings: Settings | None = None) 
     Of runs on several versions of the data, those with the data of the latest run count. Raises
     SpecError for settings that no rung has, or with wrong values.
     """
-    made = _planned(spec, settings)
-    wanted = {_key(cell.spec) for cell in made if cell.spec is not None}
+    planned = _planned(spec, settings)
+    keys = {_key(cell.spec) for cell in planned if cell.spec is not None}
     finished = _finished(project)
-    if matching := [run for key, run in finished if key in wanted]:
-        _reuse(made, finished, matching[-1].data_fingerprint)
-    return made
+    if matching := [run for key, run in finished if key in keys]:
+        _reuse(planned, finished, matching[-1].data_fingerprint)
+    return planned
 
 
 def _planned(spec: LadderSpec, settings: Settings | None) -> tuple[Cell, ...]:
@@ -168,7 +168,7 @@ def _cell(
     if reason := installed.unfit(rung.card, spec.task):
         return Cell(rung, decoder, seed, None, MISSING, message=reason)
     card = rung.card
-    made = TrainSpec(
+    train_spec = TrainSpec(
         spec.task,
         spec.layer,
         card.path,
@@ -178,7 +178,7 @@ def _cell(
         allow_pickle=card.pickled,
         family=card.family,
     )
-    return Cell(rung, decoder, seed, made)
+    return Cell(rung, decoder, seed, train_spec)
 
 
 def _key(spec: TrainSpec) -> tuple[str, ...]:
@@ -186,26 +186,26 @@ def _key(spec: TrainSpec) -> tuple[str, ...]:
     their models.
     """
     options = sorted(spec.all_options.items(), key=lambda pair: pair[0])
-    found = (spec.task, spec.layer, spec.model_name, spec.seed, options)
-    return tuple(map(str, found))
+    parts = (spec.task, spec.layer, spec.model_name, spec.seed, options)
+    return tuple(map(str, parts))
 
 
 def _finished(project: Project) -> list[tuple[tuple[str, ...], Run]]:
     """The finished trainings, oldest first."""
-    found = []
+    pairs = []
     for run in runs.all(project.db):
         if kinds.info(run.kind).fine_tunes and run.status == DONE:
             with suppress(WorkbenchError, KeyError):  # settings that this version does not have
-                found.append((_key(replace(train.spec_of(run), layer=run.layer)), run))
-    return found
+                pairs.append((_key(replace(train.spec_of(run), layer=run.layer)), run))
+    return pairs
 
 
 def _reuse(
-    made: Sequence[Cell], finished: Sequence[tuple[tuple[str, ...], Run]], data: str
+    planned: Sequence[Cell], finished: Sequence[tuple[tuple[str, ...], Run]], data: str
 ) -> None:
     """Give cells the finished runs on this data, the latest of equal ones."""
     known = {key: run for key, run in finished if run.data_fingerprint == data}
-    for cell in made:
+    for cell in planned:
         run = known.get(_key(cell.spec)) if cell.spec is not None else None
         if cell.run is None and run is not None:
             cell.status, cell.run, cell.reused = DONE, run, True
@@ -308,10 +308,10 @@ class Ladder:
             raise RuntimeError("a missing rung is not trained")
         self.changed.emit()
         prepare: Callable[[], Any] = lambda: train.prepare(self.project, spec)  # noqa: E731
-        self._background(prepare, lambda found, error: self._prepared(cell, found, error))
+        self._background(prepare, lambda prepared, error: self._prepared(cell, prepared, error))
 
-    def _prepared(self, cell: Cell, found: Any, error: Exception | None) -> None:
-        if error is None and not self._on_same_data(found.data.fingerprint):
+    def _prepared(self, cell: Cell, prepared: Any, error: Exception | None) -> None:
+        if error is None and not self._on_same_data(prepared.data.fingerprint):
             return
         if error is None and cell.status == DONE:  # it was only needed to read the data
             self._next()
@@ -322,7 +322,7 @@ class Ladder:
         try:
             if error is not None:
                 raise error
-            cell.run = train.begin(self.project, self.queue, self._titled(cell, found))
+            cell.run = train.begin(self.project, self.queue, self._titled(cell, prepared))
         except WorkbenchError as problem:
             self._fingerprint = self._fingerprint or ""
             cell.status, cell.message = FAILED, str(problem)
@@ -345,11 +345,11 @@ class Ladder:
         self._end("paused", message)
         return False
 
-    def _titled(self, cell: Cell, found: train.PreparedTraining) -> train.PreparedTraining:
+    def _titled(self, cell: Cell, prepared: train.PreparedTraining) -> train.PreparedTraining:
         words = (cell.rung.rung.id, cell.decoder, str(cell.seed))
         stem = "-".join(("ladder", *filter(None, words)))
         name = runs.free_name(self.project.db, stem)
-        return replace(found, spec=replace(found.spec, name=name))
+        return replace(prepared, spec=replace(prepared.spec, name=name))
 
     def _end(self, status: str, error: str = "") -> None:
         self.status, self.error, self._cell, self._run_id = status, error, None, None

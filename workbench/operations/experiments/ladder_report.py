@@ -63,7 +63,7 @@ def score_of(cell: Cell) -> float | None:
 
 def rows(spec: LadderSpec, cells: Sequence[Cell]) -> tuple[Row, ...]:
     """The rungs in their order, with the summary of each decoder."""
-    found: list[Row] = []
+    table: list[Row] = []
     is_error = tasks.is_error(tasks.info(spec.task).main)
     before: float | None = None
     for rung in dict.fromkeys(cell.rung.rung.id for cell in cells):
@@ -74,7 +74,7 @@ def rows(spec: LadderSpec, cells: Sequence[Cell]) -> tuple[Row, ...]:
         }
         mean = summaries[spec.decoders[0]].mean
         found_gain = gain(mean, before, is_error=is_error)
-        found.append(
+        table.append(
             Row(
                 same[0].rung,
                 summaries,
@@ -83,7 +83,7 @@ def rows(spec: LadderSpec, cells: Sequence[Cell]) -> tuple[Row, ...]:
             )
         )
         before = before if mean is None else mean
-    return tuple(found)
+    return tuple(table)
 
 
 def _summary(cells: Sequence[Cell]) -> Summary:
@@ -107,7 +107,7 @@ def seconds_left(cells: Sequence[Cell]) -> float | None:
             took.setdefault(cell.rung.rung.id, []).append(cell.run.seconds)
     if not took:
         return None
-    usual = fmean(seconds for found in took.values() for seconds in found)
+    usual = fmean(seconds for times in took.values() for seconds in times)
     return sum(
         fmean(took.get(cell.rung.rung.id, [usual])) * (1 - (cell.fraction or 0))
         for cell in cells

@@ -169,8 +169,8 @@ def named(ids: Sequence[str]) -> tuple[Rung, ...]:
                 names=", ".join(known)
             ),
         )
-    wanted = set(ids) or {rung.id for rung in RUNGS if rung.usual}
-    return tuple(rung for rung in RUNGS if rung.id in wanted)
+    chosen_ids = set(ids) or {rung.id for rung in RUNGS if rung.usual}
+    return tuple(rung for rung in RUNGS if rung.id in chosen_ids)
 
 
 def parse(text: str) -> Rung:

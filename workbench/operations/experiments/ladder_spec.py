@@ -45,8 +45,8 @@ class LadderSpec:
 def keep(project: Project, spec: LadderSpec) -> None:
     """Store a started experiment as the last one on its layer."""
     path = _file(project)
-    found = {name: kept for name, kept in _read(path).items() if name != spec.layer}
-    found[spec.layer] = {
+    specs = {name: raw for name, raw in _read(path).items() if name != spec.layer}
+    specs[spec.layer] = {
         "task": spec.task,
         "rungs": [to_json(rung) for rung in spec.rungs],
         "seeds": spec.seeds,
@@ -58,25 +58,25 @@ def keep(project: Project, spec: LadderSpec) -> None:
     draft = path.with_name(f".{path.name}.part")
     with suppress(OSError):  # the experiment runs all the same
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(json_text(found, indent=1), encoding="utf-8")
+        draft.write_text(json_text(specs, indent=1), encoding="utf-8")
         os.replace(draft, path)
 
 
 def last(project: Project, layer: str = "") -> LadderSpec | None:
     """The last experiment on a layer, on any layer by default; None if there is none."""
-    found = _read(_file(project))
-    name = layer or next(reversed(found), "")
+    specs = _read(_file(project))
+    name = layer or next(reversed(specs), "")
     try:
-        kept = found[name]
+        raw = specs[name]
         return LadderSpec(
-            str(kept["task"]),
+            str(raw["task"]),
             name,
-            tuple(map(_rung, kept["rungs"])),
-            tuple(map(int, kept["seeds"])),
-            tuple(map(str, kept["decoders"])),
-            _texts(kept["settings"]),
-            {str(rung): _texts(own) for rung, own in kept["of_rungs"].items()},
-            _texts(kept["parts"]),
+            tuple(map(_rung, raw["rungs"])),
+            tuple(map(int, raw["seeds"])),
+            tuple(map(str, raw["decoders"])),
+            _texts(raw["settings"]),
+            {str(rung): _texts(own) for rung, own in raw["of_rungs"].items()},
+            _texts(raw["parts"]),
         )
     except (KeyError, TypeError, ValueError, AttributeError):  # none, or of another version
         return None
@@ -88,17 +88,17 @@ def _file(project: Project) -> Path:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        specs = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return specs if isinstance(specs, dict) else {}
 
 
-def _rung(kept: Mapping[str, Any]) -> Rung:
+def _rung(raw: Mapping[str, Any]) -> Rung:
     """A known rung by its id, or one of the user."""
-    known = next((rung for rung in RUNGS if rung.id == kept["id"]), None)
-    options = _texts(kept["options"])
-    return known or Rung(str(kept["id"]), str(kept["title"]), str(kept["model"]), options)
+    known = next((rung for rung in RUNGS if rung.id == raw["id"]), None)
+    options = _texts(raw["options"])
+    return known or Rung(str(raw["id"]), str(raw["title"]), str(raw["model"]), options)
 
 
 def _texts(values: Mapping[str, Any]) -> dict[str, str]:

@@ -90,8 +90,8 @@ def need(
     projection = None
     if "method" in options:
         projection = Projection(options["method"], options["layer"], options["clusters"])
-    found = _need(project, model, kind, forms, projection)
-    return replace(found, layer=options.get("layer", -1))
+    index_need = _need(project, model, kind, forms, projection)
+    return replace(index_need, layer=options.get("layer", -1))
 
 
 def of_documents(project: Project, model: Choice) -> Need:
@@ -124,12 +124,12 @@ def _need(
 
 def model_files(model: Path) -> list[str]:
     """Path, size and time of every file of a model: a hash of its weights would take seconds."""
-    found = [f"{model.resolve()}"]
+    lines = [f"{model.resolve()}"]
     for file in sorted(model.rglob("*")) if model.is_dir() else [model]:
         if file.is_file():
             about = file.stat()
-            found.append(f"{file.name} {about.st_size} {about.st_mtime_ns}")
-    return found
+            lines.append(f"{file.name} {about.st_size} {about.st_mtime_ns}")
+    return lines
 
 
 # ---------------------------------------------------------------- computing
@@ -163,8 +163,8 @@ def _write_documents(project: Project, folder: Path) -> int:
     ids = [id for id, _hash in documents.text_hashes(project.db)]
     if len(ids) > MAX_DOCUMENTS:
         ids = sorted(random.Random(SEED).sample(ids, MAX_DOCUMENTS))
-    found = documents.records(project.db, layers=(), ids=ids)
-    _write(folder, map(_bare, found))
+    records = documents.records(project.db, layers=(), ids=ids)
+    _write(folder, map(_bare, records))
     return len(ids)
 
 
@@ -193,7 +193,7 @@ def _write_uses(project: Project, forms: Sequence[str], folder: Path) -> tuple[i
     order = sorted(matching)
     random.Random(SEED).shuffle(order)
     places: dict[str, list[tuple[int, int]]] = {}
-    kept, count = list[Any](), 0
+    records, count = list[Any](), 0
     for start in range(0, len(order), 500):
         if count >= MAX_USES:
             break
@@ -201,10 +201,10 @@ def _write_uses(project: Project, forms: Sequence[str], folder: Path) -> tuple[i
             if uses := _uses(record.document, forms):
                 places[str(record.document.id)] = uses[: MAX_USES - count]
                 count += len(places[str(record.document.id)])
-                kept.append(_bare(record))
+                records.append(_bare(record))
             if count >= MAX_USES:
                 break
-    _write(folder, kept)
+    _write(folder, records)
     (folder / "places.json").write_text(json.dumps(places), encoding="utf-8")
     return count, count if count < MAX_USES else -1
 
@@ -328,10 +328,10 @@ def start(
     return predict.follow(queue, _spec(prepared, device, background), ended)
 
 
-def _title(wanted: Need) -> str:
-    if wanted.kind == USES:
-        return _("Index the uses of “{word}”").format(word=" ".join(wanted.forms))
-    return _("Index the documents with {name}").format(name=wanted.model.title)
+def _title(need: Need) -> str:
+    if need.kind == USES:
+        return _("Index the uses of “{word}”").format(word=" ".join(need.forms))
+    return _("Index the documents with {name}").format(name=need.model.title)
 
 
 def trim(root: Path, most: int = MOST_BYTES) -> None:
@@ -360,19 +360,19 @@ def completed(project: Project, wanted: Need | None, options: Mapping[str, Any])
     """The options of an inspector with its index, the labels of its rows, and the model of static
     vectors. Not for the main thread.
     """
-    found = dict(options)
+    params = dict(options)
     if wanted is None or not wanted.files.about.is_file():
-        return {**found, "index": ""} if "index" in found else found
+        return {**params, "index": ""} if "index" in params else params
     with suppress(OSError):
         wanted.files.about.touch()  # the time of its last use
-    found["index"] = str(wanted.files.about)
+    params["index"] = str(wanted.files.about)
     if wanted.projection is not None:
-        found["map"] = str(wanted.files.map(wanted.projection))
-    if found.get("senses"):
-        found["labels"] = json.dumps(labels_of(project, places_of(wanted), found["senses"]))
-    if "static" in found:
-        found["static"] = vectors_of(found["static"]) if found["static"] else static_vectors()
-    return found
+        params["map"] = str(wanted.files.map(wanted.projection))
+    if params.get("senses"):
+        params["labels"] = json.dumps(labels_of(project, places_of(wanted), params["senses"]))
+    if "static" in params:
+        params["static"] = vectors_of(params["static"]) if params["static"] else static_vectors()
+    return params
 
 
 def places_of(wanted: Need) -> list[tuple[int, int, int]]:
@@ -414,13 +414,13 @@ def vectors_of(model: str) -> str:
     """The file with the vectors of a model, given by name, folder or file. Raises ModelError."""
     from workbench.models import spec
 
-    found = installed.find(model)
-    if VECTORS not in found.gives:
+    card = installed.find(model)
+    if VECTORS not in card.gives:
         raise ModelError(
-            _("{name} has no static vectors.").format(name=found.name),
+            _("{name} has no static vectors.").format(name=card.name),
             hint=_("Choose word vectors from the Models page, for example starter-vectors."),
         )
-    return str(spec.vectors_file(found))
+    return str(spec.vectors_file(card))
 
 
 def static_vectors() -> str:

@@ -72,8 +72,8 @@ def examined(inspector: str) -> bool:
 
 def layers(project: Project, model: Choice) -> tuple[str, ...]:
     """Names of the layers whose labels can be examined, that of a run first."""
-    found = [layer.name for layer in labels.layers(project.db) if _task_of(layer)]
-    return tuple(sorted(found, key=lambda name: name != model.layer))
+    names = [layer.name for layer in labels.layers(project.db) if _task_of(layer)]
+    return tuple(sorted(names, key=lambda name: name != model.layer))
 
 
 def prepare(
@@ -105,36 +105,36 @@ def _layer(project: Project, model: Choice, name: str) -> tuple[Layer, str]:
     """The layer of labels, and the task that reads them. Raises WorkbenchError."""
     every = {layer.name: layer for layer in labels.layers(project.db)}
     names = layers(project, model)
-    wanted = name or next(iter(names), "")
-    if wanted not in names:
+    chosen = name or next(iter(names), "")
+    if chosen not in names:
         raise WorkbenchError(
-            _("There is no layer {name!r} with labels of words or documents.").format(name=wanted)
+            _("There is no layer {name!r} with labels of words or documents.").format(name=chosen)
         )
-    layer = every[wanted]
+    layer = every[chosen]
     return layer, _task_of(layer, model.task)
 
 
 def _task_of(layer: Layer, preferred: str = "") -> str:
     """The task that reads one label per word or document of a layer, "" if none does."""
-    found = [task.id for task in tasks.fitting(layer) if task.texts == 1]
-    return preferred if preferred in found else next(iter(found), "")
+    fitting = [task.id for task in tasks.fitting(layer) if task.texts == 1]
+    return preferred if preferred in fitting else next(iter(fitting), "")
 
 
 def _labelled(project: Project, layer: Layer, options: Mapping[str, Any]) -> Iterable[Record]:
     """A sample of the submitted documents of each split."""
     for split in SPLITS:
-        wanted = listing.Filter(split=split, layer_id=layer.id, state="submitted")
-        ids = _drawn(list(listing.ids(project.db, wanted)), options)
+        filter_ = listing.Filter(split=split, layer_id=layer.id, state="submitted")
+        ids = _drawn(list(listing.ids(project.db, filter_)), options)
         for record in documents.records(project.db, layers=(layer.name,), ids=ids):
             yield _bare(record)
 
 
 def _texts(project: Project, options: Mapping[str, Any]) -> Iterable[Record]:
     """A sample of all documents but those of test."""
-    found: list[int] = []
+    text_ids: list[int] = []
     for split in (*SPLITS, "none"):
-        found += listing.ids(project.db, listing.Filter(split=split))
-    ids = _drawn(sorted(found), options)
+        text_ids += listing.ids(project.db, listing.Filter(split=split))
+    ids = _drawn(sorted(text_ids), options)
     return map(_bare, documents.records(project.db, layers=(), ids=ids))
 
 

@@ -57,10 +57,10 @@ class Choice:
     @property
     def params(self) -> dict[str, Any]:
         """What `inspection.predicting.load` needs."""
-        found: dict[str, Any] = {"model": self.folder, "allow_pickle": self.allow_pickle}
+        params: dict[str, Any] = {"model": self.folder, "allow_pickle": self.allow_pickle}
         if self.members:
-            found["members"] = [{"name": item.title, **item.params} for item in self.members]
-        return found
+            params["members"] = [{"name": item.title, **item.params} for item in self.members]
+        return params
 
     @property
     def texts(self) -> int:
@@ -74,21 +74,21 @@ class Choice:
 
 def choices(project: Project | None, settings: Settings | None = None) -> tuple[Choice, ...]:
     """Runs with a model, newest first, then every usable pretrained model."""
-    found = _trained(project) if project else []
+    trained = _trained(project) if project else []
     cards = (card for card in installed.list(settings) if card.usable and not card.is_bare)
-    return (*found, *map(of_model, cards))
+    return (*trained, *map(of_model, cards))
 
 
 def _trained(project: Project) -> list[Choice]:
     runs = (run for run in results.all_runs(project) if not refusal(project, run))
-    found = (of_run(project, run) for run in runs)
-    return [choice for choice in found if choice is not None]
+    choices = (of_run(project, run) for run in runs)
+    return [choice for choice in choices if choice is not None]
 
 
 def refused(project: Project) -> tuple[tuple[Run, str], ...]:
     """Ensembles that cannot be inspected, as some of their runs are missing, with the reason."""
-    found = ((run, ensemble.lacking(project, run)) for run in results.all_runs(project))
-    return tuple((run, reason) for run, reason in found if reason)
+    reasons = ((run, ensemble.lacking(project, run)) for run in results.all_runs(project))
+    return tuple((run, reason) for run, reason in reasons if reason)
 
 
 def refusal(project: Project, run: Run) -> str:
@@ -235,17 +235,17 @@ def _refusal(lacks: Sequence[str]) -> str:
     return _("This model does not provide: {names}.").format(names=", ".join(map(_title, lacks)))
 
 
-def _title(given: str) -> str:
+def _title(id: str) -> str:
     """What an output of an encoder, a task or a prediction is, for display; its id if unknown."""
     from workbench.text import fields
 
-    kind = fields.named(given)
+    kind = fields.named(id)
     known = {**specs.GIVES, **inspectors.OUTPUTS, **tasks.FURTHER_OUTPUTS, **baselines.GIVES}
     for info in tasks.all_tasks():
         known |= info.further
     if kind is not None and kind.title:
         return _(kind.title)
-    return _(known[given]) if given in known else given
+    return _(known[id]) if id in known else id
 
 
 # ---------------------------------------------------------------- documents and gold labels
@@ -274,16 +274,16 @@ def document(project: Project, document_id: int) -> Document:
 
 def documents_of(project: Project, ids: Sequence[int]) -> dict[int, Document]:
     """Documents by id; those that were deleted are left out."""
-    found = documents.records(project.db, layers=(), ids=ids)
-    return {row_id(record.document): record.document for record in found}
+    records = documents.records(project.db, layers=(), ids=ids)
+    return {row_id(record.document): record.document for record in records}
 
 
 def by_key(project: Project, key: str) -> Document:
     """Raises WorkbenchError if there is no document with this key."""
-    found = documents.by_key(project.db, key)
-    if found is None:
+    document = documents.by_key(project.db, key)
+    if document is None:
         raise WorkbenchError(_("There is no document {key!r}.").format(key=key))
-    return found
+    return document
 
 
 def every_document(project: Project) -> tuple[Document, ...]:
@@ -301,12 +301,12 @@ def find(
 
 def first_of_dev(project: Project, choice: Choice) -> Document | None:
     """The document selected first for a run: the first of dev, else any that fits."""
-    for wanted in (
+    for filter_ in (
         documents.Filter(split="dev", texts=choice.texts),
         documents.Filter(texts=choice.texts),
     ):
-        if (found := listing.neighbour(project.db, wanted, 0, 1)) is not None:
-            return documents.get(project.db, found)
+        if (id := listing.neighbour(project.db, filter_, 0, 1)) is not None:
+            return documents.get(project.db, id)
     return None
 
 
@@ -322,18 +322,18 @@ def layer(project: Project, choice: Choice) -> Layer | None:
 
 def gold(project: Project, choice: Choice, document_id: int) -> Gold | None:
     """Gold labels of the run's layer; None for a pretrained model, or if the layer was deleted."""
-    found = layer(project, choice)
-    if found is None:
+    gold_layer = layer(project, choice)
+    if gold_layer is None:
         return None
-    record = documents.record(project.db, document_id, (found.name,))
-    given = tasks.info(choice.task).gold(record, found.name)
+    record = documents.record(project.db, document_id, (gold_layer.name,))
+    target = tasks.info(choice.task).gold(record, gold_layer.name)
     return Gold(
-        getattr(given, "label", None),
-        getattr(given, "spans", ()),
-        record.states.get(found.name) == "submitted",
-        given.left_out if given is not None else 0,
-        tuple(dict.fromkeys(given.labels())) if given is not None else (),
-        record.numbers.get(found.name),
+        getattr(target, "label", None),
+        getattr(target, "spans", ()),
+        record.states.get(gold_layer.name) == "submitted",
+        target.left_out if target is not None else 0,
+        tuple(dict.fromkeys(target.labels())) if target is not None else (),
+        record.numbers.get(gold_layer.name),
     )
 
 

@@ -111,9 +111,9 @@ class Inspector:
         Raises the error of the answer.
         """
         assert self._host is not None
-        asked = request(inspector, *documents, options=options)
-        found: Answer = self._host.ask_now(asked, timeout)
-        return found
+        question = request(inspector, *documents, options=options)
+        answer: Answer = self._host.ask_now(question, timeout)
+        return answer
 
     def close(self, *, wait: bool = True) -> None:
         """End the process and free its memory, unless `wait` on a thread."""
@@ -149,6 +149,6 @@ def _asked(document: Document) -> dict[str, Any]:
     more = {"questions": list(document.questions)} if document.questions else {}
     return {
         "texts": dict(document.texts),
-        "tokens": {name: [list(pair) for pair in found] for name, found in document.tokens.items()},
+        "tokens": {name: [list(pair) for pair in pairs] for name, pairs in document.tokens.items()},
         **more,
     }

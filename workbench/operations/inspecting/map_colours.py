@@ -60,18 +60,18 @@ class Colours:
 
 def ways(project: Project) -> tuple[Way, ...]:
     """Gold of each layer, split, cluster, and predictions and errors of each finished run."""
-    found = [
+    options = [
         Way(GOLD, layer.name, _("Gold: {layer}").format(layer=layer.name))
         for layer in labels.layers(project)
         if layer.traits.record
     ]
-    found += [Way(SPLIT, "", _("Split")), Way(CLUSTER, "", _("Cluster (k-means)"))]
+    options += [Way(SPLIT, "", _("Split")), Way(CLUSTER, "", _("Cluster (k-means)"))]
     for run in results.all_runs(project):
         if run.status in ("done", "stopped") and not missing.of_run(run):
             name = run.name
-            found.append(Way(PREDICTION, str(run.id), _("Prediction: {run}").format(run=name)))
-            found.append(Way(ERROR, str(run.id), _("Right or wrong: {run}").format(run=name)))
-    return tuple(found)
+            options.append(Way(PREDICTION, str(run.id), _("Prediction: {run}").format(run=name)))
+            options.append(Way(ERROR, str(run.id), _("Right or wrong: {run}").format(run=name)))
+    return tuple(options)
 
 
 def coloured(
@@ -90,11 +90,11 @@ def coloured(
     if kind == GOLD:
         return _grouped(key, corpus_index.labels_of(project, places, of), _labels(project, of))
     run = results.run(project, int(of))
-    found = (
+    values = (
         _predicted(project, run, places) if kind == PREDICTION else _judged(project, run, places)
     )
     order = _labels(project, run.layer) if kind == PREDICTION else (_(RIGHT), _(WRONG))
-    return _grouped(key, found, order)
+    return _grouped(key, values, order)
 
 
 def _labels(project: Project, layer: str) -> tuple[Any, ...]:
@@ -120,21 +120,21 @@ def _grouped(key: str, names: Sequence[str], order: Sequence[Any]) -> Colours:
 def _predicted(project: Project, run: Run, places: Sequence[Place]) -> list[str]:
     """The predicted label of each point: of spans over it, else of the document."""
     texts = dict(documents.text_hashes(project.db))
-    found: list[str] = []
+    labels: list[str] = []
     for start in range(0, len(places), CHUNK_PREDICTIONS):
         part = places[start : start + CHUNK_PREDICTIONS]
         rows = runs.decided_labels(project.db, run.id, {id for id, _start, _end in part})
         answers = {id: row for id, row in rows.items() if row.text_hash == texts.get(id)}
-        found += [_at(answers.get(id), start, end) for id, start, end in part]
-    return found
+        labels += [_at(answers.get(id), start, end) for id, start, end in part]
+    return labels
 
 
-def _at(found: runs.Decided | None, start: int, end: int) -> str:
-    if found is None:
+def _at(decided: runs.Decided | None, start: int, end: int) -> str:
+    if decided is None:
         return ""
-    if found.label is not None:
-        return found.label
-    return corpus_index.label_over(found.spans, start, end) or next(iter(found.labels), "")
+    if decided.label is not None:
+        return decided.label
+    return corpus_index.label_over(decided.spans, start, end) or next(iter(decided.labels), "")
 
 
 def _judged(project: Project, run: Run, places: Sequence[Place]) -> list[str]:

@@ -32,13 +32,13 @@ def kept() -> tuple[KeptSample, ...]:
         lines = _file().read_text(encoding="utf-8").splitlines()
     except OSError:
         return ()
-    found = []
+    samples = []
     for line in lines:
         try:
-            found.append(KeptSample(**json.loads(line)))
+            samples.append(KeptSample(**json.loads(line)))
         except (ValueError, TypeError):
             continue
-    return tuple(found)
+    return tuple(samples)
 
 
 def keep(sample: KeptSample) -> None:

@@ -23,14 +23,14 @@ def published(
 def select(cards: Sequence[ModelInfo], search: str = "", sort: str = "") -> tuple[Published, ...]:
     """As `published`, for cards that have been read already."""
     titles = {group.id: group.title for group in catalogue().groups}
-    found = [
+    rows = [
         item
         for item in catalogue().with_installed(cards)
         if matches(item, titles[item.group], search)
     ]
     if sort:
-        found.sort(key=lambda item: _key(getattr(item, sort)))
-    return tuple(found)
+        rows.sort(key=lambda item: _key(getattr(item, sort)))
+    return tuple(rows)
 
 
 def _key(value: object) -> tuple[bool, object]:

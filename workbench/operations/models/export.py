@@ -118,13 +118,13 @@ def offers_of_model(card: ModelInfo) -> tuple[FormatOffer, ...]:
 
 
 def _offers(folder: Path) -> tuple[FormatOffer, ...]:
-    found = []
+    offers = []
     for info in (info for info in exporters.infos() if info.suits(folder)):
         title, purpose = info.described(folder)
         short, unfit = _(info.short) or title, info.unfit(folder)
         size = 0 if unfit else info.size(folder)
-        found.append(FormatOffer(info.id, title, purpose, short, size, unfit))
-    return tuple(found)
+        offers.append(FormatOffer(info.id, title, purpose, short, size, unfit))
+    return tuple(offers)
 
 
 def start(
@@ -140,11 +140,11 @@ def start(
     unusable folder ends the job with a message.
     """
     model, texts = train.model_folder(project, run), results.layer_of(project, run).texts
-    found = ExportSpec(
+    spec = ExportSpec(
         str(model), "", str(Path(out).absolute()), tuple(formats), facts(project, run)
     )
     owner = {"project": project.uid, "id": run.id, "purpose": "export"}
-    return _start(project, queue, found, texts, run.name, {"run": owner}, run=run)
+    return _start(project, queue, spec, texts, run.name, {"run": owner}, run=run)
 
 
 def start_published(
@@ -159,10 +159,10 @@ def start_published(
     That the user has allowed to open a pickle was asked when the model was found.
     """
     described = {"base_model": card.name, "base_licence": card.licence}
-    found = ExportSpec(
+    spec = ExportSpec(
         card.path, "", str(Path(out).absolute()), tuple(formats), described, card.pickled
     )
-    return _start(project, queue, found, tasks.info(card.task).texts, card.name, {})
+    return _start(project, queue, spec, tasks.info(card.task).texts, card.name, {})
 
 
 def _start(
@@ -223,7 +223,7 @@ def result_of(job: Job) -> ExportResult:
 
 def facts(project: Project, run: Run) -> dict[str, Any]:
     """Training details for the model card. Contains none of the user's texts."""
-    spec, made, result = train.spec_of(run), run.spec.get("plan", {}), trained(run)
+    spec, plan, result = train.spec_of(run), run.spec.get("plan", {}), trained(run)
     return {
         "run": run.name,
         "project": project.name,
@@ -232,8 +232,8 @@ def facts(project: Project, run: Run) -> dict[str, Any]:
         "base_licence": run.spec.get("licence", ""),
         "seed": spec.seed,
         "options": dict(result.options or spec.options),
-        "counts": _viewed(run, result.used or made.get("used", {})),
-        "left_out": made.get("left_out", []),
+        "counts": _viewed(run, result.used or plan.get("used", {})),
+        "left_out": plan.get("left_out", []),
         "cut": result.cut or 0,
         "scores": _viewed(run, run.scores),
         "definition": tasks.info(spec.task).definition,

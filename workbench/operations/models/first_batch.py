@@ -23,7 +23,7 @@ def read(card: ModelInfo) -> dict[str, Any]:
 
     Raises ModelError for a damaged file.
     """
-    found = report.first_batch(Path(card.path))
+    batch = report.first_batch(Path(card.path))
     titles = {info.id: _(info.title) for info in objectives()}
-    id = str(found.get("objective", ""))
-    return {"title": titles.get(id, id), "rows": found["rows"]}
+    id = str(batch.get("objective", ""))
+    return {"title": titles.get(id, id), "rows": batch["rows"]}

@@ -51,10 +51,10 @@ def _allowed(info: ModelInfo, settings: Settings) -> ModelInfo:
     return replace(card, downloaded=info.downloaded)
 
 
-def _unique(found: Sequence[ModelInfo]) -> tuple[ModelInfo, ...]:
+def _unique(models: Sequence[ModelInfo]) -> tuple[ModelInfo, ...]:
     names: set[str] = set()
     cards = []
-    for info in found:
+    for info in models:
         name, number = info.name, 2
         while name in names:
             name, number = f"{info.name} {number}", number + 1
@@ -70,10 +70,10 @@ def info(name: str, settings: Settings | None = None) -> ModelInfo:
     """
     chosen = settings or settings_file.load()
     known = list(chosen)
-    found = next((info for info in known if info.name == name), None)
-    if found is None and Path(name).exists():
-        found = _card(str(Path(name).absolute()), chosen)
-    if found is None:
+    card = next((info for info in known if info.name == name), None)
+    if card is None and Path(name).exists():
+        card = _card(str(Path(name).absolute()), chosen)
+    if card is None:
         names = ", ".join(info.name for info in known)
         raise ModelError(
             _("There is no model {name!r}.").format(name=name),
@@ -81,15 +81,15 @@ def info(name: str, settings: Settings | None = None) -> ModelInfo:
                 names=names
             ),
         )
-    return found
+    return card
 
 
 def find(name: str, settings: Settings | None = None) -> ModelInfo:
     """As `info`, but raises ModelError if the model has problems."""
-    found = info(name, settings)
-    if found.problems:
-        raise spec.unusable(found)
-    return found
+    card = info(name, settings)
+    if card.problems:
+        raise spec.unusable(card)
+    return card
 
 
 def trained(name: str, settings: Settings | None = None) -> ModelInfo:
@@ -99,11 +99,11 @@ def trained(name: str, settings: Settings | None = None) -> ModelInfo:
         raise ModelError(
             _("{name!r} is not a model folder or the name of a model.").format(name=name), hint=hint
         )
-    found = find(name, settings)
-    if not found.task:
-        reasons = " ".join((*found.notes, hint))
+    card = find(name, settings)
+    if not card.task:
+        reasons = " ".join((*card.notes, hint))
         raise ModelError(_("{model} is not trained for a task.").format(model=name), hint=reasons)
-    return found
+    return card
 
 
 def unfit(found: ModelInfo, task: str) -> str:
@@ -172,9 +172,9 @@ def examine(folder: Path | str, *, allow_pickle: bool = False) -> ModelInfo:
 
     Raises ModelError saying what is missing; for pickled weights only without `allow_pickle`.
     """
-    found = spec.read_folder(Path(folder).absolute(), allow_pickle=allow_pickle)
-    _check_tokenizer(found)
-    return found
+    card = spec.read_folder(Path(folder).absolute(), allow_pickle=allow_pickle)
+    _check_tokenizer(card)
+    return card
 
 
 def remember(found: ModelInfo, settings: Settings) -> ModelInfo:
@@ -190,10 +190,10 @@ def _with(items: Sequence[str], item: str) -> builtins.list[str]:
     return [*items, item] if item not in items else [*items]
 
 
-def _check_tokenizer(found: ModelInfo) -> None:
-    size = spec.preparer(found.path).size
-    if found.vocabulary and (found.tokenizer or size > found.vocabulary):
-        tokenizers.check(found.path, size, found.vocabulary)
+def _check_tokenizer(card: ModelInfo) -> None:
+    size = spec.preparer(card.path).size
+    if card.vocabulary and (card.tokenizer or size > card.vocabulary):
+        tokenizers.check(card.path, size, card.vocabulary)
 
 
 @dataclass(frozen=True)
@@ -213,30 +213,30 @@ def removal(name: str, settings: Settings | None = None) -> Removal:
     chosen = settings or settings_file.load()
     path = str(Path(name).absolute())
     cards = list(chosen)
-    found = next((info for info in cards if info.name == name), None) or next(
+    card = next((info for info in cards if info.name == name), None) or next(
         (info for info in cards if info.path == path and info.origin == "folder"), None
     )
-    if found is None:
+    if card is None:
         raise ModelError(
             _("There is no model {name!r}.").format(name=name),
             hint=_("Known: {names}.").format(names=", ".join(info.name for info in cards)),
         )
-    if found.origin == "starter":
+    if card.origin == "starter":
         raise ModelError(
-            _("{name} comes with Glossbench and cannot be removed.").format(name=found.name)
+            _("{name} comes with Glossbench and cannot be removed.").format(name=card.name)
         )
-    if found.origin == "folder":
-        return Removal(found, 0)
-    if not found.downloaded:
+    if card.origin == "folder":
+        return Removal(card, 0)
+    if not card.downloaded:
         raise ModelError(
             _("{name} was not downloaded by Glossbench and will not be deleted.").format(
-                name=found.name
+                name=card.name
             ),
             hint=_(
                 "The Hugging Face cache is shared. Use `hf cache` to list and delete its contents."
             ),
         )
-    return Removal(found, downloads.size(spec.repository_of(found)))
+    return Removal(card, downloads.size(spec.repository_of(card)))
 
 
 def remove(name: str, *, delete: bool = False, settings: Settings | None = None) -> Removal:

@@ -48,9 +48,9 @@ class LMScore:
     def to_json(self) -> dict[str, Any]:
         own = {name: value for name, value in vars(self).items() if name not in _PERPLEXITIES}
         for part, end in _PERPLEXITIES.items():
-            given: Perplexity | None = getattr(self, part)
+            perplexity: Perplexity | None = getattr(self, part)
             for name in PER:
-                own[f"{name}{end}"] = None if given is None else getattr(given, name)
+                own[f"{name}{end}"] = None if perplexity is None else getattr(perplexity, name)
         return own
 
 
@@ -59,10 +59,10 @@ def pieces(paths: Sequence[Path]) -> list[str]:
 
     Raises SpecError without any words, WorkbenchError if a file cannot be read.
     """
-    found = [piece for text in _texts(paths) for piece in _cut(text)]
-    if not found:
+    cut = [piece for text in _texts(paths) for piece in _cut(text)]
+    if not cut:
         raise SpecError(_("There is no text to evaluate on."))
-    return found
+    return cut
 
 
 def _texts(paths: Sequence[Path]) -> Iterator[str]:

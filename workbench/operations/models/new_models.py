@@ -104,12 +104,12 @@ def write(project: Project, source: TextSource, watch: Watch = QUIET) -> Written
     folder = scratch.make("texts")
     try:
         places = (folder / "texts.txt", folder / "held-out.txt")
-        found = [_ids(project, splits, source.words) for splits in _parts(source)]
+        split_ids = [_ids(project, splits, source.words) for splits in _parts(source)]
         test = documents.records(project.db, layers=(), splits=("test",))
         held_back = {record.document.text_hash for record in test}
         counts = [
             plain_text.write(path, _others(project, ids, held_back, watch.part(start, start + 0.5)))
-            for ids, path, start in zip(found, places, (0.0, 0.5), strict=True)
+            for ids, path, start in zip(split_ids, places, (0.0, 0.5), strict=True)
         ]
         if not counts[0]:
             raise WorkbenchError(
@@ -169,10 +169,10 @@ def _others(
 
 def free_name(stem: str) -> str:
     """A name that no model in the folder of models has: stem, stem 2, stem 3, …"""
-    kept = _FORBIDDEN.sub("-", stem).strip(" .")[:MOST_NAME] or "model"
-    taken, number, name = _taken(), 2, kept
+    base = _FORBIDDEN.sub("-", stem).strip(" .")[:MOST_NAME] or "model"
+    taken, number, name = _taken(), 2, base
     while name.casefold() in taken:
-        name, number = f"{kept}-{number}", number + 1
+        name, number = f"{base}-{number}", number + 1
     return name
 
 

@@ -34,8 +34,11 @@ def remember(queue: Queue, chosen: Callable[[], settings.Settings]) -> Callable[
     def heard(_job: Job, event: Event) -> None:
         if isinstance(event, Output) and event.payload.get("kind") == "precision_trial":
             user = chosen()
-            found = {**user.precision_trials, event.payload["key"]: float(event.payload["speedup"])}
-            user.precision_trials = dict(list(found.items())[-MOST:])
+            trials = {
+                **user.precision_trials,
+                event.payload["key"]: float(event.payload["speedup"]),
+            }
+            user.precision_trials = dict(list(trials.items())[-MOST:])
             with suppress(WorkbenchError):
                 user.save()
 

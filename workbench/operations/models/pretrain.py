@@ -125,13 +125,15 @@ class Pretraining:
 
 def project_of(spec: PretrainSpec) -> Path | None:
     """The only project among the texts, which lists the run; None without one."""
-    found = [Path(text) for text in spec.texts if Path(text).is_file() and is_project(Path(text))]
-    return found[0] if len(found) == 1 else None
+    projects = [
+        Path(text) for text in spec.texts if Path(text).is_file() and is_project(Path(text))
+    ]
+    return projects[0] if len(projects) == 1 else None
 
 
 def _written(project: Project, path: Path) -> Path:
-    found = (record.document for record in documents.records(project.db))
-    if not plain_text.write(path, found):
+    texts = (record.document for record in documents.records(project.db))
+    if not plain_text.write(path, texts):
         raise WorkbenchError(
             _("The project {name} has no documents.").format(name=project.path.name),
             hint=_("Import text first."),

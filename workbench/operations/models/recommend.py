@@ -56,17 +56,17 @@ class Ranked:
     words: str
 
     def to_json(self) -> dict[str, object]:
-        found = {**self.fit.to_json(), "suits": self.suits, "best": self.best}
-        return {**found, "recommendation": self.words}
+        plain = {**self.fit.to_json(), "suits": self.suits, "best": self.best}
+        return {**plain, "recommendation": self.words}
 
 
 def sample(texts: Iterable[str], count: int = SAMPLE, seed: int = 1) -> list[str]:
     """A seeded random sample of the texts with words, in their order. Raises SpecError."""
-    given = [text for text in texts if text.strip()]
-    if not given:
+    nonempty = [text for text in texts if text.strip()]
+    if not nonempty:
         raise SpecError(_("There are no texts to measure on."), hint=_("Import text first."))
-    chosen = random.Random(seed).sample(range(len(given)), min(count, len(given)))
-    return [given[number] for number in sorted(chosen)]
+    chosen = random.Random(seed).sample(range(len(nonempty)), min(count, len(nonempty)))
+    return [nonempty[number] for number in sorted(chosen)]
 
 
 def start(
@@ -91,12 +91,12 @@ def start(
     if not usable:
         raise SpecError(_("None of the models can be used."))
     folder = scratch.make("suit")
-    given = folder / "texts.json"
-    given.write_text(json.dumps(list(texts)), encoding="utf-8")
+    texts_file = folder / "texts.json"
+    texts_file.write_text(json.dumps(list(texts)), encoding="utf-8")
     models = [
         {"name": card.name, "path": card.path, "allow_pickle": card.pickled} for card in usable
     ]
-    params = {"models": models, "texts": str(given), "seconds": seconds, "seed": seed}
+    params = {"models": models, "texts": str(texts_file), "seconds": seconds, "seed": seed}
     params["weights"] = weights
     if everything:
         params["error"] = 0.0
@@ -114,13 +114,13 @@ def start(
 
 def ranked(fits: Iterable[ModelFit]) -> tuple[Ranked, ...]:
     """Models with recommendations: suitable ones first, by kind, then by perplexity."""
-    found = list(fits)
-    suitable = [fit for fit in found if not _objection(fit)]
+    measured = list(fits)
+    suitable = [fit for fit in measured if not _objection(fit)]
     best = {
         kind: min((fit for fit in suitable if fit.kind == kind), key=_perplexity, default=None)
         for kind in KINDS
     }
-    rows = [_ranked(fit, best[fit.kind]) for fit in found]
+    rows = [_ranked(fit, best[fit.kind]) for fit in measured]
     order = [*KINDS]
     return tuple(
         sorted(

@@ -97,10 +97,10 @@ def compare(names: Iterable[str], texts: Iterable[str]) -> dict[str, Fit]:
     """The fit of each tokenizer to the texts. Raises SpecError if no text has words."""
     from workbench.runtime.vocabularies.measures import measure
 
-    given = [text for text in texts if text.strip()]
-    if not given:
+    nonempty = [text for text in texts if text.strip()]
+    if not nonempty:
         raise SpecError(_("There are no texts to compare on."))
-    return {name: measure(preparer_of(name), given) for name in names}
+    return {name: measure(preparer_of(name), nonempty) for name in names}
 
 
 # ---------------------------------------------------------------- step by step
@@ -127,7 +127,7 @@ def divided(preparer: Preparer, given: Iterable[str]) -> list[Division]:
 
     backend = getattr(getattr(preparer, "tokenizer", None), "backend", None)
     is_wordpiece = type(backend.model).__name__ == "WordPiece" if backend else False
-    found = []
+    divisions = []
     for word in given:
         (input_,) = preparer.whole([Document("1", ((TEXT, word),))], NO_LENGTH_LIMIT).inputs
         pieces = preparer.pieces(input_)
@@ -138,8 +138,8 @@ def divided(preparer: Preparer, given: Iterable[str]) -> list[Division]:
             parts = [normal[start:end] for start, end in words(normal)]
             vocabulary = backend.get_vocab()
             steps = tuple(step for part in parts for step in longest_match(part, vocabulary))
-        found.append(Division(word, units, steps))
-    return found
+        divisions.append(Division(word, units, steps))
+    return divisions
 
 
 def counts_of(texts: Iterable[str]) -> dict[str, int]:
@@ -157,7 +157,7 @@ def merges(counts: Mapping[str, int], rule: str, most: int) -> list[Merge]:
     """The first merges by one of steps.RULES. Raises SpecError without words."""
     if not counts:
         raise SpecError(_("There are no words to learn merges from."))
-    learner, found = Learner(counts, rule), list[Merge]()
-    while len(found) < most and (merge := learner.next()) is not None:
-        found.append(merge)
-    return found
+    learner, learned = Learner(counts, rule), list[Merge]()
+    while len(learned) < most and (merge := learner.next()) is not None:
+        learned.append(merge)
+    return learned

@@ -58,9 +58,9 @@ def find_model(name: str | None) -> ModelInfo:
     Raises ModelError.
     """
     if name:
-        found = installed.find(name)
-        spec.check_gives(found, GIVES)
-        return found
+        card = installed.find(name)
+        spec.check_gives(card, GIVES)
+        return card
     every = (model for model in installed.list() if model.usable and GIVES in model.gives)
     first = next(every, None)
     if first is None:
@@ -78,12 +78,12 @@ def open_lexicon(info: ModelInfo, watch: Watch = QUIET) -> Lexicon:
 
 def neighbours(lexicon: Lexicon, words: Sequence[str], *, by: str, top: int) -> list[Nearest]:
     """The nearest words of each word, () for words without a vector."""
-    found = []
+    rows = []
     for word in words:
         form = lexicon.known(word) or ""
         nearest = lexicon.neighbours(form, by=by, top=top) if form else None
-        found.append(Nearest(word, form, lexicon.words.row(form) >= 0, nearest or ()))
-    return found
+        rows.append(Nearest(word, form, lexicon.words.row(form) >= 0, nearest or ()))
+    return rows
 
 
 def analogy(
@@ -129,10 +129,10 @@ def _files_of(name: str) -> list[Path]:
 
 
 def _in_folder(folder: Path) -> list[Path]:
-    found = sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES)
-    if not found:
+    files = sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES)
+    if not files:
         raise SpecError(_("{folder} holds no data sets.").format(folder=folder))
-    return found
+    return files
 
 
 def evaluate(
@@ -141,15 +141,15 @@ def evaluate(
     """One result per file. Raises ImportFailed for a file that is no data set."""
     sets = [read_set(path) for path in files]
     evaluator = Evaluator(lexicon, by)
-    found: list[Similarity | Analogies] = []
+    results: list[Similarity | Analogies] = []
     for number, (path, rows) in enumerate(zip(files, sets, strict=True)):
         part = watch.part(number / len(files), (number + 1) / len(files))
         if isinstance(rows[0], Pair):
-            found.append(evaluator.similarity(path.stem, rows))
+            results.append(evaluator.similarity(path.stem, rows))
         else:
-            found.append(evaluator.analogies(path.stem, rows, part))
+            results.append(evaluator.analogies(path.stem, rows, part))
         watch.at((number + 1) / len(files))
-    return found
+    return results
 
 
 def to_json(result: Similarity | Analogies) -> dict[str, Any]:
@@ -287,20 +287,20 @@ def word_map(lexicon: Lexicon, wanted: Sequence[str], *, top: int, near: int) ->
     import numpy as np
 
     forms = [lexicon.known(word) for word in wanted]
-    asked = tuple(dict.fromkeys(form for form in forms if form))
-    words = list(asked) if wanted else _frequent(lexicon, top)
-    for form in asked if near else ():
+    chosen = tuple(dict.fromkeys(form for form in forms if form))
+    words = list(chosen) if wanted else _frequent(lexicon, top)
+    for form in chosen if near else ():
         words += [
             neighbour.word for neighbour in lexicon.neighbours(form, by="cosine", top=near) or ()
         ]
     words = list(dict.fromkeys(words))
-    found = [vector for word in words if (vector := lexicon.vector(word)) is not None]
-    if len(found) < 3:
+    vectors = [vector for word in words if (vector := lexicon.vector(word)) is not None]
+    if len(vectors) < 3:
         raise ModelError(
             _("At least three words with vectors are needed for a map."),
             hint=_("Add words, or show their nearest words."),
         )
-    table = np.stack(found).astype(np.float64)  # (N, H)
+    table = np.stack(vectors).astype(np.float64)  # (N, H)
     table /= np.maximum(np.linalg.norm(table, axis=1, keepdims=True), 1e-12)
     left, scales, _right = np.linalg.svd(table - table.mean(0), full_matrices=False)
     places = left[:, :2] * scales[:2]  # (N, 2)
@@ -311,7 +311,7 @@ def word_map(lexicon: Lexicon, wanted: Sequence[str], *, top: int, near: int) ->
         tuple(words),
         tuple((float(x), float(y)) for x, y in places),
         (float(shares[0]), float(shares[1])),
-        asked,
+        chosen,
         unknown,
     )
 

@@ -122,21 +122,21 @@ def prepare(
     Raises WorkbenchError.
     """
     if fillers is None:
-        with Fillers(project) as made:
-            return prepare(project, spec, split=split, fillers=made, watch=watch)
+        with Fillers(project) as own_fillers:
+            return prepare(project, spec, split=split, fillers=own_fillers, watch=watch)
     filler = fillers.filler(spec)
-    found = scoring.scored_documents(project, tasks.info(filler.task), filler.layer, split)
-    if not found:
+    documents = scoring.scored_documents(project, tasks.info(filler.task), filler.layer, split)
+    if not documents:
         raise WorkbenchError(
             _("No submitted document of layer {layer!r} is in the {split} split.").format(
                 layer=filler.layer.name, split=split
             ),
             hint=_("Submit documents and assign splits on the Data page."),
         )
-    lines, dropped, cut = _lines(filler, [scored.document for scored in found], watch)
+    lines, dropped, cut = _lines(filler, [scored.document for scored in documents], watch)
     spec = replace(spec, layer=filler.layer.name)
     return PreparedPrompt(
-        spec, filler.layer, filler.task, split, lines, scoring.fingerprint(found), dropped, cut
+        spec, filler.layer, filler.task, split, lines, scoring.fingerprint(documents), dropped, cut
     )
 
 
@@ -152,13 +152,13 @@ def _lines(
     sets: dict[tuple[PromptInput, ...], int] = {}
     dropped, cut = 0, 0
     all_fitted = enumerate(zip(documents, filler.fit_all(documents), strict=True))
-    for done, (asked, fitted) in all_fitted:
+    for done, (sent, fitted) in all_fitted:
         watch.at(done / len(documents))
-        premises = filler.premises(asked, fitted)
+        premises = filler.premises(sent, fitted)
         if premises not in sets:
             sets[premises] = len(sets)
             lines += filler.lines_without_text(premises, sets[premises])
-        lines.append(filler.line(asked, fitted, sets[premises]))
+        lines.append(filler.line(sent, fitted, sets[premises]))
         dropped, cut = dropped + fitted.dropped, cut + fitted.cut
     return tuple(lines), dropped, cut
 
@@ -220,9 +220,9 @@ def _job(
     folder: Path, spec: PromptSpec, lines: Sequence[str], about: Mapping[str, Any], title: str
 ) -> JobSpec:
     folder.mkdir(parents=True, exist_ok=True)
-    asked = folder / "prompts.jsonl"
-    asked.write_text("".join(line + "\n" for line in lines), encoding="ascii")
-    params = {**_asking(spec), "prompts": str(asked), "run": dict(about)}
+    prompts = folder / "prompts.jsonl"
+    prompts.write_text("".join(line + "\n" for line in lines), encoding="ascii")
+    params = {**_asking(spec), "prompts": str(prompts), "run": dict(about)}
     device = train.queue_device(spec.device)
     return JobSpec(backends.JOB, params, str(folder), device=device, title=title)
 
@@ -269,7 +269,10 @@ def ended(project: Project, run_id: int, event: Finished) -> None:
         runs.save_predictions(
             project.db,
             run_id,
-            [(id, text_hash, found.to_json()) for id, text_hash, found in answers.predictions],
+            [
+                (id, text_hash, prediction.to_json())
+                for id, text_hash, prediction in answers.predictions
+            ],
         )
         runs.update(
             project.db,
@@ -309,8 +312,8 @@ def _answers(path: Path, calibration: str) -> _Answers:
     for row in rows:
         if row["document_id"] is None:
             without_text.setdefault(row["set"], []).append(row["logprobs"])
-    asked = [row for row in rows if row["document_id"] is not None]
-    found = tuple(
+    document_rows = [row for row in rows if row["document_id"] is not None]
+    predictions = tuple(
         (
             row["document_id"],
             row["text_hash"],
@@ -321,11 +324,11 @@ def _answers(path: Path, calibration: str) -> _Answers:
                 cut=bool(row["cut"]),
             ),
         )
-        for row in asked
+        for row in document_rows
     )
-    usual = Counter(row.get("set", 0) for row in asked).most_common(1)
+    usual = Counter(row.get("set", 0) for row in document_rows).most_common(1)
     prior = prior_of(calibration, without_text.get(usual[0][0], ())) if usual else None
-    return _Answers(found, prior, len(without_text))
+    return _Answers(predictions, prior, len(without_text))
 
 
 def spec_of(this: Run) -> PromptSpec:

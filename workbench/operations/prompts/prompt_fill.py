@@ -113,8 +113,8 @@ class Preview:
 def fitting_layers(project: Project) -> tuple[tuple[Layer, int], ...]:
     """Layers with classes or choices, each with its number of submitted documents, most first."""
     by_task = train.fitting_by_task(project, _tasks())
-    found = {layer.id: (layer, count) for pairs in by_task.values() for layer, count in pairs}
-    return tuple(sorted(found.values(), key=lambda pair: -pair[1]))
+    by_id = {layer.id: (layer, count) for pairs in by_task.values() for layer, count in pairs}
+    return tuple(sorted(by_id.values(), key=lambda pair: -pair[1]))
 
 
 def choose_layer(project: Project, name: str | None = None) -> tuple[Layer, str]:
@@ -206,8 +206,8 @@ class Fillers:
         model = PromptModel(spec.model_name or spec.model, spec.model, pickled=spec.allow_pickle)
         key, known = (spec.backend, model, tuple(options.items())), self._measure
         if known is None or known[0] != key:
-            made = backends.measure(spec.backend, model, options)
-            known = self._measure = (key, made)
+            measure = backends.measure(spec.backend, model, options)
+            known = self._measure = (key, measure)
         return known[1]
 
     def shots(self, spec: PromptSpec, layer: Layer, task: str) -> Shots:
@@ -246,7 +246,7 @@ class Filler:
         renderer = fillers.renderer
         self.budget: Budget = Budget(
             labels,
-            render=lambda asked: renderer.render(spec.template, labels, asked, token=token),
+            render=lambda fitted: renderer.render(spec.template, labels, fitted, token=token),
             count=measure.count,
             limit=measure.limit,
             errors=renderer.errors,
@@ -301,14 +301,14 @@ class Filler:
         """
         from workbench.prompting.base import TemplateError
 
-        found: list[Fitted] = []
+        fitted: list[Fitted] = []
         problem: TemplateError | None = None
         for premise in premises:
             try:
-                found.append(self.budget.fit(premise))
+                fitted.append(self.budget.fit(premise))
             except TemplateError as error:
                 problem = error
-        if problem is not None and not found:
+        if problem is not None and not fitted:
             raise TemplateError(
                 N_("Calibration needs the prompt without a text: {error}"),
                 hint=N_(
@@ -317,7 +317,7 @@ class Filler:
                 line=problem.line,
                 error=problem.message,
             )
-        return tuple(found)
+        return tuple(fitted)
 
     def line(self, document: Document, fitted: Fitted, number: int = 0) -> str:
         """A line of the worker's input; `number` is that of its prompts without a text."""
@@ -392,12 +392,12 @@ def _pool(project: Project, task: str, layer: Layer) -> Iterator[Shot]:
 
 def first_document(project: Project, layer: Layer) -> Document | None:
     """The document that the preview begins with: the first of dev, else any that fits the layer."""
-    for wanted in (
+    for filter_ in (
         documents.Filter(layer_id=layer.id, split="dev", state="submitted"),
         documents.Filter(texts=layer.texts),
     ):
-        if found := list(documents.ids(project.db, wanted)[:1]):
-            return documents.get(project.db, found[0])
+        if ids := list(documents.ids(project.db, filter_)[:1]):
+            return documents.get(project.db, ids[0])
     return None
 
 
@@ -437,15 +437,15 @@ def preview(filler: Filler, document: Document | None, *, label: str = "") -> Pr
         )
     fitted = filler.fit(document)
     table = filler.table(fitted)
-    shown = label if label in table else fitted.labels[0]
+    example = label if label in table else fitted.labels[0]
     return Preview(
-        "".join(table[shown]),
+        "".join(table[example]),
         fitted.tokens,
         filler.limit,
         len(fitted.examples),
         fitted.dropped,
         fitted.cut,
-        shown,
+        example,
         document.id,
         table,
         tuple(map(filler.table, filler.without_text(filler.premises(document, fitted)))),

@@ -53,7 +53,7 @@ class PromptModelChoice:
 def offer(settings: Settings | None = None) -> PromptModelChoice:
     """The models of all backends. If a plugin's code fails, its backend is unavailable."""
     at_hand = _at_hand(settings)
-    found: dict[str, Choice] = {}
+    choices: dict[str, Choice] = {}
     failed: list[Unavailable] = []
     for entry in registry().all("backend"):
         try:
@@ -65,10 +65,10 @@ def offer(settings: Settings | None = None) -> PromptModelChoice:
             failed.append(Unavailable(entry.id, _(entry.title), _reason(error)))
             continue
         for model in models:
-            key = model.name if model.name not in found else f"{model.name} · {info.id}"
+            key = model.name if model.name not in choices else f"{model.name} · {info.id}"
             options = tuple(option for option in info.options if option.name not in model.without)
-            found.setdefault(key, Choice(key, _title(info, model), info.id, model, options))
-    return PromptModelChoice(tuple(found.values()), tuple(failed))
+            choices.setdefault(key, Choice(key, _title(info, model), info.id, model, options))
+    return PromptModelChoice(tuple(choices.values()), tuple(failed))
 
 
 def _reason(error: Exception) -> str:

@@ -51,10 +51,10 @@ class Renderer:
         Raises Cancelled if `token` is cancelled, TemplateError for a template that exceeds a limit,
         JobFailed if there is no worker.
         """
-        found: list[Rendered] = []
+        rendered: list[Rendered] = []
         for wave in _waves(requests):
-            found += self._wave(source, labels, wave, token)
-        return found
+            rendered += self._wave(source, labels, wave, token)
+        return rendered
 
     def close(self) -> None:
         self._host.close()

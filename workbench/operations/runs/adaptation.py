@@ -120,15 +120,15 @@ def _of(project: Project, splits: Collection[str | None]) -> Iterator[Document]:
             yield record.document
 
 
-def _others(found: Iterator[Document], held_back: set[str]) -> Iterator[Document]:
-    return (document for document in found if document.text_hash not in held_back)
+def _others(texts: Iterator[Document], held_back: set[str]) -> Iterator[Document]:
+    return (document for document in texts if document.text_hash not in held_back)
 
 
-def _written(folder: Path, found: Iterator[Document]) -> tuple[Path, int]:
+def _written(folder: Path, texts: Iterator[Document]) -> tuple[Path, int]:
     """A file that is named by its content, and its number of documents."""
     draft = folder / f".{os.getpid()}.text.part"
     try:
-        count = plain_text.write(draft, found)
+        count = plain_text.write(draft, texts)
         with open(draft, "rb") as file:
             digest = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
         path = folder / f"{digest}.txt"

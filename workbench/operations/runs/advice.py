@@ -112,7 +112,10 @@ def advice(project: Project, run: Run) -> Advice:
     if own is None or not math.isfinite(own):
         return Advice()
     measured, trained_ones = _measured(project, run), _baseline_runs(project, run)
-    known = {**measured, **{id: found.scores["dev"][main] for id, found in trained_ones.items()}}
+    known = {
+        **measured,
+        **{id: evaluation.scores["dev"][main] for id, evaluation in trained_ones.items()},
+    }
     quick = {item.id: item for item in baselines.fitting(tasks.info(run.spec["task"]))}
     quick = {id: item for id, item in quick.items() if item.quick}
     unmeasured = tuple(id for id in quick if id not in known)
@@ -130,8 +133,8 @@ def _rising(project: Project, run: Run, main: str) -> Rising | None:
     by = plan.best_by if plan is not None else main
     by = main if tasks.is_error(by) else by
     _steps, values = curves.scores.get(by, ((), ())) if curves is not None else ((), ())
-    found = rise(values, result.used.get("dev", 0))
-    return Rising(by, *found, rerun.more_epochs(run)) if found is not None else None
+    trend = rise(values, result.used.get("dev", 0))
+    return Rising(by, *trend, rerun.more_epochs(run)) if trend is not None else None
 
 
 def _baseline_runs(project: Project, run: Run) -> dict[str, Run]:

@@ -99,8 +99,10 @@ def prepare(
     if not with_test:
         del splits["test"]
     name = name or runs.free_name(project.db, f"{chosen.name} {baseline}")
-    shown = train.plan_json(plan)
-    return PreparedBaseline(baseline, task, chosen, shown, data, splits, name, seed, with_test)
+    plan_values = train.plan_json(plan)
+    return PreparedBaseline(
+        baseline, task, chosen, plan_values, data, splits, name, seed, with_test
+    )
 
 
 def prepare_again(project: Project, run: Run) -> PreparedBaseline:

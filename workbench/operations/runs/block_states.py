@@ -56,19 +56,19 @@ def marked(spec: TrainSpec, card: ModelInfo, epochs: int) -> tuple[MarkedBlock, 
         next((epoch for epoch, row in enumerate(factors, 1) if row[level]), 0)
         for level in range(card.layers + 2)
     ]
-    found = [mark for block in model_map(card).blocks for mark in _marks(block, levels, method)]
+    marks = [mark for block in model_map(card).blocks for mark in _marks(block, levels, method)]
     if method.inserts:
-        found = _with_inserted(found, spec.forecast(card).trainable)
-    return (*found, MarkedBlock(Block(_HEAD, 0, head=True), NEW))
+        marks = _with_inserted(marks, spec.forecast(card).trainable)
+    return (*marks, MarkedBlock(Block(_HEAD, 0, head=True), NEW))
 
 
-def _with_inserted(found: list[MarkedBlock], trainable: int) -> list[MarkedBlock]:
+def _with_inserted(marks: list[MarkedBlock], trainable: int) -> list[MarkedBlock]:
     """Divide the trained parameters that are not of the model among the layers."""
-    layers = sum(block.block.count for block in found if block.state == INSERTED)
-    each = (trainable - sum(block.trained for block in found)) // max(1, layers)
+    layers = sum(block.block.count for block in marks if block.state == INSERTED)
+    each = (trainable - sum(block.trained for block in marks)) // max(1, layers)
     return [
         replace(block, inserted=each * block.block.count) if block.state == INSERTED else block
-        for block in found
+        for block in marks
     ]
 
 

@@ -50,8 +50,8 @@ def set_thresholds(project: Project, run_id: int, values: Sequence[float]) -> No
     """
     run = runs.get(project.db, run_id)
     info = tasks.info(results.task_of(run))
-    given = {THRESHOLDS: list(map(float, values))}
-    _apply(project, run, given, lambda prediction: info.with_thresholds(prediction, values))
+    changes = {THRESHOLDS: list(map(float, values))}
+    _apply(project, run, changes, lambda prediction: info.with_thresholds(prediction, values))
 
 
 def _described(project: Project, run: Run) -> dict[str, Any]:
@@ -76,7 +76,9 @@ def _apply(
         for id, text_hash, raw in runs.prediction_rows(project.db, run.id)
     ]
     decoder = {**(described.get("decoder") or {}), **values}
-    labels = next((found for _id, _hash, row in rows if (found := row.get(LabelScores))), None)
+    labels = next(
+        (label_scores for _id, _hash, row in rows if (label_scores := row.get(LabelScores))), None
+    )
     if labels is not None:  # a temperature moves thresholds too
         decoder[THRESHOLDS] = list(labels.thresholds)
     path = run_folders.existing_model(project, run) / DESCRIPTION

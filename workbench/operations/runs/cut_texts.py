@@ -52,14 +52,14 @@ def count_cut(
     room = (
         length - preparer.added - 3
     )  # a pair has one special token more than a text, and some models put one before each
-    db, found = project.db, documents.long_texts(project.db, row_id(layer), room)
-    if characters is not None and found.characters > characters:
+    db, long_texts = project.db, documents.long_texts(project.db, row_id(layer), room)
+    if characters is not None and long_texts.characters > characters:
         return None
     cut = 0
-    for ids in watch.over(found.ids, PAGE):
+    for ids in watch.over(long_texts.ids, PAGE):
         pairs = [
             max(record.document.inputs, key=lambda texts: sum(map(len, texts)))
             for record in documents.records(db, layers=(), ids=ids)
         ]
         cut += preparer.count_cut(pairs, length)
-    return CutCount(found.documents, cut, length)
+    return CutCount(long_texts.documents, cut, length)

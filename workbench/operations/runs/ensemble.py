@@ -69,9 +69,9 @@ def create(
         raise WorkbenchError(_("The project is open read-only."), hint=project.read_only_reason)
     if reason := unfit(members):
         raise WorkbenchError(reason, hint=_("Choose finished runs of one layer and task."))
-    found = results.scored(project, members[0], "dev")
-    documents = [scored.document for scored in found]
-    return _add(project, members, name, found, _means(project, queue, members, documents, watch))
+    gold = results.scored(project, members[0], "dev")
+    documents = [scored.document for scored in gold]
+    return _add(project, members, name, gold, _means(project, queue, members, documents, watch))
 
 
 def answers(
@@ -118,10 +118,10 @@ def lacking(project: Project, run: Run) -> str:
 def _existing(project: Project, member: Mapping[str, Any]) -> Run | None:
     """A run that an ensemble averages; None if it was deleted."""
     try:
-        found = runs.get(project.db, int(member["id"]))
+        run = runs.get(project.db, int(member["id"]))
     except KeyError:
         return None
-    return found if found.uid == member["uid"] else None
+    return run if run.uid == member["uid"] else None
 
 
 def _incomplete(run: Run, pairs: Sequence[tuple[str, Run | None]]) -> WorkbenchError:
@@ -181,12 +181,12 @@ def _add(
     project: Project,
     members: Sequence[Run],
     name: str,
-    found: Sequence[GoldDocument],
-    given: Sequence[Prediction],
+    gold: Sequence[GoldDocument],
+    predictions: Sequence[Prediction],
 ) -> Run:
     task, first = results.task_of(members[0]), members[0]
-    scored = scoring.evaluate(task, "dev", found, given)
-    result = TrainResult({"dev": replace(scored, at=now())}, used={"dev": len(found)})
+    scored = scoring.evaluate(task, "dev", gold, predictions)
+    result = TrainResult({"dev": replace(scored, at=now())}, used={"dev": len(gold)})
     same = {run.data_fingerprint for run in members}
     spec = {
         "task": task,
@@ -207,7 +207,7 @@ def _add(
         )
         rows = [
             (row_id(scored.document), scored.document.text_hash, answer.to_json())
-            for scored, answer in zip(found, given, strict=True)
+            for scored, answer in zip(gold, predictions, strict=True)
         ]
         runs.save_predictions(project.db, run.id, rows)
     return run

@@ -42,11 +42,11 @@ def stored(project: Project, run: Run, found: Sequence[Document]) -> dict[int, P
     """The stored predictions for these documents, by id; predictions for an earlier text are
     ignored.
     """
-    kept = runs.predictions(project.db, run.id, map(row_id, found))
+    rows = runs.predictions(project.db, run.id, map(row_id, found))
     return {
-        item.id: kept[item.id][1]
+        item.id: rows[item.id][1]
         for item in found
-        if item.id in kept and kept[item.id][0] == item.asked_hash
+        if item.id in rows and rows[item.id][0] == item.asked_hash
     }
 
 
@@ -124,9 +124,9 @@ def kept(
 
 def _cost(raw: Mapping[str, Any]) -> PredictionCost | None:
     """What the predictions of a job cost; None if its worker did not measure it."""
-    if (found := raw.get("predicting")) is None and "cpu_seconds" in raw:
-        found = {name: raw.get(name, 0) for name in ("documents", "cpu_seconds")}
-    return from_plain(PredictionCost, found) if found else None
+    if (cost := raw.get("predicting")) is None and "cpu_seconds" in raw:
+        cost = {name: raw.get(name, 0) for name in ("documents", "cpu_seconds")}
+    return from_plain(PredictionCost, cost) if cost else None
 
 
 def _keep_cost(project: Project, run_id: int, cost: PredictionCost | None) -> None:
@@ -287,9 +287,9 @@ def options_of(folder: Path) -> Mapping[str, Any]:
     {} if they cannot be read.
     """
     try:
-        if (found := published(folder)) is None:
-            found = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
-        return found.get("options") or {}
+        if (description := published(folder)) is None:
+            description = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
+        return description.get("options") or {}
     except (OSError, ValueError, AttributeError):
         return {}  # loading the model reports the error
 

@@ -62,8 +62,8 @@ def texts_to_documents(
     return tuple(_typed(number, item, form) for number, item in enumerate(texts, 1))
 
 
-def _typed(number: int, given: str | tuple[str, str], form: int) -> Document:
-    pair = (given,) if isinstance(given, str) else tuple(given)
+def _typed(number: int, text: str | tuple[str, str], form: int) -> Document:
+    pair = (text,) if isinstance(text, str) else tuple(text)
     if form == QUESTIONS:
         return typed_questions(str(number), pair[0], pair[1] if len(pair) > 1 else "")
     if form == CHOICES and len(pair) > 1:
@@ -84,7 +84,7 @@ def predict(
     """The predictions of a model folder for documents outside a project, in order."""
     if not documents:
         return []
-    found, _cost = answers(
+    predictions, _cost = answers(
         queue,
         model,
         documents,
@@ -93,7 +93,7 @@ def predict(
         allow_pickle=allow_pickle,
         watch=watch,
     )
-    return found
+    return predictions
 
 
 def read_inputs(source: Path) -> tuple[tuple[Document, ...], tuple[Skipped, ...]]:
@@ -111,7 +111,7 @@ def read_inputs(source: Path) -> tuple[tuple[Document, ...], tuple[Skipped, ...]
         if source.is_dir()
         else [source]
     )
-    found: list[Document] = []
+    inputs: list[Document] = []
     skipped: list[Skipped] = []
     if not files:
         raise WorkbenchError(_("There is no file in {source}.").format(source=source))
@@ -131,11 +131,11 @@ def read_inputs(source: Path) -> tuple[tuple[Document, ...], tuple[Skipped, ...]
                 [Skipped(str(file), 1, str(error))],
                 [],
             )  # an image among the texts must not prevent reading them
-        found += records
+        inputs += records
         skipped += faults
-    if not found and skipped:
+    if not inputs and skipped:
         raise WorkbenchError(skipped[0].reason)
-    return tuple(found), tuple(skipped)
+    return tuple(inputs), tuple(skipped)
 
 
 def _lines(file: Path) -> list[Document]:
@@ -168,24 +168,24 @@ def _imported(file: Path) -> tuple[list[Document], list[Skipped]]:
     from workbench.importers.source import Source
 
     source = Source(file)
-    found, skipped = [], []
+    inputs, skipped = [], []
     for item in detect.read(detect.detect(source).format, source, Options()):
         if isinstance(item, Row):
             document = item.record.document
-            asked = texts_of(item.record.questions)
-            found.append(
-                replace(document, questions=asked)
+            questions = texts_of(item.record.questions)
+            inputs.append(
+                replace(document, questions=questions)
                 if document.key
                 else Document(
                     f"{file.name}:{item.line}",
                     document.texts,
                     tokens=document.tokens,
-                    questions=asked,
+                    questions=questions,
                 )
             )
         elif isinstance(item, Fault):
             skipped.append(Skipped(str(file), item.line, item.reason))
-    if not found:
+    if not inputs:
         why = (
             _("line {line}: {reason}").format(line=skipped[0].line, reason=skipped[0].reason)
             if skipped
@@ -194,7 +194,7 @@ def _imported(file: Path) -> tuple[list[Document], list[Skipped]]:
         raise WorkbenchError(
             _("{file} contains no readable text ({why}).").format(file=file, why=why)
         )
-    return found, skipped
+    return inputs, skipped
 
 
 def answer_json(
@@ -249,9 +249,9 @@ def _write_table(rows: Iterable[tuple[Document, Prediction]], file: TextIO) -> N
     for document, answer in rows:
         texts = dict(document.texts)
         spans = json_text(answer.to_json()[_in_text(answer)]) if answer.labels is None else ""
-        found = answer.get(DocumentLabels)
-        chosen = found.chosen if found else ()
-        scores = found.as_dict() if found else {}
+        labels = answer.get(DocumentLabels)
+        chosen = labels.chosen if labels else ()
+        scores = labels.as_dict() if labels else {}
         number = "" if answer.number is None else f"{answer.number:.6f}"
         table.writerow(
             [

@@ -45,9 +45,9 @@ def layers(project: Project, card: ModelInfo) -> tuple[Layer, ...]:
     """
     if not card.task or not card.usable:
         return ()
-    found = labels.layers(project.db)
+    every = labels.layers(project.db)
     return tuple(
-        layer for task in _tasks(card) for layer in found if tasks.fits(tasks.info(task), layer)
+        layer for task in _tasks(card) for layer in every if tasks.fits(tasks.info(task), layer)
     )
 
 
@@ -78,9 +78,9 @@ def layer_named(project: Project, card: ModelInfo, name: str = "") -> Layer:
     """The layer with this name, or the only one of its task. Raises WorkbenchError."""
     own = tasks.info(card.task).fits
     fitting = layers(project, card)
-    found = [layer for layer in fitting if (layer.name == name if name else own(layer))]
-    if len(found) == 1:
-        return found[0]
+    matches = [layer for layer in fitting if (layer.name == name if name else own(layer))]
+    if len(matches) == 1:
+        return matches[0]
     known = ", ".join(layer.name for layer in fitting) or _("none")
     raise WorkbenchError(
         _("{model} predicts {predicted}; it needs one layer for them.").format(
@@ -124,14 +124,14 @@ def create(
 
 
 def _scored(
-    card: ModelInfo, found: Sequence[GoldDocument], given: Sequence[Prediction]
+    card: ModelInfo, gold: Sequence[GoldDocument], predictions: Sequence[Prediction]
 ) -> TrainResult:
     """The result of a model on dev, without scores if nothing was predicted."""
-    if not found:
+    if not gold:
         return TrainResult(parameters=card.parameters)
-    scored = scoring.evaluate(card.task, "dev", found, given)
+    scored = scoring.evaluate(card.task, "dev", gold, predictions)
     return TrainResult(
-        {"dev": replace(scored, at=now())}, used={"dev": len(found)}, parameters=card.parameters
+        {"dev": replace(scored, at=now())}, used={"dev": len(gold)}, parameters=card.parameters
     )
 
 
@@ -140,13 +140,13 @@ def _add(
     card: ModelInfo,
     layer: Layer,
     name: str,
-    found: Sequence[GoldDocument],
-    given: Sequence[Prediction],
+    gold: Sequence[GoldDocument],
+    predictions: Sequence[Prediction],
     *,
     is_other: bool,
 ) -> Run:
     """is_other: the task is not the model's own."""
-    result = _scored(card, found, given)
+    result = _scored(card, gold, predictions)
     spec = {
         "task": card.task,
         "layer": layer.name,
@@ -168,7 +168,7 @@ def _add(
         )
         rows = [
             (row_id(scored.document), scored.document.text_hash, answer.to_json())
-            for scored, answer in zip(found, given, strict=True)
+            for scored, answer in zip(gold, predictions, strict=True)
         ]
         runs.save_predictions(project.db, run.id, rows)
     return run

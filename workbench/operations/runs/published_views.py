@@ -33,9 +33,9 @@ def folder(model: Path, task: str) -> Path:
     for own, file in files.items():
         if own != DESCRIPTION and not os.path.lexists(view / own):
             _link(file.resolve(), view / own)
-    if (found := published(model)) is None:
+    if (description := published(model)) is None:
         raise unusable(card(model, allow_pickle=True))
-    text = json_text({**found, "task": task}, indent=1)
+    text = json_text({**description, "task": task}, indent=1)
     if not _holds(view / DESCRIPTION, text):
         (view / DESCRIPTION).write_text(text, encoding="utf-8")
     return view
@@ -49,8 +49,8 @@ def _is_same(link: Path, file: Path | None) -> bool:
     """Whether it stands for the file: a link, or a copy with the same size and time."""
     if file is None or not link.exists():
         return False
-    own, given = link.stat(), file.stat()
-    same = (own.st_size, own.st_mtime_ns) == (given.st_size, given.st_mtime_ns)
+    own, original = link.stat(), file.stat()
+    same = (own.st_size, own.st_mtime_ns) == (original.st_size, original.st_mtime_ns)
     return link.samefile(file) or same
 
 

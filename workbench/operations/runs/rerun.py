@@ -86,24 +86,30 @@ def differences(project: Project, run: Run) -> tuple[Difference, ...]:
         return ()
     if (results.task_of(before), before.layer_id) != (results.task_of(run), run.layer_id):
         return ()
-    shown = ("dev", "test") if before.seen_test and run.seen_test else ("dev",)
-    found = (_difference(project, before, run, split) for split in shown)
-    return tuple(difference for difference in found if difference is not None)
+    splits = ("dev", "test") if before.seen_test and run.seen_test else ("dev",)
+    by_split = (_difference(project, before, run, split) for split in splits)
+    return tuple(difference for difference in by_split if difference is not None)
 
 
 def _difference(project: Project, before: Run, after: Run, split: str) -> Difference | None:
     task, main = results.task_of(after), tasks.info(results.task_of(after)).main
-    found = results.scored(project, after, split)
+    gold = results.scored(project, after, split)
     answers = [
-        predict.stored(project, run, [scored.document for scored in found])
+        predict.stored(project, run, [scored.document for scored in gold])
         for run in (before, after)
     ]
-    both = [scored for scored in found if all(scored.document.id in given for given in answers)]
+    both = [
+        scored
+        for scored in gold
+        if all(scored.document.id in predictions for predictions in answers)
+    ]
     if not both:
         return None
     first, second = (
-        scoring.evaluate(task, split, both, [given[scored.document.id or 0] for scored in both])
-        for given in answers
+        scoring.evaluate(
+            task, split, both, [predictions[scored.document.id or 0] for scored in both]
+        )
+        for predictions in answers
     )
     values = first.scores[main], second.scores[main]
     return Difference(before.name, split, main, *values, len(both))

@@ -68,14 +68,14 @@ class Results:
 
 def run_named(project: Project, name: str) -> Run:
     """A run by its name. Raises WorkbenchError naming the existing runs."""
-    found = runs.by_name(project.db, name)
-    if found is None:
+    run = runs.by_name(project.db, name)
+    if run is None:
         known = ", ".join(item.name for item in runs.all(project.db)) or _("none yet")
         raise WorkbenchError(
             _("There is no run {name!r} in {file}.").format(name=name, file=project.path.name),
             hint=_("Runs: {known}.").format(known=known),
         )
-    return found
+    return run
 
 
 def run(project: Project, run_id: int) -> Run:
@@ -140,13 +140,13 @@ def scored(
 
 def answered(project: Project, run: Run, split: str) -> bool:
     """Whether an evaluation on the split needs no model: every document has a stored prediction."""
-    found = [item.document for item in scored(project, run, split)]
-    return len(predict.stored(project, run, found)) == len(found)
+    documents = [item.document for item in scored(project, run, split)]
+    return len(predict.stored(project, run, documents)) == len(documents)
 
 
-def _of(answers: Mapping[int, Prediction], found: Sequence[GoldDocument]) -> list[Prediction]:
+def _of(answers: Mapping[int, Prediction], gold: Sequence[GoldDocument]) -> list[Prediction]:
     """The answers for these documents, in their order."""
-    return [answers[row_id(item.document)] for item in found]
+    return [answers[row_id(item.document)] for item in gold]
 
 
 def evaluate(
@@ -157,25 +157,25 @@ def evaluate(
     An evaluation on test counts as a view of the test score and requires a project open for
     writing.
     """
-    found = _something_to_score(project, run, split)
-    documents = [item.document for item in found]
+    gold = _something_to_score(project, run, split)
+    documents = [item.document for item in gold]
     answers = predict.predictions(project, queue, run, documents, watch=watch)
-    evaluation = scoring.evaluate(task_of(run), split, found, _of(answers, found))
+    evaluation = scoring.evaluate(task_of(run), split, gold, _of(answers, gold))
     if split == "test":
         record_test_view(project, run.id, evaluation)
     return evaluation
 
 
 def _something_to_score(project: Project, run: Run, split: str) -> tuple[GoldDocument, ...]:
-    found = scored(project, run, split)
-    if not found:
+    gold = scored(project, run, split)
+    if not gold:
         layer = layer_of(project, run).name
         raise WorkbenchError(
             _("No submitted document of layer {layer!r} is in the {split} split.").format(
                 layer=layer, split=split
             )
         )
-    return found
+    return gold
 
 
 def original(run: Run, split: str) -> Evaluation | None:
@@ -209,22 +209,22 @@ def results(project: Project, run_id: int) -> Results:
     if not has_task(run):
         size = disk_space(project, run_id)
         return Results(run, original(run, "dev"), None, (), 0, 0, size)
-    found = scored(project, run, "dev")
-    answers = predict.stored(project, run, [item.document for item in found])
-    have = [item for item in found if item.document.id in answers]
-    given = _of(answers, have)
+    gold = scored(project, run, "dev")
+    answers = predict.stored(project, run, [item.document for item in gold])
+    have = [item for item in gold if item.document.id in answers]
+    predictions = _of(answers, have)
     task = task_of(run)
     current = None
     if have:
-        matrix = confusion(task, layer_of(project, run).names, have, given)
-        current = replace(scoring.evaluate(task, "dev", have, given), confusion=matrix)
+        matrix = confusion(task, layer_of(project, run).names, have, predictions)
+        current = replace(scoring.evaluate(task, "dev", have, predictions), confusion=matrix)
     return Results(
         run,
         original(run, "dev"),
         current,
-        errors(task, have, given),
-        _mistakes(task, have, given),
-        len(found) - len(have),
+        errors(task, have, predictions),
+        _mistakes(task, have, predictions),
+        len(gold) - len(have),
         disk_space(project, run_id),
     )
 
@@ -241,21 +241,23 @@ def confusion(
     """
     from workbench.metrics.confusion import NO_SPAN
 
-    made = tasks.info(task).confusion([item.gold for item in found], answers, names)
-    if made is None:
+    matrix = tasks.info(task).confusion([item.gold for item in found], answers, names)
+    if matrix is None:
         return None
     ids = [row_id(item.document) for item in found]
     used = [
-        at for at in range(len(made.labels)) if made.counts[at].any() or made.counts[:, at].any()
+        at
+        for at in range(len(matrix.labels))
+        if matrix.counts[at].any() or matrix.counts[:, at].any()
     ]
-    shown = {at: made.labels[at] or tasks.NONE for at in used}
-    cells = tuple(tuple(int(made.counts[gold, predicted]) for predicted in used) for gold in used)
+    names_at = {at: matrix.labels[at] or tasks.NONE for at in used}
+    cells = tuple(tuple(int(matrix.counts[gold, predicted]) for predicted in used) for gold in used)
     where = {
-        (shown[gold], shown[predicted]): tuple(ids[at] for at in positions)
-        for (gold, predicted), positions in made.where.items()
+        (names_at[gold], names_at[predicted]): tuple(ids[at] for at in positions)
+        for (gold, predicted), positions in matrix.where.items()
     }
-    unmatched = tasks.NONE if NO_SPAN in made.labels else ""
-    return ConfusionMatrix(tuple(shown.values()), cells, where, unmatched)
+    unmatched = tasks.NONE if NO_SPAN in matrix.labels else ""
+    return ConfusionMatrix(tuple(names_at.values()), cells, where, unmatched)
 
 
 # ---------------------------------------------------------------- errors
@@ -274,8 +276,8 @@ def errors(
     return tuple(sorted(rows, key=lambda row: (-row.score, row.document_id)))
 
 
-def _mistakes(task: str, found: Sequence[GoldDocument], answers: Sequence[Prediction]) -> int:
-    info, pairs = tasks.info(task), zip(found, answers, strict=True)
+def _mistakes(task: str, gold: Sequence[GoldDocument], answers: Sequence[Prediction]) -> int:
+    info, pairs = tasks.info(task), zip(gold, answers, strict=True)
     return sum(len(info.mistakes(pair.document, pair.gold, answer)) for pair, answer in pairs)
 
 

@@ -46,11 +46,13 @@ def rounds(project: Project, newest: Run) -> Rounds:
     points: list[Point] = []
     last: dict[int, Prediction] = {}
     for number, run in enumerate(chain):
-        found = {id: answer for id, (_hash, answer) in runs.predictions(project.db, run.id).items()}
+        predictions = {
+            id: answer for id, (_hash, answer) in runs.predictions(project.db, run.id).items()
+        }
         scores, used = run.scores.get("dev", {}), trained(run).used
-        agreement = agreed(last, found) if number else None
+        agreement = agreed(last, predictions) if number else None
         points.append(Point(used.get("train", 0), scores.get(main), used.get("dev", 0), agreement))
-        last = found
+        last = predictions
     return Rounds(tuple(run.name for run in chain), main, tuple(points))
 
 

@@ -97,8 +97,8 @@ def set_tags(
     added = [tag.strip() for tag in add]
 
     def changed(listing: Listing) -> Listing:
-        kept = [tag for tag in listing.tags if tag not in remove]
-        return replace(listing, tags=tuple(dict.fromkeys((*kept, *added))))
+        remaining = [tag for tag in listing.tags if tag not in remove]
+        return replace(listing, tags=tuple(dict.fromkeys((*remaining, *added))))
 
     return _organise(project, ids, changed)
 
@@ -136,5 +136,5 @@ def _organise(
 
 
 def _earlier(project: Project, ids: Sequence[int]) -> Earlier:
-    found = (runs.get(project.db, id) for id in ids)
-    return {run.id: (run.name, run.listing) for run in found}
+    before = (runs.get(project.db, id) for id in ids)
+    return {run.id: (run.name, run.listing) for run in before}

@@ -81,10 +81,10 @@ class RunRecorder:
                     kinds.of(run).finished(self.project, run.id, event)
 
     def _reattach(self, run_id: int, job: Job) -> None:
-        kept = self._kept[run_id] = KeptScores()
+        progress = self._kept[run_id] = KeptScores()
         for event in job.events:
-            kept.follow(event)
-        scores = {"dev": kept.scores} if kept.scores else {}
+            progress.follow(event)
+        scores = {"dev": progress.scores} if progress.scores else {}
         _update(self.project, run_id, status=job.status, scores=scores)
 
 
@@ -254,8 +254,8 @@ def _recorded_ending(project: Project, run_id: int) -> Finished | None:
 def _stopped_with_checkpoint(project: Project, run_id: int) -> Finished | None:
     """The checkpoint that a worker had saved before it crashed, if it had been asked to stop."""
     run_folders.recover(project, run_id)
-    found = _found_result(project, run_id)
-    return Finished("stopped", found.to_json()) if found is not None else None
+    result = _found_result(project, run_id)
+    return Finished("stopped", result.to_json()) if result is not None else None
 
 
 def _result_file(project: Project, run_id: int) -> Finished | None:

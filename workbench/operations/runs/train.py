@@ -126,15 +126,15 @@ def prepare(project: Project, spec: TrainSpec) -> PreparedTraining:
     check_settings(project, spec, folder)
     layer, _remark = choose_layer(project, spec.task, spec.layer or None)
     limit = spec.option("train_limit")
-    made, data, whole = freeze(project, spec.task, layer, train_limit=limit, seed=spec.seed)
+    plan, data, whole = freeze(project, spec.task, layer, train_limit=limit, seed=spec.seed)
     splits = {**whole, "train": limited(whole["train"], limit, spec.seed)}
     if not spec.with_test:
         del splits["test"]
     adapts = adaptation.check(spec, folder) is not None
     texts = adaptation.write_texts(project) if adapts else None
     spec = replace(spec, layer=layer.name)
-    settings = _resolved(project, spec, folder, made, splits["train"])
-    return PreparedTraining(spec, layer, made, settings, data, splits, texts)
+    settings = _resolved(project, spec, folder, plan, splits["train"])
+    return PreparedTraining(spec, layer, plan, settings, data, splits, texts)
 
 
 def _resolved(
@@ -144,11 +144,11 @@ def _resolved(
         items = count_inputs(project, with_models(spec), model, ids)
     except ModelError:  # no readable tokenizer, or no segmenter: the run itself reports it
         return None
-    found = settings_plan(spec, model, data, items)
+    resolved = settings_plan(spec, model, data, items)
     if (objective := adaptation.check(spec, model)) is None:
-        return found
+        return resolved
     rate = adaptation_rate(objective, model, spec.option("adapt_learning_rate"))
-    return replace(found, adapt_objective=objective.id, adapt_learning_rate=rate)
+    return replace(resolved, adapt_objective=objective.id, adapt_learning_rate=rate)
 
 
 def check_settings(project: Project, spec: TrainSpec, model: ModelInfo) -> None:
@@ -183,11 +183,11 @@ def freeze(
     Raises WorkbenchError saying why training cannot start.
     """
     tally = _with_splits(project, task, layer)
-    made = tally.plan(train_limit, seed)
-    if made.problem:
-        raise WorkbenchError(made.problem)
+    plan = tally.plan(train_limit, seed)
+    if plan.problem:
+        raise WorkbenchError(plan.problem)
     whole = {split: list(tally.ids[split]) for split in ("train", "dev", "test")}
-    return made, snapshot.write(project, layer.name, whole), whole
+    return plan, snapshot.write(project, layer.name, whole), whole
 
 
 def begin(
@@ -267,9 +267,9 @@ def with_models(spec: TrainSpec) -> TrainSpec:
         cards.append(installed.find(name))
         return cards[-1]
 
-    given = registry().info("family", spec.family).resolved(spec.options, find)
+    options = registry().info("family", spec.family).resolved(spec.options, find)
     allowed = spec.allow_pickle or any(card.pickled for card in cards)
-    return replace(spec, options=given, allow_pickle=allowed)
+    return replace(spec, options=options, allow_pickle=allowed)
 
 
 def _with_splits(project: Project, task: str, layer: Layer) -> Tally:

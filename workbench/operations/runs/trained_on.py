@@ -68,8 +68,8 @@ def training_ids(project: Project, run: Run) -> frozenset[int]:
             *(training_ids(project, member) for member in _members(project, run))
         )
     raw = _job(project, run)
-    found = raw.get("splits", {}).get("train", ()) if isinstance(raw, dict) else ()
-    return frozenset(int(id) for id in found)
+    ids = raw.get("splits", {}).get("train", ()) if isinstance(raw, dict) else ()
+    return frozenset(int(id) for id in ids)
 
 
 def adapted_on(project: Project, run: Run) -> str:

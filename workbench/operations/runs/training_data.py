@@ -92,20 +92,20 @@ def only_task(project: Project, layer: str | None = None) -> str:
     Raises SpecError, with the tasks to choose from, if several fit or none does.
     """
     fitting = fitting_by_task(project, [info.id for info in tasks.all_tasks()])
-    found = {
+    by_task = {
         task: [its.name for its, count in pairs if count and layer in (None, its.name)]
         for task, pairs in fitting.items()
     }
-    found = {task: names for task, names in found.items() if names}
-    if len(found) == 1:
-        return next(iter(found))
+    by_task = {task: names for task, names in by_task.items() if names}
+    if len(by_task) == 1:
+        return next(iter(by_task))
     named = [
         _("{task} (layer {layers})").format(task=task, layers=", ".join(names))
-        for task, names in found.items()
+        for task, names in by_task.items()
     ]
     raise SpecError(
         _("Missing --task: several tasks fit the submitted documents.")
-        if found
+        if by_task
         else _("Missing --task: no task fits the submitted documents."),
         hint=_("Tasks that fit: {tasks}.").format(tasks=", ".join(named)) if named else "",
     )
@@ -251,9 +251,9 @@ class Tally:
             return
         self.overlapping += gold.left_out
         if record.document.split in ("train", None):
-            found = tuple(gold.labels())
-            self.labels.update(found)
-            self._labels_of[row_id(record.document)] = found
+            names = tuple(gold.labels())
+            self.labels.update(names)
+            self._labels_of[row_id(record.document)] = names
         self.ids[record.document.split].append(row_id(record.document))
 
     def plan(
@@ -282,22 +282,22 @@ class Tally:
         )
 
     def problem(self) -> str:
-        found = sum(map(len, self.ids.values()))
-        if not found:
+        total = sum(map(len, self.ids.values()))
+        if not total:
             return _(
                 "No document is submitted for layer {layer!r}. Label and submit "
                 "documents, or import labelled documents."
             ).format(layer=self.layer.name)
         if problem := tasks.info(self.task).problem(self.labels, self.layer.name):
             return problem
-        if found < 3:
+        if total < 3:
             return ngettext(
                 "Only {n} document is submitted for layer {layer!r}; training needs at least 3, "
                 "for train and dev.",
                 "Only {n} documents are submitted for layer {layer!r}; training needs at least 3, "
                 "for train and dev.",
-                found,
-            ).format(n=found, layer=self.layer.name)
+                total,
+            ).format(n=total, layer=self.layer.name)
         return ""
 
     def _warnings(self, used: Sequence[int]) -> tuple[str, ...]:
@@ -305,15 +305,15 @@ class Tally:
         counts = Counter(chain.from_iterable(self._labels_of.get(id, ()) for id in used))
         rare = [name for name in self.layer.names if 0 < counts[name] < 3]
         never = [name for name in self.layer.names if not counts[name]]
-        found = []
+        messages = []
         if never:
-            found.append(
+            messages.append(
                 _(
                     "Labels without training documents: {labels}. The model cannot learn them."
                 ).format(labels=", ".join(never))
             )
         if rare:
-            found.append(
+            messages.append(
                 _("Fewer than three training examples: {labels}.").format(labels=", ".join(rare))
             )
         if leaks := statistics.leaking(self.project.db):
@@ -324,8 +324,8 @@ class Tally:
                 "scores are too high. Data ▸ Duplicates fixes it.",
                 leaks,
             )
-            found.append(message.format(n=leaks))
-        return tuple(found)
+            messages.append(message.format(n=leaks))
+        return tuple(messages)
 
 
 # ---------------------------------------------------------------- tokenization
@@ -349,13 +349,13 @@ def count_inputs(project: Project, spec: TrainSpec, model: ModelInfo, ids: Seque
     count = 0
     for start in range(0, len(ids), PAGE):
         page = ids[start : start + PAGE]
-        found = [
+        sampled = [
             record.document
             for record in documents.records(project.db, layers=(spec.layer,), ids=page)
         ]
-        long = [document for document in found if not _is_short(document, room)]
+        long = [document for document in sampled if not _is_short(document, room)]
         prepared = spec.info.prepare(preparer, segmenters.segmented(long, spec.segmenter), length)
-        count += len(found) - len(long) + len(prepared.inputs)
+        count += len(sampled) - len(long) + len(prepared.inputs)
     return count
 
 
@@ -403,15 +403,15 @@ def check_texts(
     """
     length = input_length(max_length, model_length)
     sample = _sample(project, layer)
-    found = [texts for document in sample for texts in document.inputs]
+    inputs = [texts for document in sample for texts in document.inputs]
     preparer = models.preparer(model)
-    cut = preparer.count_cut(found, length) if found else 0
-    unknown = preparer.unknown_share(text for texts in found for text in texts)
+    cut = preparer.count_cut(inputs, length) if inputs else 0
+    unknown = preparer.unknown_share(text for texts in inputs for text in texts)
     in_parts = annotation_rows.count_in_parts(project.db, row_id(layer))
     reads_words = tasks.info(task).windows or isinstance(preparer, WordPreparer)
     has_own = models.segmenter(model, settings) != segmenters.DEFAULT
     words = segmenters.advice_for(sample) if reads_words and not has_own else None
-    return TextCheck(len(found), unknown, cut / max(1, len(found)), length, in_parts, words)
+    return TextCheck(len(inputs), unknown, cut / max(1, len(inputs)), length, in_parts, words)
 
 
 def _sample(project: Project, layer: Layer) -> list[Document]:
@@ -422,8 +422,8 @@ def _sample(project: Project, layer: Layer) -> list[Document]:
         project.db, documents.Filter(layer_id=layer.id, state="submitted")
     ) or documents.ids(project.db, documents.Filter(texts=layer.texts))
     step = max(1, len(ids) // SAMPLE)
-    found = documents.records(project.db, layers=(), ids=ids[::step][:SAMPLE])
-    return [record.document for record in found]
+    records = documents.records(project.db, layers=(), ids=ids[::step][:SAMPLE])
+    return [record.document for record in records]
 
 
 def text_warnings(

@@ -62,9 +62,9 @@ def command_keys() -> frozenset[str]:
     """
     own = settings.load().window.get("keys", {})
     mine = {id: keys for id, keys in own.items() if id.startswith(PAGE_OF_KEYS)}
-    kept = {key for id, key in _COMMAND_KEYS.items() if PAGE_OF_KEYS + id not in mine}
+    defaults = {key for id, key in _COMMAND_KEYS.items() if PAGE_OF_KEYS + id not in mine}
     return frozenset(
-        kept | {key.lower() for keys in mine.values() for key in keys if len(key) == 1}
+        defaults | {key.lower() for keys in mine.values() for key in keys if len(key) == 1}
     )
 
 

@@ -48,14 +48,14 @@ def move_text(project: Project, label_ids: Sequence[int], layer_id: int) -> str:
             "{n:,} sublabel is moved as well.", "{n:,} sublabels are moved as well.", more
         )
         sentences.append(along.format(n=more))
-    for found in stored.connections(project.db, ids):
+    for connection in stored.connections(project.db, ids):
         follows = ngettext(
             "{relations} then connects spans of {layer}, with its {n:,} relation.",
             "{relations} then connects spans of {layer}, with its {n:,} relations.",
-            found.inside,
+            connection.inside,
         )
-        name = store.layer(project.db, found.layer_id).name
-        sentences.append(follows.format(relations=name, layer=layer, n=found.inside))
+        name = store.layer(project.db, connection.layer_id).name
+        sentences.append(follows.format(relations=name, layer=layer, n=connection.inside))
     if divided := stored.divided_chains(project.db, ids):
         message = ngettext(
             "{n:,} chain is divided, as it also has spans with other labels.",
@@ -154,18 +154,18 @@ def _check_room(project: Project, label_ids: Sequence[int], target: Layer) -> No
 
 def _check_connections(project: Project, label_ids: Sequence[int], source: Layer) -> None:
     """Raises WorkbenchError if a relation layer would connect spans of two layers."""
-    for found in stored.connections(project.db, label_ids):
-        if found.others:
+    for connection in stored.connections(project.db, label_ids):
+        if connection.others:
             message = ngettext(
                 "The layer {relations} connects spans of one layer, and {n:,} relation has spans "
                 "of {layer} with other labels.",
                 "The layer {relations} connects spans of one layer, and {n:,} relations have spans "
                 "of {layer} with other labels.",
-                found.others,
+                connection.others,
             )
-            name = store.layer(project.db, found.layer_id).name
+            name = store.layer(project.db, connection.layer_id).name
             raise WorkbenchError(
-                message.format(relations=name, n=found.others, layer=source.name),
+                message.format(relations=name, n=connection.others, layer=source.name),
                 hint=_("Move all labels that its relations connect, or delete these relations."),
             )
 

@@ -94,8 +94,8 @@ def add_layer(
 
 def _span_layer(project: Project, texts: int) -> str:
     """The layer whose spans a new relation layer connects; "" without one."""
-    found = (layer for layer in layers(project) if layer.traits.in_text and layer.texts == texts)
-    return next((layer.name for layer in found), "")
+    matching = (layer for layer in layers(project) if layer.traits.in_text and layer.texts == texts)
+    return next((layer.name for layer in matching), "")
 
 
 def _check_numbers(labels: Sequence[str | Label]) -> None:
@@ -215,7 +215,7 @@ def add_labels(
     For imports: adds many at once; the only error is an empty name.
     """
     layer = store.layer(project.db, layer_id)
-    found = {label.name: row_id(label) for label in layer.labels}
+    ids = {label.name: row_id(label) for label in layer.labels}
     added: list[Label] = []
     taken = command_keys()
     used = {*used_keys(project, layer), *taken}
@@ -223,17 +223,17 @@ def add_labels(
         for item in wanted:
             label = item if isinstance(item, Label) else Label(item)
             name = _clean(label.name, _("A label"))
-            if name in found:
+            if name in ids:
                 continue
             key = label.key if may_be_key(label.key, used) else free_key(layer.kind, used)
             used.add(key)
             added.append(replace(label, name=name))
             colour = label.colour if _COLOUR.fullmatch(label.colour) else ""
-            found[name] = store.add_label(
+            ids[name] = store.add_label(
                 project.db, layer_id, name, colour=colour, key=key, description=label.description
             )
-        store.group_labels(project.db, added, found)
-    return found
+        store.group_labels(project.db, added, ids)
+    return ids
 
 
 def rename_label(project: Project, label_id: int, name: str, *, origin: object = None) -> None:
@@ -342,11 +342,13 @@ def will_go(project: Project, label_ids: Sequence[int] = (), *, layer_id: int | 
     values = 0
     if layer_id is not None and not layer.traits.has_labels:
         values = use["documents"] = document_values.count(project.db, layer)
-    asked = 0
+    questions = 0
     if layer_id is not None and layer.traits.asks:
         counted = answers.counts(project.db, layer_id)
-        asked, use["documents"] = counted.questions, counted.documents
-    parts = _deleted(use, labels=len(ids) * (layer_id is not None), values=values, asked=asked)
+        questions, use["documents"] = counted.questions, counted.documents
+    parts = _deleted(
+        use, labels=len(ids) * (layer_id is not None), values=values, questions=questions
+    )
     alone = "" if layer_id is not None else label_groups.left_alone(project, ids)
     if not parts:
         message = _("Deleting {what} does not affect any annotations.").format(what=what)
@@ -362,7 +364,7 @@ def will_go(project: Project, label_ids: Sequence[int] = (), *, layer_id: int | 
     return " ".join(filter(None, (message, alone)))
 
 
-def _deleted(use: Mapping[str, int], *, labels: int, values: int, asked: int) -> list[str]:
+def _deleted(use: Mapping[str, int], *, labels: int, values: int, questions: int) -> list[str]:
     """What is deleted, with its number: "3 labels", "1 span"."""
     phrases = (
         (labels, ngettext("{n:,} label", "{n:,} labels", labels)),
@@ -370,7 +372,7 @@ def _deleted(use: Mapping[str, int], *, labels: int, values: int, asked: int) ->
         (use["spans"], ngettext("{n:,} span", "{n:,} spans", use["spans"])),
         (use["relations"], ngettext("{n:,} relation", "{n:,} relations", use["relations"])),
         (values, ngettext("{n:,} value", "{n:,} values", values)),
-        (asked, ngettext("{n:,} question", "{n:,} questions", asked)),
+        (questions, ngettext("{n:,} question", "{n:,} questions", questions)),
         (
             use["suggestions"],
             ngettext("{n:,} open suggestion", "{n:,} open suggestions", use["suggestions"]),

@@ -60,8 +60,8 @@ def _exporter(format: str) -> DataExporter | FolderExporter:
             hint=registry.plugin_hint(format)
             or _("Known: {known}.").format(known=", ".join(known)),
         )
-    found: DataExporter | FolderExporter = registry.registry().get("exporter", format)()
-    return found
+    exporter: DataExporter | FolderExporter = registry.registry().get("exporter", format)()
+    return exporter
 
 
 def what_is_lost(
@@ -79,12 +79,12 @@ def what_is_lost(
 
 
 def _lost(format: str, layers: Sequence[Layer]) -> tuple[str, ...]:
-    found = _exporter(format).lost(layers)
+    losses = _exporter(format).lost(layers)
     asking = ", ".join(layer.name for layer in layers if layer.traits.asks)
     if not asking or _options(format).get("questions"):
-        return found
+        return losses
     message = _("Questions and answers are not written ({names}); the format SQuAD holds them.")
-    return (*found, message.format(names=asking))
+    return (*losses, message.format(names=asking))
 
 
 def _left_out(layers: Iterable[Layer], run: Run) -> tuple[str, ...]:
@@ -128,8 +128,8 @@ def export_data(
     path = export_files.target(Path(path), project, is_folder=is_folder)
     _check(format, split, source, run)
     layers = labels.layers(project.db)
-    wanted = None if split is None else [None if split == "none" else split]
-    records: Iterable[Record] = documents.records(project.db, splits=wanted, ids=ids, remarks=True)
+    splits = None if split is None else [None if split == "none" else split]
+    records: Iterable[Record] = documents.records(project.db, splits=splits, ids=ids, remarks=True)
     plan = Plan(layers, escape=escape_formulas)
     if source != "gold" and run is not None:  # `_check` has refused a missing run
         plan, records = _with_predictions(
@@ -156,12 +156,12 @@ def export_data(
     return ExportOutcome(count, plan.warnings)
 
 
-def _count(format: str, found: object) -> int:
+def _count(format: str, count: object) -> int:
     """What an exporter returned. Raises ExportFailed unless it is a number of documents."""
-    if isinstance(found, int):
-        return found
+    if isinstance(count, int):
+        return count
     message = _("The exporter {format} returned {kind}, expected the number of documents.")
-    message = message.format(format=format, kind=type(found).__name__)
+    message = message.format(format=format, kind=type(count).__name__)
     raise ExportFailed(message, hint=registry.contract_hint(format))
 
 
@@ -210,8 +210,8 @@ def _with_predictions(
             _("The layer of run {name!r} was deleted.").format(name=run.name),
             hint=_("Undo its deletion, or choose another run."),
         )
-    found = runs.predictions(project.db, run.id)
-    if not found:
+    predictions = runs.predictions(project.db, run.id)
+    if not predictions:
         raise ExportFailed(
             _("Run {name!r} has no predictions.").format(name=run.name),
             hint=_("Evaluate it or create suggestions with it first."),
@@ -224,12 +224,12 @@ def _with_predictions(
         options={**layer.options, "predicted": run.name, "of": layer.name},
     )
     counts = replace(plan, layers=(*layers, predicted) if both else (predicted,))
-    return counts, _predicted(records, found, name, counts, both)
+    return counts, _predicted(records, predictions, name, counts, both)
 
 
 def _predicted(
     records: Iterable[Record],
-    found: dict[int, tuple[str, Prediction]],
+    predictions: dict[int, tuple[str, Prediction]],
     name: str,
     plan: Plan,
     both: bool,
@@ -238,7 +238,7 @@ def _predicted(
 
     for record in records:
         document = record.document
-        text_hash, prediction = found.get(row_id(document)) or ("", None)
+        text_hash, prediction = predictions.get(row_id(document)) or ("", None)
         if prediction is None or text_hash != document.asked_hash:
             if both:
                 plan.count(_without_prediction)
@@ -246,9 +246,9 @@ def _predicted(
             else:
                 plan.count(_omitted)
             continue
-        kept = record if both else Record(document)
-        states, marks, spans = dict(kept.states), dict(kept.marks), dict(kept.spans)
-        numbers = dict(kept.numbers)
+        base = record if both else Record(document)
+        states, marks, spans = dict(base.states), dict(base.marks), dict(base.spans)
+        numbers = dict(base.numbers)
         states[name] = "submitted"
         if prediction.labels is not None:
             marks[name] = prediction.labels
@@ -256,17 +256,17 @@ def _predicted(
             spans[name] = prediction.spans
         if prediction.number is not None:
             numbers[name] = prediction.number
-        asked = dict(kept.questions)
+        questions = dict(base.questions)
         if (answers := prediction.get(Answers)) is not None:
-            asked[name] = tuple(_answered(record, answers))
+            questions[name] = tuple(_answered(record, answers))
         yield replace(
-            kept, states=states, marks=marks, spans=spans, numbers=numbers, questions=asked
+            base, states=states, marks=marks, spans=spans, numbers=numbers, questions=questions
         )
 
 
 def _answered(record: Record, answers: Answers) -> Iterator[Question]:
     """The questions of a document with the predicted answers."""
-    for question in (question for asked in record.questions.values() for question in asked):
+    for question in (question for questions in record.questions.values() for question in questions):
         if (answer := answers.to(question.text)) is not None:
             best = answer.best
             ranges = ((best.start, best.end),) if best is not None else ()

@@ -209,23 +209,23 @@ class _Act:
         with copy_staged.attached(project.db, staged.path):
             title = _("Import {name}").format(name=_named(self.files))
             with project.edit(title, bulk=True, watch=watch.part(0.8, 1.0)):
-                found = Duplicates.find(project.db, self.files, self.duplicates, self.near)
+                repeated = Duplicates.find(project.db, self.files, self.duplicates, self.near)
                 skipped = sorted(
-                    [*skipped, *found.skipped], key=lambda record: (record.file, record.line)
+                    [*skipped, *repeated.skipped], key=lambda record: (record.file, record.line)
                 )
                 copied = _Copied()
-                new = staged.documents > len(found.skip) or not staged.documents
+                new = staged.documents > len(repeated.skip) or not staged.documents
                 if new or self.duplicates.startswith("suggest"):
-                    copied = self._copy_documents(staged, found, warnings, watch)
-                warnings += found.warnings
+                    copied = self._copy_documents(staged, repeated, warnings, watch)
+                warnings += repeated.warnings
         return ImportOutcome(
             copied.documents, copied.spans, tuple(skipped), tuple(warnings), copied.suggestions,
-            found.same_texts, questions=copied.questions, labelled=copied.labelled,
+            repeated.same_texts, questions=copied.questions, labelled=copied.labelled,
             labels=copied.labels, splits=copied.splits,
         )  # fmt: skip
 
     def _copy_documents(
-        self, staged: staging.Staged, found: Duplicates, warnings: list[str], watch: Watch
+        self, staged: staging.Staged, repeated: Duplicates, warnings: list[str], watch: Watch
     ) -> _Copied:
         """Copy the new documents, and suggest labels for them and for known ones."""
         project = self.project
@@ -236,18 +236,20 @@ class _Act:
             targets,
             annotator_id=project.annotator_id,
             at=now(),
-            skip=found.skip,
-            keys=found.keys,
+            skip=repeated.skip,
+            keys=repeated.keys,
             watch=watch.part(0.0, 0.7),
         )
         questions = copy_staged.questions(project.db)
         labelled = copy_staged.labelled_after(project.db, last) if documents else 0
         labels = len(set(targets.labels.values())) if documents else 0
         splits = copy_staged.splits_after(project.db, last)
-        suggestions = found.suggest(project.db, targets, now())
-        made, fault = patterns.apply_to_new(project, last, watch=watch.part(0.7, 0.8))
+        suggestions = repeated.suggest(project.db, targets, now())
+        suggested, fault = patterns.apply_to_new(project, last, watch=watch.part(0.7, 0.8))
         warnings += [fault] if fault else []
-        return _Copied(documents, spans, questions, suggestions + made, labelled, labels, splits)
+        return _Copied(
+            documents, spans, questions, suggestions + suggested, labelled, labels, splits
+        )
 
     def _targets(self, staged: staging.Staged, warnings: list[str]) -> copy_staged.Targets:
         layer_ids: dict[int, int] = {}
@@ -270,46 +272,46 @@ class _Act:
 
     def _layer(self, staged: staging.StagedLayer, warnings: list[str]) -> Layer:
         """The layer of the project with that name and kind, or a new one under a free name."""
-        db, wanted = self.project.db, staged.layer
+        db, imported = self.project.db, staged.layer
         there = {layer.name: layer for layer in labels.layers(db)}
-        found = there.get(wanted.name)
-        if found is not None and _alike(found, wanted):
-            if not found.traits.has_labels:
-                self._widen(found, wanted)
-            elif staged.declared and not found.labels:
+        existing = there.get(imported.name)
+        if existing is not None and _alike(existing, imported):
+            if not existing.traits.has_labels:
+                self._widen(existing, imported)
+            elif staged.declared and not existing.labels:
                 labels.update_layer(
                     db,
-                    row_id(found),
-                    guideline=found.guideline or wanted.guideline,
-                    options={**wanted.options, **found.options},
+                    row_id(existing),
+                    guideline=existing.guideline or imported.guideline,
+                    options={**imported.options, **existing.options},
                 )
-            return found
-        name = _free_layer_name(wanted, there)
-        if found is not None and name in there:
+            return existing
+        name = _free_layer_name(imported, there)
+        if existing is not None and name in there:
             return there[name]
-        if found is not None:
+        if existing is not None:
             warnings.append(
                 _(
                     "Layer {old} already exists with another kind; the labels were "
                     "imported into a new layer {new}."
-                ).format(old=wanted.name, new=name)
+                ).format(old=imported.name, new=name)
             )
         id = labels.add_layer(
             db,
             name,
-            wanted.kind,
-            texts=wanted.texts,
-            guideline=wanted.guideline,
-            options=dict(wanted.options),
+            imported.kind,
+            texts=imported.texts,
+            guideline=imported.guideline,
+            options=dict(imported.options),
         )
         return labels.layer(db, id)
 
-    def _widen(self, found: Layer, wanted: Layer) -> None:
+    def _widen(self, existing: Layer, imported: Layer) -> None:
         """The scale of the layer, with the imported numbers that were not on it."""
-        scale = Scale.of(found.options).widened(Scale.of(wanted.options))
-        if found.traits.record == NUMBERS and scale != Scale.of(found.options):
-            options = {**found.options, **scale.options}
-            labels.update_layer(self.project.db, row_id(found), options=options)
+        scale = Scale.of(existing.options).widened(Scale.of(imported.options))
+        if existing.traits.record == NUMBERS and scale != Scale.of(existing.options):
+            options = {**existing.options, **scale.options}
+            labels.update_layer(self.project.db, row_id(existing), options=options)
 
     def _labels(self, layer: Layer, staged: staging.StagedLayer) -> dict[int, int]:
         """Number in the staging file → id, adding missing labels.
@@ -321,7 +323,7 @@ class _Act:
         keys = set(used_keys(self.project, layer))
         if not staged.declared:
             keys |= command_keys()
-        found: dict[int, int] = {}
+        ids: dict[int, int] = {}
         added: list[Label] = []
         for number, label in staged.labels:
             if label.name not in known:
@@ -338,16 +340,16 @@ class _Act:
                     key=key,
                     description=label.description,
                 )
-            found[number] = known[label.name]
+            ids[number] = known[label.name]
         labels.group_labels(self.project.db, added, known)
-        return found
+        return ids
 
 
-def _alike(found: Layer, wanted: Layer) -> bool:
+def _alike(existing: Layer, imported: Layer) -> bool:
     """Whether labels of one layer can be imported into the other."""
-    if found.traits.between_spans and span_layer(found) != span_layer(wanted):
+    if existing.traits.between_spans and span_layer(existing) != span_layer(imported):
         return False
-    return found.traits.holds(wanted.traits) and found.texts == wanted.texts
+    return existing.traits.holds(imported.traits) and existing.texts == imported.texts
 
 
 def _connecting(staged: staging.StagedLayer, names: Mapping[str, str]) -> staging.StagedLayer:
@@ -359,10 +361,10 @@ def _connecting(staged: staging.StagedLayer, names: Mapping[str, str]) -> stagin
     return replace(staged, layer=replace(layer, options={**layer.options, SPANS: names[of]}))
 
 
-def _free_layer_name(wanted: Layer, there: Mapping[str, Layer]) -> str:
-    """The wanted name, or "name 2" …; an existing compatible layer of that name is reused."""
-    name, number = wanted.name, 1
-    while name in there and not (number > 1 and _alike(there[name], wanted)):
+def _free_layer_name(imported: Layer, there: Mapping[str, Layer]) -> str:
+    """The name of the layer, or "name 2" …; an existing compatible layer of it is reused."""
+    name, number = imported.name, 1
+    while name in there and not (number > 1 and _alike(there[name], imported)):
         number += 1
-        name = f"{wanted.name} {number}"
+        name = f"{imported.name} {number}"
     return name

@@ -43,14 +43,14 @@ def chosen(paths: Sequence[Path | str]) -> tuple[Path, ...]:
     Texts and settings of brat are left out beside its annotations, which are read with their text.
     Raises ImportFailed for a folder without data files, or one that cannot be read.
     """
-    found = [file for path in paths for file in _files(Path(path))]
-    annotated = {file.with_suffix("") for file in found if file.suffix == ANNOTATIONS}
+    files = [file for path in paths for file in _files(Path(path))]
+    annotated = {file.with_suffix("") for file in files if file.suffix == ANNOTATIONS}
     if not annotated:
-        return tuple(found)
+        return tuple(files)
     folders = {file.parent for file in annotated}
     return tuple(
         file
-        for file in found
+        for file in files
         if not (file.suffix == TEXT and file.with_suffix("") in annotated)
         and not (file.suffix == SETTINGS and file.parent in folders)
     )
@@ -67,7 +67,7 @@ def links_out(paths: Sequence[Path | str]) -> tuple[str, ...]:
     """A warning for each chosen folder with data files that are links to files outside of it."""
     from workbench.importers.binary import huggingface
 
-    found = []
+    messages = []
     for path in paths:
         folder = Path(path)
         if huggingface.entry_of(folder) is not None:
@@ -79,8 +79,8 @@ def links_out(paths: Sequence[Path | str]) -> tuple[str, ...]:
         except OSError:  # reported by `chosen`
             continue
         if links := [name for name in names if leads_out(folder / name, folder)]:
-            found.append(not_followed(folder, links))
-    return tuple(found)
+            messages.append(not_followed(folder, links))
+    return tuple(messages)
 
 
 def _files(path: Path) -> Iterable[Path]:
@@ -122,5 +122,5 @@ def _names(folder: Path) -> list[str]:
 def _with_data(folder: Path) -> list[str]:
     with os.scandir(folder) as entries:
         names = sorted(entry.name for entry in entries if entry.is_file())
-    shown = (name for name in names if not name.startswith("."))  # others are of the system
-    return [name for name in shown if any(fnmatch(name, item) for item in patterns())]
+    visible = (name for name in names if not name.startswith("."))  # others are of the system
+    return [name for name in visible if any(fnmatch(name, item) for item in patterns())]

@@ -53,19 +53,19 @@ class Duplicates:
         conflicts = copy_staged.key_conflicts(db)
         same = [conflict for conflict in conflicts if conflict.same_text]
         known = [conflict.seq for conflict in same]
-        found = cls(same, copy_staged.duplicate_texts(db, known), how)
+        repeated = cls(same, copy_staged.duplicate_texts(db, known), how)
         if near is not None:
-            known += [duplicate.seq for duplicate in found.texts]
-            found.near = _near_texts(db, near, known)
-        found._rename(
+            known += [duplicate.seq for duplicate in repeated.texts]
+            repeated.near = _near_texts(db, near, known)
+        repeated._rename(
             db, [conflict for conflict in conflicts if how == "add" or not conflict.same_text]
         )
-        found._list_skipped(files)
-        if found.texts:
-            found.warnings += _same_texts(found.texts, found.action)
-        if found.near:
-            found.warnings.append(_similar_texts(found.near, skipped=found.skips_near))
-        return found
+        repeated._list_skipped(files)
+        if repeated.texts:
+            repeated.warnings += _same_texts(repeated.texts, repeated.action)
+        if repeated.near:
+            repeated.warnings.append(_similar_texts(repeated.near, skipped=repeated.skips_near))
+        return repeated
 
     @property
     def skip(self) -> list[int]:
@@ -179,16 +179,16 @@ def _near_texts(db: Database, near: float, skip: list[int]) -> tuple[DuplicateTe
     groups = Links(len(ids) + len(staged))
     for link, other, _similarity in links:
         groups.join(link, other)
-    found = []
+    similar = []
     for number, (seq, file, line, key) in enumerate(staged, len(ids)):
         head = groups.head(number)
         if head < len(ids):
             known = documents.get(db, ids[head]).key
-            found.append(DuplicateText(seq, file, line, key, known, ids[head], 0))
+            similar.append(DuplicateText(seq, file, line, key, known, ids[head], 0))
         elif head < number:
             first = staged[head - len(ids)]
-            found.append(DuplicateText(seq, file, line, key, first[3], None, first[0]))
-    return tuple(found)
+            similar.append(DuplicateText(seq, file, line, key, first[3], None, first[0]))
+    return tuple(similar)
 
 
 def _similar_texts(near: Sequence[DuplicateText], *, skipped: bool) -> str:
@@ -224,15 +224,17 @@ def _reason(duplicate: DuplicateText) -> str:
 def _same_texts(texts: Sequence[DuplicateText], action: str) -> list[str]:
     """Sentences about texts that exist in the project, and about those repeated in the files."""
     message = []
-    for inside, found in (
+    for inside, repeated in (
         (True, [duplicate for duplicate in texts if not duplicate.first]),
         (False, [duplicate for duplicate in texts if duplicate.first]),
     ):
-        if found:
-            pairs = [f"{duplicate.key} = {duplicate.other_key}" for duplicate in found[:_EXAMPLES]]
-            examples = ", ".join(pairs) + (" …" if len(found) > _EXAMPLES else "")
+        if repeated:
+            pairs = [
+                f"{duplicate.key} = {duplicate.other_key}" for duplicate in repeated[:_EXAMPLES]
+            ]
+            examples = ", ".join(pairs) + (" …" if len(repeated) > _EXAMPLES else "")
             message.append(
-                _sentence(inside, action, len(found)).format(n=len(found), examples=examples)
+                _sentence(inside, action, len(repeated)).format(n=len(repeated), examples=examples)
             )
     return message
 

@@ -165,15 +165,15 @@ def refused(
     from workbench.importers.detect import detect
     from workbench.importers.source import Source
 
-    found = []
+    reasons = []
     for path in paths:
         try:
             source = Source(path, encoding or "", scan=SCANNED)
             if not format and (question := detect(source).question):
-                found.append(question)
+                reasons.append(question)
         except ImportFailed as error:
-            found.append(str(error))
-    return tuple(found)
+            reasons.append(str(error))
+    return tuple(reasons)
 
 
 def options_for(
@@ -226,7 +226,7 @@ def _check(records: Iterable[Item], source: Source) -> _Checked:
     """Read the first records as an import would."""
     from workbench.importers.content_checks import ContentChecks
 
-    found, checks = _Checked(), ContentChecks()
+    checked, checks = _Checked(), ContentChecks()
     remarks: list[str] = []
     checks.begin(source.name)
     begun: Counter[int] = Counter()
@@ -237,31 +237,31 @@ def _check(records: Iterable[Item], source: Source) -> _Checked:
         if not isinstance(item, Row | Skipped):
             continue
         end = end or time.monotonic() + SECONDS
-        found.count += 1
+        checked.count += 1
         if isinstance(item, Row):
             checks.record(item.record)
         else:
-            found.failed += 1
-            if len(found.problems) < PROBLEMS:
-                found.problems.append((item.line, begun[item.line], item.reason))
+            checked.failed += 1
+            if len(checked.problems) < PROBLEMS:
+                checked.problems.append((item.line, begun[item.line], item.reason))
         begun[item.line] += 1
-        if found.count >= CHECKED or time.monotonic() > end:
-            found.complete = False
+        if checked.count >= CHECKED or time.monotonic() > end:
+            checked.complete = False
             break
     else:
-        found.complete = not source.cut
-    found.warnings = (*remarks, *checks.warnings())
-    return found
+        checked.complete = not source.cut
+    checked.warnings = (*remarks, *checks.warnings())
+    return checked
 
 
 def _rows(
-    shown: Iterable[TableRow], problems: list[tuple[int, int, str]], source: Source
+    table_rows: Iterable[TableRow], problems: list[tuple[int, int, str]], source: Source
 ) -> tuple[PreviewRow, ...]:
     """The rows of the table with their problems, then the lines of later problems."""
     reasons = {(line, place): reason for line, place, reason in problems}
     begun: Counter[int] = Counter()
     rows = []
-    for row in shown:
+    for row in table_rows:
         reason = reasons.pop((row.line, begun[row.line]), "")
         rows.append(PreviewRow(row.line, row.cells, reason, name=row.name))
         begun[row.line] += 1
@@ -273,13 +273,13 @@ def _rows(
     return tuple(sorted(rows, key=lambda row: row.line))
 
 
-def _lines(source: Source, wanted: set[int]) -> dict[int, str]:
+def _lines(source: Source, numbers: set[int]) -> dict[int, str]:
     """The requested lines of the file, by number; long lines are truncated."""
-    found: dict[int, str] = {}
-    lines = source.lines() if wanted and not source.is_binary else ()
+    text_of: dict[int, str] = {}
+    lines = source.lines() if numbers and not source.is_binary else ()
     for number, line in enumerate(lines, 1):
-        if number in wanted:
-            found[number] = line[:_SHOWN]
-            if len(found) == len(wanted):
+        if number in numbers:
+            text_of[number] = line[:_SHOWN]
+            if len(text_of) == len(numbers):
                 break
-    return found
+    return text_of

@@ -34,22 +34,22 @@ def split_of(path: Path) -> str:
     "" if there is none, or if the name mentions several.
     """
     words = re.split(r"[\W_\d]+", path.name.lower())
-    found = {_WORDS[word] for word in words if word in _WORDS}
-    if not found:
+    splits = {_WORDS[word] for word in words if word in _WORDS}
+    if not splits:
         return _WORDS.get(path.parent.name.lower(), "")
-    return found.pop() if len(found) == 1 else ""
+    return splits.pop() if len(splits) == 1 else ""
 
 
 def suggested(paths: Iterable[Path | str]) -> dict[Path, str]:
     """Split by file if at least two files have such names, in their order; otherwise empty."""
-    found = {Path(path): split_of(Path(path)) for path in paths}
-    named = {path: split for path, split in found.items() if split}
+    by_file = {Path(path): split_of(Path(path)) for path in paths}
+    named = {path: split for path, split in by_file.items() if split}
     return named if len(named) >= _FEWEST else {}
 
 
 def described(splits: dict[Path, str]) -> str:
     """“train.tsv → train, dev.tsv → dev”, at most four files."""
-    shown = [f"{path.name} → {split}" for path, split in list(splits.items())[:4]]
-    if more := len(splits) - len(shown):
-        shown.append(_("{n:,} more").format(n=more))
-    return ", ".join(shown)
+    parts = [f"{path.name} → {split}" for path, split in list(splits.items())[:4]]
+    if more := len(splits) - len(parts):
+        parts.append(_("{n:,} more").format(n=more))
+    return ", ".join(parts)

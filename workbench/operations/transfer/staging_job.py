@@ -103,10 +103,10 @@ class StagingJob:
             source = Source(path, self.params.get("encoding") or "")
             format, why = self.params.get("format") or "", "chosen"
             if not format:
-                found = detect(source)
-                if found.question:
-                    raise ImportFailed(found.question, hint=_(AS_TEXT))
-                format, why = found.format, found.why
+                detected = detect(source)
+                if detected.question:
+                    raise ImportFailed(detected.question, hint=_(AS_TEXT))
+                format, why = detected.format, detected.why
                 if format == "text" and (beside := annotations_of(path)):
                     if beside in paths:  # the text is imported with its annotations
                         continue
@@ -136,7 +136,9 @@ class StagingJob:
     def _read(
         self, number: int, files: int, source: Source, format: str
     ) -> Generator[dict[str, Any], str | None, None]:
-        told = time.monotonic()  # a small file is read at once, when its first record is there
+        reported_at = (
+            time.monotonic()
+        )  # a small file is read at once, when its first record is there
         self._checks.begin(source.name)
         for item in read_items(format, source, self.options):
             if isinstance(item, Row):
@@ -152,8 +154,8 @@ class StagingJob:
                 self.writer.declare(item)
             elif isinstance(item, Hint):
                 self.writer.hint(item.layer, item.kind)
-            if (now := time.monotonic()) - told > _TELL_EVERY:
-                told = now
+            if (now := time.monotonic()) - reported_at > _TELL_EVERY:
+                reported_at = now
                 part = (number + min(1.0, source.position / max(1, source.size))) / files
                 yield {
                     "kind": "progress",
@@ -170,14 +172,14 @@ class StagingJob:
     def _take(self, number: int, name: str, row: Row) -> None:
         record = row.record
         record = self._with_words(self._with_split(record, number))
-        wanted = record.document.key or self._own_key(number, name, row.line)
+        own_key = record.document.key or self._own_key(number, name, row.line)
         text_hash = record.document.text_hash
-        key, first = self._key(wanted, text_hash, (number, row.line))
+        key, first = self._key(own_key, text_hash, (number, row.line))
         if first is not None and self.params.get("duplicates", "skip") != "add":
             self.writer.skip(
                 number,
                 row.line,
-                self._same_as(wanted, number, first),
+                self._same_as(own_key, number, first),
             )
             return
         for layer, labels in record.marks.items():
@@ -220,40 +222,40 @@ class StagingJob:
         return message.format(key=key, line=first[1], file=name)
 
     def _key(
-        self, wanted: str, text_hash: str, place: tuple[int, int]
+        self, own_key: str, text_hash: str, place: tuple[int, int]
     ) -> tuple[str, tuple[int, int] | None]:
         """A key that no other record of this import has.
 
         Also returns the file and line of a record with the same key and text, None if there is
         none.
         """
-        seen = self._seen.get(wanted)
-        if seen is None:
-            self._seen[wanted] = text_hash, *place
-            return wanted, None
+        first_record = self._seen.get(own_key)
+        if first_record is None:
+            self._seen[own_key] = text_hash, *place
+            return own_key, None
         first: tuple[int, int] | None
-        if seen[0] == text_hash:
-            first = seen[1:]
+        if first_record[0] == text_hash:
+            first = first_record[1:]
         else:
-            others = self._others.setdefault(wanted, {})
+            others = self._others.setdefault(own_key, {})
             first = others.get(text_hash)
             others.setdefault(text_hash, place)
-        key = self._free(wanted)
+        key = self._free(own_key)
         if first is None or self.params.get("duplicates") == "add":
             self._seen[key] = text_hash, *place
-            (self._again if first else self._renamed).append((wanted, key))
+            (self._again if first else self._renamed).append((own_key, key))
         return key, first
 
-    def _free(self, wanted: str) -> str:
-        """`wanted (2)`, `wanted (3)`, …: the first free one.
+    def _free(self, own_key: str) -> str:
+        """`own_key (2)`, `own_key (3)`, …: the first free one.
 
         Remembers the last number, so that a million equal keys take linear time.
         """
-        number = self._numbers.get(wanted, 2)
-        while f"{wanted} ({number})" in self._seen:
+        number = self._numbers.get(own_key, 2)
+        while f"{own_key} ({number})" in self._seen:
             number += 1
-        self._numbers[wanted] = number + 1
-        return f"{wanted} ({number})"
+        self._numbers[own_key] = number + 1
+        return f"{own_key} ({number})"
 
     def _sum_up(self) -> None:
         for warning in self._checks.warnings():
