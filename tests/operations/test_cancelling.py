@@ -29,10 +29,11 @@ def small_pieces(monkeypatch):
     """A fifth of the usual pieces; restoring in such pieces, too, of which there are several."""
     for module in (annotations, bulk, deletion, documents, copy_staged, label_changes, labels):
         monkeypatch.setattr(module, "CHUNK", PIECE)
-    for module in (journal, replay, search):
-        monkeypatch.setattr(module, "PIECE", PIECE)
+    for module in (journal, replay):
+        monkeypatch.setattr(module, "ROWS_PER_STATEMENT", PIECE)
+    monkeypatch.setattr(search, "CHUNK_TEXTS", PIECE)
     monkeypatch.setattr(replay, "LARGE_PIECE", PIECE)
-    monkeypatch.setattr(step_sums, "PIECE", step_sums.PIECE // 5)
+    monkeypatch.setattr(step_sums, "CHUNK_ROWS", step_sums.CHUNK_ROWS // 5)
     monkeypatch.setattr(journal, "MANY_ROWS", journal.MANY_ROWS // 5)
 
 

@@ -57,7 +57,7 @@ def test_predictions_are_read_in_parts_and_those_of_another_text_are_left_out(
         kind: map_colours.coloured(project, f"{kind}:{trained.id}", places, [0] * 4)
         for kind in ("prediction", "error")
     }
-    monkeypatch.setattr(map_colours, "PART", 1)
+    monkeypatch.setattr(map_colours, "CHUNK_PREDICTIONS", 1)
     for kind, found in whole.items():
         assert map_colours.coloured(project, f"{kind}:{trained.id}", places, [0] * 4) == found
     with project.write():
