@@ -6,8 +6,9 @@ from typing import Any
 
 
 class Held:
-    """Stands in for the threads of a context with `tests.tasks` from now on; `end` lets work run at
-    once again.
+    """Stands in for the threads of a context with `tests.panel_tasks` from now on.
+
+    `end` lets work run at once again.
 
     `compute` does the work of a request, so that its answer is that of this moment; `answer`
     delivers it, computing it before if need be. Requests are numbered from 0.

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from tests import tasks
+from tests import panel_tasks
 from tests.held import Held
 from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.watch import Watch
@@ -14,7 +14,7 @@ from workbench.base.watch import Watch
 
 @pytest.fixture
 def context():
-    return tasks.context()
+    return panel_tasks.context()
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests import tasks
+from tests import panel_tasks
 from workbench.jobs.spec import JobSpec
 from workbench.operations.annotation import annotate, preannotate
 from workbench.operations.annotation.preannotate import FAILED, IDLE, RUNNING, WAITING, Place
@@ -12,13 +12,13 @@ from workbench.storage.runs import runs
 
 @pytest.fixture
 def context():
-    return tasks.context()
+    return panel_tasks.context()
 
 
 @pytest.fixture
 def predicting(context):
     """The predictions that have been asked for; called, they run."""
-    return tasks.hold(context, "predictions")
+    return panel_tasks.hold(context, "predictions")
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests import tasks
+from tests import panel_tasks
 from workbench.inspection.corpus.spec import Files
 from workbench.operations.inspecting import corpus_index
 from workbench.operations.inspecting.corpus_index import Need, PreparedIndex
@@ -36,8 +36,8 @@ def made(monkeypatch, tmp_path):
     monkeypatch.setattr(
         corpus_index, "completed", lambda _p, _n, options: {**options, "index": "x"}
     )
-    context = tasks.context(queue=None, settings=SimpleNamespace(device="cpu"))
-    made.jobs = tasks.hold(context, "compute")
+    context = panel_tasks.context(queue=None, settings=SimpleNamespace(device="cpu"))
+    made.jobs = panel_tasks.hold(context, "compute")
     made.indexing = Indexing(context, None, builds.append)
     made.ask = lambda word="a": made.indexing.ensure(
         None, None, {"word": word}, ready.append, failed.append

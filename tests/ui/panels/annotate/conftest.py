@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.tasks import add_tasks
+from tests.panel_tasks import add_tasks
 from workbench.base.errors import WorkbenchError
 from workbench.base.settings import Settings
 from workbench.base.watch import QUIET

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import tasks
+from tests import panel_tasks
 from tests.operations.conftest import HeldQueue
 from tests.ui.panels.annotate.test_state import add_run, key_of, layer_id
 from workbench.operations.annotation import annotate, preannotate, provenance
@@ -30,7 +30,7 @@ def ahead(context, run):
     """A state with the run chosen, whose job waits for `answer`."""
     from workbench.ui.panels.annotate.acts import AnnotateActs
 
-    context.queue, context.predicting = HeldQueue(), tasks.hold(context, "predictions")
+    context.queue, context.predicting = HeldQueue(), panel_tasks.hold(context, "predictions")
     state = AnnotateActs(context)
     state.choose_ahead("mood", run)
     yield state

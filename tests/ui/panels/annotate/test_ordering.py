@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests import tasks
+from tests import panel_tasks
 from tests.inline import InlineQueue
 from tests.ui.panels.annotate.test_queue import keys
 from tests.ui.panels.annotate.test_state import key_of, label_id, layer_id
@@ -18,7 +18,7 @@ from workbench.ui.panels.annotate.ordering import FILES
 def mail(context):
     """Orders that are being computed; called, they end."""
     context.queue = InlineQueue()
-    yield tasks.hold(context, "compute")
+    yield panel_tasks.hold(context, "compute")
     context.queue.close()
 
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests import tasks
+from tests import panel_tasks
 from tests.ui.panels.inspect.test_neighbours import Page
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import ALL, Signal
@@ -53,8 +53,8 @@ def page(monkeypatch):
     page.kept, page.job = None, lambda _watch: PROBES
     page.choice, page.choices, page.project = RUN, (RUN, OTHER), None
     queue = SimpleNamespace(jobs=[], changed=Signal("queue"))
-    page.context = tasks.context(queue=queue, settings=SimpleNamespace(device="auto"))
-    page.jobs = tasks.hold(page.context, "compute")  # called, they run
+    page.context = panel_tasks.context(queue=queue, settings=SimpleNamespace(device="auto"))
+    page.jobs = panel_tasks.hold(page.context, "compute")  # called, they run
 
     def compute(_queue, _prepared, *, device, watch):
         watch.at(0.0)

@@ -12,8 +12,8 @@ import pytest
 
 from tests import tiny_models
 from tests.held import Held
+from tests.panel_tasks import add_tasks
 from tests.starters import SHIPPED
-from tests.tasks import add_tasks
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.settings import Settings, load

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests import tasks
+from tests import panel_tasks
 from workbench.operations.models import tokenizers
 from workbench.ui.panels.models.tokenizers_state import TokenizersState
 
@@ -20,7 +20,7 @@ def asked():
 def state(asked, monkeypatch):
     monkeypatch.setattr(tokenizers, "preparer_of", lambda name: name)
     monkeypatch.setattr(tokenizers, "divided", lambda by, words: [f"{by}: {words[0]}"])
-    context = tasks.context(project=None, run=lambda *request: asked.append(request))
+    context = panel_tasks.context(project=None, run=lambda *request: asked.append(request))
     return TokenizersState(context, ("bert", "own", "/learned/own", "/learned/new"))
 
 
@@ -68,7 +68,7 @@ def texts(state, monkeypatch):
 def test_learning_that_is_cancelled_before_its_job_starts_starts_none_and_leaves_no_texts(
     texts, end, tmp_path
 ):
-    held, folders, jobs = tasks.hold(texts.context, "work"), [], []
+    held, folders, jobs = panel_tasks.hold(texts.context, "work"), [], []
 
     def run(spec, watch):
         folders.append(Path(spec.folder))

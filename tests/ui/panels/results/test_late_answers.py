@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests import tasks
+from tests import panel_tasks
 from tests.held import Held
 from tests.ui.panels.results.test_state import state  # noqa: F401 (a fixture)
 from workbench.base.errors import WorkbenchError
@@ -201,7 +201,7 @@ def test_a_board_stays_busy_until_all_its_runs_are_scored_on_its_split(page, mon
     monkeypatch.setattr(
         results, "evaluate", lambda _project, _queue, run, split: scored.append(split)
     )
-    scoring = tasks.hold(page.context, "<lambda>")
+    scoring = panel_tasks.hold(page.context, "<lambda>")
     board.watch(True)
     first, second = (SimpleNamespace(run=run, problem="not scored") for run in page.runs[:2])
     board.score_here(first, second)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.tasks import add_tasks
+from tests.panel_tasks import add_tasks
 from workbench.base import paths
 from workbench.base.events import Signal
 from workbench.base.watch import QUIET
