@@ -190,7 +190,7 @@ class PanelContext:
         )
 
     def waiting(self, key: Hashable) -> bool:
-        """Whether a task with this key is under way."""
+        """Whether a task with this key is running."""
         return self._tasks.waiting(key)
 
     def cancel(self, key: Hashable) -> None:

@@ -119,7 +119,7 @@ class Tasks:
             task.skip = running.cancel
 
     def waiting(self, key: Hashable) -> bool:
-        """Whether a task with this key is under way."""
+        """Whether a task with this key is running."""
         return key in self._tasks
 
     def cancel(self, key: Hashable) -> None:

@@ -83,10 +83,10 @@ def log_of(path: Path) -> Path:
 def of(path: Path) -> FileId | None:
     """None if there is no file, or its file system has no inode numbers."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return FileId(found.st_dev, found.st_ino) if found.st_ino else None
+    return FileId(status.st_dev, status.st_ino) if status.st_ino else None
 
 
 def moved(path: Path, opened: FileId | None) -> str:
@@ -94,13 +94,13 @@ def moved(path: Path, opened: FileId | None) -> str:
     if opened is None:
         return ""
     try:
-        found = os.stat(path)  # noqa: PTH116, as it is called for every edit
+        status = os.stat(path)  # noqa: PTH116, as it is called for every edit
     except (FileNotFoundError, NotADirectoryError):
         return MISSING
     except OSError:  # such as an unreachable drive; SQLite will report what it cannot write
         return ""
-    same = (found.st_dev, found.st_ino) == (opened.device, opened.inode)
-    return "" if same or not found.st_ino else REPLACED
+    same = (status.st_dev, status.st_ino) == (opened.device, opened.inode)
+    return "" if same or not status.st_ino else REPLACED
 
 
 def error(path: Path, how: str) -> ProjectMoved:
@@ -228,8 +228,8 @@ def _descriptor(path: Path) -> int | None:
         return None
     for descriptor in descriptors:
         with suppress(OSError):  # it was that of the listing, or another thread has closed it
-            found = os.fstat(descriptor)
-            if file == FileId(found.st_dev, found.st_ino):
+            status = os.fstat(descriptor)
+            if file == FileId(status.st_dev, status.st_ino):
                 return descriptor
     return None
 

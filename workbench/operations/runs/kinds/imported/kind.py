@@ -97,15 +97,15 @@ class Matched:
     @property
     def problems(self) -> tuple[str, ...]:
         """Labels that are unknown, and the first lines that were left out."""
-        found = []
+        lines = []
         if self.unknown:
             names = ", ".join(f"{name} ({n})" for name, n in self.unknown.items())
             template = _("Labels that the layer {layer!r} does not have: {names}.")
-            found.append(template.format(layer=self.layer.name, names=names))
-        found += [_line(problem) for problem in self.unmatched[:SHOWN]]
+            lines.append(template.format(layer=self.layer.name, names=names))
+        lines += [_line(problem) for problem in self.unmatched[:SHOWN]]
         if (more := len(self.unmatched) - SHOWN) > 0:
-            found.append(ngettext("{n:,} more line", "{n:,} more lines", more).format(n=more))
-        return tuple(found)
+            lines.append(ngettext("{n:,} more line", "{n:,} more lines", more).format(n=more))
+        return tuple(lines)
 
 
 def _line(problem: Skipped) -> str:
@@ -127,15 +127,15 @@ def match(project: Project, path: Path, layer: str = "", *, watch: Watch = QUIET
             hint=_("Layers: {known}.").format(known=", ".join(item.name for item in every)),
         )
     known = _Documents(record.document for record in documents.records(project.db, layers=()))
-    found = [_match(path, item, known) for (item,) in watch.over(chosen, 1)]
-    best = max(found, key=lambda matched: len(matched.answers))
+    matches = [_match(path, item, known) for (item,) in watch.over(chosen, 1)]
+    best = max(matches, key=lambda matched: len(matched.answers))
     if not best.answers:
         raise WorkbenchError(
             _("{file} has no prediction for a document of the project.").format(file=path.name),
             hint=" ".join(best.problems)
             or _("Each line needs the key or text of a document, and a label, number or spans."),
         )
-    equal = [item.layer.name for item in found if len(item.answers) == len(best.answers)]
+    equal = [item.layer.name for item in matches if len(item.answers) == len(best.answers)]
     if len(equal) > 1:
         raise SpecError(
             _("The predictions fit several layers: {names}.").format(names=", ".join(equal)),
@@ -165,8 +165,8 @@ class _Documents:
         both = [document for document in same_key if document in same_text]
         if len(same_key) > 1 and not both:
             raise Fault(_("several documents have the key {key!r}").format(key=line.key))
-        if found := both or same_key:
-            return found
+        if candidates := both or same_key:
+            return candidates
         if line.key.isdecimal() and int(line.key) in self.by_id and not line.texts:
             return [self.by_id[int(line.key)]]
         if same_text:
@@ -224,16 +224,16 @@ def add(project: Project, path: Path, matched: Matched, *, name: str = "") -> Ru
         raise WorkbenchError(_("The project is open read-only."), hint=project.read_only_reason)
     train.refuse_taken_name(project, name)
     layer, task, answers = matched.layer, matched.task, matched.answers
-    found = [
+    predicted = [
         item
         for item in scoring.scored_documents(project, task, layer, "dev")
         if item.document.id in answers
     ]
     result = TrainResult()
-    if found:
-        given = [answers[row_id(item.document)][1] for item in found]
-        evaluation = replace(scoring.evaluate(task.id, "dev", found, given), at=now())
-        result = TrainResult(evaluations={"dev": evaluation}, used={"dev": len(found)})
+    if predicted:
+        predictions = [answers[row_id(item.document)][1] for item in predicted]
+        evaluation = replace(scoring.evaluate(task.id, "dev", predicted, predictions), at=now())
+        result = TrainResult(evaluations={"dev": evaluation}, used={"dev": len(predicted)})
     spec = {"task": task.id, "layer": layer.name, "model_name": path.name, "file": str(path)}
     with project.write(_("Import predictions")):
         run = run_folders.add_run(

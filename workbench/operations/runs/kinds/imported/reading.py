@@ -71,8 +71,8 @@ class Line:
 
     def first(self, names: Sequence[str]) -> Any:
         """The value of the first of these fields that is filled in; None if there is none."""
-        found = (self.values.get(name) for name in names)
-        return next((value for value in found if value not in (None, "")), None)
+        cells = (self.values.get(name) for name in names)
+        return next((value for value in cells if value not in (None, "")), None)
 
     @property
     def key(self) -> str:
@@ -88,8 +88,8 @@ class Line:
     @property
     def texts(self) -> tuple[str, ...]:
         text, second = self.first(TEXTS), self.first(SECOND)
-        found = texts_of(text, second if isinstance(second, str) else None) if text else ()
-        return tuple(content for _name, content in found)
+        contents = texts_of(text, second if isinstance(second, str) else None) if text else ()
+        return tuple(content for _name, content in contents)
 
 
 def lines(path: Path, layer: Layer) -> Iterator[Line | Skipped]:
@@ -187,17 +187,17 @@ def prediction(line: Line, document: Document, layer: Layer, task: TaskInfo) -> 
 def _own(raw: Mapping[str, Any], layer: Layer, task: TaskInfo) -> Prediction:
     """The format that `predict` and runs write."""
     try:
-        found = Prediction.from_json(raw)
+        prediction = Prediction.from_json(raw)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise Fault(_("the prediction is incomplete: {error!r}").format(error=error)) from None
-    kinds = {type(field).__name__ for field in found.fields}
+    kinds = {type(field).__name__ for field in prediction.fields}
     if not kinds & {*task.outputs}:
         message = _("a prediction of {kinds}, expected {expected}")
         raise Fault(message.format(kinds=", ".join(sorted(kinds)), expected=task.outputs[0]))
     if layer.names and "Number" not in kinds:
-        for label in (*(found.labels or ()), *(span.label for span in found.spans)):
+        for label in (*(prediction.labels or ()), *(span.label for span in prediction.spans)):
             _check(label, layer)
-    return found
+    return prediction
 
 
 def _check(label: object, layer: Layer) -> str:
@@ -233,13 +233,13 @@ def _spread(label: str, chance: float | None, names: Sequence[str]) -> dict[str,
 
 
 def _several(line: Line, _document: Document, layer: Layer) -> Prediction:
-    found, scores = line.first(LABELS), _scores(line, layer)
-    if isinstance(found, str):
-        found = table_cells.labels(found)
-    if found is None and not scores and not any(name in line.values for name in LABELS):
+    names, scores = line.first(LABELS), _scores(line, layer)
+    if isinstance(names, str):
+        names = table_cells.labels(names)
+    if names is None and not scores and not any(name in line.values for name in LABELS):
         raise _missing(LABELS)
-    chosen = {_check(label, layer) for label in found or ()}
-    if found is None:
+    chosen = {_check(label, layer) for label in names or ()}
+    if names is None:
         chosen = {name for name, score in scores.items() if score >= THRESHOLD}
     values = []
     for name in layer.names:
@@ -295,19 +295,19 @@ def _span(item: Any, document: Document, layer: Layer) -> Span:
 def _words(document: Document, spans: Sequence[Span]) -> tuple[WordTag, ...]:
     """Every word with the label of the span that covers its start."""
     places = document.tokens.get(TEXT) or segment.words(document.text)
-    found = []
+    tags = []
     for start, end in places:
         span = next((span for span in spans if span.start <= start < span.end), None)
         score = 1.0 if span is None or span.score is None else span.score
-        found.append(WordTag(start, end, span.label if span else None, score))
-    return tuple(found)
+        tags.append(WordTag(start, end, span.label if span else None, score))
+    return tuple(tags)
 
 
 def _answers(line: Line, document: Document, _layer: Layer) -> Prediction:
     questions = document.questions
-    asked = line.values.get("question") or (questions[0] if len(questions) == 1 else None)
-    if asked is None or asked not in questions:
-        raise Fault(_("the document has no question {question!r}").format(question=asked))
+    question = line.values.get("question") or (questions[0] if len(questions) == 1 else None)
+    if question is None or question not in questions:
+        raise Fault(_("the document has no question {question!r}").format(question=question))
     if not any(name in line.values for name in ANSWER):
         raise _missing(ANSWER)
     text = str(line.first(ANSWER) or "")
@@ -320,7 +320,7 @@ def _answers(line: Line, document: Document, _layer: Layer) -> Prediction:
     chance = 1.0 if chance is None else chance
     candidates = (Candidate(start, start + len(text), chance),) if text else ()
     null = 1.0 - chance if text else chance
-    answer = PredictedAnswer(asked, candidates, text, 0.0, null, not text)
+    answer = PredictedAnswer(question, candidates, text, 0.0, null, not text)
     return Prediction((Answers((answer,)),))
 
 
@@ -355,12 +355,12 @@ def _probability(line: Line) -> float | None:
 
 def _float(value: object) -> float:
     try:
-        found = float(str(value))
+        number = float(str(value))
     except ValueError:
-        found = math.nan
-    if not math.isfinite(found):
+        number = math.nan
+    if not math.isfinite(number):
         raise Fault(_("{value!r} is not a number").format(value=value))
-    return found
+    return number
 
 
 def _missing(names: Sequence[str]) -> Fault:
