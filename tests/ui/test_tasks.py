@@ -129,6 +129,19 @@ def test_progress_is_told_while_the_task_is_wanted(context):
     assert shares == [(0.25, ""), (0.25, "a training")]
 
 
+def test_what_a_worker_yields_is_told_until_the_task_is_cancelled(context):
+    events = []
+
+    def work(watch: Watch):
+        watch.event({"step": 1})
+        watch.cancel()
+        watch.event({"step": 2})
+
+    context.task("a", work, lambda _none: None, on_event=events.append)
+
+    assert events == [{"step": 1}]
+
+
 def test_the_window_shows_a_task_that_takes_long_and_cancels_it(app, qtbot):
     gate, failures = threading.Event(), []
 

@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run
     from workbench.ui.app import App
     from workbench.ui.shell.work import Work
+    from workbench.ui.tasks import OnEvent
 
 
 class PanelContext:
@@ -178,6 +179,7 @@ class PanelContext:
         *,
         failed: Callable[[Exception], None] | None = None,
         progress: Callable[[Watch], None] | None = None,
+        on_event: OnEvent | None = None,
         title: str = "",
         writes: bool = False,
     ) -> None:
@@ -186,8 +188,9 @@ class PanelContext:
         The newest task with the same key wins. For the rules see `ui/tasks.py`.
         """
         self._tasks.start(
-            key, work, done, failed=failed, progress=progress, title=title, writes=writes
-        )
+            key, work, done,
+            failed=failed, progress=progress, on_event=on_event, title=title, writes=writes,
+        )  # fmt: skip
 
     def waiting(self, key: Hashable) -> bool:
         """Whether a task with this key is running."""

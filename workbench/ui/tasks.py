@@ -7,7 +7,8 @@
 - The newest task with the same key wins: the answer of an older one is dropped and its watch is
   cancelled. Nothing arrives after the panel is closed, which cancels its tasks.
 - An operation that takes `watch` gets one: it can be cancelled, and `progress(watch)` is called
-  when there is progress. One that needs a worker waits for it with `queue.run(spec, watch)`.
+  when there is progress. One that needs a worker waits for it with `queue.run(spec, watch)`;
+  `on_event(payload)` is called with each object that the worker yields, until it is cancelled.
 - `failed(error)` gets every error, also Cancelled. Without it, `context.fail` shows the error, and
   a task with a title that was cancelled leaves a note.
 - With a title, work longer than 300 ms is shown at the bottom of the window; Cancel is offered if
@@ -20,7 +21,7 @@ Without Qt; used on the main thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 from typing import Any, Protocol
 
@@ -29,6 +30,7 @@ from workbench.base.i18n import _
 from workbench.base.watch import Watch, takes_watch
 
 Done = Callable[[Any, Exception | None], None]
+OnEvent = Callable[[Mapping[str, Any]], None]
 
 
 class Task:
@@ -85,6 +87,7 @@ class Tasks:
         *,
         failed: Callable[[Exception], None] | None = None,
         progress: Callable[[Watch], None] | None = None,
+        on_event: OnEvent | None = None,
         title: str = "",
         writes: bool = False,
     ) -> None:
@@ -93,7 +96,7 @@ class Tasks:
             return
         task = Task(title, None, writes)
         if takes_watch(work):
-            task.watch = self._watch(key, task, progress)
+            task.watch = self._watch(key, task, progress, on_event)
         try:
             if task.title or writes:
                 self._board().begin(task)
@@ -140,15 +143,29 @@ class Tasks:
         for key in tuple(self._tasks):
             self.drop(key)
 
-    def _watch(self, key: Hashable, task: Task, progress: Callable[[Watch], None] | None) -> Watch:
+    def _watch(
+        self,
+        key: Hashable,
+        task: Task,
+        progress: Callable[[Watch], None] | None,
+        on_event: OnEvent | None,
+    ) -> Watch:
+        def is_current() -> bool:
+            return self._tasks.get(key) is task
+
+        def take(payload: Mapping[str, Any]) -> None:
+            if on_event is not None and is_current() and not watch.cancelled:
+                on_event(payload)
+
         def report() -> None:
-            if task.watch is not None and self._tasks.get(key) is task:
+            if task.watch is not None and is_current():
                 if task.title or task.writes:
                     self._board().report(task)
                 if progress is not None:
                     progress(task.watch)
 
-        return Watch(lambda _share: self._dispatch(report))
+        watch = Watch(lambda _share: self._dispatch(report), on_event=take)
+        return watch
 
     def _off_board(self, task: Task) -> None:
         if task.title or task.writes:
