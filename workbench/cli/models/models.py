@@ -11,7 +11,7 @@ import click
 
 from workbench.base.i18n import _, ngettext
 from workbench.base.sizes import size
-from workbench.cli.output import Progress, as_json, emit, plain, say, table
+from workbench.cli.output import as_json, emit, plain, say, table
 from workbench.cli.session import PROJECT
 
 if TYPE_CHECKING:
@@ -196,23 +196,21 @@ def recommend(source: Path, names: tuple[str, ...], count: int, seed: int, as_js
     Unknown words, tokens per word, truncated texts and perplexity on a sample. Perplexity is
     compared within one kind only.
     """
-    from workbench.cli.session import failed, reading, session
+    from workbench.cli.session import reading, session
     from workbench.operations.models import installed as operations
     from workbench.operations.models import recommend as operation
     from workbench.operations.models.vectors import texts_of
-    from workbench.pretraining.results import ModelFit
 
     cards = [operations.find(name) for name in names] or list(operations.list())
     with reading(source) as project:
         texts = operation.sample(texts_of(project), count, seed)
-    progress = Progress(_("Measuring"), quiet=as_json)
-    with session(None) as opened:
-        job = operation.start(opened.queue, cards, texts, seed=seed)
-        opened.wait(job, progress.heard)
-    progress.end()
-    if job.status not in ("done", "stopped"):
-        raise failed(job, _("The measurement"))
-    rows = operation.ranked(map(ModelFit.from_json, job.result["fits"]))
+    what = _("The measurement")
+    with (
+        session(None) as opened,
+        opened.progress(_("Measuring"), what=what, quiet=as_json) as watch,
+    ):
+        fits = operation.measure(opened.queue, cards, texts, seed=seed, watch=watch)
+    rows = operation.ranked(fits)
     if as_json:
         message = operation.recommendation(rows)
         emit(

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from workbench.base.i18n import _
-from workbench.cli.output import Progress, as_json, emit, note_links_out, plain, say, table
-from workbench.cli.session import PROJECT, failed, session
+from workbench.cli.output import as_json, emit, note_links_out, plain, say, table
+from workbench.cli.session import PROJECT, session
 
 
 @click.command()
@@ -59,32 +59,25 @@ def perplexity(
     kind can be compared, those per word also between tokenizers.
     """
     from workbench.operations.models import installed, lm_evaluation, recommend
-    from workbench.pretraining.results import ModelFit
 
     cards = [installed.find(name) for name in names]
     note_links_out(paths)
     texts = lm_evaluation.pieces(paths)
-    progress = Progress(_("Measuring"), quiet=as_json)
-    with session(None) as opened:
-        job = recommend.start(
-            opened.queue,
-            cards,
-            texts,
-            seed=seed,
-            seconds=seconds,
-            weights=precision,
-            everything=True,
-        )
-        opened.wait(job, progress.heard)
-    progress.end()
-    if job.status not in ("done", "stopped"):
-        raise failed(job, _("The measurement"))
-    found = lm_evaluation.scored(map(ModelFit.from_json, job.result["fits"]), texts)
+    what = _("The measurement")
+    with (
+        session(None) as opened,
+        opened.progress(_("Measuring"), what=what, quiet=as_json) as watch,
+    ):
+        fits = recommend.measure(
+            opened.queue, cards, texts,
+            seed=seed, seconds=seconds, weights=precision, everything=True, watch=watch,
+        )  # fmt: skip
+    scores = lm_evaluation.scored(fits, texts)
     if as_json:
-        return emit({"texts": len(texts), "models": [score.to_json() for score in found]})
+        return emit({"texts": len(texts), "models": [score.to_json() for score in scores]})
     heads = (_("Model"), _("Kind"), _("Tokens"), _("Per token"), _("Per word"), _("Per character"))
     rows = []
-    for score in found:
+    for score in scores:
         line = score.to_json()
         values = [_measured(line, name) for name in lm_evaluation.PER]
         kind = recommend.KINDS.get(score.kind, "") or score.problem

@@ -85,7 +85,7 @@ def _cut(text: str) -> Iterator[str]:
 
 
 def scored(fits: Iterable[ModelFit], texts: Sequence[str]) -> tuple[LMScore, ...]:
-    """The results of the job of `suit.start` on these texts."""
+    """The results of `recommend.measure` on these texts."""
     letters, count = sum(map(len, texts)), sum(len(words(text)) for text in texts)
     return tuple(_score(fit, count / max(1, letters)) for fit in fits)
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from workbench.base import scratch
 from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _, ngettext
-from workbench.jobs.events import Event, Finished
+from workbench.base.watch import QUIET, Watch
 from workbench.jobs.spec import JobSpec
 from workbench.pretraining.results import BOTH, CAUSAL, CHARACTER, NONE, PSEUDO, ModelFit
 from workbench.text.language import NAMES, matches
 
 if TYPE_CHECKING:
-    from workbench.jobs.queue import Job, Queue
+    from workbench.jobs.queue import Queue
     from workbench.models.spec import ModelInfo
 
 TARGET = "workbench.pretraining.fit:run"
@@ -69,7 +69,7 @@ def sample(texts: Iterable[str], count: int = SAMPLE, seed: int = 1) -> list[str
     return [nonempty[number] for number in sorted(chosen)]
 
 
-def start(
+def measure(
     queue: Queue,
     cards: Sequence[ModelInfo],
     texts: Sequence[str],
@@ -78,38 +78,37 @@ def start(
     seconds: float = SECONDS,
     weights: str = "fp32",
     everything: bool = False,
-) -> Job:
-    """Measure usable models on texts in a worker; its result has `fits`.
+    watch: Watch = QUIET,
+) -> tuple[ModelFit, ...]:
+    """Measure usable models on texts in a worker, which yields the "fit" of each as JSON.
 
     seconds: of the processor per model, for its perplexity. weights: of causal models, fp32 or
     bf16. everything: score all texts if the time suffices, not only until the mean is exact enough
     to rank the models.
 
-    Raises SpecError if none of the models is usable.
+    Raises SpecError if none of the models is usable, Cancelled, or JobFailed.
     """
     usable = [card for card in cards if card.usable and not card.is_bare]
     if not usable:
         raise SpecError(_("None of the models can be used."))
     folder = scratch.make("suit")
-    texts_file = folder / "texts.json"
-    texts_file.write_text(json.dumps(list(texts)), encoding="utf-8")
-    models = [
-        {"name": card.name, "path": card.path, "allow_pickle": card.pickled} for card in usable
-    ]
-    params = {"models": models, "texts": str(texts_file), "seconds": seconds, "seed": seed}
-    params["weights"] = weights
-    if everything:
-        params["error"] = 0.0
-    title = ngettext("Measure {n} model on a sample", "Measure {n} models on a sample", len(models))
-    spec = JobSpec(TARGET, params, str(folder), title=title.format(n=len(models)), stoppable=True)
-    job = queue.add(spec)
-
-    def heard(event: Event) -> None:
-        if isinstance(event, Finished):
-            scratch.remove(folder)
-
-    job.changed.connect(heard)
-    return job
+    try:
+        texts_file = folder / "texts.json"
+        texts_file.write_text(json.dumps(list(texts)), encoding="utf-8")
+        models = [
+            {"name": card.name, "path": card.path, "allow_pickle": card.pickled} for card in usable
+        ]
+        params = {"models": models, "texts": str(texts_file), "seconds": seconds, "seed": seed}
+        params["weights"] = weights
+        if everything:
+            params["error"] = 0.0
+        title = ngettext(
+            "Measure {n} model on a sample", "Measure {n} models on a sample", len(models)
+        ).format(n=len(models))
+        spec = JobSpec(TARGET, params, str(folder), title=title, stoppable=True)
+        return tuple(map(ModelFit.from_json, queue.run(spec, watch)["fits"]))
+    finally:
+        scratch.remove(folder)
 
 
 def ranked(fits: Iterable[ModelFit]) -> tuple[Ranked, ...]:

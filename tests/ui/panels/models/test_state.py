@@ -6,6 +6,7 @@ No window, no worker.
 import gzip
 import json
 import shutil
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -14,12 +15,10 @@ from tests import tiny_models
 from tests.held import Held
 from tests.panel_tasks import add_tasks
 from tests.starters import SHIPPED
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import JobFailed, WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.settings import Settings, load
-from workbench.jobs.events import Output
 from workbench.models import spec
-from workbench.operations.models import installed as operations
 from workbench.operations.models.recommend import Ranked
 from workbench.operations.runs import published
 from workbench.pretraining.report import FIRST_BATCH
@@ -412,30 +411,50 @@ def test_a_search_needs_words_and_the_network(context):
     download.close()
 
 
-def test_models_that_are_measured_are_listed_as_they_arrive(context):
-    suit = SuitState(context)
-    suit._start(["the tram"], [card for card in operations.list() if card.usable])
-    (job,) = context.queue.jobs
+class MeasuringQueue:
+    """Measures two models; `specs` are the jobs that have been run."""
 
-    for name in ("first", "second"):
-        job.changed.emit(Output({"kind": "fit", "fit": ModelFit(name, "bert").to_json()}))
+    def __init__(self, meanwhile=lambda: None):
+        self.specs, self.meanwhile = [], meanwhile
 
-    assert {row.fit.name for row in suit.rows} == {"first", "second"}
-    assert suit.chosen == "first"
+    def run(self, spec, watch):
+        self.specs.append(spec)
+        self.texts = json.loads(Path(spec.params["texts"]).read_text(encoding="utf-8"))
+        fits = [ModelFit(name, "bert").to_json() for name in ("first", "second")]
+        for fit in fits:
+            watch.event({"kind": "fit", "fit": fit})
+            self.meanwhile()
+        return {"fits": fits}
 
 
-def test_models_are_measured_on_text_files_without_a_project(context, tmp_path, monkeypatch):
-    """Perplexity per token: exp of the mean negative log-likelihood, here e^2."""
-    given = []
-    monkeypatch.setattr(operations, "list", lambda _settings: [])
-    suit = SuitState(context)
-    monkeypatch.setattr(suit, "_start", lambda texts, _cards: given.extend(texts))
+@pytest.fixture
+def measured_file(tmp_path):
     (tmp_path / "held-out.txt").write_text("the tram was late\nagain", encoding="utf-8")
+    return tmp_path / "held-out.txt"
 
-    suit.read_files([tmp_path / "held-out.txt"])
+
+def test_models_that_are_measured_are_listed_as_they_arrive(context, measured_file):
+    listed = []
+    context.queue = MeasuringQueue(lambda: listed.append([row.fit.name for row in suit.rows]))
+    suit = SuitState(context)
+    suit.read_files([measured_file])
+
+    suit.measure()
+
+    assert listed == [["first"], ["first", "second"]]
+    assert suit.chosen == "first" and not suit.busy
+    assert not Path(context.queue.specs[0].folder).exists()
+
+
+def test_models_are_measured_on_text_files_without_a_project(context, measured_file):
+    """Perplexity per token: exp of the mean negative log-likelihood, here e^2."""
+    context.queue = MeasuringQueue()
+    suit = SuitState(context)
+
+    suit.read_files([measured_file])
     assert suit.source == "Random sample of held-out.txt" and suit.can_measure
     suit.measure()
-    assert " ".join(given) == "the tram was late again"
+    assert " ".join(context.queue.texts) == "the tram was late again"
     fit = ModelFit("m", "bert", scored=10, total=20.0)
     assert per_token(Ranked(fit, True, False, "")) == pytest.approx(7.389056)
     assert per_token(Ranked(ModelFit("v", "vectors"), True, False, "")) is None
@@ -457,19 +476,31 @@ def test_the_first_batch_of_a_pretraining_is_shown_from_the_folder_of_the_model(
     assert FIRST_BATCH in state.batch(card).error
 
 
-def test_a_measurement_that_is_cancelled_while_the_sample_is_drawn_is_not_started(
-    context, tmp_path
+def test_a_measurement_that_is_cancelled_while_the_sample_is_drawn_is_not_listed(
+    context, measured_file
 ):
+    context.queue = MeasuringQueue()
     suit, held = SuitState(context), Held(context)
-    (tmp_path / "own.txt").write_text("a tram", encoding="utf-8")
-    suit.read_files([tmp_path / "own.txt"])
+    suit.read_files([measured_file])
     suit.measure()
 
     suit.cancel()
     assert not suit.busy and suit.message == "Cancelled."
     held.answer(0)
 
-    assert context.queue.jobs == [] and not suit.busy
+    assert suit.rows == () and not suit.busy and suit.message == "Cancelled."
+
+
+def test_a_measurement_that_fails_says_why(context, measured_file):
+    def run(_spec, _watch):
+        raise JobFailed("The worker ended.", hint="Try again.")
+
+    context.queue = SimpleNamespace(run=run)
+    suit = SuitState(context)
+    suit.read_files([measured_file])
+    suit.measure()
+
+    assert suit.error == "The worker ended. Try again." and not suit.busy
 
 
 def test_the_list_that_changed_while_it_could_not_be_read_is_read_again(context):

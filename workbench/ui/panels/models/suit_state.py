@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import Cancelled
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
-from workbench.base.latest import Latest
-from workbench.jobs.events import Event, Output
 from workbench.operations.models import installed as operations
 from workbench.operations.models import lm_evaluation, recommend
 from workbench.operations.models.recommend import Ranked
@@ -22,8 +20,7 @@ from workbench.pretraining.results import ModelFit
 from workbench.ui.style import formats
 
 if TYPE_CHECKING:
-    from workbench.jobs.queue import Job
-    from workbench.models.spec import ModelInfo
+    from workbench.base.watch import Watch
     from workbench.ui.panel import PanelContext
 
 SAMPLES = (50, 200, 1000)  # texts
@@ -55,8 +52,7 @@ class SuitState(State):
         self.sample = recommend.SAMPLE
         self.files: tuple[Path, ...] = ()
         self.busy, self.share = False, 0.0
-        self._job: Job | None = None
-        self._drawing = Latest()  # of the sample
+        self._fits: tuple[ModelFit, ...] = ()  # of the measurement that is running
 
     @property
     def can_measure(self) -> bool:
@@ -105,59 +101,48 @@ class SuitState(State):
     # ---------------------------------------------------------------- the job
 
     def measure(self) -> None:
-        """Draw the sample off the main thread, then measure all usable models in a worker."""
-        project, files, count = self.context.project, self.files, self.sample
+        """Draw the sample, then measure all usable models in a worker."""
         if not self.can_measure:
             return
+        project, files, count = self.context.project, self.files, self.sample
+        settings, queue = self.context.settings, self.context.queue
 
-        def texts() -> Iterable[str]:
-            return texts_of(project) if project and not files else lm_evaluation.pieces(files)
+        def work(watch: Watch) -> tuple[int, tuple[ModelFit, ...]]:
+            every = texts_of(project) if project and not files else lm_evaluation.pieces(files)
+            texts = recommend.sample(every, count, SEED)
+            cards = [card for card in operations.list(settings) if card.usable]
+            return len(texts), recommend.measure(queue, cards, texts, seed=SEED, watch=watch)
 
-        def drawn(found: tuple[list[str], list[ModelInfo]]) -> None:
-            self._start(*found)
-
-        settings = self.context.settings
+        self._fits = ()
         self.update(busy=True, share=None, error="", message=_("Drawing a sample…"))
-        self.context.run(
-            lambda: (
-                recommend.sample(texts(), count, SEED),
-                [card for card in operations.list(settings) if card.usable],
-            ),
-            *self._drawing.newest(drawn, self._failed),
-        )
+        self.context.task(
+            (self, "measure"), work, self._measured,
+            failed=self._failed, progress=self._progressed, on_event=self._add_fit,
+        )  # fmt: skip
 
-    def _start(self, texts: list[str], cards: list[ModelInfo]) -> None:
-        try:
-            job = self._job = recommend.start(self.context.queue, cards, texts, seed=SEED)
-        except WorkbenchError as error:
-            self._failed(error)
-            return
-        self._fits: tuple[ModelFit, ...] = ()
-        self.listen(job.changed, lambda event: self._heard(job, len(texts), event))
+    def _progressed(self, watch: Watch) -> None:
+        name = str(watch.progress.get("text", ""))
+        text = _("Measuring {name}…").format(name=name) if name else _("Starting…")
+        self.update(share=watch.progress.get("part", 0.0), message=text)
 
-    def _failed(self, error: Exception) -> None:
-        self.update(busy=False, error=str(error), message="")
-
-    def _heard(self, job: Job, texts: int, event: Event) -> None:
-        if job is not self._job:
-            return
-        if isinstance(event, Output) and (fit := event.payload.get("fit")):
+    def _add_fit(self, payload: Mapping[str, Any]) -> None:
+        if fit := payload.get("fit"):
             self._fits += (ModelFit.from_json(fit),)
             rows = recommend.ranked(self._fits)
             self.update(rows=rows, chosen=self.chosen or rows[0].fit.name)
-        elif not job.over:
-            name = str(job.progress.get("text", ""))
-            text = _("Measuring {name}…").format(name=name) if name else _("Starting…")
-            self.update(share=job.progress.get("part", 0.0), message=text)
-        elif job.status in ("done", "stopped"):
-            rows = recommend.ranked(map(ModelFit.from_json, job.result["fits"]))
-            chosen = rows[0].fit.name if rows else ""
-            text = self._summary(rows, texts)
-            self.update(busy=False, rows=rows, chosen=chosen, message=text, share=1.0)
-        elif job.status == "cancelled":
+
+    def _measured(self, result: tuple[int, tuple[ModelFit, ...]]) -> None:
+        texts, fits = result
+        rows = recommend.ranked(fits)
+        chosen = rows[0].fit.name if rows else ""
+        text = self._summary(rows, texts)
+        self.update(busy=False, rows=rows, chosen=chosen, message=text, share=1.0)
+
+    def _failed(self, error: Exception) -> None:
+        if isinstance(error, Cancelled):  # in the list of jobs
             self.update(busy=False, message=_("Cancelled."))
         else:
-            self.update(busy=False, error=f"{job.message} {job.hint}".strip(), message="")
+            self.update(busy=False, error=str(error), message="")
 
     def _summary(self, rows: tuple[Ranked, ...], texts: int) -> str:
         seconds = sum(row.fit.seconds for row in rows)
@@ -169,11 +154,9 @@ class SuitState(State):
         return message.format(n=len(rows), texts=texts, seconds=round(seconds))
 
     def cancel(self) -> None:
-        if self._drawing.waiting:
-            self._drawing.drop()
+        if self.busy:
+            self.context.drop((self, "measure"))
             self.update(busy=False, message=_("Cancelled."))
-        elif self._job is not None and not self._job.over:
-            self._job.cancel()
 
     def close(self) -> None:
         self.cancel()
