@@ -446,8 +446,8 @@ LEAD_TO_QT = {
     "ui/panels/annotate/shown_spans.py": "makes what the texts draw",
     "ui/panels/annotate/source_menu.py": "entries of menus",
     "ui/panels/inspect/views/*": MADE_OF_WIDGETS,
-    "ui/panels/results/score_tables.py": MADE_OF_WIDGETS,
-    "ui/panels/results/seen.py": MADE_OF_WIDGETS,
+    "ui/panels/results/runs/score_tables.py": MADE_OF_WIDGETS,
+    "ui/panels/results/runs/train_overlap_warning.py": MADE_OF_WIDGETS,
     "ui/widgets/*": "widgets",
 }
 

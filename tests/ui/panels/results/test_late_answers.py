@@ -15,7 +15,7 @@ from workbench.operations.annotation import annotate
 from workbench.operations.evaluation import folds, label_errors, quality, reviews
 from workbench.operations.runs import results
 from workbench.operations.schema import labels as schema
-from workbench.ui.panels.results.label_errors_state import LabelErrorsState
+from workbench.ui.panels.results.review.label_errors_state import LabelErrorsState
 
 
 @pytest.fixture

@@ -25,8 +25,8 @@ from workbench.storage.labels import labels
 from workbench.storage.runs import runs
 from workbench.text.dataset import Record
 from workbench.text.document import Document
-from workbench.ui.panels.results.details import span_rows
-from workbench.ui.panels.results.facts import cannot_inspect, describe, fingerprints, note_of
+from workbench.ui.panels.results.runs.details import span_rows
+from workbench.ui.panels.results.runs.facts import cannot_inspect, describe, fingerprints, note_of
 from workbench.ui.panels.results.state import ResultsState
 from workbench.ui.style.run_text import main_score, score_text, short_title, title_of
 
@@ -474,7 +474,7 @@ def test_the_settings_of_a_run_have_its_group_tags_and_note(state):
 
 
 def test_quality_follows_the_run_while_it_is_visible(state):
-    from workbench.ui.panels.results.quality_state import QualityState
+    from workbench.ui.panels.results.quality.state import QualityState
 
     quality = QualityState(state)
     assert quality.loaded is None
@@ -495,7 +495,7 @@ def test_quality_follows_the_run_while_it_is_visible(state):
 
 
 def test_of_two_loads_the_later_one_is_shown_whichever_ends_first(state, monkeypatch):
-    from workbench.ui.panels.results.quality_state import QualityState
+    from workbench.ui.panels.results.quality.state import QualityState
 
     waiting = []
     monkeypatch.setattr(
@@ -514,7 +514,7 @@ def test_of_two_loads_the_later_one_is_shown_whichever_ends_first(state, monkeyp
 def test_a_point_of_a_label_with_a_threshold_leads_to_errors_of_that_label(state):
     from dataclasses import replace
 
-    from workbench.ui.panels.results.quality_state import QualityState
+    from workbench.ui.panels.results.quality.state import QualityState
 
     quality = QualityState(state)
     quality.watch(True)
@@ -526,7 +526,7 @@ def test_a_point_of_a_label_with_a_threshold_leads_to_errors_of_that_label(state
 
 
 def test_a_temperature_is_set_and_undone(state):
-    from workbench.ui.panels.results.quality_state import QualityState
+    from workbench.ui.panels.results.quality.state import QualityState
 
     folder = run_folders.model(state.project, state.run.id)
     folder.mkdir(parents=True)
@@ -550,7 +550,7 @@ def test_a_temperature_is_set_and_undone(state):
 
 
 def test_the_charts_of_one_run_are_not_left_on_the_page_of_another(state, monkeypatch):
-    from workbench.ui.panels.results.quality_state import QualityState
+    from workbench.ui.panels.results.quality.state import QualityState
 
     quality = QualityState(state)
     quality.watch(True)
@@ -564,7 +564,7 @@ def test_the_charts_of_one_run_are_not_left_on_the_page_of_another(state, monkey
 
 
 def test_a_slice_is_added_by_an_expression_and_a_wrong_one_is_reported(state):
-    from workbench.ui.panels.results.quality_state import QualityState
+    from workbench.ui.panels.results.quality.state import QualityState
 
     quality = QualityState(state)
     quality.watch(True)
@@ -581,7 +581,7 @@ def test_a_slice_is_added_by_an_expression_and_a_wrong_one_is_reported(state):
 
 
 def test_an_added_slice_is_removed_again_and_an_error_goes_while_typing(state):
-    from workbench.ui.panels.results.quality_state import QualityState
+    from workbench.ui.panels.results.quality.state import QualityState
 
     quality = QualityState(state)
     quality.watch(True)

@@ -14,8 +14,8 @@ from workbench.metrics.definitions import LABEL_DEFINITIONS
 from workbench.metrics.evaluation import Intervals, Measured
 from workbench.operations.schema import labels
 from workbench.storage.runs import runs
-from workbench.ui.panels.results.board import GAIN
-from workbench.ui.panels.results.scores import INTERVAL_COLUMN
+from workbench.ui.panels.results.board.view import GAIN
+from workbench.ui.panels.results.runs.scores import INTERVAL_COLUMN
 from workbench.ui.style.interval_text import score_tip
 
 
@@ -673,7 +673,7 @@ def with_answers(project, keys) -> int:
 
 
 def test_the_second_text_of_a_pair_begins_below_the_first(panel, qtbot):
-    from workbench.ui.panels.results.error_detail import ErrorDetail
+    from workbench.ui.panels.results.review.error_detail import ErrorDetail
 
     panel.state.update(part="errors")
     errors = named(panel, "Errors", QTableView)
@@ -691,7 +691,7 @@ def test_the_second_text_of_a_pair_begins_below_the_first(panel, qtbot):
 
 
 def test_in_a_small_window_the_list_of_errors_leaves_the_document_its_room(panel):
-    from workbench.ui.panels.results.errors import MOST_SHARE, ErrorsView
+    from workbench.ui.panels.results.review.errors import MOST_SHARE, ErrorsView
 
     panel.state.update(part="errors")
     view = panel.view.findChild(ErrorsView)

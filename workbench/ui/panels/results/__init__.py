@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.i18n import _
 from workbench.ui.commands import Command
 from workbench.ui.panel import Panel
-from workbench.ui.panels.results.error_keys import ERROR_COMMANDS
+from workbench.ui.panels.results.review.error_keys import ERROR_COMMANDS
 
 if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
@@ -22,7 +22,7 @@ def _usable(panel: ResultsPanel) -> bool:
 
 
 def _inspectable(panel: ResultsPanel) -> bool:
-    from workbench.ui.panels.results.facts import cannot_inspect
+    from workbench.ui.panels.results.runs.facts import cannot_inspect
 
     return not cannot_inspect(panel.state)
 

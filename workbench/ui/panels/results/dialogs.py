@@ -26,7 +26,7 @@ from workbench.ui.widgets.words import words
 if TYPE_CHECKING:
     from workbench.base.watch import Watch
     from workbench.storage.runs.runs import Run
-    from workbench.ui.panels.results.listing import Organising
+    from workbench.ui.panels.results.runs.listing import Organising
     from workbench.ui.panels.results.state import ResultsState
 
 APPLYING = "apply-to-files"  # key of the task

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from workbench.operations.evaluation.errors import Wanted
-    from workbench.ui.panels.results.errors_state import Identity
+    from workbench.ui.panels.results.review.errors_state import Identity
     from workbench.ui.panels.results.state import ResultsState
 
 

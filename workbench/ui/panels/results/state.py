@@ -27,16 +27,16 @@ from workbench.operations.runs.advice import measure as measure_baselines
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.missing import of_run as missing_task
 from workbench.operations.runs.run_list import Shown, differ
-from workbench.ui.panels.results import acts
-from workbench.ui.panels.results.averaging import Averaging
-from workbench.ui.panels.results.board_state import BoardState
-from workbench.ui.panels.results.comparing import Comparing
-from workbench.ui.panels.results.details import Details, ScoreRow, details, score_rows
-from workbench.ui.panels.results.errors_state import ErrorsState
-from workbench.ui.panels.results.facts import comparable, describe, files_below
-from workbench.ui.panels.results.gold_words import differs
-from workbench.ui.panels.results.label_errors_state import LabelErrorsState
-from workbench.ui.panels.results.listing import Organising
+from workbench.ui.panels.results import actions
+from workbench.ui.panels.results.board.comparison_state import Comparing
+from workbench.ui.panels.results.board.state import BoardState
+from workbench.ui.panels.results.review.errors_state import ErrorsState
+from workbench.ui.panels.results.review.label_errors_state import LabelErrorsState
+from workbench.ui.panels.results.runs.averaging import Averaging
+from workbench.ui.panels.results.runs.details import Details, ScoreRow, details, score_rows
+from workbench.ui.panels.results.runs.facts import comparable, describe, files_below
+from workbench.ui.panels.results.runs.gold_text import differs
+from workbench.ui.panels.results.runs.listing import Organising
 from workbench.ui.project.opened import opened
 from workbench.ui.style import formats
 
@@ -442,17 +442,17 @@ class ResultsState(State):
     def show_test(self) -> None:
         """Score on test; each view is counted."""
         if self.can_show_test:
-            acts.show_test(self)
+            actions.show_test(self)
 
     def suggest(self, ids: tuple[int, ...] | None = None) -> None:
         """Suggest labels for unlabelled documents (all, or the given ones) in the background."""
         if self.can_answer and not self.busy:
-            acts.suggest(self, ids)
+            actions.suggest(self, ids)
 
     def import_predictions(self, path: Path) -> None:
         """Add a file of predictions made elsewhere as a run."""
         if not self.project.read_only and not self.busy:
-            acts.import_predictions(self, path)
+            actions.import_predictions(self, path)
 
     def suggest_asked(self) -> None:
         """Suggest labels for the documents chosen on Data."""
@@ -463,12 +463,12 @@ class ResultsState(State):
     def train_again(self) -> None:
         """Train with the same settings on the current labels."""
         if self.can_train_again:
-            acts.train_again(self)
+            actions.train_again(self)
 
     def train_longer(self) -> None:
         """Train with the same settings and twice the epochs on the current labels."""
         if self.can_train_again:
-            acts.train_again(self, longer=True)
+            actions.train_again(self, longer=True)
 
     def follow_baseline(self) -> None:
         """Add the better baseline as a run, or compare the selected run with it."""
@@ -482,7 +482,7 @@ class ResultsState(State):
     def add_baselines(self, chosen: Sequence[BaselineChoice]) -> None:
         """Train baselines on the current labels, each as a run."""
         if not self.project.read_only:
-            acts.add_baselines(self, chosen)
+            actions.add_baselines(self, chosen)
 
     def inspect(self) -> None:
         self.context.go("inspect", run=self.shown_run.id)

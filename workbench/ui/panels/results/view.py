@@ -22,17 +22,17 @@ from PySide6.QtWidgets import (
 from workbench.base.events import ALL, concerns
 from workbench.base.i18n import N_, _, ngettext
 from workbench.ui.panel import WatchingView
-from workbench.ui.panels.results.board import BoardView
-from workbench.ui.panels.results.comparison import ComparisonView
-from workbench.ui.panels.results.errors import ErrorsView
-from workbench.ui.panels.results.facts import cannot_inspect, note_of
-from workbench.ui.panels.results.label_errors import LabelErrorsView
-from workbench.ui.panels.results.quality import QualityView
-from workbench.ui.panels.results.run_table import RunTable
-from workbench.ui.panels.results.scores import ScoresView
-from workbench.ui.panels.results.seen import SeenCallout
+from workbench.ui.panels.results.board.comparison import ComparisonView
+from workbench.ui.panels.results.board.view import BoardView
+from workbench.ui.panels.results.quality.view import QualityView
+from workbench.ui.panels.results.review.errors import ErrorsView
+from workbench.ui.panels.results.review.label_errors import LabelErrorsView
+from workbench.ui.panels.results.runs.facts import cannot_inspect, note_of
+from workbench.ui.panels.results.runs.run_table import RunTable
+from workbench.ui.panels.results.runs.scores import ScoresView
+from workbench.ui.panels.results.runs.tabs import FilesView, SettingsView
+from workbench.ui.panels.results.runs.train_overlap_warning import TrainOverlapWarning
 from workbench.ui.panels.results.state import FINISHED, ResultsState
-from workbench.ui.panels.results.tabs import FilesView, SettingsView
 from workbench.ui.project.queue_position import QueuePosition, of_project
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.style.formats import size
@@ -162,7 +162,7 @@ class ResultsView(WatchingView):
         )
         self._asked = Callout("", "accent", self._for_these, leave)
         self._note = Callout()
-        self._seen = SeenCallout(state.comparing.open_documents)
+        self._train_overlap = TrainOverlapWarning(state.comparing.open_documents)
         self._longer_button = Button(
             _("Train longer"),
             "play",
@@ -178,7 +178,14 @@ class ResultsView(WatchingView):
             QueuePosition(state.context.queue, of_project(state.project, "predict"))
         )
         tabs = row((self._tabs_of_run(), 1), self._busy, self._waiting)
-        callouts = (self._asked, self._message, self._note, self._seen, self._better, self._longer)
+        callouts = (
+            self._asked,
+            self._message,
+            self._note,
+            self._train_overlap,
+            self._better,
+            self._longer,
+        )
         return column(*(head, *callouts, tabs, (self._pages, 1)), gap=10, margins=(20, 14, 20, 16))
 
     def _head_of_run(self) -> QFrame:
@@ -351,7 +358,9 @@ class ResultsView(WatchingView):
         self._tabs.setTabText(ERRORS, title)
         self._note.set(*note_of(state))
         details = state.details
-        self._seen.show_systems(details.seen(state.splits_shown) if details is not None else ())
+        self._train_overlap.show_systems(
+            details.seen(state.splits_shown) if details is not None else ()
+        )
         self._show_advice()
         self._busy.setText(state.busy)
         asked = ngettext(

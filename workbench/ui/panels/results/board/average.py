@@ -1,0 +1,144 @@
+"""The board of several layers: the main score of each system in every layer, and their mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QVBoxLayout, QWidget
+
+from workbench.base.i18n import _, ngettext
+from workbench.ui.panels.results.board.average_state import (
+    DEFINITION,
+    AverageState,
+    average_text,
+    documents_text,
+    kind_text,
+)
+from workbench.ui.panels.results.runs.gold_text import SPLITS
+from workbench.ui.style import theme
+from workbench.ui.widgets.button import Button, Segments
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.dialog import Dialog
+from workbench.ui.widgets.flow import FlowLayout
+from workbench.ui.widgets.layout import row
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import words
+
+if TYPE_CHECKING:
+    from workbench.operations.evaluation.board_average import LayerScore, System
+
+CELL = 150  # pixels at 100%: width of a score
+
+
+def _flowing(boxes: Sequence[QWidget]) -> QWidget:
+    holder = QWidget()
+    layout = FlowLayout(holder, gap=14)
+    for box in boxes:
+        layout.addWidget(box)
+    return holder
+
+
+class AverageDialog(Dialog):
+    def __init__(self, parent: QWidget, state: AverageState) -> None:
+        super().__init__(parent, _("Average over layers"), width=980)
+        self.state = state
+        boxes = [self._box(name) for name in state.layers]
+        self._split = Segments(*SPLITS.items(), name=_("Test set"))
+        self._split.chosen.connect(state.show_split)
+        self._busy = words("", "small", "accent")
+        self.put(row(words(_("Test set"), "small", "muted"), self._split, None, self._busy, gap=10))
+        self.put(_flowing(boxes))
+        self._problem = Callout("", "warn")
+        self.put(self._problem)
+        self._place = QVBoxLayout()
+        self._place.setContentsMargins(0, 0, 0, 0)
+        holder = QWidget()
+        holder.setLayout(self._place)
+        holder.setMinimumHeight(theme.px(220))
+        self.put(holder)
+        self._table: Table | None = None
+        self._shown: tuple[LayerScore, ...] | None = None
+        self._about = words("", "caption", "muted", wrap=True)
+        self.put(self._about)
+        self.put(words(_(DEFINITION), "caption", "muted", wrap=True))
+        self._export = Button(_("Export…"), "upload", on=self.export)
+        self.end(self._export, None, Button(_("Close"), kind="primary", on=self.reject))
+        state.listen(state.changed, self.render)
+        self.render(frozenset())
+
+    def _box(self, name: str) -> QCheckBox:
+        box = QCheckBox(name.replace("&", "&&"))
+        box.setChecked(name in self.state.chosen)
+        box.toggled.connect(lambda on: self.state.choose(name, on))
+        return box
+
+    def render(self, _fields: frozenset[str]) -> None:
+        state = self.state
+        self._split.set(state.split)
+        self._busy.setText(state.busy)
+        self._problem.set(state.problem, "warn")
+        found = state.found
+        self._export.setEnabled(found is not None)
+        if found is None:
+            if self._table is not None:
+                self._table.set_rows(())
+            self._about.setText("")
+            return
+        if self._table is None or found.layers != self._shown:
+            self._shown = found.layers
+            self._make_table(found.layers)
+        if self._table is not None:
+            self._table.set_rows(found.systems)
+        self._about.setText(documents_text(found))
+
+    def _make_table(self, layers: tuple[LayerScore, ...]) -> None:
+        """A table with a column for each layer."""
+        if self._table is not None:
+            self._place.removeWidget(self._table)
+            self._table.deleteLater()
+        columns = [
+            Column(_("System"), lambda item: item.name, tip=lambda item: item.name),
+            Column(_("Kind"), kind_text, 110),
+            *map(self._column, layers),
+            Column(_("Average"), average_text, 100, right=True, sort=lambda item: item.average),
+        ]
+        self._table = Table(
+            columns,
+            name=_("Average over layers"),
+            key=lambda item: (item.kind, item.name),
+            sortable=True,
+        )
+        self._place.addWidget(self._table)
+
+    def _column(self, layer: LayerScore) -> Column:
+        def value(item: System) -> float | None:
+            found = item.cells.get(layer.layer)
+            return found.value if found is not None else None
+
+        def runs(item: System) -> str:
+            found = item.cells.get(layer.layer)
+            if found is None:
+                return ""
+            message = ngettext("{n} run: {names}", "{n} runs: {names}", len(found.runs))
+            return message.format(n=len(found.runs), names=", ".join(found.runs))
+
+        text = lambda item: self.state.cell(item, layer)  # noqa: E731
+        return Column(layer.title, text, CELL, right=True, tip=runs, sort=value, hint=layer.title)
+
+    def export(self) -> None:
+        """Ask for a file; its suffix selects the format."""
+        kinds = _("CSV (*.csv);;Markdown (*.md)")
+        name = f"average-{self.state.split}.csv"
+        path, kind = QFileDialog.getSaveFileName(self, _("Export board"), name, kinds)
+        if not path:
+            return
+        file = Path(path)
+        if file.suffix.lower() not in (".csv", ".md"):
+            file = Path(path + (".md" if "*.md" in kind else ".csv"))
+        self.state.save(file)
+
+    def done(self, result: int) -> None:
+        self.state.close()
+        super().done(result)

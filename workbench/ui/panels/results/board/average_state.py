@@ -1,0 +1,99 @@
+"""State of the board of several layers: which ones, on which test set. No Qt."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.base.errors import Cancelled, WorkbenchError
+from workbench.base.events import State
+from workbench.base.i18n import _
+from workbench.base.watch import Watch
+from workbench.operations.evaluation import board_average
+from workbench.operations.runs.kinds import contract as kinds
+
+if TYPE_CHECKING:
+    from workbench.operations.evaluation.board_average import Average, LayerScore, System
+    from workbench.ui.panels.results.board.state import BoardState
+
+DEFINITION = board_average.DEFINITION
+average_text, documents_text = board_average.average_text, board_average.documents_text
+
+
+def kind_text(system: System) -> str:
+    """As on the board of one layer."""
+    if not system.kind:
+        return board_average.kind_text(system)
+    return _(kinds.info(system.kind).title)
+
+
+class AverageState(State):
+    """chosen: the layers of the board, in the order of `layers`; at first all of them."""
+
+    def __init__(self, board: BoardState) -> None:
+        super().__init__()
+        self.board, self.project, self.context = board, board.project, board.context
+        self.layers = board.layers
+        self.chosen = board.layers
+        self.split = board.split
+        self.found: Average | None = None
+        self.busy = self.problem = ""
+        self._watch = Watch()
+        self.load()
+
+    def choose(self, layer: str, on: bool) -> None:
+        """Add or remove a layer."""
+        self.update(
+            chosen=tuple(
+                name for name in self.layers if (on if name == layer else name in self.chosen)
+            )
+        )
+        self.load()
+
+    def show_split(self, split: str) -> None:
+        self.update(split=split)
+        self.load()
+
+    def load(self) -> None:
+        self._watch.cancel()
+        watch = self._watch = Watch()
+        project, chosen, split = self.project, self.chosen, self.split
+        archived, where = self.board.page.filter.archived, self.board.where
+
+        def work() -> Average:
+            return board_average.average(
+                project, chosen, split, archived=archived, where=where, watch=watch
+            )
+
+        def done(found: Average) -> None:
+            if watch is self._watch:
+                self.update(found=found, busy="", problem="\n".join(board_average.notes(found)))
+
+        def failed(error: Exception) -> None:
+            if watch is not self._watch or isinstance(error, Cancelled):
+                return
+            known = isinstance(error, WorkbenchError)
+            self.update(found=None, busy="", problem=str(error) if known else "")
+            if not known and not isinstance(error, KeyError):  # a run was deleted meanwhile
+                self.context.fail(error)
+
+        self.update(busy=_("Scoring…"))
+        self.context.run(work, done, failed)
+
+    def close(self) -> None:
+        self._watch.cancel()
+        super().close()
+
+    def cell(self, system: System, column: LayerScore) -> str:
+        return board_average.cell_text(self.found, system, column) if self.found else ""
+
+    def save(self, path: Path) -> None:
+        """Write the board; the suffix .md selects Markdown, any other CSV."""
+        if self.found is None:
+            return
+        is_markdown = path.suffix.lower() == ".md"
+        make = board_average.to_markdown if is_markdown else board_average.to_csv
+        text = make(self.found)
+        message = _("The board was saved as {path}.").format(path=path)
+        write = lambda: path.write_text(text, encoding="utf-8", newline="\n")  # noqa: E731
+        self.context.run(write, lambda _n: self.context.note(message))

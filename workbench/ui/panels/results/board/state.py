@@ -1,0 +1,294 @@
+"""State of the board: every system of a layer on one test set, and those compared. No Qt."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.base.errors import Cancelled, WorkbenchError
+from workbench.base.events import State
+from workbench.base.i18n import _
+from workbench.base.watch import Watch
+from workbench.operations.evaluation import board as boards
+from workbench.operations.evaluation import board_export
+from workbench.operations.runs import results
+from workbench.operations.runs.kinds import contract as kinds
+from workbench.text.query import QueryError
+from workbench.ui.panels.results.board.comparison_state import MOST, Comparing, score_hint
+from workbench.ui.project.query_text import QueryText
+from workbench.ui.style import formats
+from workbench.ui.style.interval_text import interval_method
+from workbench.ui.style.run_text import score_title
+
+if TYPE_CHECKING:
+    from workbench.operations.evaluation.board import Board, Entry, Rankings
+    from workbench.ui.panels.results.board.average_state import AverageState
+    from workbench.ui.panels.results.state import ResultsState
+
+
+def kind_of(entry: Entry) -> tuple[str, str]:
+    """Icon and title of the kind of a run."""
+    kind = kinds.info(entry.run.kind)
+    return kind.icon, _(kind.title)
+
+
+class BoardState(State):
+    """Follows the project while the board is visible."""
+
+    def __init__(self, page: ResultsState) -> None:
+        super().__init__()
+        self.page, self.project, self.context = page, page.project, page.context
+        self.layers: tuple[str, ...] = ()
+        self.layer = ""
+        self.split = "dev"
+        self.score = ""
+        self.board: Board | None = None
+        self.busy = ""
+        self.problem = ""
+        self.chosen: tuple[int, ...] = ()  # runs in the order of their letters
+        self.comparing = Comparing(page)
+        self.query = QueryText(page.context)
+        page.listen(self.query.changed, self._query_changed)
+        self._scoring = ""  # what of `busy` is about predictions that are computed
+        self._scored: tuple[int, ...] = ()  # scored last, to be selected when the board has them
+        self._on, self._stale = False, True
+        self._watch: Watch | None = None
+
+    def watch(self, on: bool) -> None:
+        self._on = on
+        if on and self._stale:
+            self.load()
+
+    def outdated(self) -> None:
+        """Runs, predictions or gold labels have changed."""
+        self._stale = True
+        if self._on:
+            self.load()
+
+    def close(self) -> None:
+        self.query.close()
+        super().close()
+
+    def _query_changed(self, fields: frozenset[str]) -> None:
+        if "query" in fields:
+            self.outdated()
+
+    @property
+    def where(self) -> str:
+        """The query that the scored documents match, "" for all."""
+        return self.query.query.text
+
+    def load(self) -> None:
+        self._stale = False
+        if self._watch is not None:
+            self._watch.cancel()
+        watch = self._watch = Watch()
+        project, layer, split = self.project, self.layer, self.split
+        archived, where = self.page.filter.archived, self.where
+        rankings: Rankings = {}
+
+        def work() -> tuple[tuple[str, ...], Board | None]:
+            layers = boards.layers_with_runs(project)
+            if not layers:
+                return layers, None
+            chosen = layer if layer in layers else layers[0]
+            found = boards.board(
+                project,
+                chosen,
+                split,
+                archived=archived,
+                where=where,
+                later=rankings,
+                watch=watch,
+            )
+            return layers, found
+
+        def done(found: tuple[tuple[str, ...], Board | None]) -> None:
+            if watch is self._watch:
+                self._take(*found)
+                self._resample(rankings, watch)
+
+        def failed(error: Exception) -> None:
+            if watch is not self._watch or isinstance(error, Cancelled):
+                return
+            self.update(busy=self._scoring)
+            if isinstance(error, KeyError):  # a run was deleted meanwhile
+                self._stale = True
+            elif isinstance(error, QueryError):
+                self.query.refuse(error)
+            elif isinstance(error, WorkbenchError):
+                self.update(problem=str(error))
+            else:
+                self.update(problem="")
+                self.context.fail(error)
+
+        self.update(busy=self._scoring or _("Scoring…"))
+        self.context.run(work, done, failed)
+
+    def _resample(self, rankings: Rankings, watch: Watch) -> None:
+        """Add the intervals of rankings to the shown board."""
+        found = self.board
+        if found is None or not rankings:
+            return
+
+        def done(made: Board) -> None:
+            if watch is self._watch:
+                self.update(board=made)
+
+        def failed(error: Exception) -> None:
+            if watch is self._watch and not isinstance(error, Cancelled | KeyError):
+                self.context.fail(error)
+
+        self.context.run(lambda: boards.with_rankings(found, rankings, watch), done, failed)
+
+    def _take(self, layers: tuple[str, ...], found: Board | None) -> None:
+        score = self.score
+        if found is not None and score not in found.names:
+            score = found.score
+        known = {entry.run.id for entry in found.entries} if found is not None else set()
+        wanted = dict.fromkeys((*self.chosen, *self._scored))
+        chosen = tuple(id for id in wanted if id in known)[:MOST]
+        self._scored = tuple(id for id in self._scored if id not in known)
+        layer = found.layer if found is not None else ""
+        self.busy, self.problem = self._scoring, ""
+        self.update(layers=layers, layer=layer, board=found, score=score, chosen=chosen)
+        self.changed.emit(frozenset({"busy", "problem"}))
+        self._compare(again=True)
+
+    # ---------------------------------------------------------------- choices
+
+    def show_layer(self, layer: str) -> None:
+        if layer != self.layer:
+            self.update(layer=layer, chosen=(), score="", board=None)
+            self.load()
+
+    def show_split(self, split: str) -> None:
+        if split != self.split:
+            self._scored = ()
+            self.update(split=split, chosen=(), board=None)
+            self.load()
+
+    def show_score(self, score: str) -> None:
+        self.update(score=score)
+        self._compare()
+
+    def choose(self, ids: tuple[int, ...]) -> None:
+        """Select systems; those already selected keep their letter."""
+        scored = {entry.run.id for entry in self.board.entries} if self.board is not None else set()
+        kept = [id for id in self.chosen if id in ids]
+        new = [id for id in ids if id in scored and id not in kept]
+        chosen = tuple([*kept, *new][:MOST])
+        if chosen != self.chosen:
+            self.update(chosen=chosen)
+            self._compare()
+
+    def _compare(self, again: bool = False) -> None:
+        wanted = (self.chosen, self.split, self.score, self.where)
+        before = self.comparing
+        same = wanted == (before.ids, before.split, before.score, before.where)
+        if again and same and len(self.chosen) > 1:
+            self.comparing.load()
+        else:
+            self.comparing.show(*wanted)
+
+    def letter(self, entry: Entry) -> str:
+        return self.comparing.letter(entry.run.id)
+
+    def rows(self) -> tuple[Entry, ...]:
+        """Systems by the shown score, best first, then those on another test set."""
+        if self.board is None:
+            return ()
+        return (*self.board.sorted_by(self.score), *self.board.others)
+
+    @property
+    def best(self) -> float | None:
+        rows = self.board.sorted_by(self.score) if self.board is not None else ()
+        return rows[0].value(self.score) if rows else None
+
+    @property
+    def heading(self) -> tuple[str, str]:
+        """Title and definition of the chosen score, with the method of its intervals if any."""
+        title, hint = score_title(self.score), score_hint(self.score)
+        entries = self.board.entries if self.board is not None else ()
+        if not any(board_export.has_interval(entry, self.score) for entry in entries):
+            return title, hint
+        hint = f"{hint}\n{interval_method()}".strip()
+        return _("{score} and 95% interval").format(score=title), hint
+
+    @property
+    def over(self) -> Entry | None:
+        """The system that was selected first: gains are measured over it."""
+        found = self.board.entries if self.board is not None and self.chosen else ()
+        return next((entry for entry in found if entry.run.id == self.chosen[0]), None)
+
+    def gain_text(self, entry: Entry) -> str:
+        over, signed = self.over, partial(formats.decimal, signed=True)
+        return board_export.gain_text(entry, over, self.score, signed) if over is not None else ""
+
+    def gain(self, entry: Entry) -> float | None:
+        """Of the shown score over that of the system selected first."""
+        over = self.over
+        found = entry.gain(over, self.score) if over is not None else None
+        return found.absolute if found is not None else None
+
+    # ---------------------------------------------------------------- actions
+
+    def can_score(self, entry: Entry | None) -> bool:
+        """Whether a system can be scored on the test set of the board."""
+        return (
+            entry is not None
+            and bool(entry.problem)
+            and not self.busy
+            and not self.project.read_only
+        )
+
+    def score_here(self, entry: Entry, *others: Entry) -> None:
+        """Compute the predictions that systems lack, one after the other; on test, this counts as a
+        view.
+        """
+        if not self.can_score(entry):
+            return
+        waiting, split = [other for other in others if other.problem], self.split
+
+        def score(entry: Entry) -> None:
+            self._scoring = _("Scoring {run}…").format(run=entry.run.name)
+            self.update(busy=self._scoring)
+            if split == self.split:
+                self._scored = (*self._scored, entry.run.id)
+            work = partial(results.evaluate, self.project, self.context.queue, entry.run, split)
+            self.context.task((self, "score"), work, scored, failed=failed)
+
+        def scored(_evaluation: object) -> None:
+            if waiting:
+                score(waiting.pop(0))
+                return
+            self._scoring = ""
+            self.load()
+
+        def failed(error: Exception) -> None:
+            self._scoring = ""
+            self.context.fail(error)
+            self.load()
+
+        score(entry)
+
+    def average(self) -> AverageState:
+        """The board of all layers with runs."""
+        from workbench.ui.panels.results.board.average_state import AverageState
+
+        return AverageState(self)
+
+    def text(self, markdown: bool) -> str:
+        """The board as Markdown or CSV, sorted by the shown score."""
+        if self.board is None:
+            return ""
+        make = board_export.to_markdown if markdown else board_export.to_csv
+        return make(self.board, self.score, self.over)
+
+    def save(self, path: Path) -> None:
+        """Write the board; the suffix .md selects Markdown, any other CSV."""
+        text = self.text(path.suffix.lower() == ".md")
+        message = _("The board was saved as {path}.").format(path=path)
+        write = lambda: path.write_text(text, encoding="utf-8", newline="\n")  # noqa: E731
+        self.context.run(write, lambda _n: self.context.note(message))

@@ -1,0 +1,477 @@
+"""The board: every run, prompt and baseline of a layer on one test set, two of them compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtGui import QHideEvent, QImage, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QFileDialog, QFrame, QSplitter, QVBoxLayout
+from shiboken6 import isValid
+
+from workbench.base.i18n import N_, _, ngettext
+from workbench.ui.panels.results.board.comparison import ComparisonView
+from workbench.ui.panels.results.board.comparison_state import score_hint
+from workbench.ui.panels.results.board.state import BoardState, kind_of
+from workbench.ui.panels.results.runs.details import TrainOverlap
+from workbench.ui.panels.results.runs.gold_text import SPLITS
+from workbench.ui.panels.results.runs.train_overlap_warning import TrainOverlapWarning
+from workbench.ui.panels.results.state import ResultsState
+from workbench.ui.style import escaping, formats, theme
+from workbench.ui.style.formats import points
+from workbench.ui.style.interval_text import pair_of, score_tip
+from workbench.ui.style.run_text import (
+    is_fraction,
+    main_score,
+    missing_task,
+    score_text,
+    score_title,
+)
+from workbench.ui.widgets.button import Button, Segments
+from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.field import combo, fill
+from workbench.ui.widgets.interval_bar import Interval, IntervalDelegate
+from workbench.ui.widgets.layout import bar, row
+from workbench.ui.widgets.query_bar import QueryBar
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import Elided, words
+
+if TYPE_CHECKING:
+    from workbench.operations.evaluation.board import Entry
+
+LETTER, SYSTEM, KIND, MADE_FROM, SCORE, SECOND, GAIN, SECONDS, SIZE, CPU = range(10)
+# pixels at 100% below which columns are hidden
+WIDE, NARROW, NARROWER, SMALL = 1400, 1040, 900, 800
+GAIN_ROOM = 200  # of the column of gains, pixels at 100%
+SELECT = N_(
+    "A click or Space adds a system to the comparison, Space or Ctrl+click removes it; Esc removes "
+    "all. Enter opens a run."
+)
+MOST_ROWS = 9  # that the table shows before it scrolls
+PICTURE = 1240, 2  # least width of a saved picture in pixels at 100%, and its scale
+
+
+def _badge(state: BoardState) -> Callable[[Entry], tuple[str, None, str] | None]:
+    """The letter of a compared system as a chip."""
+    return lambda item: (letter, None, "accent") if (letter := state.letter(item)) else None
+
+
+class BoardTable(Table):
+    """A click or Space adds a row to the selection; arrows move without changing it.
+
+    Space and Ctrl+click remove a selected row, Esc removes all.
+    """
+
+    def __init__(self, state: BoardState):
+        self._state = state
+        super().__init__(
+            self._all_columns(state),
+            name=_("Board"),
+            key=lambda item: item.run.id,
+            many=True,
+            sortable=True,
+        )
+        self.setItemDelegateForColumn(SCORE, IntervalDelegate(self, self._interval))
+
+    def _all_columns(self, state: BoardState) -> tuple[Column, ...]:
+        return (
+            Column(
+                "",
+                lambda row: state.letter(row),
+                64,
+                chip=_badge(state),
+                sort=lambda row: state.letter(row) or None,
+            ),
+            Column(
+                _("System"),
+                lambda row: row.run.name,
+                most=240,
+                tip=_about,
+                icon=lambda row: (
+                    ("triangle-alert", "warn") if row.changed or row.trained_on else None
+                ),
+            ),
+            Column(
+                _("Kind"),
+                lambda row: kind_of(row)[1],
+                112,
+                icon=lambda row: (kind_of(row)[0], "muted"),
+            ),
+            Column(
+                _("Made from"),
+                lambda row: row.made_from,
+                190,
+                most=340,
+                tip=lambda row: row.made_from,
+            ),  # fmt: skip
+            Column(
+                _("Score"),
+                self._score_text,
+                250,
+                tip=_note,
+                sort=lambda row: row.value(state.score),
+            ),
+            Column(
+                _("Second score"),
+                lambda row: score_text(self.second, row.value(self.second)),
+                84,
+                right=True,
+                tip=self._second_tip,
+                sort=lambda row: row.value(self.second),
+            ),
+            Column(
+                _("Gain"),
+                state.gain_text,
+                138,
+                right=True,
+                hint=_(
+                    "Over the first selected system: the difference, and in parentheses how many "
+                    "of its errors are gone, difference / (100 - its score)"
+                ),
+                sort=state.gain,
+            ),
+            Column(
+                _("Training time"),
+                lambda row: "–" if row.seconds is None else formats.duration(row.seconds),
+                112,
+                right=True,
+                sort=lambda row: row.seconds,
+            ),
+            Column(
+                _("Size"),
+                lambda row: "–" if row.bytes is None else formats.size(row.bytes),
+                76,
+                right=True,
+                hint=_("Size of the weights on disk"),
+                tip=_parameters,
+                sort=lambda row: row.bytes,
+            ),
+            Column(
+                _("CPU s / 1,000"),
+                lambda row: "–" if row.cpu is None else formats.decimal(row.cpu, 1),
+                118,
+                right=True,
+                hint=_(
+                    "CPU seconds of all threads per 1,000 documents, from text to labels; “–” if "
+                    "no predictions were measured yet"
+                ),
+                sort=lambda row: row.cpu,
+            ),
+        )
+
+    @property
+    def second(self) -> str:
+        """The score in a column of its own: the first that is not the shown one."""
+        names = self._state.board.names if self._state.board is not None else ()
+        return next((name for name in names if name != self._state.score), "")
+
+    def _second_tip(self, entry: Entry) -> str:
+        """Definition and interval of the second score; the column has no room for the interval."""
+        found = entry.scores.get(self.second)
+        return score_tip(self.second, pair_of(found) if found is not None else None)
+
+    def _score_text(self, entry: Entry) -> str:
+        found = entry.scores.get(self._state.score)
+        if found is None or found.value is None:
+            return points(None)
+        shown = partial(score_text, self._state.score)
+        if found.low is None or found.high is None:
+            return shown(found.value)
+        return f"{shown(found.value)}  {shown(found.low)} – {shown(found.high)}"
+
+    def _interval(self, number: int) -> Interval:
+        item = self.rows()[number]
+        if item.problem:
+            return Interval(None, note=_note(item))
+        found = item.scores.get(self._state.score)
+        if found is None or not is_fraction(self._state.score):  # has no scale from 0 to 1
+            return Interval(None)
+        return Interval(found.value, found.low, found.high, self._state.best)
+
+    def show_state(self) -> None:
+        state = self._state
+        self.rows_model.set_title(SCORE, *state.heading)
+        over, second = state.over, score_title(self.second) if self.second else ""
+        self.rows_model.set_title(SECOND, second, score_hint(self.second))
+        message = _("Gain over {letter}").format(letter=state.letter(over)) if over else _("Gain")
+        self.rows_model.set_title(GAIN, message)
+        self.setColumnHidden(GAIN, over is None)
+        self.set_rows(state.rows())
+        needed = self.horizontalHeader().sectionSizeHint(SECOND)
+        self.setColumnWidth(SECOND, max(self.columnWidth(SECOND), needed))
+
+    def selectionCommand(
+        self, index: QModelIndex | QPersistentModelIndex, event: QEvent | None = None
+    ) -> QItemSelectionModel.SelectionFlag:
+        flag = QItemSelectionModel.SelectionFlag
+        if isinstance(event, QMouseEvent | QKeyEvent) and not event.modifiers():
+            pressed = event.type() == QEvent.Type.MouseButtonPress and index.isValid()
+            return flag.Select | flag.Rows if pressed else flag.NoUpdate
+        return super().selectionCommand(index, event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        selection, flag = self.selectionModel(), QItemSelectionModel.SelectionFlag
+        if event.key() == Qt.Key.Key_Space and self.currentIndex().isValid():
+            selection.select(self.currentIndex(), flag.Toggle | flag.Rows)
+            return
+        if event.key() == Qt.Key.Key_Escape and selection.hasSelection():
+            selection.clearSelection()
+            return
+        super().keyPressEvent(event)
+
+
+def _note(entry: Entry) -> str:
+    """Why a run has no score on this test set, after the score that it has stored."""
+    if not (missing_task(entry.run) and entry.run.scores.get("dev")):
+        return entry.problem
+    message = _("Original score on dev: {score}. {problem}")
+    return message.format(score=main_score(entry.run), problem=entry.problem)
+
+
+class BoardView(QFrame):
+    def __init__(self, page: ResultsState):
+        super().__init__()
+        self.state = state = page.board
+        self._build_head(state)
+        self.table = BoardTable(state)
+        self.table.chosen.connect(self._choose)
+        self.table.opened.connect(lambda item: page.show_run(item.run.id))
+        self._problem = Callout("", "warn")
+        self._train_overlap = TrainOverlapWarning(page.comparing.open_documents)
+        self._compare = ComparisonView(state.comparing)
+        self._select = EmptyState(
+            "list-checks",
+            _("Select two rows"),
+            _(SELECT),
+        )
+        below = QFrame()
+        layout = QVBoxLayout(below)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._compare, 1)
+        layout.addWidget(self._select, 1)
+        self._sides = QSplitter(Qt.Orientation.Vertical)
+        self._sides.setChildrenCollapsible(False)
+        self._sides.addWidget(self.table)
+        self._sides.addWidget(below)
+        self._sides.setStretchFactor(1, 1)  # the table keeps its rows in sight
+        self._fitted = 0  # rows that the splitter gives room to
+        self._none = EmptyState("chart-column", "")
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.setSpacing(0)
+        whole.addWidget(self._head)
+        whole.addWidget(row(self._bar, margins=(24, 0, 24, 8)))
+        whole.addWidget(self._problem)
+        whole.addWidget(self._train_overlap)
+        whole.addWidget(self._sides, 1)
+        whole.addWidget(self._none, 1)
+        page.listen(state.query.changed, self._bar.render)
+        page.listen(state.changed, self._changed)
+        page.listen(state.comparing.changed, self._changed)
+
+    def _build_head(self, state: BoardState) -> None:
+        """The choices above the table."""
+        self._layer = combo(name=_("Layer"))
+        self._layer.activated.connect(lambda _at: state.show_layer(self._layer.currentData()))
+        self._score = combo(name=_("Score"))
+        self._score.activated.connect(lambda _at: state.show_score(self._score.currentData()))
+        self._split = Segments(*SPLITS.items(), name=_("Test set"))
+        self._split.chosen.connect(state.show_split)
+        self._about = Elided("", "small", "muted")
+        self._busy = words("", "small", "accent")
+        self._score_here = Button(_("Score on this test set"), small=True, on=self._score_current)
+        self._score_here.hide()
+        self._several = Button(_("Average…"), small=True, on=self._show_average)
+        escaping.set_tip(self._several, _("Main scores over several layers, and their mean"))
+        self._bar = QueryBar(state.query, placeholder=_("Score only documents that match a query"))
+        self._head = bar(
+            words(_("Layer"), "small", "muted"), self._layer,
+            words(_("Score"), "small", "muted"), self._score,
+            words(_("Test set"), "small", "muted"), self._split,
+            (self._about, 1), self._busy, self._score_here, self._several,
+        )  # fmt: skip
+        for box in (self._layer, self._score):
+            box.setMinimumWidth(theme.px(110))
+            box.setMaximumWidth(theme.px(240))
+
+    def take_focus(self) -> None:
+        self.table.setFocus()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.state.watch(True)
+        self.render_part(frozenset())
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        self.state.watch(False)
+        super().hideEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._fit_columns()
+        super().resizeEvent(event)
+
+    def _fit_columns(self) -> None:
+        """Hide the least important columns; that of gains takes the place of others."""
+        room = self.width() - (theme.px(GAIN_ROOM) if self.state.over is not None else 0)
+        kind = NARROWER if len({kind_of(row) for row in self.state.rows()}) > 1 else WIDE
+        widths = dict.fromkeys((SIZE, CPU), SMALL) | {SECONDS: NARROWER, MADE_FROM: NARROW}
+        for column, width in (widths | {KIND: kind}).items():
+            self.table.setColumnHidden(column, room < theme.px(width))
+
+    def _changed(self, fields: frozenset[str]) -> None:
+        if isValid(self) and self.isVisible():
+            self.render_part(fields)
+
+    def render_part(self, _fields: frozenset[str]) -> None:
+        state, found = self.state, self.state.board
+        fill(self._layer, [(name, name) for name in state.layers], state.layer)
+        self._several.setVisible(len(state.layers) > 1)
+        for part in (self._head, self._bar):  # there is nothing to choose without runs
+            part.setVisible(bool(state.layers))
+        names = (found.names if found is not None else ()) or (state.score,)
+        fill(self._score, [(name, score_title(name)) for name in names], state.score)
+        escaping.set_tip(self._score, score_hint(state.score))
+        self._split.set(state.split)
+        self._busy.setText(state.busy)
+        self._problem.set(state.problem, "warn")
+        some = found is not None and bool(found.entries or found.others)
+        self._sides.setVisible(some)
+        self._none.setVisible(not some)
+        if state.busy:
+            self._none.set(_("Scoring runs…"), _("The board appears when all runs are scored."))
+        else:
+            message = _("Train a model, evaluate a prompt, or add a baseline.")
+            self._none.set(_("No run has used this test set yet"), message)
+        entries = found.entries if found is not None else ()
+        n = found.n if found is not None else 0
+        seen = [TrainOverlap(entry.run.name, state.split, entry.trained_on, n) for entry in entries]
+        self._train_overlap.show_systems(seen)
+        if found is None:
+            self._about.setText("")
+            return
+        self._about.setText(self._describe())
+        test_set = _("Fingerprint of the test set: {hash}").format(hash=found.fingerprint)
+        escaping.set_tip(self._about, f"{_(found.definition)}\n{test_set}")
+        self.table.show_state()
+        self._fit_columns()
+        self._fit_table()
+        self._show_score_here()
+        self._say_what_to_select()
+        several = len(state.chosen) > 1
+        self._compare.setVisible(several)
+        self._select.setVisible(not several)
+        if several:
+            self._compare.render_part(frozenset())
+
+    def _say_what_to_select(self) -> None:
+        if self.state.board is not None and self.state.board.entries:
+            self._select.set(_("Select two rows"), _(SELECT))
+            return
+        message = _("Select rows to score them. On test, that counts as a view of the test score.")
+        self._select.set(_("No run has used this test set yet"), message)
+
+    def _fit_table(self) -> None:
+        """The table takes the height of its rows when their number has changed."""
+        count = min(max(len(self.table.rows()), 2), MOST_ROWS)
+        if count != self._fitted and self._sides.height() > 0:
+            self._fitted = count
+            head = self.table.horizontalHeader().sizeHint().height()
+            needed = head + count * self.table.verticalHeader().defaultSectionSize() + 8
+            self._sides.setSizes([needed, max(1, self._sides.height() - needed)])
+
+    def _describe(self) -> str:
+        found = self.state.board
+        if found is None:
+            return ""
+        every = len(found.entries) + len(found.others)
+        message = ngettext(
+            "{n:,} document · scored: {used} of {every}",
+            "{n:,} documents · scored: {used} of {every}",
+            found.n,
+        )
+        about = {"used": len(found.entries), "every": every}
+        return message.format(n=found.n, **about)
+
+    def _choose(self) -> None:
+        self.state.choose(tuple(item.run.id for item in self.table.chosen_rows()))
+        self._show_score_here()
+
+    def _unscored(self) -> list[Entry]:
+        """The selected rows that are not scored on this test set."""
+        return [entry for entry in self.table.chosen_rows() if entry.problem]
+
+    def _show_score_here(self) -> None:
+        entries = self._unscored()
+        self._score_here.setVisible(bool(entries))
+        self._score_here.setEnabled(any(map(self.state.can_score, entries)))
+
+    def _score_current(self) -> None:
+        if entries := self._unscored():
+            self.state.score_here(*entries)
+
+    def _show_average(self) -> None:
+        from workbench.ui.panels.results.board.average import AverageDialog
+
+        dialog = AverageDialog(self.window(), self.state.average())
+        dialog.exec()
+        dialog.deleteLater()
+
+    # ---------------------------------------------------------------- export
+
+    def export(self) -> None:
+        """Ask for a file; its suffix selects the format."""
+        kinds = _("CSV (*.csv);;Markdown (*.md);;PNG (*.png)")
+        name = f"{self.state.layer}-{self.state.split}.csv"
+        path, kind = QFileDialog.getSaveFileName(self, _("Export board"), name, kinds)
+        if not path:
+            return
+        file = Path(path)
+        suffixes = (".csv", ".md", ".png")
+        if file.suffix.lower() not in suffixes:
+            file = Path(path + next(suffix for suffix in suffixes if f"*{suffix}" in kind))
+        if file.suffix.lower() == ".png":
+            self.save_picture(file)
+        else:
+            self.state.save(file)
+
+    def save_picture(self, path: Path) -> None:
+        """The whole table, rows below the window's edge too."""
+        table, scale = BoardTable(self.state), PICTURE[1]
+        table.setParent(self)  # for its style
+        table.show_state()
+        width = table.width_for(SYSTEM, theme.px(PICTURE[0]))
+        table.resize(width, 100)
+        table.fit_height(max(1, len(table.rows())))
+        image = QImage(width * scale, table.height() * scale, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(scale)
+        image.fill(theme.qcolour("surface"))
+        table.render(image)
+        table.deleteLater()
+        context = self.state.context
+        message = _("The board was saved as {path}.").format(path=path)
+        context.run(lambda: _save(image, path), lambda _done: context.note(message))
+
+
+def _save(image: QImage, path: Path) -> None:
+    if not image.save(str(path)):
+        raise OSError(_("{path} cannot be written.").format(path=path))
+
+
+def _about(entry: Entry) -> str:
+    """Name, group, tags and note of a run; and whether its test set has changed."""
+    listing = entry.run.listing
+    parts = [entry.run.name, listing.group, ", ".join(listing.tags), listing.note, entry.problem]
+    if entry.changed:
+        parts.append(_("Documents or labels have changed since the run."))
+    if entry.trained_on:
+        parts.append(_("Documents of the test set were in its training data."))
+    return "\n".join(part for part in parts if part)
+
+
+def _parameters(entry: Entry) -> str:
+    n: Any = entry.parameters
+    return "" if n is None else ngettext("{n:,} parameter", "{n:,} parameters", n).format(n=n)

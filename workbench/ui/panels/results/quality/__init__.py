@@ -1,0 +1,1 @@
+"""Quality of a run: calibration, curves over thresholds, slices and its training."""

@@ -1,0 +1,56 @@
+"""Gold against predicted numbers of a run."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QFrame, QVBoxLayout
+
+from workbench.base.i18n import _, ngettext
+from workbench.ui.panels.results.quality.state import QualityState
+from workbench.ui.style import formats, theme
+from workbench.ui.style.run_text import score_text, score_title
+from workbench.ui.widgets.chart import Axis, Chart, Series, save_menu
+from workbench.ui.widgets.layout import card, row
+from workbench.ui.widgets.markers import CIRCLE
+from workbench.ui.widgets.words import words
+
+HIGHEST = 320  # of the chart, pixels at 100%
+
+
+class ScatterCard(QFrame):
+    """A point per document; a click opens the document."""
+
+    def __init__(self, state: QualityState):
+        super().__init__()
+        self._state = state
+        self.chart = Chart(
+            _("Gold and predicted"),
+            Axis(_("gold")),
+            Axis(_("predicted")),
+            empty=_("Each document with a predicted number appears here."),
+        )
+        self.chart.setMaximumHeight(theme.px(HIGHEST))
+        self.chart.opened.connect(lambda _series, at: state.open_point(at))
+        self._message = words("", "caption", "muted", wrap=True)
+        menu = save_menu("gold-and-predicted", _("Save the scatter plot"), self.chart)
+        head = row(words(_("Gold and predicted"), weight=600), None, menu)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(card(head, (self.chart, 1), self._message))
+
+    def show_state(self) -> None:
+        found = self._state.numbers
+        self.setVisible(found is not None)
+        if found is None:
+            return
+        low, high = min((*found.gold, *found.predicted)), max((*found.gold, *found.predicted))
+        name = _("Documents")
+        points = Series(name, found.gold, found.predicted, "accent", marker=CIRCLE, line=False,
+                        notes=found.keys)  # fmt: skip
+        equal = Series(_("equal"), (low, high), (low, high), "faint", dashed=True, width=1.0)
+        self.chart.set_series((points, equal))
+        scores = "  ".join(
+            f"{score_title(name)} {score_text(name, value)}" for name, value in found.scores.items()
+        )
+        count = len(found.gold)
+        message = ngettext("{n} document. {scores}", "{n} documents. {scores}", count)
+        self._message.setText(message.format(n=formats.count(count), scores=scores))

@@ -1,0 +1,1 @@
+"""Review of single errors of a run, and of doubtful gold labels."""

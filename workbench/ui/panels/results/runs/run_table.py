@@ -1,0 +1,204 @@
+"""The list of runs: filters, in-place renaming, the menu of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFrame, QMenu, QVBoxLayout
+
+from workbench.base.i18n import _, ngettext
+from workbench.ui.commands import SEPARATOR, Choice
+from workbench.ui.panels.results.board.comparison_state import MOST
+from workbench.ui.panels.results.runs.facts import cannot_inspect
+from workbench.ui.panels.results.runs.listing import Shown, groups, tags
+from workbench.ui.panels.results.state import ResultsState
+from workbench.ui.style import escaping, theme
+from workbench.ui.style.formats import when_iso
+from workbench.ui.style.run_text import main_score, short_title, title_of
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.context_menu import RowMenu
+from workbench.ui.widgets.job_row import status_words
+from workbench.ui.widgets.layout import row
+from workbench.ui.widgets.table import Column, Table
+from workbench.ui.widgets.words import words
+
+if TYPE_CHECKING:
+    from workbench.storage.runs.runs import Run
+
+ICONS = {
+    "done": ("circle-check", "good"),
+    "stopped": ("circle-check", "good"),
+    "running": ("activity", "accent"),
+    "waiting": ("clock", "faint"),
+    "interrupted": ("triangle-alert", "warn"),
+}
+TASK, GROUP, WHEN = 1, 2, 4
+
+
+class RunTable(QFrame):
+    """delete, apply, organise: actions of the page that open dialogs."""
+
+    def __init__(
+        self,
+        state: ResultsState,
+        *,
+        delete: Callable[[], None],
+        apply: Callable[[], None],
+        organise: Callable[[], None],
+    ):
+        super().__init__()
+        self.setProperty("part", "side")
+        self.state, self._delete, self._apply, self._organise = state, delete, apply, organise
+        self._wide = self._grouped = self._one_task = False
+        self.table = self._make_table()
+        self._menu = QMenu(self)
+        self._menu.aboutToShow.connect(self._fill_filter)
+        self._filter = Button(_("Filter"), "filter", "quiet", small=True, menu=self._menu)
+        self._message = words("", "small", "muted")
+        self._head = row(self._filter, (self._message, 1), margins=(8, 6, 8, 4))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._head)
+        layout.addWidget(self.table)
+
+    def _make_table(self) -> Table:
+        state = self.state
+        columns = (
+            Column(
+                _("Run"),
+                lambda run: run.name,
+                icon=_icon,
+                tip=_tip,
+                edit=lambda run, name: state.listing.rename(run, name),
+            ),
+            Column(_("Task"), short_title, 76, tip=title_of),
+            Column(_("Group"), lambda run: run.listing.group, 76, tip=_tip),
+            Column(
+                _("Dev"),
+                main_score,
+                54,
+                right=True,
+                hint=_("Macro F1 (for tagging: strict span F1) on dev when the run ended"),
+            ),
+            Column(
+                _("When"),
+                lambda run: when_iso(run.at, brief=True),
+                82,
+                tip=lambda run: run.at,
+                sort=lambda run: run.at,
+            ),
+        )
+        table = Table(columns, name=_("Runs"), key=lambda run: run.id, many=True, sortable=True)
+        trigger = table.editTriggers()
+        table.setEditTriggers(trigger & ~table.EditTrigger.DoubleClicked)
+        table.chosen.connect(
+            lambda: state.choose(tuple(run.id for run in table.chosen_rows()[:MOST]))
+        )
+        table.removed.connect(self._delete)
+        RowMenu(table, self._choices)
+        return table
+
+    def show_runs(self) -> None:
+        state = self.state
+        runs = state.listed
+        self.table.set_rows(runs)
+        self._grouped = bool(groups(runs))
+        self._one_task = len({title_of(run) for run in runs}) < 2
+        self.arrange(self._wide)
+        hidden = len(state.runs) - len(runs)
+        organised = groups(state.runs) or tags(state.runs) or hidden
+        self._head.setVisible(bool(organised))
+        message = ngettext("{n} run is hidden", "{n} runs are hidden", hidden).format(n=hidden)
+        self._message.setText(message if hidden else "")
+
+    def arrange(self, wide: bool) -> None:
+        """Hide columns in favour of the name; a group is shown in the place of the time."""
+        self._wide, room = wide, self.width()
+        self.table.setColumnHidden(GROUP, not self._grouped)
+        self.table.setColumnHidden(WHEN, self._grouped or not wide)
+        least = 400 if self._one_task else 330 if self._grouped else 270
+        self.table.setColumnHidden(TASK, room < theme.px(least))
+
+    def rename(self) -> None:
+        """Edit the name of the selected run in place."""
+        index = self.table.currentIndex()
+        if index.isValid():
+            self.table.edit(index.siblingAtColumn(0))
+
+    def _fill_filter(self) -> None:
+        state, menu = self.state, self._menu
+        menu.clear()
+        now, runs = state.filter, state.runs
+        everything = Shown(archived=now.archived)
+        self._add(_("All runs"), everything, now == everything)
+        for titles, name, values in (
+            (_("Group: {name}"), "group", groups(runs)),
+            (_("Tag: {name}"), "tag", tags(runs)),
+        ):
+            if values:
+                menu.addSeparator()
+            for value in values:
+                on = getattr(now, name) == value
+                chosen = Shown(**{**vars(now), name: "" if on else value})
+                self._add(titles.format(name=value), chosen, on)
+        menu.addSeparator()
+        other = Shown(now.group, now.tag, not now.archived)
+        self._add(_("Show archived runs"), other, now.archived)
+
+    def _add(self, title: str, chosen: Shown, on: bool) -> None:
+        action = self._menu.addAction(escaping.menu_text(title))
+        action.setCheckable(True)
+        action.setChecked(on)
+        action.triggered.connect(lambda _checked=False: self.state.show_only(chosen))
+
+    def _choices(self) -> tuple[Choice | None, ...]:
+        """Actions on the selected runs; the keys are those of the Run menu."""
+        state, average = self.state, self.state.averaging
+        chosen = [run for id in state.chosen if (run := state.run_of(id))]
+        names = "\n".join(run.name for run in chosen)
+        delete = ngettext("&Delete run…", "&Delete {n} runs…", len(chosen))
+        copy = ngettext("Copy na&me", "Copy na&mes", len(chosen))
+        return (
+            _choice("suggest", _("&Suggest with this run"), state.suggest, state.can_suggest),
+            _choice("inspect", _("&Inspect this run"), state.inspect, not cannot_inspect(state)),
+            _choice("apply", _("A&pply to files…"), self._apply, state.usable),
+            _choice("export", _("&Export model"), state.export, state.usable),
+            SEPARATOR,
+            _choice("again", _("Train &again"), state.train_again, state.can_train_again),
+            _choice("test", _("Show &test score"), state.show_test, state.can_show_test),
+            _choice("errors", _("Review e&rrors"), state.open_first_error, bool(state.errors)),
+            _choice("average", _("A&verage two runs"), average.start, not average.problem),
+            SEPARATOR,
+            _choice("rename", _("Re&name"), self.rename, state.listing.can_rename),
+            _choice("organise", _("&Group, tags and note…"), self._organise, state.can_delete),
+            _choice(
+                "archive", state.listing.archive_title(), state.listing.archive, state.can_delete
+            ),
+            Choice(copy, lambda: QGuiApplication.clipboard().setText(names)),
+            _choice("delete", delete.format(n=len(chosen)), self._delete, state.can_delete),
+        )
+
+
+def _choice(id: str, title: str, act: Callable[..., Any], can: bool) -> Choice:
+    return Choice(title, lambda: act(), can, command=f"results.{id}")
+
+
+def _icon(run: Run) -> tuple[str, str]:
+    if run.listing.archived:
+        return "hard-drive", "faint"
+    return ICONS.get(run.status, ("circle-x", "bad"))
+
+
+def _tip(run: Run) -> str:
+    listing = run.listing
+    lines = [_("{name}: {status}").format(name=run.name, status=status_words(run.status))]
+    if listing.group:
+        lines.append(_("Group: {name}").format(name=listing.group))
+    if listing.tags:
+        lines.append(_("Tags: {names}").format(names=", ".join(listing.tags)))
+    if listing.archived:
+        lines.append(_("Archived"))
+    return "\n".join([*lines, *([listing.note] if listing.note else [])])

@@ -1,0 +1,481 @@
+"""Scores of a run: tiles, per label, all scores, the confusion matrix; test scores on request.
+
+Every score states which gold labels it was computed against: those of the run, or the current ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QVBoxLayout
+
+from workbench.base.i18n import _, ngettext
+from workbench.ui.panels.results.runs.details import Details, span_rows
+from workbench.ui.panels.results.runs.gold_text import (
+    SPLITS,
+    differs,
+    documents_text,
+    gold_text,
+    redecided,
+    today_text,
+)
+from workbench.ui.panels.results.runs.score_tables import (
+    CURRENT,
+    ORIGINAL,
+    score_table,
+    span_table,
+)
+from workbench.ui.panels.results.state import ResultsState
+from workbench.ui.style import escaping, theme
+from workbench.ui.style.formats import count, points
+from workbench.ui.style.interval_text import (
+    few_tip,
+    interval_method,
+    interval_text,
+    label_tip,
+    score_tip,
+)
+from workbench.ui.style.run_text import (
+    label_hint,
+    mixes_of,
+    score_hint,
+    score_text,
+    score_title,
+    words_of,
+)
+from workbench.ui.widgets.button import Button, Segments
+from workbench.ui.widgets.chart import save_menu
+from workbench.ui.widgets.empty import EmptyState
+from workbench.ui.widgets.flow import flow
+from workbench.ui.widgets.layer_bars import LayerMixes
+from workbench.ui.widgets.layout import card, column, row, scrolled
+from workbench.ui.widgets.matrix import COLUMNS, ROWS, Matrix
+from workbench.ui.widgets.meter import Tile
+from workbench.ui.widgets.table import NUMBER_PAD, Column, Table
+from workbench.ui.widgets.words import words
+
+if TYPE_CHECKING:
+    from workbench.metrics.classes import LabelScore
+    from workbench.storage.runs.runs import Run
+    from workbench.tasks.spec import TaskInfo
+
+GOLDS = {"today": _("Current"), "run": _("Original")}
+# maximum number of labels for a table beside the matrix, in a window of common width
+FEW_LABELS = 10
+WIDE = 620  # room from which rankings of single classes have a column, pixels at 100%
+TILES = 560  # width of four tiles, pixels at 100%
+MOST_SCORES = 12  # number of visible rows of the table of all scores
+MANY_ROWS = 30  # number of visible rows of the table by label without its own scroll bar
+# pixels at 100% without bars: precision, recall, F1, AP, AUC
+NUMBER_COLUMNS = (84, 66, 58, 58, 58)
+BAR = 84  # least width of a column with numbers and bars
+RANKING_COLUMN, AREA_COLUMN, INTERVAL_COLUMN = 4, 5, 6  # only if labels have them
+
+
+class ScoresView(QFrame):
+    def __init__(self, state: ResultsState):
+        super().__init__()
+        self._state, self._in_a_row = state, 0
+        self._test_button = Button(_("Show test score"), "eye", small=True, on=state.show_test)
+        self._main, self._second, self._third = Tile(""), Tile(""), Tile("")
+        self._test = Tile(_("Test score"), control=self._test_button)
+        tiles = QFrame()
+        self._tiles_grid = QGridLayout(tiles)
+        self._tiles_grid.setContentsMargins(0, 0, 0, 0)
+        self._tiles_grid.setSpacing(10)
+        self._lay_tiles(4)
+        by_label, tables = self._build_tables()
+        confusion = self._build_confusion()
+        self._of_today = [by_label, confusion]
+        self._beside = QHBoxLayout()
+        self._beside.setSpacing(12)
+        self._beside.addWidget(tables, 1)
+        self._beside.addWidget(confusion, 1)
+        whole = QFrame()
+        layout = QVBoxLayout(whole)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(12)
+        layout.addWidget(tiles)
+        layout.addLayout(self._beside, 1)
+        self._whole = scrolled(whole)
+        self._none = EmptyState(
+            "chart-column", _("No scores"), _("This run has no predictions on dev.")
+        )
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self._whole)
+        outer.addWidget(self._none)
+
+    def _build_tables(self) -> tuple[QFrame, QFrame]:
+        """The card of the scores by label, and the column of it and the other tables."""
+        self._labels, self._scores = self._label_table(), score_table()
+        self._spans = span_table()
+        by_label = card(self._by_label_head(), self._gold_note, self._labels, gap=6)
+        head = row(
+            words(_("All scores"), weight=600),
+            words("%", "caption", "muted"),
+            None,
+            save_menu("scores", _("Save the scores"), self._scores),
+        )
+        every = card(head, self._scores, gap=6)
+        self._layers = LayerMixes()
+        escaping.set_tip(self._layers, _("Learned weights of the layers at the best checkpoint"))
+        hint = _("Number of spans by outcome, as nervaluate counts them")
+        self._matching = card(self._spans, title=_("Matching of spans"), note=hint, gap=6)
+        return by_label, column(by_label, self._matching, every, self._layers, None, gap=12)
+
+    def _build_confusion(self) -> QFrame:
+        self._matrix = Matrix(_("Confusion"))
+        self._matrix.opened.connect(self._open_cell)
+        self._how = Segments(
+            ("", _("Counts")),
+            (ROWS, _("Row %")),
+            (COLUMNS, _("Column %")),
+            name=_("Numbers of the matrix"),
+        )
+        self._how.chosen.connect(self._matrix.show_shares)
+        self._matrix_hint = words(
+            _("Rows: current gold. Columns: predicted."),
+            "caption",
+            "muted",
+            wrap=True,
+        )
+        escaping.set_tip(self._matrix_hint, _("Click a cell to open its documents."))
+        menu = save_menu("confusion", _("Save the confusion matrix"), self._matrix)
+        head = flow(words(_("Confusion"), weight=600), None, self._how, menu)
+        return card(head, self._matrix_hint, (self._matrix, 1), gap=8)
+
+    def _by_label_head(self) -> QFrame:
+        """Controls for the split and gold labels of the table by label."""
+        state = self._state
+        self._split = Segments(*SPLITS.items(), name=_("Split"))
+        self._gold = Segments(*GOLDS.items(), name=_("Gold labels"))
+        self._split.chosen.connect(lambda split: state.show_by_label(split, "today"))
+        self._gold.chosen.connect(lambda gold: state.show_by_label(state.by_label[0], gold))
+        self._gold_note = words("", "caption", "muted", wrap=True)
+        menu = save_menu("labels", _("Save the scores by label"), self._labels)
+        return flow(words(_("By label"), weight=600), None, self._split, self._gold, menu)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._arrange()
+        super().resizeEvent(event)
+
+    def _arrange(self) -> None:
+        """Table and matrix side by side if both are readable; many labels need the full width for
+        each.
+        """
+        beside = self.width() > theme.px(760 if len(self._labels.rows()) <= FEW_LABELS else 1150)
+        self._beside.setDirection(
+            QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
+        )
+        shared = beside and self._of_today[1].isVisibleTo(self._whole)
+        room = (self.width() - 12) // 2 - 34 if shared else self.width() - 48
+        self._fit_columns(room)
+        self._lay_tiles(4 if self.width() > theme.px(TILES) else 2)
+        self._matrix.set_most_height(max(560, self._whole.viewport().height() - theme.px(110)))
+
+    def _lay_tiles(self, columns: int) -> None:
+        """Four in a row, or two by two."""
+        grid = self._tiles_grid
+        if grid.count() and columns == self._in_a_row:
+            return
+        self._in_a_row = columns
+        for number, tile in enumerate((self._main, self._second, self._third, self._test)):
+            grid.addWidget(tile, number // columns, number % columns)
+        for number in range(4):
+            grid.setColumnStretch(number, int(number < columns))
+
+    def _fit_columns(self, room: int) -> None:
+        """Fit columns into `room` pixels: with bars, names take what they need, else what numbers
+        leave.
+        """
+        self._hide_columns(room)
+        head, name = self._labels.horizontalHeader(), self._room_of_names(room)
+        mode = head.ResizeMode
+        shown = [
+            index
+            for index in range(1, len(self._labels.rows_model.columns))
+            if not self._labels.isColumnHidden(index)
+        ]
+        numbers = [index for index in shown if index <= len(NUMBER_COLUMNS)]
+        rest = sum(self._labels.columnWidth(index) for index in shown if index not in numbers)
+        bars = room > theme.px(520) and room - name - rest >= len(numbers) * theme.px(BAR)
+        for index, width in enumerate(NUMBER_COLUMNS, 1):
+            head.setSectionResizeMode(index, mode.Stretch if bars else mode.Interactive)
+            if not bars:
+                self._labels.setColumnWidth(index, theme.px(width))
+        head.setSectionResizeMode(0, mode.Interactive if bars else mode.Stretch)
+        if bars:
+            self._labels.setColumnWidth(0, name)
+
+    def _hide_columns(self, room: int) -> None:
+        rows = self._labels.rows()
+        known = any(self._interval(item) for item in rows)
+        self._labels.setColumnHidden(INTERVAL_COLUMN, room <= theme.px(520) or not known)
+        has_area = any(self._area(item) is not None for item in rows)
+        self._labels.setColumnHidden(AREA_COLUMN, not has_area or room < theme.px(460))
+        decided = any(item.average_precision is not None for item in rows)  # one label by one
+        wide = room > theme.px(WIDE) and any(map(self._average_precision, rows))
+        self._labels.setColumnHidden(RANKING_COLUMN, not decided and not wide)
+
+    def _room_of_names(self, room: int) -> int:
+        """Pixels that the names of labels need, at most 45% of `room`."""
+        metrics, least = self._labels.fontMetrics(), theme.px(112)
+        names = (metrics.horizontalAdvance(item.label) for item in self._labels.rows())
+        return min(max(max(names, default=0) + NUMBER_PAD, least), room * 9 // 20)
+
+    def _label_table(self) -> Table:
+        columns = (
+            Column(_("Label"), lambda row: row.label, 112, tip=self._rankings_tip),
+            Column(
+                _("Precision"),
+                lambda row: points(row.precision),
+                share=lambda row: row.precision,
+                tip=partial(self._label_tip, "precision"),
+                hint=label_hint("precision"),
+            ),
+            Column(
+                _("Recall"),
+                lambda row: points(row.recall),
+                share=lambda row: row.recall,
+                tip=partial(self._label_tip, "recall"),
+                hint=label_hint("recall"),
+            ),
+            Column(
+                _("F1"),
+                lambda row: points(row.f1),
+                share=lambda row: row.f1,
+                tip=partial(self._label_tip, "f1"),
+                hint=label_hint("f1"),
+            ),
+            Column(
+                _("AP"),
+                lambda row: points(self._average_precision(row)),
+                share=self._average_precision,
+                tip=partial(self._label_tip, "average_precision"),
+                hint=label_hint("average_precision"),
+            ),
+            Column(
+                _("AUC"),
+                lambda row: points(self._area(row)),
+                share=self._area,
+                tip=partial(self._label_tip, "roc_auc"),
+                hint=label_hint("roc_auc"),
+            ),
+            Column(
+                _("F1, 95%"),
+                lambda row: interval_text(self._interval(row)),
+                112,
+                right=True,
+                tip=lambda row: few_tip(row.support),
+                hint=interval_method(),
+            ),
+            Column(
+                _("Support"),
+                lambda row: count(row.support),
+                76,
+                right=True,
+                hint=_("Number of occurrences in gold"),
+            ),
+        )
+        found = Table(columns, name=_("By label"), key=lambda row: row.label, sortable=True)
+        found.opened.connect(self._open_label)
+        escaping.set_tip(found, _("Double-click or Enter: the errors of a label"))
+        return found
+
+    def _open_label(self, score: LabelScore) -> None:
+        """Open the errors of a label on the shown split: where it is gold, and where it is
+        predicted.
+        """
+        state = self._state
+        message = _("label {label}").format(label=score.label)
+        state.browser.show(split=state.by_label[0], label=score.label, caption=message)
+
+    def _average_precision(self, row: LabelScore) -> float | None:
+        if row.average_precision is not None:
+            return row.average_precision
+        return self._value(row, "average_precision")
+
+    def _rankings_tip(self, row: LabelScore) -> str:
+        """The label and its rankings, whose columns a narrow page hides."""
+        lines = [row.label]
+        values = (
+            ("average_precision", _("Average precision: {value}"), self._average_precision(row)),
+            ("roc_auc", _("ROC AUC: {value}"), self._area(row)),
+        )
+        for name, message, value in values:
+            if value is not None:
+                pair = self._interval(row, name)
+                shown = f"{points(value)} ({interval_text(pair)})" if pair else points(value)
+                lines.append(message.format(value=shown))
+        return "\n".join(lines)
+
+    def _area(self, row: LabelScore) -> float | None:
+        return self._value(row, "roc_auc")
+
+    def _value(self, row: LabelScore, name: str) -> float | None:
+        """A score of a label that the table lacks; None if it is unknown, as what a run stored."""
+        evaluation = self._state.evaluation(*self._state.by_label)
+        return evaluation.of_label(row.label, name).value if evaluation is not None else None
+
+    def _label_tip(self, name: str, row: LabelScore) -> str:
+        """Tooltip of a score of a label: its definition and interval."""
+        return label_tip(name, self._interval(row, name), row.support)
+
+    def _interval(self, row: LabelScore, name: str = "f1") -> tuple[float, float] | None:
+        """The interval of a score of a label; None if it is unknown or has too few examples."""
+        if few_tip(row.support):
+            return None
+        evaluation = self._state.evaluation(*self._state.by_label)
+        return evaluation.of_label(row.label, name).interval if evaluation is not None else None
+
+    def render_part(self, _fields: frozenset[str]) -> None:
+        state = self._state
+        found = state.details
+        ready = found is not None and (
+            found.results.original is not None or found.results.current is not None
+        )
+        self._whole.setVisible(ready)
+        self._none.setVisible(
+            not ready and state.run is not None and state.run.status not in ("waiting", "running")
+        )
+        if not ready or found is None:
+            return
+        self._tiles(found)
+        has_labels = found.results.current is not None and bool(found.results.current.per_label)
+        for part in self._of_today:
+            part.setVisible(has_labels)
+        by_label, confusion = self._of_today
+        matrix = state.matrix
+        confusion.setVisible(by_label.isVisibleTo(self._whole) and matrix is not None)
+        self._show_by_label()
+        changed = any(map(state.differs, state.splits_shown))
+        self._scores.setColumnHidden(ORIGINAL, not changed)
+        self._scores.rows_model.set_title(CURRENT, _("Current") if changed else _("Score"))
+        self._scores.set_rows(state.score_rows())
+        self._scores.fit_height(MOST_SCORES)
+        spans = span_rows(state.evaluation(state.by_label[0], "today"))
+        self._matching.setVisible(bool(spans))
+        self._spans.set_rows(spans)
+        self._spans.fit_height(4)
+        self._show_layers()
+        self._arrange()
+        if matrix is not None:
+            self._matrix.set_counts(matrix.labels, matrix.cells, unmatched=matrix.unmatched)
+
+    def _show_by_label(self) -> None:
+        state = self._state
+        split, gold = state.by_label
+        shown = state.evaluation(split, gold)
+        rows = shown.per_label if shown else ()
+        self._labels.set_rows(rows)
+        self._labels.setVisible(bool(rows))  # answers to questions have no labels
+        self._labels.fit_height(MANY_ROWS)
+        self._split.setVisible("test" in state.splits_shown)
+        self._split.set(split)
+        self._gold.set(gold)
+        self._gold.setVisible(gold == "run" or state.differs(split))
+        original = state.evaluation(split, "run")
+        stored = original is not None and original.is_complete
+        button = self._gold.button("run")
+        button.setEnabled(stored)
+        escaping.set_tip(
+            button, "" if stored else _("This run did not store its scores per label.")
+        )
+        otherwise = redecided(original, state.evaluation(split, "today"))
+        self._gold_note.setText(gold_text(shown, gold, state.gold_changed(split), otherwise))
+
+    def _show_layers(self) -> None:
+        run = self._state.run
+        self._layers.set_mixes(mixes_of(run) if run is not None else ())
+
+    def _tiles(self, found: Details) -> None:
+        original, info = found.results.original, found.task
+        scores = original.scores if original is not None else {}
+        if info is None:
+            self._stored_tiles(self._state.shown_run, scores)
+            return
+        for tile, name in ((self._main, info.main), (self._second, info.second)):
+            title = _("{score}, dev").format(score=score_title(name))
+            interval, changed = _interval_of(found, name), self._changed(found)
+            hint = today_text(found, (name,), interval, changed=changed)
+            tile.set(score_text(name, scores.get(name)), hint, title)
+            escaping.set_tip(tile, self._definition(found, info, (name,)))
+        self._second.show()
+        self._third.setVisible(info.has_majority or bool(info.beside))
+        if not info.has_majority:
+            names = info.beside
+            alone = _interval_of(found, names[0]) if len(names) == 1 else None
+            self._third.set(
+                " · ".join(score_text(name, scores.get(name)) for name in names),
+                today_text(found, names, alone, changed=self._changed(found)),
+                _("{score}, dev").format(score=" · ".join(map(score_title, info.beside))),
+            )
+            escaping.set_tip(self._third, self._definition(found, info, info.beside))
+        else:
+            message = _("{score} of always “{label}”, current gold") if found.commonest else ""
+            message = message.format(score=score_title(info.main), label=found.commonest)
+            self._third.set(score_text(info.main, found.guessing), message, _("Majority baseline"))
+            escaping.set_tip(self._third, score_hint(info.main))
+        self._test_tile(info.main)
+
+    def _changed(self, found: Details) -> bool:
+        """Whether the scores of the run on dev are not the current ones."""
+        return differs(self._state.evaluation("dev", "run"), found.results.current)
+
+    def _definition(self, found: Details, info: TaskInfo, names: Sequence[str]) -> str:
+        """Tooltip: what the scores are, their intervals, and how these are computed."""
+        lines = [_(info.definition)]
+        for name in names:
+            line = score_tip(name, _interval_of(found, name))
+            lines.append(f"{score_title(name)}: {line}" if len(names) > 1 else line)
+        intervals = found.results.current.intervals if found.results.current is not None else None
+        if intervals is not None and intervals.rounds:
+            lines.append(interval_method(intervals))
+        return "\n".join(lines)
+
+    def _stored_tiles(self, run: Run, stored: Mapping[str, float]) -> None:
+        """The first scores that a run of a missing task has stored."""
+        tiles = (self._main, self._second, self._third)
+        words = words_of(run)
+        names = words.order(stored)[: len(tiles)]
+        for tile, name in zip(tiles, names, strict=False):
+            title = _("{score}, dev").format(score=words.title(name))
+            tile.set(words.text(name, stored[name]), _("at the end of the run"), title)
+        for place, tile in enumerate(tiles):
+            tile.setVisible(place < len(names))
+        self._test_button.setEnabled(False)
+
+    def _test_tile(self, main: str) -> None:
+        state = self._state
+        run = state.shown_run
+        shown = state.tests.get(run.id)
+        self._test_button.setEnabled(state.can_show_test)
+        message = _("not viewed yet")
+        if run.seen_test:
+            message = ngettext("viewed once", "viewed {n} times", run.seen_test)
+            message = message.format(n=run.seen_test)
+        if shown is None:
+            self._test.set("", message, _("Test score"))
+            return
+        hint = f"{documents_text(shown.n)} · {message}"
+        then = state.evaluation("test", "run")
+        if then is not None and (state.gold_changed("test") or redecided(then, shown)):
+            before = score_text(main, then.scores.get(main))
+            hint = _("current gold · original {score} · {rest}").format(score=before, rest=hint)
+        title = _("{score}, test").format(score=score_title(main))
+        self._test.set(score_text(main, shown.scores.get(main)), hint, title)
+        escaping.set_tip(self._test, score_tip(main, shown.interval(main)))
+
+    def _open_cell(self, gold: int, predicted: int) -> None:
+        if (matrix := self._state.matrix) is not None:
+            self._state.open_cell(matrix.labels[gold], matrix.labels[predicted])
+
+
+def _interval_of(details: Details, name: str) -> tuple[float, float] | None:
+    """The 95% interval of a score on dev, against the current gold."""
+    current = details.results.current
+    return current.interval(name) if current is not None else None

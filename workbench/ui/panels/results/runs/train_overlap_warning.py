@@ -1,0 +1,61 @@
+"""The caution that systems were scored on texts that they were trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from workbench.base.i18n import _, ngettext
+from workbench.base.terms import term
+from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.callout import Callout
+
+if TYPE_CHECKING:
+    from workbench.ui.panels.results.runs.details import TrainOverlap
+
+SENTENCES = 2  # systems that have a sentence each
+
+
+class TrainOverlapWarning(Callout):
+    """show(ids, caption) shows documents."""
+
+    def __init__(self, show: Callable[[tuple[int, ...], str], None]):
+        self._given: tuple[TrainOverlap, ...] = ()
+        button = Button(_("Show documents"), "database", "quiet", small=True, on=self._show)
+        super().__init__("", "warn", button)
+        self._shown_by = show
+        self.set("", "warn")
+
+    def show_systems(self, given: Sequence[TrainOverlap]) -> None:
+        """Show the systems that were trained on scored documents."""
+        self._given = found = tuple(scored for scored in given if scored.seen)
+        message = " ".join(map(_sentence, found))
+        if len(found) > SENTENCES:
+            several = ngettext(
+                "The texts of scored documents were in the training data of {n} system: {names}. "
+                "Its scores are too optimistic.",
+                "The texts of scored documents were in the training data of {n} systems: {names}. "
+                "Their scores are too optimistic.",
+                len(found),
+            )
+            names = ", ".join(f"{scored.name} ({len(scored.seen)})" for scored in found)
+            message = several.format(n=len(found), names=names)
+        self.set(message, "warn")
+
+    def _show(self) -> None:
+        ids = dict.fromkeys(seen.document_id for scored in self._given for seen in scored.seen)
+        names = ", ".join(scored.name for scored in self._given)
+        self._shown_by(tuple(ids), _("training data of {runs}").format(runs=names))
+
+
+def _sentence(overlap: TrainOverlap) -> str:
+    message = ngettext(
+        "The text of {seen:,} of {n:,} {split} document was in the training data of {run}: its "
+        "scores are too optimistic.",
+        "The texts of {seen:,} of {n:,} {split} documents were in the training data of {run}: its "
+        "scores are too optimistic.",
+        overlap.n,
+    )
+    return message.format(
+        seen=len(overlap.seen), n=overlap.n, split=term(overlap.split), run=overlap.name
+    )
