@@ -223,7 +223,7 @@ class Worker:
         for line, record in enumerate(_records(self.chance, name, self.chance.randrange(400))):
             writer.add(record, record.document.key, 0, line + 1)
         writer.close()
-        data_import._Act(self.project, [Path("more.jsonl")], "skip", folder).run()
+        data_import.copy_documents(self.project, folder / data_import.STAGING, [Path("more.jsonl")])
 
     def delete(self) -> None:
         from workbench.operations.documents import corpus

@@ -157,19 +157,14 @@ def write_jsonl(path: Path, count: int) -> None:
 
 def measure_import(path: Path, folder: Path, count: int) -> None:
     from tests.inline import InlineQueue
-    from workbench.jobs.dispatch import Mailbox
     from workbench.operations.documents import corpus
     from workbench.project.project import Project
 
     source = folder / "many.jsonl"
-    mailbox = Mailbox()
-    queue = InlineQueue(dispatch=mailbox)
+    queue = InlineQueue()
 
     def act(project: Project) -> None:
-        handle = corpus.import_files(project, queue, [source])
-        while not handle.ended:
-            mailbox.drain(1.0)
-        assert handle.outcome is not None, handle.error
+        corpus.import_files(project, queue, [source])
 
     write_jsonl(source, 10)
     small = Project.create(folder / "small.glossbench")

@@ -412,7 +412,9 @@ def _import(case: Case, path: Path, project: Project) -> int | None:
     try:
         for _event in staging_job.run({**params, "duplicates": duplicates}, target):
             pass
-        return data_import._Act(project, [path], duplicates, target).run().documents
+        return data_import.copy_documents(
+            project, target / data_import.STAGING, [path], duplicates=duplicates
+        ).documents
     except WorkbenchError as error:
         _check_message(case, str(error))
         return None

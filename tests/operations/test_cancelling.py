@@ -103,9 +103,7 @@ def imported(folder):
     )
     texts.write_text("\n".join(lines))
     project, queue = Project.create(path), InlineQueue()
-    handle = corpus.import_files(project, queue, [texts])
-    queue.wait(handle.job)
-    assert handle.outcome.documents == COUNT
+    assert corpus.import_files(project, queue, [texts]).documents == COUNT
     queue.close()
     project.close()
     return path
@@ -207,14 +205,10 @@ def test_an_import_that_is_called_off_while_it_is_stored_leaves_nothing(
         "\n".join(json.dumps({"text": f"text {n}", "label": "a"}) for n in range(COUNT))
     )
     before = everything(project)
-    handle = corpus.import_files(project, inline_jobs, [path])
-    handle.watch = Until(0.5)
+    watch = Until(0.75)  # in the middle of its second half, the copy
 
-    inline_jobs.wait(handle.job)
+    with pytest.raises(Cancelled, match="No changes were made"):
+        corpus.import_files(project, inline_jobs, [path], watch=watch)
 
-    assert (
-        handle.status == "cancelled"
-        and "No changes were made" in handle.error.message
-        and 0 < handle.watch.share < 0.5
-    )
+    assert 0.5 < watch.share < 0.75
     assert everything(project) == before and project.history() == () and check(project.path) == []

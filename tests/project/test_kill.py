@@ -4,7 +4,6 @@ undo leads back to the start.
 
 import os
 import random
-import shutil
 from functools import partial
 from pathlib import Path
 
@@ -34,11 +33,7 @@ def work(act, path, staged, log):
     layer = labels.layer_by_name(project.db, "class")
 
     def take_in():
-        folder = path.parent / "copy"
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-        shutil.copy(staged, folder / data_import.STAGING)
-        data_import._Act(project, [Path("texts.jsonl")], "skip", folder).run()
+        data_import.copy_documents(project, staged, [Path("texts.jsonl")])
 
     def change():
         for label in layer.labels:

@@ -56,7 +56,7 @@ def test_the_own_format_brings_the_layer_back_as_it_was(project, stance, inline_
     corpus.export_data(project, first, format="glossbench")
 
     other = Project.create(tmp_path / "other.glossbench")
-    inline_jobs.wait(corpus.import_files(other, inline_jobs, [first]).job)
+    corpus.import_files(other, inline_jobs, [first])
     corpus.export_data(other, second, format="glossbench")
 
     assert labels.layers(other)[0].traits is STANCE

@@ -49,7 +49,7 @@ class Session(operations.Session):
 
     def __init__(self, file: Path | None, *, read_only: bool = False):
         super().__init__(file, read_only=read_only)
-        self.queue.while_waiting = self._cancelling
+        self.queue.while_waiting = self.cancelling
 
     @contextmanager
     def progress(self, title: str, *, what: str = "", quiet: bool = False) -> Iterator[Watch]:
@@ -68,7 +68,10 @@ class Session(operations.Session):
             line.end()
 
     @contextmanager
-    def _cancelling(self, watch: Watch) -> Iterator[None]:
+    def cancelling(self, watch: Watch) -> Iterator[None]:
+        """Let Ctrl+C cancel the watch; around an operation that does not wait for a job all the
+        time.
+        """
         if watch is QUIET:  # KeyboardInterrupt cancels the job
             yield
             return

@@ -100,9 +100,7 @@ def test_values_come_back_through_the_own_format_and_through_tables(rated, tmp_p
         other = Project.create(tmp_path / f"{format}.glossbench")
         mapping = [("score:rating", "rating"), ("written:summary", "summary"), ("text", "text")]
         given = {} if format == "glossbench" else {"mapping": tuple(mapping)}
-        handle = corpus.import_files(other, inline_jobs, [path], format=format, **given)
-        inline_jobs.wait(handle.job)
-        assert handle.error is None
+        corpus.import_files(other, inline_jobs, [path], format=format, **given)
         found[format] = next(documents.records(other.db))
         other.close()
 
@@ -113,8 +111,7 @@ def test_values_come_back_through_the_own_format_and_through_tables(rated, tmp_p
 
 def test_sts_b_is_imported_with_its_scores_and_a_scale(project, data_folder, inline_jobs):
     path = data_folder / "datasets/pair-stsb-nomsr/dev.jsonl"
-    handle = corpus.import_files(project, inline_jobs, [path])
-    inline_jobs.wait(handle.job)
+    corpus.import_files(project, inline_jobs, [path])
 
     (layer,) = labels.layers(project)
     assert (layer.name, layer.kind, layer.texts) == ("score", "score", 2)
@@ -128,7 +125,7 @@ def test_a_second_file_widens_the_scale(project, tmp_path, inline_jobs):
     for name, number in (("a", "4"), ("b", "9.5")):
         path = tmp_path / f"{name}.csv"
         path.write_text(f"text,score\nthe {name} tram,{number}\n")
-        inline_jobs.wait(corpus.import_files(project, inline_jobs, [path], format="csv").job)
+        corpus.import_files(project, inline_jobs, [path], format="csv")
 
     (layer,) = labels.layers(project)
     assert (layer.options["maximum"], layer.options["step"]) == (10.0, 0.1)

@@ -3,11 +3,12 @@ import json
 import pytest
 
 from workbench.base import paths
-from workbench.base.errors import ImportFailed, SpecError
+from workbench.base.errors import Cancelled, ImportFailed, SpecError
+from workbench.base.watch import Watch
 from workbench.operations.annotation import annotate
 from workbench.operations.documents import corpus
 from workbench.operations.schema import labels as edit_labels
-from workbench.operations.transfer.import_handle import SameTexts
+from workbench.operations.transfer.import_outcome import SameTexts
 from workbench.storage.documents import documents
 from workbench.storage.labels import labels
 
@@ -32,11 +33,7 @@ def bring(project, inline_jobs, tmp_path):
             else "".join(json.dumps(record) + "\n" for record in content)
         )
         path.write_bytes(rows if isinstance(rows, bytes) else rows.encode())
-        handle = corpus.import_files(project, inline_jobs, [path], **options)
-        inline_jobs.wait(handle.job)
-        if handle.error:
-            raise handle.error
-        return handle.outcome
+        return corpus.import_files(project, inline_jobs, [path], **options)
 
     return bring
 
@@ -234,10 +231,10 @@ def test_a_record_that_another_file_has_is_skipped_with_the_name_of_that_file(
     for name in ("a.jsonl", "b.jsonl"):
         (tmp_path / name).write_text(json.dumps(LINES[0]) + "\n")
 
-    handle = corpus.import_files(project, inline_jobs, [tmp_path / "a.jsonl", tmp_path / "b.jsonl"])
-    inline_jobs.wait(handle.job)
+    paths = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    outcome = corpus.import_files(project, inline_jobs, paths)
 
-    (skipped,) = handle.outcome.skipped
+    (skipped,) = outcome.skipped
     assert skipped.file.endswith("b.jsonl") and "in a.jsonl, line 1" in skipped.reason
 
 
@@ -247,10 +244,9 @@ def test_texts_of_brat_come_in_once_with_their_annotations(project, inline_jobs,
         (tmp_path / f"{name}.ann").write_text("T1\tPER 0 3\tAda\n" if name == "a" else "")
     paths = sorted(tmp_path.glob("[ab].*"))
 
-    handle = corpus.import_files(project, inline_jobs, paths)
-    inline_jobs.wait(handle.job)
+    outcome = corpus.import_files(project, inline_jobs, paths)
 
-    assert (handle.outcome.documents, handle.outcome.spans) == (2, 1)
+    assert (outcome.documents, outcome.spans) == (2, 1)
     assert texts(project) == ["Ada met a.\nTwo lines.\n", "Ada met b.\nTwo lines.\n"]
 
 
@@ -390,15 +386,13 @@ def test_a_cancelled_import_changes_nothing_and_leaves_no_file(
     project, inline_jobs, tmp_path, user_dir
 ):
     (tmp_path / "a.txt").write_text("one\n")
-    handle = corpus.import_files(project, inline_jobs, [tmp_path / "a.txt"])
-    handle.cancel()
-    inline_jobs.wait(handle.job)
+    watch = Watch()
+    watch.cancel()
 
-    assert (
-        handle.status == "cancelled"
-        and handle.outcome is None
-        and corpus.info(project)["documents"] == 0
-    )
+    with pytest.raises(Cancelled, match="No changes were made"):
+        corpus.import_files(project, inline_jobs, [tmp_path / "a.txt"], watch=watch)
+
+    assert corpus.info(project)["documents"] == 0
 
 
 def test_a_guessed_encoding_is_reported(project, bring):
@@ -411,12 +405,10 @@ def test_two_files_come_in_as_one_step(project, inline_jobs, tmp_path):
     for name in ("a.txt", "b.txt"):
         (tmp_path / name).write_text(f"from {name}\n")
 
-    handle = corpus.import_files(project, inline_jobs, [tmp_path / "a.txt", tmp_path / "b.txt"])
-    inline_jobs.wait(handle.job)
+    paths = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    outcome = corpus.import_files(project, inline_jobs, paths)
 
-    assert (
-        handle.outcome.documents == 2 and project.undo() == "Import 2 files" and not texts(project)
-    )
+    assert outcome.documents == 2 and project.undo() == "Import 2 files" and not texts(project)
 
 
 def test_a_preview_guesses_and_shows_the_first_rows(tmp_path):
@@ -509,11 +501,11 @@ def test_no_copy_of_the_texts_stays_in_the_cache_however_an_import_ends(
     bring(LINES)
     with pytest.raises(ImportFailed):
         bring(LINES, encoding="no-such-encoding")
-    handle = corpus.import_files(project, inline_jobs, [tmp_path / "x.jsonl"])
-    handle.cancel()
-    inline_jobs.wait(handle.job)
+    watch = Watch()
+    watch.cancel()
+    with pytest.raises(Cancelled):
+        corpus.import_files(project, inline_jobs, [tmp_path / "x.jsonl"], watch=watch)
 
-    assert handle.status == "cancelled"
     assert [path for path in paths.cache_folder().rglob("*") if path.is_file()] == []
 
 

@@ -43,9 +43,7 @@ def bring(project, inline_jobs, tmp_path):
         for name, content in files.items():
             paths.append(tmp_path / name)
             paths[-1].write_text(content)
-        handle = corpus.import_files(project, inline_jobs, paths, **options)
-        inline_jobs.wait(handle.job)
-        assert handle.error is None, handle.error
+        corpus.import_files(project, inline_jobs, paths, **options)
         return [
             (record.document.text, record.document.split)
             for record in documents.records(project.db)

@@ -12,12 +12,12 @@ from workbench.base.errors import ImportFailed
 from workbench.base.i18n import _, ngettext
 from workbench.cli.choices import ContributionChoice
 from workbench.cli.documents.import_preview import dry_run_json, show_dry_run
-from workbench.cli.output import Progress, as_json, emit, note, say
-from workbench.cli.session import Session, key_values, project_argument, reading, session
+from workbench.cli.output import as_json, emit, note, say
+from workbench.cli.session import key_values, project_argument, reading, session
 from workbench.text.segmenters import base as segmenters
 
 if TYPE_CHECKING:
-    from workbench.operations.transfer.import_handle import ImportHandle, ImportOutcome
+    from workbench.operations.transfer.import_outcome import ImportOutcome
     from workbench.operations.transfer.import_preview import Preview
 
 SPLITS = ("train", "dev", "test")
@@ -159,8 +159,12 @@ def import_data(
     offer = "" if split else _offered_splits(data)
     if offer and not as_json:
         note(_("Warning: {warning}").format(warning=offer))
-    with session(file) as opened:
-        handle = corpus.import_files(
+    with (
+        session(file) as opened,
+        opened.progress(_("Importing"), quiet=as_json) as watch,
+        opened.cancelling(watch),
+    ):
+        outcome = corpus.import_files(
             opened.project,
             opened.queue,
             list(data),
@@ -169,9 +173,9 @@ def import_data(
             near=near,
             segmenter=segmenter,
             warnings=warnings,
+            watch=watch,
             **read_as,
         )
-        outcome = _wait(opened, handle, as_json)
     found = _report(outcome, offer if as_json else "")
     emit(found) if as_json else _show_import(found, outcome.sentence)
     if outcome.failed:
@@ -221,18 +225,6 @@ def _offered_splits(data: tuple[Path, ...]) -> str:
     return _("The file names suggest splits: {splits}. To set them, use --split by-name.").format(
         splits=described(found)
     )
-
-
-def _wait(opened: Session, handle: ImportHandle, quiet: bool) -> ImportOutcome:
-    progress = Progress(_("Importing"), quiet=quiet)
-    if handle.job is not None:
-        opened.wait(handle.job, progress.heard, watch=handle.watch)
-    progress.end()
-    if handle.outcome is None:
-        raise handle.error or ImportFailed(
-            _("The import ended without a result. No changes were made.")
-        )
-    return handle.outcome
 
 
 def _show_import(found: dict[str, Any], sentence: str) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import scratch
-from workbench.base.errors import Cancelled, ImportFailed, JobFailed, WorkbenchError
+from workbench.base.errors import Cancelled, JobFailed, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.base.watch import Watch
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from workbench.operations.inspecting.inspect import Choice
     from workbench.operations.inspecting.inspect_host import Inspector
     from workbench.operations.transfer.data_export import ExportOutcome
-    from workbench.operations.transfer.import_handle import ImportOutcome
+    from workbench.operations.transfer.import_outcome import ImportOutcome
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
     from workbench.text.dataset import Record
@@ -95,19 +95,14 @@ class Workspace:
         """
         from workbench.operations.transfer import data_import, import_choice
 
-        handle = data_import.import_files(
+        return data_import.import_files(
             self.project,
             self.queue,
             import_choice.chosen(files),
             warnings=import_choice.links_out(files),
+            watch=self._watch(),
             **options,
         )
-        if handle.job is not None:
-            self._session.wait(handle.job, self._heard, watch=handle.watch)
-        if handle.outcome is None:
-            message = _("The import ended without a result. No changes were made.")
-            raise handle.error or ImportFailed(message)
-        return handle.outcome
 
     def documents(self, query: str = "", *layers: str) -> Iterator[Record]:
         """Documents with their gold labels, all or those that match a query of the search bar.

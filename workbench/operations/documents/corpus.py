@@ -18,10 +18,8 @@ from workbench.operations.transfer.data_export import (
     formats,
     what_is_lost,
 )
-from workbench.operations.transfer.data_import import (
-    import_files,
-)
-from workbench.operations.transfer.import_handle import ImportHandle, ImportOutcome, SkippedRecord
+from workbench.operations.transfer.data_import import import_files
+from workbench.operations.transfer.import_outcome import ImportOutcome, SkippedRecord
 from workbench.operations.transfer.import_preview import Preview, PreviewRow, preview, refused
 from workbench.operations.transfer.import_preview import settings_of as import_settings
 from workbench.operations.transfer.import_splits import BY_NAME
@@ -46,7 +44,7 @@ if TYPE_CHECKING:
     from workbench.text.document import Document
 
 __all__ = [
-    "BY_NAME", "Counts", "DocumentRow", "ExportOutcome", "Filter", "ImportHandle", "Order",
+    "BY_NAME", "Counts", "DocumentRow", "ExportOutcome", "Filter", "Order",
     "ImportOutcome", "Preview", "PreviewRow", "SkippedRecord", "SplitOutcome", "any_documents",
     "check", "counts", "create_sample", "delete_documents", "described_splits", "export_data",
     "filter_ids", "first_ids", "formats", "import_files", "import_settings", "info", "labels",

@@ -11,17 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.base import scratch
-from workbench.base.errors import ImportFailed, WorkbenchError
+from workbench.base.errors import Cancelled, ImportFailed, JobFailed
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
 from workbench.importers.results import StagingResult
 from workbench.jobs.spec import JobSpec
 from workbench.operations.annotation import patterns, relation_rules
-from workbench.operations.application.background import Background
 from workbench.operations.documents import duplicates as near_duplicates
 from workbench.operations.schema.label_keys import command_keys, used_keys
 from workbench.operations.transfer.import_duplicates import DUPLICATES, Duplicates
-from workbench.operations.transfer.import_handle import ImportHandle, ImportOutcome, SkippedRecord
+from workbench.operations.transfer.import_outcome import ImportOutcome, SkippedRecord
 from workbench.operations.transfer.import_preview import options_for
 from workbench.operations.transfer.import_splits import BY_NAME, split_of
 from workbench.operations.transfer.staging_job import STAGING, TARGET
@@ -35,7 +34,7 @@ from workbench.text.rows import row_id
 from workbench.text.scale import Scale
 
 if TYPE_CHECKING:
-    from workbench.jobs.queue import Job, Queue
+    from workbench.jobs.queue import Queue
     from workbench.project.project import Project
 
 
@@ -57,25 +56,24 @@ def import_files(
     target_layer: str | None = None,
     settings: Mapping[str, str] | None = None,
     segmenter: str | None = None,
-    background: Background | None = None,
     warnings: Sequence[str] = (),
-) -> ImportHandle:
-    """Start an import. Imports are all-or-nothing.
+    watch: Watch = QUIET,
+) -> ImportOutcome:
+    """Parse files in a job and copy their documents into the project, all or nothing.
 
-    `background(fn, done)` runs the copy into the project off the main thread (a window passes
-    `jobs.threads.run`); without it the copy runs where the end of the job is reported. Raises
-    ImportFailed for errors that are known before the job starts: a missing file, an unknown role.
     settings: values of options of the importer; SpecError if it does not declare them. near: also
     count near-duplicates from this similarity on, which `skip-text` skips; see
-    `operations.documents.duplicates`. warnings: about the choice of files, added to those of the
-    import.
-    segmenter: its words become the tokens of texts without tokens.
+    `operations.documents.duplicates`. segmenter: its words become the tokens of texts without
+    tokens. warnings: about the choice of files, added to those of the import.
+
+    Half of the progress of `watch` is for each of the two steps; its events have `text`. Raises
+    Cancelled, or ImportFailed, before the job starts for a missing file or an unknown role.
     """
     from workbench.importers import detect
     from workbench.importers.fields import roles
 
-    chosen = [Path(file).absolute() for file in files]
-    _check(project, chosen, duplicates)
+    paths = [Path(file).absolute() for file in files]
+    _check(project, paths, duplicates)
     near_duplicates.check(near)
     mapping = tuple(mapping or ())
     roles.parse(mapping, asks=True)  # the importer of the format asks for choices
@@ -89,30 +87,50 @@ def import_files(
     if format:
         detect.completed(format, options)
     params = {
-        "files": [str(path) for path in chosen],
+        "files": [str(path) for path in paths],
         "format": format or "",
         "encoding": encoding or "",
-        "splits": _splits(chosen, split),
+        "splits": _splits(paths, split),
         "duplicates": duplicates,
         "segmenter": segmenter or "",
         "options": asdict(options),
         "warnings": list(warnings),
     }
-    act = _Act(project, chosen, duplicates, scratch.make("import"), near)
-    return _start(queue, act, params, background)
-
-
-def _start(
-    queue: Queue, act: _Act, params: Mapping[str, object], background: Background | None
-) -> ImportHandle:
-    """Queue the job that parses the files; its folder is removed at the end of the import."""
-    project, folder = act.project, act.folder
-    handle = ImportHandle(lambda self: act.store(self, background), queue.dispatch)
-    handle.changed.connect(lambda: scratch.remove(folder) if handle.ended else None)
-    title = _("Import {name}").format(name=_named(act.files))
+    folder = scratch.make("import")
+    title = _("Import {name}").format(name=_named(paths))
     spec = JobSpec(TARGET, params, str(folder), device="", title=title, project=str(project.path))
-    handle.follow(queue.add(spec))
-    return handle
+    try:
+        parsed = StagingResult.from_json(queue.run(spec, watch.part(0.0, 0.5)))
+        watch.event({"kind": "storing", "text": _("Storing…")})
+        outcome = copy_documents(
+            project, folder / STAGING, paths, duplicates=duplicates, near=near,
+            watch=watch.part(0.5, 1.0),
+        )  # fmt: skip
+    except Cancelled as error:
+        raise Cancelled(_("The import was cancelled. No changes were made.")) from error
+    except JobFailed as error:
+        raise ImportFailed(error.message, hint=error.hint) from error
+    finally:
+        scratch.remove(folder)
+    failed = parsed.faults > 0 and not parsed.documents
+    return replace(outcome, formats=parsed.formats, failed=failed)
+
+
+def copy_documents(
+    project: Project,
+    staging_file: Path,
+    files: Sequence[Path],
+    *,
+    duplicates: str = "skip",
+    near: float | None = None,
+    watch: Watch = QUIET,
+) -> ImportOutcome:
+    """Copy what the job has parsed from these files into the project, as one undo step.
+
+    Raises Cancelled; the project is then unchanged.
+    """
+    staged = staging.examine(staging_file)
+    return _Copy(project, files, duplicates, near).run(staged, watch)
 
 
 def _check(project: Project, files: Sequence[Path], duplicates: str) -> None:
@@ -162,42 +180,16 @@ class _Copied:
     splits: Mapping[str, int] = field(default_factory=dict)
 
 
-class _Act:
+class _Copy:
     """The part of an import in the parent process: layers and labels, duplicates, the copy."""
 
     def __init__(
-        self,
-        project: Project,
-        files: Sequence[Path],
-        duplicates: str,
-        folder: Path,
-        near: float | None = None,
+        self, project: Project, files: Sequence[Path], duplicates: str, near: float | None
     ):
-        self.project, self.files, self.folder = project, files, folder
+        self.project, self.files = project, files
         self.duplicates, self.near = duplicates, near
 
-    def store(self, handle: ImportHandle, background: Background | None) -> None:
-        if background is not None:
-            background(lambda: self.run(handle.job, handle.watch), handle.finish)
-            return
-        try:
-            handle.finish(self.run(handle.job, handle.watch), None)
-        except WorkbenchError as error:
-            handle.finish(None, error)
-
-    def run(self, job: Job | None = None, watch: Watch = QUIET) -> ImportOutcome:
-        try:
-            staged = staging.examine(self.folder / STAGING)
-            outcome = self._copy(staged, watch)
-        finally:
-            scratch.remove(self.folder)
-        if job is not None:
-            read = StagingResult.from_json(job.result)
-            failed = read.faults > 0 and not read.documents
-            outcome = replace(outcome, formats=read.formats, failed=failed)
-        return outcome
-
-    def _copy(self, staged: staging.Staged, watch: Watch) -> ImportOutcome:
+    def run(self, staged: staging.Staged, watch: Watch) -> ImportOutcome:
         skipped = [
             SkippedRecord(str(self.files[file]), line, reason)
             for file, line, reason in staged.skipped

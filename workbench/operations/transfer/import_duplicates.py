@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _, ngettext
 from workbench.operations.documents import duplicates
-from workbench.operations.transfer.import_handle import SameTexts, SkippedRecord
+from workbench.operations.transfer.import_outcome import SameTexts, SkippedRecord
 from workbench.operations.transfer.staging_job import renamed
 from workbench.storage.documents import documents
 from workbench.storage.staging import copy_staged

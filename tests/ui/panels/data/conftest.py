@@ -4,6 +4,7 @@ recorded.
 
 import pytest
 
+from tests.panel_tasks import add_tasks
 from workbench.base import settings
 from workbench.base.events import Signal
 from workbench.base.watch import Watch
@@ -24,6 +25,7 @@ class Context:
         self.notes, self.went, self.failures = [], [], []
         self.held = None  # a list: work is queued in it
         self.work = Work()
+        add_tasks(self)
 
     def dispatch(self, fn):
         fn()

@@ -32,11 +32,6 @@ def documents_of(context):
     return [documents.get(context.project.db, id) for id in ids]
 
 
-def finish(state, context):
-    state.start()
-    context.queue.wait(state.handle.job)
-
-
 def test_everything_is_guessed_with_a_reason(choose):
     state = choose("t.csv", "text,label,page\none,good,1\n")
 
@@ -74,7 +69,7 @@ def test_choices_are_named_by_hand_and_numbered_in_the_order_of_their_columns(ch
     assert titles["opt one"]["choice"] == "Choice 1" and titles["opt two"]["choice"] == "Choice 2"
     assert titles["gold"]["answer:answer"] == "Right choice: answer"
     assert state.can_start and state.preview.delimiter == ","
-    finish(state, context)
+    state.start()
     (document,) = (document for document in documents_of(context) if document.choices)
     assert (document.text, document.question) == ("It rained.", "Why?")
     assert document.choices == ("clouds", "sun")
@@ -130,7 +125,7 @@ def test_garbage_is_reported_and_the_dialog_stays(choose, content):
 def test_an_import_reports_what_came_in_and_what_was_skipped(choose, context):
     state = choose("t.csv", "text,label\none,good\n,bad\n")
 
-    finish(state, context)
+    state.start()
 
     told = "Imported 1 document, 1 labelled, 1 label. 1 record was skipped."
     assert state.phase == "done" and state.summary == told
@@ -148,9 +143,11 @@ def test_an_import_that_fails_leaves_the_choices_standing(choose, context):
 
 def test_it_can_be_cancelled(choose, context):
     state = choose("t.csv", "text,label\none,good\n")
+    held = Held(context)
     state.start()
+    assert state.phase == "importing"
     state.cancel()
-    context.queue.wait(state.handle.job)
+    held.rest()
 
     assert (
         state.phase == "ready"
@@ -207,7 +204,7 @@ def test_markup_is_a_question_and_import_waits_for_the_answer(choose, context):
     state.override()
     assert state.format == "text" and state.obstacle == "" and state.can_start
 
-    finish(state, context)
+    state.start()
     assert state.outcome.documents == 3
 
 
@@ -270,7 +267,7 @@ def test_splits_that_file_names_suggest_are_preselected_and_can_be_switched_off(
     try:
         assert state.split == corpus.BY_NAME and len(state.offered_splits) == 2
         before = corpus.counts(context.project).splits
-        finish(state, context)
+        state.start()
         after = corpus.counts(context.project).splits
         assert {name: after[name] - before.get(name, 0) for name in ("train", "test")} == {
             "train": 1,
@@ -301,7 +298,7 @@ def test_options_that_the_importer_declares_change_the_preview_and_the_import(
     assert state.preview.checked == 1
 
     state.set_settings({"mark": "%"})
-    finish(state, context)
+    state.start()
 
     assert state.preview.checked == 2 and state.outcome.documents == 2
     assert {document.text for document in documents_of(context)} >= {"% two", "% three"}
@@ -328,7 +325,7 @@ def test_segmenters_are_offered_for_texts_without_spaces_and_store_their_words(c
     assert plain.advice is None and thai.advice.names == ("icu", "newmm")
     assert [name for name, _title in thai.segmenters][:3] == ["icu", "newmm", "rules"]
     thai.set_option(segmenter="characters")
-    finish(thai, context)
+    thai.start()
 
     first = next(item for item in documents_of(context) if item.text == "รถไฟสาย")
     assert len(first.tokens["text"]) == 7 and "segmenter characters" in thai.outcome.warnings[0]

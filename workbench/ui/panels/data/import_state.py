@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from workbench.base import registry
+from workbench.base import plugin_failures, registry
 from workbench.base.errors import Cancelled, ImportFailed, SpecError, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
@@ -20,11 +21,12 @@ from workbench.ui.panels.data.column_roles import COLUMNS, Roles
 from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
-    from workbench.operations.application.background import Done
+    from workbench.base.watch import Watch
     from workbench.ui.panel import PanelContext
 
 MOST_REFUSED = 3  # maximum number of reasons shown
 GUESS = ""
+PREVIEW, IMPORT = "import-preview", "import"  # tasks
 
 
 class ImportState(State):
@@ -51,11 +53,10 @@ class ImportState(State):
         self.anyway = False
         self.error = ""
         self.phase = "choosing"
-        self.handle: corpus.ImportHandle | None = None
+        self._cancelled = ""  # what `error` is after the user cancelled the import
         self.progress: tuple[float, str] = (0.0, "")
         self.outcome: corpus.ImportOutcome | None = None
         self.layers = schema.layers(self.project)
-        self._asked = 0
         self._warnings: tuple[str, ...] = ()  # about the choice of files
         if files:
             self.choose(files)
@@ -156,22 +157,18 @@ class ImportState(State):
         if not any(Path(path).is_dir() for path in paths):
             self._set_files(import_choice.chosen(paths))
             return
-        self._asked += 1
-        asked = self._asked
 
         def look() -> tuple[tuple[Path, ...], tuple[str, ...]]:
             return import_choice.chosen(paths), import_choice.links_out(paths)
 
-        def done(found: tuple[tuple[Path, ...], tuple[str, ...]]) -> None:
-            if asked == self._asked:
-                self._set_files(*found)
+        def done(chosen: tuple[tuple[Path, ...], tuple[str, ...]]) -> None:
+            self._set_files(*chosen)
 
         def failed(error: Exception) -> None:
-            if asked == self._asked:
-                self.update(phase="choosing", error=_words(error))
+            self.update(phase="choosing", error=_words(error))
 
         self.update(phase="looking", error="")
-        self.context.run(look, done, failed)
+        self.context.task(PREVIEW, look, done, failed=failed)
 
     def _set_files(self, files: Sequence[Path], warnings: Sequence[str] = ()) -> None:
         """Set the files and preselect the splits that their names suggest."""
@@ -238,15 +235,14 @@ class ImportState(State):
 
     def refresh(self) -> None:
         """Read the first records of the files off the main thread."""
-        self._asked += 1
+        self.context.drop(PREVIEW)
         if not self.files:
             self.update(phase="choosing", preview=None, refused=())
             return
         if errors := self._wrong_settings():
             self.update(phase="choosing", error="", errors=errors)
             return
-        asked, files = self._asked, self.files
-        format, encoding = self.format or None, self.encoding or None
+        files, format, encoding = self.files, self.format or None, self.encoding or None
         delimiter = self.delimiter or None
         mapping, layers, settings = self.mapping, self.layers, self.settings
         self.update(phase="looking", error="", errors={})
@@ -255,7 +251,7 @@ class ImportState(State):
             left_out = import_choice.left_out(files)
             path, *others = (file for file in files if file not in left_out)
             refused = corpus.refused(others, format=format, encoding=encoding)
-            found = corpus.preview(
+            preview = corpus.preview(
                 path,
                 format=format,
                 encoding=encoding,
@@ -265,16 +261,13 @@ class ImportState(State):
                 settings=settings,
             )
             return replace(
-                found, warnings=(*self._warnings, *left_out.values(), *found.warnings)
+                preview, warnings=(*self._warnings, *left_out.values(), *preview.warnings)
             ), refused
 
-        def done(found: tuple[corpus.Preview, tuple[str, ...]]) -> None:
-            if asked == self._asked:
-                self.update(preview=found[0], refused=found[1], phase="ready", error="")
+        def done(checked: tuple[corpus.Preview, tuple[str, ...]]) -> None:
+            self.update(preview=checked[0], refused=checked[1], phase="ready", error="")
 
         def failed(error: Exception) -> None:
-            if asked != self._asked:
-                return
             # After a wrong choice the last preview stays visible, so that the choice can be
             # corrected.
             self.update(
@@ -283,72 +276,72 @@ class ImportState(State):
                 preview=self.preview if self.mapping is not None or self.settings else None,
             )
 
-        self.context.run(work, done, failed)
+        self.context.task(PREVIEW, work, done, failed=failed)
 
     # ------------------------------------------------------------ importing
 
     def start(self) -> None:
         if not self.can_start:
             return
-        try:
-            handle = corpus.import_files(
-                self.project,
-                self.context.queue,
-                self.files,
-                format=self.format or None,
-                encoding=self.encoding or None,
-                delimiter=self.delimiter or None,
-                mapping=self.mapping,
-                split=self.split or None,
-                duplicates=self.duplicates,
-                near=self.near,
-                settings=self.settings,
-                segmenter=self.segmenter,
-                background=self._background,
-                warnings=self._warnings,
-            )
-        except WorkbenchError as error:
-            self.update(error=str(error))
-            return
-        self.update(handle=handle, phase="importing", progress=(0.0, ""), outcome=None, error="")
-        self.listen(handle.changed, self._import_changed)
-        if handle.ended:
-            self._import_changed()
-
-    def _background(self, work: Callable[[], Any], done: Done) -> None:
-        self.context.run(work, lambda outcome: done(outcome, None), lambda error: done(None, error))
+        work = partial(
+            corpus.import_files,
+            self.project,
+            self.context.queue,
+            self.files,
+            format=self.format or None,
+            encoding=self.encoding or None,
+            delimiter=self.delimiter or None,
+            mapping=self.mapping,
+            split=self.split or None,
+            duplicates=self.duplicates,
+            near=self.near,
+            settings=self.settings,
+            segmenter=self.segmenter,
+            warnings=self._warnings,
+        )
+        self.update(phase="importing", progress=(0.0, ""), outcome=None, error="")
+        self.context.task(
+            IMPORT,
+            work,
+            self._imported,
+            failed=self._failed,
+            progress=self._report,
+            title=_("Import data"),
+            writes=True,
+        )
 
     def cancel(self) -> None:
-        if self.handle is not None:
-            self.handle.cancel()
+        self.context.cancel(IMPORT)
 
-    def _import_changed(self) -> None:
-        handle = self.handle
-        if handle is None:
-            return
-        if not handle.ended:
-            share, words = handle.progress  # reading and storing take about the same time
-            self.update(progress=(share / 2 + (handle.status == "storing") / 2, words))
-            return
-        if handle.error is not None:
-            self.update(phase="ready", error=str(handle.error))
-            return
-        outcome = handle.outcome
+    def _report(self, watch: Watch) -> None:
+        self.update(progress=(watch.share, str(watch.progress.get("text", ""))))
+
+    def _imported(self, outcome: corpus.ImportOutcome) -> None:
         self.update(phase="done", outcome=outcome)
-        if outcome is not None and outcome.documents:
+        if outcome.documents:
             self.context.note(self.summary, undo=True)
+
+    def _failed(self, error: Exception) -> None:
+        if not isinstance(error, WorkbenchError):
+            failure = ImportFailed(_("The import failed: {error!r}.").format(error=error))
+            error = plugin_failures.of(error) or failure
+        self._cancelled = str(error) if isinstance(error, Cancelled) else ""
+        self.update(phase="ready", error=str(error))
+
+    def close(self) -> None:
+        self.context.drop(PREVIEW)
+        super().close()
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether `error` says that the user cancelled the import."""
+        return bool(self.error) and self.error == self._cancelled
 
     @property
     def is_clean(self) -> bool:
         """Whether everything was imported and there is nothing to read but the numbers."""
         found = self.outcome
         return found is not None and bool(found.documents) and not (found.skipped or found.warnings)
-
-    @property
-    def is_cancelled(self) -> bool:
-        """Whether `error` says that the user cancelled the import."""
-        found = self.handle.error if self.handle is not None else None
-        return isinstance(found, Cancelled) and self.error == str(found)
 
     @property
     def summary(self) -> str:

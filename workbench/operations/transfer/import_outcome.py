@@ -1,0 +1,77 @@
+"""The result of an import."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from workbench.base.i18n import _, ngettext
+from workbench.base.terms import term
+from workbench.text.document import SPLITS
+
+if TYPE_CHECKING:
+    from workbench.importers.results import FileRead
+
+
+@dataclass(frozen=True)
+class SkippedRecord:
+    file: str
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class SameTexts:
+    """Number of records whose text exists in the project, or earlier in the files, under another
+    key.
+
+    `action`: how they were handled: imported, skipped or suggested.
+    """
+
+    project: int = 0
+    files: int = 0
+    action: str = "imported"
+
+
+@dataclass(frozen=True)
+class ImportOutcome:
+    """Numbers of new `documents`, `spans` and `questions`; `suggestions` created from duplicates
+    and by patterns. `labelled`: new documents with gold labels, `labels`: labels of the files,
+    `splits`: number of new documents per split. `failed`: whether every record has an error.
+    """
+
+    documents: int
+    spans: int
+    skipped: tuple[SkippedRecord, ...]
+    warnings: tuple[str, ...]
+    suggestions: int = 0
+    same_texts: SameTexts = SameTexts()
+    formats: tuple[FileRead, ...] = ()
+    questions: int = 0
+    failed: bool = False
+    labelled: int = 0
+    labels: int = 0
+    splits: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def sentence(self) -> str:
+        """What was imported: numbers of documents, labels, spans, documents per split …"""
+        n = self.documents
+        parts = [ngettext("{n:,} document", "{n:,} documents", n).format(n=n)]
+        if n := self.labelled:
+            parts.append(_("{n:,} labelled").format(n=n))
+        if n := self.labels:
+            parts.append(ngettext("{n:,} label", "{n:,} labels", n).format(n=n))
+        if n := self.spans:
+            parts.append(ngettext("{n:,} span", "{n:,} spans", n).format(n=n))
+        if n := self.questions:
+            parts.append(ngettext("{n:,} question", "{n:,} questions", n).format(n=n))
+        if n := self.suggestions:
+            parts.append(ngettext("{n:,} suggestion", "{n:,} suggestions", n).format(n=n))
+        counts = [
+            f"{self.splits[split]:,} {term(split)}" for split in SPLITS if split in self.splits
+        ]
+        text = _("Imported {parts}.").format(parts=", ".join(parts))
+        splits = _("Splits: {counts}.").format(counts=", ".join(counts)) if counts else ""
+        return " ".join(filter(None, (text, splits)))
