@@ -162,8 +162,8 @@ def _key(*, create: bool) -> bytes:
     """The key of this installation; b"" if there is none, or it cannot be stored."""
     path = paths.data_folder() / _KEY
     with suppress(OSError):
-        found = path.read_bytes()
-        return found if len(found) == _KEY_BYTES else b""
+        content = path.read_bytes()
+        return content if len(content) == _KEY_BYTES else b""
     if not create:
         return b""
     key = secrets.token_bytes(_KEY_BYTES)

@@ -23,12 +23,12 @@ def renamed(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)
-        def call(*args: P.args, **given: P.kwargs) -> R:
+        def call(*args: P.args, **options: P.kwargs) -> R:
             for old, new in names.items():
-                if old in given:
+                if old in options:
                     warn(f"{function.__name__}({old}=)", f"{new}=")
-                    given[new] = given.pop(old)
-            return function(*args, **given)
+                    options[new] = options.pop(old)
+            return function(*args, **options)
 
         return call
 

@@ -85,12 +85,12 @@ def as_exception(error: BaseException) -> Exception:
         return error
     import traceback
 
-    found = JobFailed(
+    failure = JobFailed(
         _("The operation was ended by an error in a library: {error}").format(error=brief(error)),
         details="".join(traceback.format_exception(error)),
     )
-    found.__cause__ = error
-    return found
+    failure.__cause__ = error
+    return failure
 
 
 def details_of(error: BaseException | None) -> str:

@@ -42,5 +42,5 @@ def not_followed(folder: Path, names: Sequence[str]) -> str:
         "{n:,} links of the folder {folder} lead out of it and were not followed: {names}.",
         len(names),
     )
-    shown = [*names[:NAMED], *(["…"] if names[NAMED:] else [])]
-    return message.format(n=len(names), folder=folder, names=", ".join(shown))
+    listed = [*names[:NAMED], *(["…"] if names[NAMED:] else [])]
+    return message.format(n=len(names), folder=folder, names=", ".join(listed))

@@ -50,26 +50,26 @@ def read(path: Path, *, source: str = BUILTIN) -> tuple[Contribution, ...]:
         raise ManifestError(
             _("{path} cannot be read: {error}").format(path=path, error=error)
         ) from error
-    found: list[Contribution] = []
+    contributions: list[Contribution] = []
     for kind in KINDS:
         for number, entry in enumerate(_entries(path, kind, raw.get(kind, ()))):
-            found.append(_contribution(path, kind, number, entry, source))
-    seen: set[tuple[str, str]] = set()
-    for contribution in found:
-        if (contribution.kind, contribution.id) in seen:
+            contributions.append(_contribution(path, kind, number, entry, source))
+    keys: set[tuple[str, str]] = set()
+    for contribution in contributions:
+        if (contribution.kind, contribution.id) in keys:
             raise ManifestError(
                 _("{path}: {kind} {id!r} is defined twice").format(
                     path=path, kind=contribution.kind, id=contribution.id
                 )
             )
-        seen.add((contribution.kind, contribution.id))
-    return tuple(found)
+        keys.add((contribution.kind, contribution.id))
+    return tuple(contributions)
 
 
-def _entries(path: Path, kind: str, found: Any) -> Sequence[dict[str, Any]]:
+def _entries(path: Path, kind: str, entries: Any) -> Sequence[dict[str, Any]]:
     """The entries of a kind. Raises ManifestError where there is something else."""
-    if isinstance(found, (list, tuple)) and all(isinstance(entry, dict) for entry in found):
-        return found
+    if isinstance(entries, (list, tuple)) and all(isinstance(entry, dict) for entry in entries):
+        return entries
     message = _("{path}: entries of the kind {kind} must begin with [[{kind}]].")
     raise ManifestError(message.format(path=path, kind=kind))
 

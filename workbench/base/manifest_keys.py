@@ -38,11 +38,11 @@ def unknown(path: Path, text: str, raw: Mapping[str, Any]) -> tuple[str, ...]:
     text: the content of the manifest; raw: the same, parsed.
     """
     lines = dict(_lines(text))
-    found: list[str] = []
+    problems: list[str] = []
     for name, value in raw.items():
         if name in KEYS:
             for number, entry in enumerate(value):
-                found += _of_entry(path, lines, name, number, entry)
+                problems += _of_entry(path, lines, name, number, entry)
         elif name not in HEAD:
             table = isinstance(value, (dict, list))
             template = (
@@ -51,8 +51,8 @@ def unknown(path: Path, text: str, raw: Mapping[str, Any]) -> tuple[str, ...]:
                 else _("{path}, line {line}: unknown key {name!r}.")
             )
             message = template.format(path=path, line=lines.get((name, 0, ""), 1), name=name)
-            found.append(_with_nearest(message, name, KEYS if table else HEAD))
-    return tuple(found)
+            problems.append(_with_nearest(message, name, KEYS if table else HEAD))
+    return tuple(problems)
 
 
 def _of_entry(

@@ -48,14 +48,14 @@ class Option:
 
         Raises SpecError that names the option, the text and what is allowed.
         """
-        given = str(text).strip()
-        if self.automatic and (text is None or _is_auto(given)):
+        entered = str(text).strip()
+        if self.automatic and (text is None or _is_auto(entered)):
             return None
         try:
-            value = _READERS[self.kind](given)
+            value = _READERS[self.kind](entered)
         except ValueError:
-            raise self._error(given, self._wanted()) from None
-        return self._checked(value, given)
+            raise self._error(entered, self._wanted()) from None
+        return self._checked(value, entered)
 
     def checked(self, value: object) -> object:
         """A value in its own type, None if it is automatic; text, from a script, is parsed.
@@ -87,10 +87,10 @@ class Option:
             self.check(value)
         return value
 
-    def _error(self, text: str, wanted: str) -> SpecError:
+    def _error(self, text: str, expected: str) -> SpecError:
         message = _("{name} is {text!r}, expected {wanted}.")
         return SpecError(
-            message.format(name=self.name, text=text, wanted=wanted), hint=_(self.help)
+            message.format(name=self.name, text=text, wanted=expected), hint=_(self.help)
         )
 
     def _wanted(self) -> str:
@@ -141,18 +141,18 @@ _READERS: dict[str, Callable[[str], Any]] = {
 }
 
 
-def complete(options: Sequence[Option], asked: Mapping[str, Any], *, owner: str) -> dict[str, Any]:
+def complete(options: Sequence[Option], values: Mapping[str, Any], *, owner: str) -> dict[str, Any]:
     """Every option with its value, those not asked for at their defaults.
 
     Raises SpecError for an option that `owner` does not have, or a value that does not fit.
     """
     known = {option.name: option for option in options}
-    if unknown := sorted(set(asked) - set(known)):
+    if unknown := sorted(set(values) - set(known)):
         raise SpecError(
             _("{owner} has no option {name!r}.").format(owner=owner, name=unknown[0]),
             hint=_("Options: {names}.").format(names=", ".join(known) or "–"),
         )
     return {
-        name: option.checked(asked[name]) if name in asked else option.default
+        name: option.checked(values[name]) if name in values else option.default
         for name, option in known.items()
     }

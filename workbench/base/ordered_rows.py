@@ -81,17 +81,17 @@ class OrderedRows(tuple[R, ...]):
         for row in new:
             insort(rows, row, key=self.order)
             by_id[row.id] = row
-        made = type(self)(rows)
-        made.__dict__["by_id"] = by_id
-        after = [bisect_left(made, self.order(row), key=self.order) for row in new]
+        rows_after = type(self)(rows)
+        rows_after.__dict__["by_id"] = by_id
+        after = [bisect_left(rows_after, self.order(row), key=self.order) for row in new]
         in_place = [(n, row.id) for n, row in before] == [
             (n, row.id) for n, row in zip(after, new, strict=True)
         ]
-        made._made_from = self._mark
+        rows_after._made_from = self._mark
         gone_from = tuple(n for n, _row in before)
         gone_rows = tuple(row for _n, row in before)
-        made.change = Change(gone_rows, tuple(new), in_place, gone_from, tuple(after))
-        return made
+        rows_after.change = Change(gone_rows, tuple(new), in_place, gone_from, tuple(after))
+        return rows_after
 
     def kept(self, before: Self, since: Self, keep: Any) -> Self | None:
         """Those of these rows that pass `keep`, made from `since`, which are those of `before`.

@@ -65,11 +65,13 @@ def user_folder() -> Path:
 def find(settings: Settings) -> tuple[Plugin, ...]:
     """Every plugin: in the user's folder, in the folders of the settings, in installed packages."""
     folders = [user_folder(), *map(Path, settings.plugin_folders)]
-    found = [plugin for folder in folders for path in _inside(folder) if (plugin := describe(path))]
+    plugins = [
+        plugin for folder in folders for path in _inside(folder) if (plugin := describe(path))
+    ]
     from importlib.metadata import entry_points  # slow to import and rarely needed
 
-    found += [_installed(point.value) for point in sorted(entry_points(group=GROUP), key=str)]
-    return tuple(_without_conflicts(found))
+    plugins += [_installed(point.value) for point in sorted(entry_points(group=GROUP), key=str)]
+    return tuple(_without_conflicts(plugins))
 
 
 def _inside(folder: Path) -> Iterator[Path]:
@@ -104,10 +106,10 @@ def _places(package: str) -> list[Path]:
         spec = importlib.util.find_spec(first)
     except (ImportError, ValueError):
         spec = None
-    found = [Path(place) for place in (spec.submodule_search_locations or ())] if spec else []
+    places = [Path(place) for place in (spec.submodule_search_locations or ())] if spec else []
     for part in parts:
-        found = [inner for place in found if (inner := place / part).is_dir()]
-    return found
+        places = [inner for place in places if (inner := place / part).is_dir()]
+    return places
 
 
 def describe(folder: Path, package: str = "") -> Plugin:
@@ -184,11 +186,11 @@ def _broken(folder: Path, fault: str, details: str = "") -> Plugin:
     return Plugin(name, name, "", "", folder.absolute(), name, (), fault, details)
 
 
-def _without_conflicts(found: Sequence[Plugin]) -> Iterator[Plugin]:
+def _without_conflicts(plugins: Sequence[Plugin]) -> Iterator[Plugin]:
     """Of several plugins with the same id or package, only the first can be used."""
     ids: dict[str, Plugin] = {}
     packages: dict[str, Plugin] = {}
-    for plugin in found:
+    for plugin in plugins:
         other = ids.get(plugin.id) or packages.get(plugin.package)
         if plugin.fault or other is None:
             if not plugin.fault:
@@ -231,14 +233,14 @@ _folders: dict[Path, str] = {}  # of the plugins whose code may have been run â†
 
 def raised_by(error: BaseException) -> str:
     """The plugin whose code was running when an exception was raised, "" if none was."""
-    found: BaseException | None = error
-    while found is not None:
-        for frame, _line in traceback.walk_tb(found.__traceback__):
+    cause: BaseException | None = error
+    while cause is not None:
+        for frame, _line in traceback.walk_tb(cause.__traceback__):
             file = Path(frame.f_code.co_filename)
             for folder, plugin in _folders.items():
                 if folder in file.parents:
                     return plugin
-        found = found.__cause__
+        cause = cause.__cause__
     return ""
 
 

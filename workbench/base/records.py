@@ -99,8 +99,8 @@ def _reader(hint: Any) -> Reader | None:
     origin: Any = get_origin(hint)
     inner = get_args(hint)
     if origin in (types.UnionType, Union):
-        wanted = [item for item in inner if item is not types.NoneType]
-        return _reader(wanted[0]) if len(wanted) == 1 else None
+        types_left = [item for item in inner if item is not types.NoneType]
+        return _reader(types_left[0]) if len(types_left) == 1 else None
     if origin is tuple or hint is tuple:
         return _tuple_reader(inner)
     if origin in (list, set, frozenset):

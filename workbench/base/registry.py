@@ -96,12 +96,12 @@ class Registry:
 
     def infos(self, kind: str) -> tuple[Any, ...]:
         """The `info` objects of a kind, in order. Plugins that cannot be loaded are left out."""
-        found = []
+        infos = []
         for contribution in self.all(kind):
             if (kind, contribution.id) not in self._failed:
                 with suppress(PluginError):
-                    found.append(self.info(kind, contribution.id))
-        return tuple(found)
+                    infos.append(self.info(kind, contribution.id))
+        return tuple(infos)
 
     def problem(self, entry: manifest.Contribution) -> str:
         """Why a plugin's contribution cannot be used: what was reported of it, or why its light
@@ -140,7 +140,7 @@ class Registry:
         }
         builtin = {key for key, entry in self._entries.items() if entry.source == manifest.BUILTIN}
         self._objects = {
-            key: made for key, made in self._objects.items() if (key[0], key[1]) in builtin
+            key: built for key, built in self._objects.items() if (key[0], key[1]) in builtin
         }
         self.faults.clear()
         self._failed.clear()
@@ -214,11 +214,11 @@ def reload(chosen: settings.Settings) -> None:
 
 
 def _enabled(chosen: settings.Settings) -> tuple[manifest.Contribution, ...]:
-    found = list(builtins().everything())
+    contributions = list(builtins().everything())
     if chosen.plugins_enabled:
         for plugin in plugins.find(chosen):
             if plugin.key in chosen.plugins_enabled and not plugin.fault:
                 with suppress(WorkbenchError):  # the list of plugins shows the error
                     plugins.make_importable(plugin)
-                    found += plugin.contributions
-    return tuple(found)
+                    contributions += plugin.contributions
+    return tuple(contributions)

@@ -79,8 +79,8 @@ def _is_private(root: Path) -> bool:
     """Whether it is a real folder of this user: others may create links in the temporary folder."""
     if os.name != "posix" or root != _fallback_root():
         return root.is_dir()
-    found = root.lstat()
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+    status = root.lstat()
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
 
 
 def _is_ours(folder: Path) -> bool:
@@ -139,11 +139,11 @@ def remove(folder: Path) -> None:
 @contextmanager
 def folder(kind: str) -> Iterator[Path]:
     """A new folder as of `make`, removed at the end."""
-    made = make(kind)
+    path = make(kind)
     try:
-        yield made
+        yield path
     finally:
-        remove(made)
+        remove(path)
 
 
 def _delete(folder: Path, descriptor: int) -> None:

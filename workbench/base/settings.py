@@ -135,17 +135,17 @@ def _usable(name: str, value: Any) -> Any:
     if isinstance(value, list):
         return [text for text in value if isinstance(text, str) and "\0" not in text]
     if name == "window":
-        kept: dict[str, Any] = {
+        usable: dict[str, Any] = {
             key: its for key, its in value.items() if type(its) is _WINDOW.get(key, type(its))
         }
         for key in _LISTS:
-            if key in kept:
-                kept[key] = {
+            if key in usable:
+                usable[key] = {
                     id: its
-                    for id, its in kept[key].items()
+                    for id, its in usable[key].items()
                     if isinstance(its, list) and all(isinstance(i, (str, int)) for i in its)
                 }
-        return kept
+        return usable
     if name == "devices":
         known = value.get("all")
         sound = isinstance(known, list) and all(

@@ -154,13 +154,13 @@ class Commands:
 
     def waiting(self, seconds: float = 0.0) -> list[dict[str, Any] | None]:
         """Lines that have arrived and were not read yet; waits up to `seconds` for the first."""
-        found = []
+        commands = []
         with suppress(queue.Empty):
             if seconds:
-                found.append(self._lines.get(timeout=seconds))
+                commands.append(self._lines.get(timeout=seconds))
             while True:
-                found.append(self._lines.get_nowait())
-        return found
+                commands.append(self._lines.get_nowait())
+        return commands
 
     def _read(self) -> None:
         for line in self._file:

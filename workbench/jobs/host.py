@@ -85,7 +85,9 @@ class Host:
         if refusal := self._refusal():
             self.dispatch(lambda: done(None, refusal))
             return number
-        self._asked = {number: asked for number, asked in self._asked.items() if asked.kind != kind}
+        self._asked = {
+            number: pending for number, pending in self._asked.items() if pending.kind != kind
+        }
         self._asked[number] = Asked(kind, done)
         self.start()
         assert self._child is not None
@@ -173,13 +175,13 @@ class Host:
     def _as_read(self, message: dict[str, Any]) -> dict[str, Any]:
         """An answer with its arrays loaded, or an error if the answer is not valid."""
         try:
-            found = _with_arrays(message["answer"], self.folder)
-            return {**message, "answer": self._read(found) if self._read is not None else found}
+            answer = _with_arrays(message["answer"], self.folder)
+            return {**message, "answer": self._read(answer) if self._read is not None else answer}
         except BaseException as error:  # may come from a plugin
             text = _("The response of the model cannot be read: {error!r}.").format(error=error)
             details = "".join(traceback.format_exception(error))
-            found = {"message": text, "hint": "", "details": details}
-            return {"type": "answer", "id": message["id"], "error": found}
+            refusal = {"message": text, "hint": "", "details": details}
+            return {"type": "answer", "id": message["id"], "error": refusal}
 
     def _ended(self, generation: int, code: int | None) -> None:
         self.dispatch(lambda: self._gone(code) if generation == self._generation else None)
@@ -195,9 +197,9 @@ class Host:
         elif kind == "failed":
             self._become("failed", message["message"], message["hint"], message["details"])
             self._fail_all(self._failure())
-        elif kind == "answer" and (asked := self._asked.pop(message["id"], None)):
+        elif kind == "answer" and (pending := self._asked.pop(message["id"], None)):
             error = message.get("error")
-            asked.done(message.get("answer"), _failed(error) if error else None)
+            pending.done(message.get("answer"), _failed(error) if error else None)
 
     def _gone(self, code: int | None) -> None:
         if self._child is None:
@@ -237,8 +239,8 @@ class Host:
         return None
 
     def _fail_all(self, error: WorkbenchError) -> None:
-        asked, self._asked = self._asked, {}
-        for item in asked.values():
+        requests, self._asked = self._asked, {}
+        for item in requests.values():
             item.done(None, error)
 
     def _become(self, status: str, message: str = "", hint: str = "", details: str = "") -> None:
@@ -269,6 +271,6 @@ def _with_arrays(value: Any, folder: Path) -> Any:
 def _array(path: Path) -> Any:
     import numpy
 
-    found = numpy.load(path, allow_pickle=False)
+    array = numpy.load(path, allow_pickle=False)
     path.unlink(missing_ok=True)
-    return found
+    return array

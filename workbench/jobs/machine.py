@@ -7,5 +7,5 @@ def memory() -> tuple[int, int]:
     """Total and available memory in bytes."""
     import psutil
 
-    found = psutil.virtual_memory()
-    return found.total, found.available
+    state = psutil.virtual_memory()
+    return state.total, state.available

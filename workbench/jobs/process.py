@@ -222,10 +222,10 @@ class Child:
 
     def _press(self, silent: float, limit: float) -> None:
         """Terminate, then kill, after the timeout."""
-        asked = time.monotonic()
+        pressed_at = time.monotonic()
         while not self._ended.wait(0.1):
             now = time.monotonic()
-            if now - max(asked, self._heard) >= silent or now - asked >= limit:
+            if now - max(pressed_at, self._heard) >= silent or now - pressed_at >= limit:
                 break
         if (process := self._process) and not self._ended.is_set():
             _kill_tree(process, force=False)

@@ -335,8 +335,8 @@ class Queue:
         """Name of the job that a waiting job waits for: the running one on its device, else the
         next in order.
         """
-        found = (*turns.in_the_way(job, self.running), *self._ahead(job)[-1:])
-        return (found[0].spec.name or found[0].spec.title) if found else ""
+        blocking = (*turns.in_the_way(job, self.running), *self._ahead(job)[-1:])
+        return (blocking[0].spec.name or blocking[0].spec.title) if blocking else ""
 
     def _limit_threads(self, job: Job) -> None:
         """A job that runs beside another on the CPU gets part of the threads; writes this to its

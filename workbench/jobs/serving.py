@@ -61,8 +61,8 @@ def _answer_all(
         waiting = newest([*waiting, *(entry for entry in arrived if entry is not None)])
         request = waiting.pop(0)
         number = request["id"]
-        found = server.answer(answer, request["request"], number)
-        channel.write({"type": "answer", "id": number, **found})
+        reply = server.answer(answer, request["request"], number)
+        channel.write({"type": "answer", "id": number, **reply})
         steps = iter(getattr(answer, "idle_steps", ()))
 
 
@@ -101,10 +101,10 @@ class _Server:
         """
         try:
             with limits.time_limit(self._limits):
-                found = answer(request)
-            if isinstance(found, Generator):
-                found = self._stream(found, number)
-            return {"answer": _with_arrays_in_files(found, self._folder, f"{number}")}
+                result = answer(request)
+            if isinstance(result, Generator):
+                result = self._stream(result, number)
+            return {"answer": _with_arrays_in_files(result, self._folder, f"{number}")}
         except TimeLimitExceeded:
             return {"error": {"status": "out_of_time", "message": "", "hint": "", "details": ""}}
         except WorkbenchError as error:
@@ -123,12 +123,12 @@ class _Server:
 
 
 def _describe(error: BaseException) -> dict[str, object]:
-    found = failure(error)
+    described = failure(error)
     return {
-        "status": found.status,
-        "message": found.message,
-        "hint": found.hint,
-        "details": found.details,
+        "status": described.status,
+        "message": described.message,
+        "hint": described.hint,
+        "details": described.details,
     }
 
 

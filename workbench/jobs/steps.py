@@ -14,10 +14,10 @@ SERIES = ("learning_rate", "gradient_norm")  # one value per step, besides the l
 
 def merge(payloads: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Merge consecutive payloads into one; all must have the same loss names (`same_losses`)."""
-    found = dict(payloads[0])
+    merged = dict(payloads[0])
     for payload in payloads[1:]:
-        extend(found, payload)
-    return found
+        extend(merged, payload)
+    return merged
 
 
 def extend(target: MutableMapping[str, Any], payload: Mapping[str, Any]) -> None:
@@ -41,12 +41,12 @@ def extend(target: MutableMapping[str, Any], payload: Mapping[str, Any]) -> None
 
 def copy(payload: Mapping[str, Any]) -> dict[str, Any]:
     """A copy of the payload that `extend` may modify."""
-    found = dict(payload)
-    if earlier := found.get("earlier"):
+    copied = dict(payload)
+    if earlier := copied.get("earlier"):
         losses = {name: list(values) for name, values in earlier.get("losses", {}).items()}
         own = {name: list(earlier[name]) for name in SERIES if name in earlier}
-        found["earlier"] = {"step": list(earlier["step"]), "losses": losses, **own}
-    return found
+        copied["earlier"] = {"step": list(earlier["step"]), "losses": losses, **own}
+    return copied
 
 
 def series(payload: Mapping[str, Any], name: str) -> list[float]:

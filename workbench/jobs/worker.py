@@ -260,15 +260,15 @@ def _spare(arguments: list[str], outgoing: int, commands: Commands) -> int:
         channel.write({"type": "spare", "problem": failure(error).message})
         return 1
     channel.write({"type": "spare", "report": report})
-    given = commands.next()
-    if given is None:
+    setup = commands.next()
+    if setup is None:
         return 0
-    return _serve(_move_into(given), outgoing, commands)
+    return _serve(_move_into(setup), outgoing, commands)
 
 
-def _move_into(given: Mapping[str, Any]) -> Path:
+def _move_into(setup: Mapping[str, Any]) -> Path:
     """Redirect output to the log of that folder."""
-    folder = Path(given["folder"])
+    folder = Path(setup["folder"])
     log = os.open(folder / "log.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     os.dup2(log, 2)
     os.dup2(log, 1)

@@ -293,8 +293,8 @@ class Project:
 
         Emits `selected(origin)` if they are others; `origin` is the page where they were selected.
         """
-        if (found := tuple(document_ids)) != self.selection:
-            self.selection = found
+        if (selection := tuple(document_ids)) != self.selection:
+            self.selection = selection
             self.selected.emit(origin)
 
     # ------------------------------------------------------------ undo

@@ -48,7 +48,7 @@ def write(project: Project, layer_name: str, splits: Mapping[str, Sequence[int]]
             _("There is no layer {layer_name!r}.").format(layer_name=layer_name),
             hint=_("Nothing was written."),
         )
-    wanted = sorted({id for ids in splits.values() for id in ids})
+    document_ids = sorted({id for ids in splits.values() for id in ids})
     folder = project.runs_folder / "data"
     draft = folder / f".{os.getpid()}.part"
     try:
@@ -56,7 +56,7 @@ def write(project: Project, layer_name: str, splits: Mapping[str, Sequence[int]]
     except OSError as error:
         raise _not_written(folder, error) from error
     try:
-        fingerprint, with_ids = _write(project, draft, layer, wanted)
+        fingerprint, with_ids = _write(project, draft, layer, document_ids)
         path = _place(folder, fingerprint, with_ids)
         os.replace(draft, path)
     except OSError as error:
@@ -74,7 +74,7 @@ def _not_written(folder: Path, error: OSError) -> ProjectError:
     )
 
 
-def _write(project: Project, draft: Path, layer: Layer, wanted: Sequence[int]) -> tuple[str, str]:
+def _write(project: Project, draft: Path, layer: Layer, ids: Sequence[int]) -> tuple[str, str]:
     """Fingerprints of the content, without and with ids."""
     content, exact = hashlib.blake2b(digest_size=16), hashlib.blake2b(digest_size=16)
     with open(draft, "wb") as file:
@@ -82,7 +82,7 @@ def _write(project: Project, draft: Path, layer: Layer, wanted: Sequence[int]) -
             encoded = head.encode("utf-8", "surrogatepass") + b"\n"
             file.write(encoded)
             content.update(encoded)
-        for record in documents.records(project.db, layers=[layer.name], ids=wanted):
+        for record in documents.records(project.db, layers=[layer.name], ids=ids):
             raw = record_to_json(record)
             content.update(dumps(raw).encode("utf-8", "surrogatepass") + b"\n")
             encoded = (

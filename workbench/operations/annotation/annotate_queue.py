@@ -80,7 +80,7 @@ def next_unlabelled(
 
     Continues at the start; None if all documents are finished.
     """
-    return unfinished.next_unlabelled(project.db, document_id, layer_ids, wanted=wanted)
+    return unfinished.next_unlabelled(project.db, document_id, layer_ids, filter=wanted)
 
 
 def any_finished(project: Project, layer_ids: Sequence[int]) -> bool:

@@ -105,7 +105,7 @@ def upcoming(project: Project, layer: Layer, place: Place, count: int) -> list[i
         here = listing.ids(project.db, _unfinished(layer, [first]))
         if not here:
             first = unfinished.next_unlabelled(
-                project.db, first, (row_id(layer),), wanted=place.wanted
+                project.db, first, (row_id(layer),), filter=place.wanted
             )
     try:
         at = ids.index(first) if first is not None else 0

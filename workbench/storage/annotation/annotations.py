@@ -186,8 +186,8 @@ def add_span(
     )
     key = (document_id, layer_id, label_id, field, start, end, annotator_id)
     if row := db.writer.execute(f"select id from span where {identical}", key).fetchone():
-        found: int = row[0]
-        return found
+        span_id: int = row[0]
+        return span_id
     columns = (
         'document_id, layer_id, label_id, field, start, "end", annotator_id, uid, source_id, score,'
         " group_id"

@@ -92,8 +92,8 @@ def asked(db: Database, document_id: int) -> tuple[AskedQuestion, ...]:
 def question(db: Database, id: int) -> AskedQuestion:
     """The question that a row belongs to. Raises KeyError if there is no such row."""
     row = db.reader().execute("select document_id from answer where id = ?", (id,)).fetchone()
-    found = asked(db, row[0]) if row is not None else ()
-    for asked_question in found:
+    questions = asked(db, row[0]) if row is not None else ()
+    for asked_question in questions:
         if any(answer.id == id for answer in asked_question.rows):
             return asked_question
     raise KeyError(id)
@@ -125,13 +125,13 @@ def of_page(
         "a.document_id in (select value from json_each(?)) and a.layer_id in"
         " (select value from json_each(?)) order by a.document_id, a.layer_id, a.id"
     )
-    found: dict[int, dict[str, tuple[Question, ...]]] = {}
+    by_document: dict[int, dict[str, tuple[Question, ...]]] = {}
     rows = _rows(db, where, (ids_in(ids), ids_in(names)))
     for (document, layer), group in groupby(rows, lambda row: (row.document_id, row.layer_id)):
         if layer in names:  # in a damaged file the index may return rows of other layers
             asked_here = tuple(asked_question.question for asked_question in _grouped(group))
-            found.setdefault(document, {})[names[layer]] = asked_here
-    return found
+            by_document.setdefault(document, {})[names[layer]] = asked_here
+    return by_document
 
 
 def _rows(db: Database, where: str, values: Sequence[object]) -> Iterator[AnswerRow]:
@@ -152,8 +152,8 @@ def _grouped(rows: Iterable[AnswerRow]) -> Iterator[AskedQuestion]:
             (row.start, row.end) for row in own if row.start is not None and row.end is not None
         )
         is_null = not answers and any(row.is_null for row in own)
-        made = Question(text, answers, is_null, own[0].attrs)
-        yield AskedQuestion(own[0].id, layer, made, tuple(own))
+        question = Question(text, answers, is_null, own[0].attrs)
+        yield AskedQuestion(own[0].id, layer, question, tuple(own))
 
 
 # ---------------------------------------------------------------- writing
@@ -181,13 +181,13 @@ def add_question(
 ) -> int:
     """Insert a question with its answers and return the id that stands for it."""
     first, *rest = rows_of(question, document_id, layer_id, annotator_id, source_id)
-    found = new_id(db.writer.execute(INSERT, first))
+    question_id = new_id(db.writer.execute(INSERT, first))
     db.writer.executemany(INSERT, rest)
-    return found
+    return question_id
 
 
 def set_answers(
-    db: Database, asked: AskedQuestion, new: Question, *, annotator_id: int, source_id: int
+    db: Database, question: AskedQuestion, new: Question, *, annotator_id: int, source_id: int
 ) -> None:
     """Write another text or other answers of a question.
 
@@ -196,23 +196,23 @@ def set_answers(
     execute = db.writer.execute
     execute(
         "update answer set question = ?, attrs = ? where id in (select value from json_each(?))",
-        (name_in(new.text), json_in(new.attrs), ids_in(row.id for row in asked.rows)),
+        (name_in(new.text), json_in(new.attrs), ids_in(row.id for row in question.rows)),
     )
-    wanted = rows_of(new, asked.rows[0].document_id, asked.layer_id, annotator_id, source_id)
-    there = {(row.start, row.end, int(row.is_null)): row.id for row in asked.rows}
-    missing = [row for row in wanted if _place(row) not in there]
-    kept = {there[_place(row)] for row in wanted if _place(row) in there}
-    extra = [row.id for row in asked.rows if row.id not in kept]
-    if asked.id in extra:
-        extra.remove(asked.id)
+    rows = rows_of(new, question.rows[0].document_id, question.layer_id, annotator_id, source_id)
+    there = {(row.start, row.end, int(row.is_null)): row.id for row in question.rows}
+    missing = [row for row in rows if _place(row) not in there]
+    unchanged = {there[_place(row)] for row in rows if _place(row) in there}
+    extra = [row.id for row in question.rows if row.id not in unchanged]
+    if question.id in extra:
+        extra.remove(question.id)
         if missing:
             execute(
                 'update answer set start = ?, "end" = ?, is_null = ?, source_id = ?, score = null'
                 " where id = ?",
-                (*_place(missing.pop(0)), source_id, asked.id),
+                (*_place(missing.pop(0)), source_id, question.id),
             )
         else:
-            extra.append(_take_over(db, asked.id, min(kept)))
+            extra.append(_take_over(db, question.id, min(unchanged)))
     execute("delete from answer where id in (select value from json_each(?))", (ids_in(extra),))
     db.writer.executemany(INSERT, missing)
 
@@ -232,11 +232,11 @@ def _take_over(db: Database, id: int, other: int) -> int:
     return other
 
 
-def delete_question(db: Database, asked: AskedQuestion) -> None:
+def delete_question(db: Database, question: AskedQuestion) -> None:
     """Delete a question with its answers and the suggestions for it."""
-    ids = ids_in(row.id for row in asked.rows)
+    ids = ids_in(row.id for row in question.rows)
     db.writer.execute("delete from answer where id in (select value from json_each(?))", (ids,))
     db.writer.execute(
         "delete from suggestion where document_id = ? and layer_id = ? and value = ?",
-        (asked.rows[0].document_id, asked.layer_id, float(asked.id)),
+        (question.rows[0].document_id, question.layer_id, float(question.id)),
     )

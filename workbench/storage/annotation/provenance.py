@@ -86,12 +86,12 @@ def open_suggestions(
 
 def documents_of(db: Database, origin: Origin) -> int:
     """Number of documents with labels of an origin."""
-    found = " union ".join(
+    documents = " union ".join(
         f"select document_id from {table} where source_id in ({OF_ORIGIN})"
         for table in LABEL_TABLES
     )
     values = tuple(origin) * len(LABEL_TABLES)
-    count: int = db.reader().execute(f"select count(*) from ({found})", values).fetchone()[0]
+    count: int = db.reader().execute(f"select count(*) from ({documents})", values).fetchone()[0]
     return count
 
 

@@ -22,8 +22,8 @@ def replace_labels(
     Its states and labels of the annotator in the layers with the given ids are deleted before.
     Relations to a deleted span are deleted with it.
     """
-    given = list(page)
-    for id, _record, layer_ids in given:
+    records = list(page)
+    for id, _record, layer_ids in records:
         for layer_id in layer_ids:
             for table in (*LABEL_TABLES, "state"):
                 db.writer.execute(
@@ -32,4 +32,4 @@ def replace_labels(
                     (id, layer_id, annotator_id),
                 )
     writer = RecordWriter(db, source_id, annotator_id)
-    writer.write_labels((id, record) for id, record, _layers in given)
+    writer.write_labels((id, record) for id, record, _layers in records)

@@ -82,8 +82,8 @@ def add_relation(
         " and annotator_id = ?"
     )
     if row := db.writer.execute(f"select id from relation where {identical}", key).fetchone():
-        found: int = row[0]
-        return found
+        relation_id: int = row[0]
+        return relation_id
     columns = "document_id, layer_id, label_id, from_span, to_span, annotator_id, uid, source_id"
     inserted = db.writer.execute(
         f"insert into relation({columns}) values(?, ?, ?, ?, ?, ?, ?, ?)",

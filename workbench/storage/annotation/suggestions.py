@@ -250,8 +250,8 @@ def _key(
     field: str,
     question: float | None = None,
 ) -> What:
-    asked = int(question) if question is not None else None
-    return document_id, label_id, start, end, field if start is not None else "", asked
+    question_id = int(question) if question is not None else None
+    return document_id, label_id, start, end, field if start is not None else "", question_id
 
 
 def _what(row: SuggestionRow) -> What:

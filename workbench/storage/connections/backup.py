@@ -137,7 +137,7 @@ def path_for(project_file: Path, reason: str, name: str = "") -> Path:
 
 def versions(project_file: Path) -> tuple[Version, ...]:
     """The backups of a project, newest first."""
-    folder, found = paths.versions_folder(project_file), []
+    folder, saved = paths.versions_folder(project_file), []
     for path in folder.glob(f"*{paths.PROJECT_SUFFIX}"):
         parts = _NAME.fullmatch(path.name.removesuffix(paths.PROJECT_SUFFIX))
         if parts is None or path.name.startswith("."):
@@ -149,8 +149,8 @@ def versions(project_file: Path) -> tuple[Version, ...]:
         except (ValueError, OSError):
             continue
         when = moment.strftime("%Y-%m-%dT%H:%M:%SZ")
-        found.append(Version(path, when, reason, name or "", size))
-    return tuple(sorted(found, key=lambda item: item.path.name, reverse=True))
+        saved.append(Version(path, when, reason, name or "", size))
+    return tuple(sorted(saved, key=lambda item: item.path.name, reverse=True))
 
 
 def save(
@@ -223,7 +223,7 @@ def restore(path: Path, source: Path, *, watch: Watch = QUIET) -> Path | None:
             identity.set_log_aside(path)
         with closing(_reader(source)) as conn:
             copy(conn, draft, watch=watch.part(0.0, 0.5))
-        kept = _put_aside(path, watch.part(0.5, 1.0)) if path.exists() else None
+        damaged = _put_aside(path, watch.part(0.5, 1.0)) if path.exists() else None
         for log in _LOGS:  # SQLite would apply them to the restored file
             path.with_name(path.name + log).unlink(missing_ok=True)
         os.replace(draft, path)
@@ -236,7 +236,7 @@ def restore(path: Path, source: Path, *, watch: Watch = QUIET) -> Path | None:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
         lock.free()
-    return kept
+    return damaged
 
 
 def _reader(path: Path) -> sqlite3.Connection:
@@ -250,9 +250,9 @@ def _put_aside(path: Path, watch: Watch) -> Path:
     except (ProjectError, sqlite3.Error) as error:
         if type(error.__cause__ or error) is not sqlite3.DatabaseError:  # for example a full disk
             raise
-    kept = path_for(path, DAMAGED)  # it cannot be read
+    target = path_for(path, DAMAGED)  # it cannot be read
     for log in ("", *_LOGS):
         part = path.with_name(path.name + log)
         if part.exists():
-            shutil.copy2(part, kept.with_name(kept.name + log))
-    return kept
+            shutil.copy2(part, target.with_name(target.name + log))
+    return target

@@ -106,26 +106,26 @@ class Database:
         or views of another program open read-only; `read_only_reason` says why.
         """
         path = Path(path).absolute()
-        found = header.examine(path)
+        head = header.examine(path)
         path = path.resolve()
-        reason = _("it was opened for reading only") if read_only else why_read_only(path, found)
+        reason = _("it was opened for reading only") if read_only else why_read_only(path, head)
         try:
-            return cls._started(path, found, None if reason else FileLock.take(path), reason)
+            return cls._started(path, head, None if reason else FileLock.take(path), reason)
         except failures.NoRoom:
             if reason:
                 raise
-            return cls._started(path, found, None, _("its disk is full"))
+            return cls._started(path, head, None, _("its disk is full"))
         except foreign.ForeignObject as error:
-            return cls._started(path, found, None, error.reason)
+            return cls._started(path, head, None, error.reason)
 
     @classmethod
     def _started(
-        cls, path: Path, found: header.Header, lock: FileLock | None, reason: str
+        cls, path: Path, head: header.Header, lock: FileLock | None, reason: str
     ) -> Database:
         """Raises NoRoom or ForeignObject if the file can only be opened for reading."""
         db = cls(path, lock=lock, reason=reason)
         try:
-            db._start(found)
+            db._start(head)
         except BaseException as error:
             db.close()
             if isinstance(error, (sqlite3.Error, UnicodeDecodeError)):
@@ -133,10 +133,10 @@ class Database:
             raise
         return db
 
-    def _start(self, found: header.Header) -> None:
+    def _start(self, head: header.Header) -> None:
         if self._lock is not None:
             self._refuse_log(self._lock)
-            self._writer = self._connect_writer(found)
+            self._writer = self._connect_writer(head)
         else:
             self._foreign_log = identity.is_foreign_log(self.path, lock.noted(self.path))
         have = {
@@ -145,14 +145,14 @@ class Database:
             .execute("select name from sqlite_master where type = 'table'")
             .fetchall()
         }
-        version = found.version if self.read_only else migrations.CURRENT
+        version = head.version if self.read_only else migrations.CURRENT
         missing = set(tables.of_version(version)) - have
         if missing:
             message = _("{path} is damaged: it lacks the tables {tables}.").format(
                 path=self.path, tables=", ".join(sorted(missing))
             )
             raise ProjectDamaged(message, hint=failures.way_out())
-        self._identify(found.changes)
+        self._identify(head.changes)
         if self._writer:
             self._journal = Journal(self._writer)
             self._latest = self._writer.execute(_LATEST).fetchone()
@@ -178,13 +178,13 @@ class Database:
             with suppress(OSError):  # on a full disk
                 self._lock.note(self._note)
 
-    def _connect_writer(self, found: header.Header) -> sqlite3.Connection:
+    def _connect_writer(self, head: header.Header) -> sqlite3.Connection:
         make_logs_writable(self.path)
         conn = self._connect(f"{self.path.as_uri()}?mode=rw", sqlite3.Connection)
         self._writer = conn  # so that `close` finds it if the following steps fail
         foreign.refuse(conn)  # before anything is written, as that would run a trigger
-        if found.version < migrations.CURRENT:
-            self.upgraded_copy = backup.before_upgrade(conn, self.path, found.version)
+        if head.version < migrations.CURRENT:
+            self.upgraded_copy = backup.before_upgrade(conn, self.path, head.version)
             migrations.apply(conn)
             conn.execute("pragma wal_checkpoint(truncate)")
         if choose_journal_mode(conn) == "wal":

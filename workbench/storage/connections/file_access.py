@@ -47,13 +47,13 @@ def make_logs_writable(path: Path) -> None:
                 log.chmod(mode | stat.S_IWUSR)
 
 
-def why_read_only(path: Path, found: header.Header) -> str:
-    if found.version > migrations.CURRENT:
+def why_read_only(path: Path, head: header.Header) -> str:
+    if head.version > migrations.CURRENT:
         message = _(
             "it was created by a newer version of Glossbench (project version {found}, "
             "supported version {own})"
         )
-        return message.format(found=found.version, own=migrations.CURRENT)
+        return message.format(found=head.version, own=migrations.CURRENT)
     if not os.access(path, os.W_OK):
         return _("the file is write-protected")
     if not os.access(path.parent, os.W_OK):

@@ -32,17 +32,17 @@ def prepared(db: Database, count: int) -> Iterator[None]:
 
 def delete(db: Database, ids: Iterable[int], *, watch: Watch = QUIET) -> int:
     """Delete documents with their texts and annotations; returns the number deleted."""
-    conn, wanted = db.writer, sorted(set(ids))
+    conn, gone = db.writer, sorted(set(ids))
     checked = foreign_keys.checked(conn)
-    if len(wanted) <= CHUNK and checked:
-        return conn.execute(f"delete from document where id {_THESE}", (ids_in(wanted),)).rowcount
+    if len(gone) <= CHUNK and checked:
+        return conn.execute(f"delete from document where id {_THESE}", (ids_in(gone),)).rowcount
     (others,) = conn.execute(
-        f"select exists(select 1 from document where id not {_THESE})", (ids_in(wanted),)
+        f"select exists(select 1 from document where id not {_THESE})", (ids_in(gone),)
     ).fetchone()
     with without_triggers(conn, "delete", ("document", *_OF_DOCUMENT), ("search_drop",)):
         if others or checked:
-            return _delete_some(db, wanted, watch, indexed=bool(others))
-        return _delete_all(db, wanted, watch)
+            return _delete_some(db, gone, watch, indexed=bool(others))
+        return _delete_all(db, gone, watch)
 
 
 def _delete_all(db: Database, ids: Sequence[int], watch: Watch) -> int:

@@ -105,8 +105,8 @@ def get(db: Database, id: int) -> Document:
     documents = _documents(db, [id])
     if not documents:
         raise KeyError(id)
-    asked = answers.of_page(db, [id], labels.layers(db)).get(id)
-    return replace(documents[0], questions=texts_of(asked)) if asked else documents[0]
+    questions = answers.of_page(db, [id], labels.layers(db)).get(id)
+    return replace(documents[0], questions=texts_of(questions)) if questions else documents[0]
 
 
 def by_key(db: Database, key: str) -> Document | None:
@@ -124,7 +124,7 @@ def record(db: Database, id: int, layer_names: Iterable[str] | None = None) -> R
 
 def most_choices(db: Database) -> int:
     """The largest number of choices of a document, 0 without documents with choices."""
-    (found,) = (
+    (count,) = (
         db.reader()
         .execute(
             "select max(n) from (select count(*) as n from body where substr(field, 1, ?) = ?"
@@ -133,7 +133,7 @@ def most_choices(db: Database) -> int:
         )
         .fetchone()
     )
-    return int(found or 0)
+    return int(count or 0)
 
 
 def text_hashes(db: Database) -> list[tuple[int, str]]:
@@ -165,8 +165,8 @@ def records(
     chosen = [layer for layer in labels.layers(db) if names is None or layer.name in names]
     matching = _matching_ids(db, splits, ids, submitted_in)
     for start in range(0, len(matching), PAGE):
-        found = _page(db, matching[start : start + PAGE], chosen)
-        yield from with_remarks(db, found) if remarks else found
+        page = _page(db, matching[start : start + PAGE], chosen)
+        yield from with_remarks(db, page) if remarks else page
 
 
 def _matching_ids(
@@ -213,12 +213,12 @@ def _page(db: Database, page: Sequence[int], chosen: Sequence[Layer]) -> Iterato
     questions = answers.of_page(db, page, chosen)
     for document in _documents(db, page):
         id = row_id(document)
-        asked = questions.get(id, {})
-        if asked:
-            document = replace(document, questions=texts_of(asked))
+        questions_here = questions.get(id, {})
+        if questions_here:
+            document = replace(document, questions=texts_of(questions_here))
         states, marks, spans, numbers, written = (part.get(id, {}) for part in parts)
         joined = relations.get(id, {})
-        yield Record(document, states, marks, spans, joined, asked, numbers, written)
+        yield Record(document, states, marks, spans, joined, questions_here, numbers, written)
 
 
 def _documents(db: Database, page: Sequence[int]) -> list[Document]:

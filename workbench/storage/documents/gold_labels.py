@@ -17,12 +17,12 @@ Offsets = tuple[int, int, str]  # start, end, label
 
 def first_labels(db: Database, layer: str, ids: Collection[int]) -> dict[int, str]:
     """The first gold label of each of these documents in a layer; those without are left out."""
-    found: dict[int, str] = {}
+    label_of: dict[int, str] = {}
     names = _names(db, layer)
     for id, _number, label in sorted(_rows(db, "mark", "t.id, t.label_id", layer, ids)):
         if label in names:
-            found.setdefault(id, names[label])
-    return found
+            label_of.setdefault(id, names[label])
+    return label_of
 
 
 def labelled_offsets(
@@ -32,20 +32,20 @@ def labelled_offsets(
     first; documents without any are left out.
     """
     first, names = _other_first_fields(db), _names(db, layer)
-    found: dict[int, list[tuple[int, int, int, int]]] = {}
+    spans_of: dict[int, list[tuple[int, int, int, int]]] = {}
     columns = 't.start, -t."end", t.id, t.label_id, t.field'
     for id, start, end, number, label, field in _rows(db, "span", columns, layer, ids):
         if field == first.get(id, TEXT) and label in names:
-            found.setdefault(id, []).append((start, end, number, label))
+            spans_of.setdefault(id, []).append((start, end, number, label))
     return {
         id: tuple((start, -end, names[label]) for start, end, _number, label in sorted(spans))
-        for id, spans in found.items()
+        for id, spans in spans_of.items()
     }
 
 
 def _names(db: Database, layer: str) -> dict[int, str]:
     every = (item.labels for item in labels.layers(db) if item.name == layer)
-    return {row_id(label): label.name for found in every for label in found}
+    return {row_id(label): label.name for layer_labels in every for label in layer_labels}
 
 
 def _rows(

@@ -40,6 +40,6 @@ def gold_relations(
         relation = Relation(label, from_span, to_span, score, row)
         lists.setdefault(id, {}).setdefault(names[layer], []).append(relation)
     return {
-        id: {name: tuple(found) for name, found in by_layer.items()}
+        id: {name: tuple(layer_relations) for name, layer_relations in by_layer.items()}
         for id, by_layer in lists.items()
     }

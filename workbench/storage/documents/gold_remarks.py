@@ -16,7 +16,7 @@ from workbench.text.rows import row_id
 
 def _remarks(db: Database, page: Sequence[int]) -> dict[int, tuple[Remark, ...]]:
     """Document id → its notes and flags, and those of its gold spans."""
-    found: dict[int, list[Remark]] = {}
+    remarks_of: dict[int, list[Remark]] = {}
     for kind, table, text in ((NOTE, "note", "body"), (FLAG, "flag", "name")):
         span = span_column(db, table)
         statement = (
@@ -31,18 +31,18 @@ def _remarks(db: Database, page: Sequence[int]) -> dict[int, tuple[Remark, ...]]
             db.reader().execute(statement, values).fetchall()
         ):
             if on_span is None:
-                found.setdefault(id, []).append(Remark(kind, words))
+                remarks_of.setdefault(id, []).append(Remark(kind, words))
             elif layer is not None and place[-1] is not None:
                 field, start, end, label = place
                 at = field, start, end, label, parts_out(parts)
-                found.setdefault(id, []).append(Remark(kind, words, layer, at))
-    return {id: tuple(some) for id, some in found.items()}
+                remarks_of.setdefault(id, []).append(Remark(kind, words, layer, at))
+    return {id: tuple(some) for id, some in remarks_of.items()}
 
 
 def with_remarks(db: Database, records: Iterable[Record]) -> Iterator[Record]:
     """The records of a page with their notes and flags."""
     page = list(records)
-    found = _remarks(db, [row_id(record.document) for record in page])
+    remarks = _remarks(db, [row_id(record.document) for record in page])
     for record in page:
-        some = found.get(row_id(record.document))
+        some = remarks.get(row_id(record.document))
         yield replace(record, remarks=some) if some else record

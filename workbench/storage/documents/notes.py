@@ -22,10 +22,10 @@ class Note:
 
 def span_column(db: Database, table: str) -> str:
     """The column of `note` or `flag` for spans; NULL in a file of an older version."""
-    found = db.reader().execute(
+    columns = db.reader().execute(
         "select 1 from pragma_table_info(?) where name = 'span_id'", (table,)
     )
-    return "span_id" if found.fetchone() else "null"
+    return "span_id" if columns.fetchone() else "null"
 
 
 def of_documents(db: Database, document_ids: Iterable[int]) -> tuple[Note, ...]:

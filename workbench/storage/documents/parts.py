@@ -63,10 +63,10 @@ def part_ids(db: Database, keys: Iterable[str]) -> dict[str, list[int]]:
         " where json_extract(meta, '$.part_of') in (select value from json_each(?))"
         " order by json_extract(meta, '$.part'), id"
     )
-    found: dict[str, list[int]] = {}
+    ids_of: dict[str, list[int]] = {}
     for key, id in db.reader().execute(query, (json_in(list(keys)),)).fetchall():
-        found.setdefault(key, []).append(id)
-    return found
+        ids_of.setdefault(key, []).append(id)
+    return ids_of
 
 
 def move_into(db: Database, old: int, new: Sequence[tuple[int, int, int]]) -> None:

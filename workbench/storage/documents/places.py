@@ -35,13 +35,13 @@ class Place(NamedTuple):
     label_id: int | None = None
 
 
-def candidates(db: Database, wanted: Filter, phrase: str = "") -> array[int]:
+def candidates(db: Database, filter: Filter, phrase: str = "") -> array[int]:
     """Ids of the documents that match the filter, in order.
 
     With `phrase`, only those in which its words occur one after another, which the full-text index
     tells; punctuation, case and diacritics are ignored. A phrase without letters changes nothing.
     """
-    statement, values = condition(db, wanted)
+    statement, values = condition(db, filter)
     if query := search.phrase(phrase):
         statement += (
             " and d.id in (select document_id from body where id in"
@@ -63,7 +63,7 @@ def last_document(db: Database) -> int:
 def documents_after(db: Database, id: int) -> list[int]:
     """Ids of the documents above `id`, in order."""
     rows = db.reader().execute("select id from document where id > ? order by id", (id,))
-    return [found for (found,) in rows.fetchall()]
+    return [document_id for (document_id,) in rows.fetchall()]
 
 
 def texts_of(db: Database, ids: Iterable[int]) -> dict[int, int]:

@@ -46,9 +46,9 @@ def text_hashes(db: Database, ids: Iterable[int]) -> frozenset[str]:
     return frozenset(hash for (hash,) in rows.fetchall())
 
 
-def ids_of(db: Database, wanted: str) -> list[int]:
+def ids_of(db: Database, uid: str) -> list[int]:
     """Ids of the documents with these uids (a JSON array), also of those only in the history."""
-    return sorted({id for id, _uid in db.reader().execute(_UIDS, (wanted, wanted)).fetchall()})
+    return sorted({id for id, _uid in db.reader().execute(_UIDS, (uid, uid)).fetchall()})
 
 
 def found(db: Database, ids: Sequence[int]) -> Found:
@@ -70,15 +70,15 @@ def found(db: Database, ids: Sequence[int]) -> Found:
 def texts(db: Database, ids: Sequence[int]) -> tuple[str, ...]:
     """The texts, questions and written texts of the documents, each once."""
     these = ids_in(ids)
-    found: dict[str, None] = {}
+    contents: dict[str, None] = {}
     for statement in (
         "select content from body where document_id {}",
         "select question from answer where document_id {}",
         "select text from answer where document_id {} and text is not null",
     ):
         rows = db.reader().execute(statement.format(_THESE), (these,)).fetchall()
-        found.update((text_out(content), None) for (content,) in rows)
-    return tuple(found)
+        contents.update((text_out(content), None) for (content,) in rows)
+    return tuple(contents)
 
 
 def mentions(db: Database, ids: Sequence[int], redact: Callable[[str], str]) -> int:
@@ -170,7 +170,7 @@ def compact(db: Database) -> None:
         )
 
 
-def in_file(path: Path, wanted: str) -> tuple[bool, bool]:
+def in_file(path: Path, uid: str) -> tuple[bool, bool]:
     """Whether a project file that nobody writes has documents with these uids (a JSON array), and
     whether it is of the current version.
 
@@ -183,5 +183,5 @@ def in_file(path: Path, wanted: str) -> tuple[bool, bool]:
             sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
         ) as conn,
     ):
-        there = conn.execute(_UIDS, (wanted, wanted)).fetchone() is not None
+        there = conn.execute(_UIDS, (uid, uid)).fetchone() is not None
     return there, version == migrations.CURRENT

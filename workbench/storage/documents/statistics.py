@@ -52,8 +52,8 @@ def submitted(db: Database, chunk: Sequence[int], layer: Layer) -> int:
         "select count(*) from state s join layer y on y.id = s.layer_id and y.gold = s.annotator_id"
         f" where {where} and s.layer_id = ? and s.state = 'submitted'"
     )
-    found: int = db.reader().execute(query, (*values, row_id(layer))).fetchone()[0]
-    return found
+    count: int = db.reader().execute(query, (*values, row_id(layer))).fetchone()[0]
+    return count
 
 
 def label_counts(db: Database, chunk: Sequence[int], layer: Layer) -> LabelCounts:
@@ -112,8 +112,8 @@ def chains(db: Database, chunk: Sequence[int], layer: Layer) -> int:
         f"select count(*) from (select distinct t.document_id, t.group_id from span t{_SUBMITTED}"
         f" where {where} and t.layer_id = ? and t.group_id is not null)"
     )
-    found: int = db.reader().execute(query, (*values, row_id(layer))).fetchone()[0]
-    return found
+    number: int = db.reader().execute(query, (*values, row_id(layer))).fetchone()[0]
+    return number
 
 
 def label_pairs(db: Database, chunk: Sequence[int], layer: Layer) -> list[tuple[int, int, int]]:
@@ -146,7 +146,7 @@ def span_texts(
         f" and b.field = t.field where {where} and t.layer_id = ? and t.label_id is not null"
         " group by 1, 2, 3, 4, 5, 6"
     )
-    found = []
+    texts = []
     for label, content, is_cut, start, end, parts, count in (
         db.reader().execute(query, (*values, row_id(layer))).fetchall()
     ):
@@ -155,8 +155,8 @@ def span_texts(
             ranges = [(a - first, b - first) for a, b in json.loads(parts)]
         else:
             ranges = [(0, len(text)) if is_cut else (start, end)]
-        found.append((label, tuple(text[a:b] for a, b in ranges), count))
-    return found
+        texts.append((label, tuple(text[a:b] for a, b in ranges), count))
+    return texts
 
 
 def finished(db: Database, chunk: Sequence[int], annotator_id: int) -> list[tuple[str, int]]:
@@ -243,8 +243,8 @@ def leaking(db: Database) -> int:
         "select count(*) from document d where d.split in ('dev', 'test') and exists(select 1 from"
         " document e where e.text_hash = d.text_hash and +e.split = 'train')"  # + : no index of it
     )
-    found: int = db.reader().execute(query).fetchone()[0]
-    return found
+    count: int = db.reader().execute(query).fetchone()[0]
+    return count
 
 
 def keys(db: Database, ids: Iterable[int]) -> dict[int, str]:

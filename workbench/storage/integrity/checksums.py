@@ -117,10 +117,10 @@ def _journal_hash(version: int) -> str:
     changed, deleted = [], []
     for table, columns in JOURNALED.items():
         places = [f"c{place}" for place in range(len(columns))]
-        kept = [
+        stored = [
             _value(column, place) for column, place in zip(columns.values(), places, strict=True)
         ]
-        values = [*_HEAD, *(text for pair in kept for text in pair)]
+        values = [*_HEAD, *(text for pair in stored for text in pair)]
         changed.append(f"when '{table}' then {_hash(values)}")
         if owner(table)[0] == "document":
             deleted.append(f"when '{table}' then {_row_hash(table, places)} + {DELETED_HASH}")
@@ -243,12 +243,12 @@ def _add_others(
 
 def of_documents(conn: sqlite3.Connection, these: str) -> int:
     """The sum of the checksums of documents (ids as a JSON array)."""
-    found: list[tuple[int]] = conn.execute(
+    sums: list[tuple[int]] = conn.execute(
         "select value from checksum where name = 'document'"
         " and owner in (select value from json_each(?))",
         (these,),
     ).fetchall()
-    return sum(value for (value,) in found) & SUM_MASK
+    return sum(value for (value,) in sums) & SUM_MASK
 
 
 def forget_documents(conn: sqlite3.Connection, first: int, last: int) -> None:
@@ -290,7 +290,7 @@ def rebuild(conn: sqlite3.Connection) -> None:
 def differences(conn: sqlite3.Connection) -> list[tuple[str, int]]:
     """(name, owner) of every entry whose checksum differs from its rows."""
     register(conn)
-    found: list[tuple[str, int]] = []
+    differing: list[tuple[str, int]] = []
     stored = {
         (name, of): value
         for name, of, value in conn.execute("select name, owner, value from checksum").fetchall()
@@ -299,8 +299,8 @@ def differences(conn: sqlite3.Connection) -> list[tuple[str, int]]:
     for statement in _everything(of_version(version), version):
         for name, of, value in conn.execute(statement).fetchall():
             if stored.pop((name, of), 0) != value:
-                found.append((name, of))
-    return [*found, *(key for key, value in stored.items() if value)]
+                differing.append((name, of))
+    return [*differing, *(key for key, value in stored.items() if value)]
 
 
 def _everything(tables: Iterable[str], version: int) -> Iterator[str]:

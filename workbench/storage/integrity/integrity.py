@@ -44,11 +44,11 @@ def problems(db: Database) -> Iterator[str]:
         conn.create_function("seg", 1, search.seg, deterministic=True)
         conn.execute("begin")
         (version,) = conn.execute("pragma user_version").fetchone()
-        seen: set[str] = set()
+        reported: set[str] = set()
         for check in (_file, *_checks(version)):
             for problem in _guarded(conn, check):
-                if problem not in seen:
-                    seen.add(problem)
+                if problem not in reported:
+                    reported.add(problem)
                     yield problem
     if version <= migrations.CURRENT:
         yield from _index_structure(db)
@@ -96,8 +96,8 @@ def _readable(stored: bytes) -> str:
 
 
 def _file(conn: sqlite3.Connection) -> Iterator[str]:
-    found = conn.execute(f"pragma integrity_check({SHOWN})").fetchall()
-    lines = [line for (text,) in found for line in text.splitlines()]
+    rows = conn.execute(f"pragma integrity_check({SHOWN})").fetchall()
+    lines = [line for (text,) in rows for line in text.splitlines()]
     places = [line for line in lines if line != "ok" and not line.startswith("***")]
     if places:
         message = ngettext(
@@ -133,10 +133,10 @@ def _entries(conn: sqlite3.Connection) -> Iterator[str]:
 
 
 def _checksums(conn: sqlite3.Connection) -> Iterator[str]:
-    found: dict[str, list[int]] = {}
+    owners_of: dict[str, list[int]] = {}
     for name, owner in checksums.differences(conn):
-        found.setdefault(name, []).append(owner)
-    for name, owners in found.items():
+        owners_of.setdefault(name, []).append(owner)
+    for name, owners in owners_of.items():
         for owner in owners[:SHOWN]:
             yield _changed(conn, name, owner)
         if (more := len(owners) - SHOWN) > 0:

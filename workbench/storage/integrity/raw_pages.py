@@ -161,29 +161,29 @@ class RawPages:
 
     def _free(self) -> set[int]:
         """The pages that hold nothing, or what was deleted."""
-        found = set[int]()
+        free = set[int]()
         with suppress(*_BROKEN):
             (trunk,) = struct.unpack(">I", self.header[32:36])
-            while trunk and trunk not in found:
+            while trunk and trunk not in free:
                 page = self._page(trunk)
-                found.add(trunk)
+                free.add(trunk)
                 following, leaves = struct.unpack(">II", page[:8])
-                found.update(struct.unpack(f">{leaves}I", page[8 : 8 + 4 * leaves]))
+                free.update(struct.unpack(f">{leaves}I", page[8 : 8 + 4 * leaves]))
                 trunk = following
-        return found
+        return free
 
 
 def _committed(log: Path, size: int) -> dict[int, bytes]:
     """Page number → its newest content in a write-ahead log."""
-    found: dict[int, bytes] = {}
+    pages: dict[int, bytes] = {}
     if not log.is_file():
-        return found
+        return pages
     data = log.read_bytes()
     if len(data) < 32:
-        return found
+        return pages
     magic, _version, page_size, _sequence, *salts = struct.unpack(">6I", data[:24])
     if magic not in _WAL_MAGIC or page_size != size:
-        return found
+        return pages
     fresh: dict[int, bytes] = {}
     for at in range(32, len(data) - size - 23, size + 24):
         number, commit, *own = struct.unpack(">4I", data[at : at + 16])
@@ -191,9 +191,9 @@ def _committed(log: Path, size: int) -> dict[int, bytes]:
             break
         fresh[number] = data[at + 24 : at + 24 + size]
         if commit:
-            found.update(fresh)
+            pages.update(fresh)
             fresh.clear()
-    return found
+    return pages
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:

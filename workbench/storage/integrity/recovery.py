@@ -65,7 +65,7 @@ def recover(path: Path, target: Path | None, *, watch: Watch = QUIET) -> Recover
     draft = target and target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with closing(sqlite3.connect(draft or ":memory:", isolation_level=None)) as conn:
-            found = _Recovery(path, version, conn).run(watch)
+            recovered = _Recovery(path, version, conn).run(watch)
         if draft and target:
             os.replace(draft, target)
     except (OSError, sqlite3.Error) as error:
@@ -77,7 +77,7 @@ def recover(path: Path, target: Path | None, *, watch: Watch = QUIET) -> Recover
         if draft:
             with suppress(OSError):
                 draft.unlink(missing_ok=True)
-    return found
+    return recovered
 
 
 def _version(path: Path) -> int:
@@ -152,17 +152,17 @@ class _Recovery:
 
     def _read(self, watch: Watch) -> None:
         roots = self._roots()
-        wanted = [*of_version(self.version), "journal_row", "sqlite_sequence"]
+        tables = [*of_version(self.version), "journal_row", "sqlite_sequence"]
         if self.version >= 2:
-            wanted.append("checksum")
-        for place, table in enumerate(wanted):
-            part = watch.part(place / len(wanted), (place + 1) / len(wanted))
+            tables.append("checksum")
+        for place, table in enumerate(tables):
+            part = watch.part(place / len(tables), (place + 1) / len(tables))
             if table in roots:
                 self._insert(table, self.pages.rows(roots[table]), part)
             else:
                 self.broken += table != "sqlite_sequence"  # in a file without documents and runs
         read = self.pages.broken
-        for name in roots.keys() - set(wanted):
+        for name in roots.keys() - set(tables):
             for _row in self.pages.rows(roots[name]):  # so that its pages are known
                 pass
         self.broken += read
@@ -173,11 +173,11 @@ class _Recovery:
 
     def _roots(self) -> dict[str, int]:
         """Table or index → its first page, as the schema of the file gives it."""
-        found = {}
+        roots = {}
         for row in self.pages.rows(1):
             if len(row.values) == 5 and isinstance(row.values[3], int) and row.values[3] > 1:
-                found[str(row.values[1])] = row.values[3]
-        return found
+                roots[str(row.values[1])] = row.values[3]
+        return roots
 
     def _table_of(self, kind: int, rows: list[RawRow]) -> str | None:
         """The only table in which all rows of a page are valid; None if there is no such table."""

@@ -53,8 +53,8 @@ class Repair:
         self._count_ids()
 
     def _restore_meta(self) -> None:
-        wanted = (("uid", new_uid()), ("seed", 1), ("created", now()), ("version", ""))
-        for key, value in wanted:
+        defaults = (("uid", new_uid()), ("seed", 1), ("created", now()), ("version", ""))
+        for key, value in defaults:
             if self.conn.execute("insert or ignore into meta values(?, ?)", (key, value)).rowcount:
                 self.made_up += 1
         own = self.conn.execute(f"select id from annotator where id = {_OWNER}").fetchone()
@@ -234,5 +234,7 @@ def listed(sentence: str, keys: list[str], count: int | None = None) -> list[str
     number = len(keys) if count is None else count
     if not number:
         return []
-    message, shown = sentence.format(n=number), ", ".join(keys[:LISTED])
-    return [f"{message}: {shown}{' …' if len(keys) > LISTED else '.'}" if shown else f"{message}."]
+    message = sentence.format(n=number)
+    if not keys:
+        return [f"{message}."]
+    return [f"{message}: {', '.join(keys[:LISTED])}{' …' if len(keys) > LISTED else '.'}"]

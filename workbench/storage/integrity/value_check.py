@@ -30,8 +30,8 @@ def register(conn: sqlite3.Connection) -> None:
 def table_of_kind(kind: bytes | str | None) -> str | None:
     """The table that holds the labels of layers of a kind; None if there is no such kind."""
     name = kind.decode("utf-8", "replace") if isinstance(kind, bytes) else kind
-    found = LAYER_KINDS.get(name) if name is not None else None
-    return found.table if found is not None else None
+    layer_kind = LAYER_KINDS.get(name) if name is not None else None
+    return layer_kind.table if layer_kind is not None else None
 
 
 def json_kind(stored: bytes | None) -> str | None:

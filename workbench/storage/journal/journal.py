@@ -127,8 +127,8 @@ class Journal:
         self._begin(title, bulk, joins)
         try:
             yield touched
-            if (found := self._end(watch)) is not None:
-                touched.append(found)
+            if (changed := self._end(watch)) is not None:
+                touched.append(changed)
         finally:
             self._close()
 
@@ -283,14 +283,14 @@ class Journal:
         if self.open:
             raise ProjectBusy(_("This is not possible during an edit."))
         conn, at = self._conn, list(self._columns[table]).index(column)
-        kept = f"tbl = ? and op in ('update', 'insert') and c{at} = ?"
+        condition = f"tbl = ? and op in ('update', 'insert') and c{at} = ?"
         steps = conn.execute(
-            f"select distinct step_id from journal_row where {kept}"
+            f"select distinct step_id from journal_row where {condition}"
             f" and step_id in (select id from journal_step where {_THERE})",
             (table, value),
         ).fetchall()
         watch.at(0.1)
-        conn.execute(f"delete from journal_row where {kept}", (table, value))
+        conn.execute(f"delete from journal_row where {condition}", (table, value))
         for (step,) in steps:
             self._reseal(step, watch.part(0.1, 0.4))
         rows = conn.execute(f"select id from {table} where {column} = ?", (value,)).fetchall()
@@ -439,10 +439,10 @@ class Journal:
         ).fetchall():
             rows.setdefault(table, set()).update(range(rid, last + 1) if op == "range" else (rid,))
             if op == "range" and (column := journal_triggers.document_column(self._columns[table])):
-                found = conn.execute(
+                affected = conn.execute(
                     f"select distinct {column} from {table} where id between ? and ?", (rid, last)
                 ).fetchall()
-                documents.update(row[0] for row in found)
+                documents.update(row[0] for row in affected)
             elif doc is not None:
                 documents.add(doc)
         return Touched({table: frozenset(ids) for table, ids in rows.items()}, frozenset(documents))

@@ -53,8 +53,8 @@ class Replay:
                 state_keys.forget_documents(self._conn, first, last)
         done, total = 0, len(rows) + ranges
         for (table, op), group in groupby(rows, key=lambda row: row[:2]):
-            found = [row[2:] for row in group]
-            for piece in _ranges(found) if op == "range" else _pieces(found):
+            values = [row[2:] for row in group]
+            for piece in _ranges(values) if op == "range" else _pieces(values):
                 watch.at(done / total)
                 self._replay(table, op, piece)
                 done += piece[0][1] - piece[0][0] + 1 if op == "range" else len(piece)
@@ -81,8 +81,8 @@ class Replay:
             return
         with without_triggers(self._conn, "insert", (), (search.ADD_TRIGGER,)):
             self._restore(tables, first, last, watch.part(0.0, _RESTORING))
-            found = self._texts(first, last, watch.part(_RESTORING, 1.0))
-            search.add_texts(self._conn, found, texts)
+            contents = self._texts(first, last, watch.part(_RESTORING, 1.0))
+            search.add_texts(self._conn, contents, texts)
 
     def _restore(self, tables: Container[str], first: int, last: int, watch: Watch) -> None:
         for start in range(first, last + 1, LARGE_PIECE):

@@ -93,8 +93,8 @@ def measured(
     rows, size, checksum = 0, 0, sum(part.total for part in deleted)
     for start, end, measure in _parts(first, last, deleted):
         watch.at((start - first) / (last - first + 1))
-        found = conn.execute(measure, (step, start, end)).fetchone()
-        rows, size, checksum = rows + found[0], size + found[1], checksum + found[2]
+        sums = conn.execute(measure, (step, start, end)).fetchone()
+        rows, size, checksum = rows + sums[0], size + sums[1], checksum + sums[2]
     return rows, size, checksum
 
 

@@ -33,7 +33,7 @@ def create(conn: sqlite3.Connection, statements: Sequence[str]) -> None:
 
 def _names(statement: str) -> tuple[str, str]:
     """The names of the trigger and of its table."""
-    found = _NAMES.match(statement)
-    if found is None:
+    match = _NAMES.match(statement)
+    if match is None:
         raise ValueError(f"this creates no trigger of a table of the project: {statement}")
-    return found[1], found[2]
+    return match[1], match[2]

@@ -75,9 +75,9 @@ def prepare(db: Database, label_ids: Sequence[int], layer_id: int) -> None:
     source_id, _label = label_of(db, label_ids[0])
     names = [label_of(db, id)[1].name for id in label_ids]
     source, target = layer_of(db, source_id), layer_of(db, layer_id)
-    for found in connections(db, label_ids):
-        rules = follow_spans(layer_of(db, found.layer_id), target.name, {*names, *target.names})
-        update_layer(db, found.layer_id, options=rules)
+    for link in connections(db, label_ids):
+        rules = follow_spans(layer_of(db, link.layer_id), target.name, {*names, *target.names})
+        update_layer(db, link.layer_id, options=rules)
     for id in label_ids:
         rename_in_rules(db, id, None)
     if target.traits.between_spans:
@@ -133,12 +133,12 @@ def change_layer(db: Database, label_id: int, layer_id: int, *, watch: Watch = Q
 
 def _touched(db: Database, label_id: int) -> dict[int, list[int]]:
     """Annotator id → documents with the label."""
-    found: dict[int, list[int]] = {}
+    documents: dict[int, list[int]] = {}
     for table in COUNTED:
         statement = f"select distinct annotator_id, document_id from {table} where label_id = ?"
         for annotator_id, document in db.writer.execute(statement, (label_id,)).fetchall():
-            found.setdefault(annotator_id, []).append(document)
-    return found
+            documents.setdefault(annotator_id, []).append(document)
+    return documents
 
 
 def _copy_states(db: Database, old_id: int, layer_id: int, touched: dict[int, list[int]]) -> None:

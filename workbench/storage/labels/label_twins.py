@@ -20,12 +20,12 @@ def hand_over(db: Database, twins: Twins) -> None:
     """Give the relations, notes, flags and chains of spans to the spans that stay."""
     for end in ("from_span", "to_span"):
         _follow(db, "relation", end, twins)
-    drop_equal_relations(db, [kept for _dropped, kept in twins])
-    for dropped, kept in twins:
+    drop_equal_relations(db, [remaining for _dropped, remaining in twins])
+    for dropped, remaining in twins:
         db.writer.execute(
             "delete from flag where span_id = ? and name in"
             " (select name from flag where span_id = ?)",
-            (dropped, kept),
+            (dropped, remaining),
         )
     for table in ("note", "flag"):
         _follow(db, table, "span_id", twins)
@@ -34,7 +34,7 @@ def hand_over(db: Database, twins: Twins) -> None:
 
 def _follow(db: Database, table: str, column: str, twins: Twins) -> None:
     statement = f"update {table} set {column} = ? where {column} = ?"
-    db.writer.executemany(statement, [(kept, dropped) for dropped, kept in twins])
+    db.writer.executemany(statement, [(remaining, dropped) for dropped, remaining in twins])
 
 
 def _join_chains(db: Database, twins: Twins) -> None:
@@ -44,20 +44,20 @@ def _join_chains(db: Database, twins: Twins) -> None:
         0
     ]:
         return
-    for dropped, kept in twins:
+    for dropped, remaining in twins:
         first, second = (
             db.writer.execute("select group_id from span where id = ?", (id,)).fetchone()[0]
-            for id in (dropped, kept)
+            for id in (dropped, remaining)
         )
         if first is None or first == second:
             continue
         if second is None:
-            db.writer.execute("update span set group_id = ? where id = ?", (first, kept))
+            db.writer.execute("update span set group_id = ? where id = ?", (first, remaining))
             continue
         db.writer.execute(
             "update span set group_id = ? where group_id = ? and (document_id, layer_id,"
             " annotator_id) = (select document_id, layer_id, annotator_id from span where id = ?)",
-            (min(first, second), max(first, second), kept),
+            (min(first, second), max(first, second), remaining),
         )
 
 

@@ -358,10 +358,10 @@ def usage(db: Database, label_ids: Iterable[int]) -> dict[str, int]:
 
 def documents_in(db: Database, layer_id: int) -> int:
     """Number of documents with an annotation in a layer."""
-    found = " union ".join(
+    documents = " union ".join(
         f"select document_id from {table} where layer_id = ?1" for table in LABEL_TABLES
     )
-    statement = f"select count(*) from ({found})"
+    statement = f"select count(*) from ({documents})"
     count: int = db.reader().execute(statement, (layer_id,)).fetchone()[0]
     return count
 

@@ -90,10 +90,10 @@ class _Reading:
             return _added(lambda add: text_search.add_text(add, node.text))
         phrase = search.phrase(node.text)
         if phrase is None:
-            found = "select document_id from body where instr(content, ?)"
-            return f"d.id in ({found})", [node.text]
-        found = "select rowid from search where search match ?"
-        return f"d.id in (select document_id from body where id in ({found}))", [phrase]
+            matching = "select document_id from body where instr(content, ?)"
+            return f"d.id in ({matching})", [node.text]
+        matching = "select rowid from search where search match ?"
+        return f"d.id in (select document_id from body where id in ({matching}))", [phrase]
 
     # ------------------------------------------------------------ labels and states
 
@@ -120,10 +120,10 @@ class _Reading:
 
     def _state(self, term: Term) -> Part:
         layers = self._layers(term)
-        given = {"open": (queue.TO_DO,), "done": ("submitted", "discarded")}
-        states = [state for value in term.values for state in given.get(value, (value,))]
+        aliases = {"open": (queue.TO_DO,), "done": ("submitted", "discarded")}
+        states = [state for value in term.values for state in aliases.get(value, (value,))]
         matches = [queue.state_matches(self.db, state, layers) for state in states]
-        return _join(" or ", [_added(partial(_add_state, found)) for found in matches])
+        return _join(" or ", [_added(partial(_add_state, match)) for match in matches])
 
     # ------------------------------------------------------------ columns of the document
 
@@ -209,9 +209,9 @@ class _Reading:
     def _source(self, term: Term) -> Part:
         test, values = _join(" or ", [self._from(term, value) for value in term.values])
         these = f"(select s.id from source s where {test})"
-        made = "exists (select 1 from {} t where t.document_id = d.id and t.source_id in {}"
-        parts = [f"{made.format(table, these)})" for table in LABEL_TABLES]
-        parts.append(f"{made.format('suggestion', these)} and t.status = 'open')")
+        exists = "exists (select 1 from {} t where t.document_id = d.id and t.source_id in {}"
+        parts = [f"{exists.format(table, these)})" for table in LABEL_TABLES]
+        parts.append(f"{exists.format('suggestion', these)} and t.status = 'open')")
         return f"({' or '.join(parts)})", [*values] * len(parts)
 
     def _from(self, term: Term, value: str) -> Part:
@@ -236,9 +236,9 @@ class _Reading:
         return _join(" or ", parts)
 
     def _has_source(self, ref: str) -> bool:
-        found = "select 1 from source where kind in ('import', 'rule') and (ref = ? or"
+        query = "select 1 from source where kind in ('import', 'rule') and (ref = ? or"
         return bool(
-            self.read(f"{found} substr(ref, instr(ref, ':') + 1) = ?)", (ref, ref)).fetchone()
+            self.read(f"{query} substr(ref, instr(ref, ':') + 1) = ?)", (ref, ref)).fetchone()
         )
 
     def _filter(self, term: Term) -> Part:
@@ -262,8 +262,8 @@ class _Reading:
         rows, ids = list(rows), list[int]()
         for value, pattern in _values(term):
             if pattern:
-                given = _pattern(value)
-                ids += [id for id, name in rows if given(name)]
+                matches = _pattern(value)
+                ids += [id for id, name in rows if matches(name)]
                 continue
             same = [id for id, name in rows if name == value]
             low = value.casefold()
@@ -338,8 +338,8 @@ def _pattern(value: str) -> Callable[[str], bool]:
     import re
 
     parts = (re.escape(part) for part in value.split("*"))
-    found = re.compile(".*".join(parts), re.IGNORECASE | re.DOTALL)
-    return lambda name: found.fullmatch(name) is not None
+    pattern = re.compile(".*".join(parts), re.IGNORECASE | re.DOTALL)
+    return lambda name: pattern.fullmatch(name) is not None
 
 
 def _meta_test(operator: str, value: str, pattern: bool) -> Part:

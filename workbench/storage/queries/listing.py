@@ -115,7 +115,7 @@ class Counts:
 
 def ids(
     db: Database,
-    wanted: Filter | None = None,
+    filter: Filter | None = None,
     order: Order | None = None,
     layer_ids: Sequence[int] | None = None,
 ) -> array[int]:
@@ -123,12 +123,12 @@ def ids(
 
     `layer_ids`: the layers whose labels and states are sorted by; all layers by default.
     """
-    wanted = wanted or Filter()
-    if order is None and wanted == Filter(text=wanted.text) and wanted.text.strip():
-        found = text_search.matches(db, wanted.text)
-        if found is not None:
-            return found
-    statement, values = condition(db, wanted)
+    filter = filter or Filter()
+    if order is None and filter == Filter(text=filter.text) and filter.text.strip():
+        matches = text_search.matches(db, filter.text)
+        if matches is not None:
+            return matches
+    statement, values = condition(db, filter)
     if order is None and statement == EVERY:
         return _every_id(db)
     if order is None and statement == queue.HAS_KEY:
@@ -149,41 +149,41 @@ def _every_id(db: Database) -> array[int]:
     return array("q", text_search.numbers(db, query, []))
 
 
-def first_ids(db: Database, wanted: Filter) -> array[int]:
-    """Some ids of those that match the text and everything else in `wanted`, in order.
+def first_ids(db: Database, filter: Filter) -> array[int]:
+    """Some ids of those that match the text and everything else in `filter`, in order.
 
     Usually the first ones; maybe none. Takes some hundredths of a second for any number of
     documents, unless the other conditions take longer.
     """
-    found = text_search.first_matches(db, wanted.text)
-    rest = replace(wanted, text="")
-    if rest == Filter() or not found:
-        return found
-    if wanted.ids is not None:
-        known = set(wanted.ids)
-        found = array("q", [id for id in found if id in known])
-    return ids(db, replace(rest, ids=found))
+    matches = text_search.first_matches(db, filter.text)
+    rest = replace(filter, text="")
+    if rest == Filter() or not matches:
+        return matches
+    if filter.ids is not None:
+        known = set(filter.ids)
+        matches = array("q", [id for id in matches if id in known])
+    return ids(db, replace(rest, ids=matches))
 
 
-def narrowed(wanted: Filter, before: Filter, found: Sequence[int]) -> Filter:
-    """`wanted`, restricted to what `before` has found if it can only match some of that."""
-    if len(found) > FEW or not text_search.narrows(wanted.text, before.text):
-        return wanted
-    return replace(wanted, ids=found) if replace(before, text=wanted.text) == wanted else wanted
+def narrowed(filter: Filter, before: Filter, matches: Sequence[int]) -> Filter:
+    """`filter`, restricted to what `before` has found if it can only match some of that."""
+    if len(matches) > FEW or not text_search.narrows(filter.text, before.text):
+        return filter
+    return replace(filter, ids=matches) if replace(before, text=filter.text) == filter else filter
 
 
-def count(db: Database, wanted: Filter) -> int:
+def count(db: Database, filter: Filter) -> int:
     """Number of documents that match."""
-    statement, values = condition(db, wanted)
+    statement, values = condition(db, filter)
     table = "state_key" if statement == EVERY else "document"  # the first has shorter rows
     query = f"select count(*) from {table} d where {statement}"
-    found: int = db.reader().execute(query, values).fetchone()[0]
-    return found
+    number: int = db.reader().execute(query, values).fetchone()[0]
+    return number
 
 
-def neighbour(db: Database, wanted: Filter, document_id: int, step: int) -> int | None:
+def neighbour(db: Database, filter: Filter, document_id: int, step: int) -> int | None:
     """The next (`step` 1) or previous (`step` -1) id that matches, or None."""
-    statement, values = condition(db, wanted)
+    statement, values = condition(db, filter)
     comparison, order = (">", "asc") if step > 0 else ("<", "desc")
     query = (
         f"select d.id from document d where {statement} and d.id {comparison} ? order by d.id "
@@ -193,7 +193,7 @@ def neighbour(db: Database, wanted: Filter, document_id: int, step: int) -> int 
     return row[0] if row else None
 
 
-def condition(db: Database, wanted: Filter) -> tuple[str, list[object]]:
+def condition(db: Database, filter: Filter) -> tuple[str, list[object]]:
     """The filter as an SQL condition on `document d`, and its parameters."""
     parts, values = [EVERY], list[object]()
 
@@ -201,64 +201,64 @@ def condition(db: Database, wanted: Filter) -> tuple[str, list[object]]:
         parts.append(part)
         values.extend(more)
 
-    _add_document(add, db, wanted)
-    _add_labels(add, db, wanted)
-    _add_queue(add, db, wanted)
-    if wanted.query.nodes:
-        layers = wanted.queue_layers or _layers(db, None)
-        part, more = conditions.condition(db, wanted.query, layers)
+    _add_document(add, db, filter)
+    _add_labels(add, db, filter)
+    _add_queue(add, db, filter)
+    if filter.query.nodes:
+        layers = filter.queue_layers or _layers(db, None)
+        part, more = conditions.condition(db, filter.query, layers)
         add(part, *more)
-    if wanted.ids is not None:
-        add("d.id in (select value from json_each(?))", ids_in(wanted.ids))
+    if filter.ids is not None:
+        add("d.id in (select value from json_each(?))", ids_in(filter.ids))
     return " and ".join(parts[1:] or parts), values
 
 
-def _add_document(add: queue.Add, db: Database, wanted: Filter) -> None:
+def _add_document(add: queue.Add, db: Database, filter: Filter) -> None:
     """Conditions on the text, the split and the number of texts."""
-    if wanted.text.strip():
-        few = wanted.ids is not None and len(wanted.ids) <= FEW
-        text_search.add_text(add, wanted.text, ids_in(wanted.ids or ()) if few else "")
-    if wanted.split == "none":
+    if filter.text.strip():
+        few = filter.ids is not None and len(filter.ids) <= FEW
+        text_search.add_text(add, filter.text, ids_in(filter.ids or ()) if few else "")
+    if filter.split == "none":
         add("d.split is null")
-    elif wanted.split:
-        add("d.split = ?", wanted.split)
-    if wanted.texts is not None:
+    elif filter.split:
+        add("d.split = ?", filter.split)
+    if filter.texts is not None:
         forms = {state_keys.parsed(key)[0] for key in state_keys.distinct(db)}
-        if forms != {wanted.texts}:
-            add("d.texts = ?", wanted.texts)
+        if forms != {filter.texts}:
+            add("d.texts = ?", filter.texts)
 
 
-def _add_labels(add: queue.Add, db: Database, wanted: Filter) -> None:
+def _add_labels(add: queue.Add, db: Database, filter: Filter) -> None:
     """Conditions on a label, and on the annotation or the state of a layer."""
-    if wanted.label_id is not None:
-        group = ids_in([wanted.label_id, *labels.sublabels(db, [wanted.label_id])])
+    if filter.label_id is not None:
+        group = ids_in([filter.label_id, *labels.sublabels(db, [filter.label_id])])
         in_group = "label_id in (select value from json_each(?))"
         labelled = [f"select document_id from {item} where {in_group}" for item in WITH_LABEL]
         add(f"d.id in ({' union '.join(labelled)})", *[group] * len(labelled))
-    if wanted.state:
-        layers = None if wanted.layer_id is None else [wanted.layer_id]
-        queue.add_state(add, queue.state_matches(db, wanted.state, layers))
-    elif wanted.layer_id is not None:
+    if filter.state:
+        layers = None if filter.layer_id is None else [filter.layer_id]
+        queue.add_state(add, queue.state_matches(db, filter.state, layers))
+    elif filter.layer_id is not None:
         annotated = [
             f"select document_id from {label_table} where layer_id = ?"
             for label_table in LABEL_TABLES
         ]
-        add(f"d.id in ({' union '.join(annotated)})", *[wanted.layer_id] * len(annotated))
+        add(f"d.id in ({' union '.join(annotated)})", *[filter.layer_id] * len(annotated))
 
 
-def _add_queue(add: queue.Add, db: Database, wanted: Filter) -> None:
+def _add_queue(add: queue.Add, db: Database, filter: Filter) -> None:
     """Conditions on the work state, on open suggestions, and on where documents come from."""
-    if wanted.queued:
-        queue.add_state(add, queue.state_matches(db, wanted.queued, wanted.queue_layers))
-    if wanted.suggested:
-        queue.add_suggested(add, wanted.queue_layers)
-    if wanted.sources is not None:
+    if filter.queued:
+        queue.add_state(add, queue.state_matches(db, filter.queued, filter.queue_layers))
+    if filter.suggested:
+        queue.add_suggested(add, filter.queue_layers)
+    if filter.sources is not None:
         add(
             "d.batch_source_id in (select value from json_each(?))",
-            ids_in(wanted.sources),
+            ids_in(filter.sources),
         )
-    if wanted.origin is not None:
-        queue.add_origin(add, wanted.origin)
+    if filter.origin is not None:
+        queue.add_origin(add, filter.origin)
 
 
 # ---------------------------------------------------------------- rows of a table
@@ -292,10 +292,10 @@ def rows(
     cells = columns.cells(db, document_ids, more)
     flagged, noted = _flags_and_notes(db, document_ids)
     rows = {}
-    wanted = (
+    query = (
         "select id, key, split, length from document where id in (select value from json_each(?))"
     )
-    for id, key, split, length in db.reader().execute(wanted, (ids_in(document_ids),)).fetchall():
+    for id, key, split, length in db.reader().execute(query, (ids_in(document_ids),)).fetchall():
         rows[id] = DocumentRow(
             id,
             key,
@@ -322,10 +322,10 @@ def _classes(
         f" join label b on b.id = m.label_id where m.{_THESE} and m.{_IN_LAYERS}"
         " order by m.layer_id, m.id"
     )
-    found: dict[int, list[tuple[str, str]]] = {}
+    classes: dict[int, list[tuple[str, str]]] = {}
     for id, layer, label in db.reader().execute(marks, (ids_in(ids), ids_in(layers))).fetchall():
-        found.setdefault(id, []).append((layer, label))
-    return found
+        classes.setdefault(id, []).append((layer, label))
+    return classes
 
 
 def _counts(

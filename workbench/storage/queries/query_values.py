@@ -26,11 +26,11 @@ _QUERIES = {
 def names(db: Database) -> dict[str, tuple[str, ...]]:
     """Key of the query language → names, at most `MOST`."""
     read = db.reader().execute
-    found = {}
+    names_of = {}
     for key, query in _QUERIES.items():
         rows = read(f"{query} limit {MOST}").fetchall()
-        found[key] = tuple(dict.fromkeys(name for (name,) in rows if name))
-    return found
+        names_of[key] = tuple(dict.fromkeys(name for (name,) in rows if name))
+    return names_of
 
 
 def metadata(db: Database) -> dict[str, tuple[str, ...]]:
@@ -43,9 +43,9 @@ def metadata(db: Database) -> dict[str, tuple[str, ...]]:
         f"select j.key, cast(j.atom as text), count(*) from ({some}) s, json_each(s.meta) j"
         " group by 1, 2 order by 1, 3 desc, 2"
     )
-    found: dict[str, list[str]] = {}
+    values_of: dict[str, list[str]] = {}
     for key, value, _count in rows.fetchall():
-        values = found.setdefault(key, [])
+        values = values_of.setdefault(key, [])
         if value is not None and value.strip() and len(value) <= LONGEST and len(values) < MOST:
             values.append(value)
-    return {key: tuple(values) for key, values in found.items()}
+    return {key: tuple(values) for key, values in values_of.items()}

@@ -60,11 +60,9 @@ def state_matches(db: Database, state: str, layer_ids: Sequence[int] | None) -> 
     """
     if state != TO_DO and state not in STATES:
         raise ValueError(f"unknown state {state!r}")
-    wanted = ("pending", "draft") if state == TO_DO else (state,)
+    names = ("pending", "draft") if state == TO_DO else (state,)
     texts_of, keys = state_keys.layer_texts(db, layer_ids), state_keys.distinct(db)
-    matching = [
-        key for key in keys if states.overall(state_keys.in_layers(key, texts_of)) in wanted
-    ]
+    matching = [key for key in keys if states.overall(state_keys.in_layers(key, texts_of)) in names]
     return StateMatches(matching, every=len(matching) == len(keys))
 
 
@@ -94,10 +92,10 @@ def files_of(db: Database, document_ids: Iterable[int]) -> dict[int, str]:
 
 def add_origin(add: Add, origin: Origin) -> None:
     """Add the condition that the origin made a label or an open suggestion."""
-    made = (
+    exists = (
         f"exists (select 1 from {{}} t where t.document_id = d.id and t.source_id in ({OF_ORIGIN})"
     )
-    tables = [made.format(table) for table in (*LABEL_TABLES, "suggestion")]
+    tables = [exists.format(table) for table in (*LABEL_TABLES, "suggestion")]
     add(f"({') or '.join(tables)} and t.status = 'open'))", *origin * len(tables))
 
 

@@ -90,26 +90,26 @@ def _is_word_char(char: str) -> bool:
     return unicodedata.category(char)[0] in "LNM" or unicodedata.category(char) == "Co"
 
 
-def snippet(text: str, wanted: str = "", width: int = 160) -> str:
-    """At most `width` code points on one line, around the first match of a word of `wanted`.
+def snippet(text: str, words: str = "", width: int = 160) -> str:
+    """At most `width` code points on one line, around the first match of a word of `words`.
 
     "…" marks omitted text.
     """
-    match = _first(text, wanted)
+    match = _first(text, words)
     start = match - width // 6 if match > width // 4 else 0  # visible in a narrow column, too
     line = " ".join(text[start : start + width].split())
     return ("…" if start else "") + line + ("…" if start + width < len(text) else "")
 
 
-def _first(text: str, wanted: str) -> int:
-    """Offset of the first match of a word of `wanted`, 0 if there is none.
+def _first(text: str, words: str) -> int:
+    """Offset of the first match of a word of `words`, 0 if there is none.
 
     Matches that ignore diacritics are searched for only in the first `NEAR` code points.
     """
-    matches = [find(text, word, most=1).starts for word in wanted.split()]
+    matches = [find(text, word, most=1).starts for word in words.split()]
     first = min((starts[0] for starts in matches if starts), default=None)
     if first is None and not text.isascii():
-        first = next((start for start, _end in marks(text[:NEAR], wanted)), None)
+        first = next((start for start, _end in marks(text[:NEAR], words)), None)
     return first or 0
 
 

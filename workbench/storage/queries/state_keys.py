@@ -167,11 +167,11 @@ def layer_texts(db: Database, layer_ids: Sequence[int] | None) -> dict[int, int]
     rows = db.reader().execute(
         "select id, ifnull(json_extract(options, '$.texts'), 1) from layer order by id"
     )
-    wanted = None if layer_ids is None else set(layer_ids)
-    return {id: texts for id, texts in rows.fetchall() if wanted is None or id in wanted}
+    chosen = None if layer_ids is None else set(layer_ids)
+    return {id: texts for id, texts in rows.fetchall() if chosen is None or id in chosen}
 
 
 def in_layers(key: str, texts_of: Mapping[int, int]) -> list[str]:
     """The states that a key gives in those of the layers (`layer_texts`) that apply."""
     texts, states = parsed(key)
-    return [states.get(id, "pending") for id, wanted in texts_of.items() if wanted == texts]
+    return [states.get(id, "pending") for id, number in texts_of.items() if number == texts]

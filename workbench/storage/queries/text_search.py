@@ -65,10 +65,10 @@ def matches(db: Database, text: str) -> array[int] | None:
     query = search.query(text)
     if query is None:
         return None
-    found = numbers(db, _BY_INDEX, [query])
+    document_ids = numbers(db, _BY_INDEX, [query])
     for statement in (_BY_KEY, _BY_QUESTION):
-        found += numbers(db, statement, [_pattern(text)])
-    return array("q", dict.fromkeys(sorted(found)))
+        document_ids += numbers(db, statement, [_pattern(text)])
+    return array("q", dict.fromkeys(sorted(document_ids)))
 
 
 class _Sample:
@@ -87,8 +87,8 @@ class _Sample:
         with self._lock:
             if self._index is None or rows != self._rows:
                 self._fill(rows)
-            found = "select rowid from sample where sample match ?"
-            return [place for (place,) in cast(Any, self._index).execute(found, (query,))]
+            matching = "select rowid from sample where sample match ?"
+            return [place for (place,) in cast(Any, self._index).execute(matching, (query,))]
 
     def _fill(self, rows: list[Row]) -> None:
         if self._index is not None:
@@ -133,6 +133,6 @@ def narrows(text: str, before: str) -> bool:
 def numbers(db: Database, query: str, values: list[object]) -> list[int]:
     """The column `id` of a query, as one value: a third of the time of a row for each number."""
     statement = f"select json_group_array(id) from ({query})"
-    (found,) = db.reader().execute(statement, values).fetchone()
-    result: list[int] = json.loads(found)
+    (listed,) = db.reader().execute(statement, values).fetchone()
+    result: list[int] = json.loads(listed)
     return result

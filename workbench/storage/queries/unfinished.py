@@ -21,30 +21,30 @@ def next_unlabelled(
     after_id: int | None,
     layer_ids: Sequence[int],
     *,
-    wanted: Filter | None = None,
+    filter: Filter | None = None,
 ) -> int | None:
     """Id of the next unfinished document after `after_id`.
 
-    Only documents that match the filter `wanted` and to which a layer applies. Wraps around at the
+    Only documents that match `filter` and to which a layer applies. Wraps around at the
     end; `after_id` itself comes last. None if all documents are submitted or discarded.
     """
     keys = queue.state_matches(db, TO_DO, layer_ids).keys
     after = after_id or 0
     for first, last in ((after, _LAST), (0, after)):
-        found = min(_candidates(db, keys, first, last, wanted), default=None)
-        if found is not None:
-            return found
+        next_id = min(_candidates(db, keys, first, last, filter), default=None)
+        if next_id is not None:
+            return next_id
     return None
 
 
 def _candidates(
-    db: Database, keys: Sequence[str], after: int, until: int, wanted: Filter | None
+    db: Database, keys: Sequence[str], after: int, until: int, filter: Filter | None
 ) -> Iterator[int]:
     """The first document with each of the keys, with an id in (after, until]."""
     documents, (where, values) = "", ("1", list[object]())
-    if keys and wanted is not None:
+    if keys and filter is not None:
         documents = "cross join document d on d.id = k.document_id"
-        where, values = condition(db, wanted)
+        where, values = condition(db, filter)
     statement = _FIRST.format(documents=documents, condition=where)
     for key in keys:
         row = db.reader().execute(statement, (key, after, until, *values)).fetchone()

@@ -294,14 +294,14 @@ def decided_labels(db: Database, run_id: int, document_ids: Iterable[int]) -> di
         " json_extract(payload, '$.label', '$.labels', '$.spans') else payload end"
         " from prediction where run_id = ? and document_id in (select value from json_each(?))"
     )
-    found: dict[int, Decided] = {}
+    decided: dict[int, Decided] = {}
     rows = db.reader().execute(statement, (run_id, ids_in(document_ids))).fetchall()
     for id, hashed, raw in rows:
         parts: Any = json_out(raw)
         label, several, spans = parts
         ranges = tuple((span["start"], span["end"], span["label"]) for span in spans or ())
-        found[id] = Decided(hashed, label, tuple(several or ()), ranges)
-    return found
+        decided[id] = Decided(hashed, label, tuple(several or ()), ranges)
+    return decided
 
 
 def payloads(db: Database, run_id: int, document_ids: Iterable[int]) -> dict[int, str]:

@@ -319,12 +319,12 @@ def _table(
     for column, other in (refers or {}).items():
         action = "NO ACTION" if other in _NO_ACTION else _ON_DELETE.get(column, "CASCADE")
         keys.append(ForeignKey(name, column, other, "id", on_delete=action))
-    wanted = [column for column in columns if column not in null]
+    required = [column for column in columns if column not in null]
     db.create_table(
         name,
         {"id": int, **columns},
         pk="id",
-        not_null=wanted,
+        not_null=required,
         defaults=dict(defaults or {}),
         foreign_keys=keys,
     )

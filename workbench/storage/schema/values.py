@@ -77,8 +77,8 @@ def json_out(stored: str | None) -> dict[str, Any]:
     Raises ProjectError if the value is not JSON: the file is damaged.
     """
     try:
-        found: dict[str, Any] = json.loads(stored) if stored else {}
-        return found
+        content: dict[str, Any] = json.loads(stored) if stored else {}
+        return content
     except (TypeError, ValueError, RecursionError) as error:
         raise _damaged(_("a record")) from error
 

@@ -201,12 +201,12 @@ def staged_documents(db: Database, skip: list[int]) -> list[tuple[int, int, int,
 
 def staged_texts(db: Database, seqs: Sequence[int]) -> list[list[str]]:
     """The texts of these staged documents, in this order. Requires `attached`."""
-    found: dict[int, list[str]] = {seq: [] for seq in seqs}
+    texts_of: dict[int, list[str]] = {seq: [] for seq in seqs}
     query = "select seq, content from staging.body where seq between ? and ? order by seq, rowid"
     for seq, content in db.writer.execute(query, (min(seqs), max(seqs))).fetchall():
-        if seq in found:
-            found[seq].append(text_out(content))
-    return [texts or [""] for texts in found.values()]
+        if seq in texts_of:
+            texts_of[seq].append(text_out(content))
+    return [texts or [""] for texts in texts_of.values()]
 
 
 def new_ids(db: Database, seqs: list[int]) -> dict[int, int]:

@@ -139,8 +139,8 @@ class RecordWriter:
             ]
         for table, more in document_values.rows_of(record, id, self._layers, (annotator, source)):
             rows[table] += more
-        for name, asked in record.questions.items():
-            for question in asked:
+        for name, questions in record.questions.items():
+            for question in questions:
                 rows["answer"] += answers.rows_of(
                     question, id, self._layers[name], annotator, source
                 )

@@ -164,9 +164,9 @@ class StagingWriter:
     def _values(self, seq: int, record: Record, texts: int) -> None:
         """Questions with their answers, numbers, and texts of layers."""
         rows = self._rows
-        for name, asked in record.questions.items():
+        for name, questions in record.questions.items():
             layer = self._layer(name, ANSWER, texts)
-            for question in asked:
+            for question in questions:
                 for row in rows_of(question, seq, layer, 0, 0):
                     rows["answer"].append(row[:8])
         for name, number in record.numbers.items():
@@ -322,8 +322,8 @@ class StagingWriter:
             for number, of in self._connected.items():
                 options = json_in({**self._info[number].options, SPANS: of})
                 self._conn.execute("update layer set options = ? where n = ?", (options, number))
-            for number, found in self._ranges.items():
-                options = json_in({**self._info[number].options, **Scale.covering(*found).options})
+            for number, bounds in self._ranges.items():
+                options = json_in({**self._info[number].options, **Scale.covering(*bounds).options})
                 self._conn.execute("update layer set options = ? where n = ?", (options, number))
             self._conn.execute("insert into complete values(?)", (self.documents,))
             self._conn.execute("commit")
