@@ -63,15 +63,15 @@ def _encoded(preparer: Preparer, texts: Sequence[str]) -> list[EncodedInput]:
 
 def tokens_of(preparer: Preparer, paragraphs: Sequence[str]) -> list[Tokens]:
     """The tokens of each paragraph with the numbers of their words, separated by white space."""
-    found = []
+    parts = []
     for text, encoded in zip(paragraphs, _encoded(preparer, paragraphs), strict=True):
         inside = encoded.text == 0
         starts = np.array([start for start, _end in words_of(text)], dtype=np.int64)
         offsets = encoded.offsets[inside][:, 0]
         groups = np.searchsorted(starts, offsets, side="right") - 1
         begins = _begins(starts, offsets)
-        found.append(Tokens(encoded.ids[inside], groups.astype(np.int32), begins))
-    return found
+        parts.append(Tokens(encoded.ids[inside], groups.astype(np.int32), begins))
+    return parts
 
 
 def _begins(starts: np.ndarray, offsets: np.ndarray) -> np.ndarray:
@@ -136,7 +136,7 @@ def word_count(tokens: Tokens) -> int:
 
 
 def batched(
-    texts: Texts, found: Iterable[T], batch_size: int, rng: np.random.Generator
+    texts: Texts, blocks: Iterable[T], batch_size: int, rng: np.random.Generator
 ) -> Iterator[tuple[list[T], float]]:
     """Batches of blocks (or pairs), and the fraction of the text that is done after each.
 
@@ -144,7 +144,7 @@ def batched(
     """
     waiting: list[T] = []
     done = 0.0
-    for block in found:
+    for block in blocks:
         waiting.append(block)
         if len(waiting) == AHEAD * batch_size:
             yield from _shuffled(waiting, batch_size, rng, (done, texts.progress))

@@ -212,7 +212,7 @@ def _scored(
     info: spec.ModelInfo,
     texts: Sequence[str],
     rng: np.random.Generator,
-    found: Tally,
+    tally: Tally,
     model: Mapping[str, Any],
 ) -> Generator[float, bool, str]:
     """Add the tokens to the tally. Returns the kind of perplexity, "" for no language model."""
@@ -222,11 +222,11 @@ def _scored(
         loaded = LanguageModel.load(
             info.path, device="cpu", allow_pickle=allow, weights=str(model["weights"])
         )
-        found.begin = time.process_time()
+        tally.begin = time.process_time()
         if loaded.kind == MASKED:
-            yield from _masked(loaded, order, rng, found)
+            yield from _masked(loaded, order, rng, tally)
             return PSEUDO
-        yield from _causal(loaded, order, found)
+        yield from _causal(loaded, order, tally)
         return CAUSAL
     directions = [
         literal
@@ -241,21 +241,21 @@ def _scored(
     encoder = family_of(info).load(info, options).eval()
     if not isinstance(encoder, RecurrentModel):
         return ""
-    found.begin = time.process_time()
-    yield from _recurrent(encoder, order, directions, found)
+    tally.begin = time.process_time()
+    yield from _recurrent(encoder, order, directions, tally)
     return CHARACTER if info.predicts_characters else BOTH if len(directions) > 1 else CAUSAL
 
 
 class _Reporter:
     """Reports the fraction that is done every REPORT_EVERY seconds, and hears of a stop."""
 
-    def __init__(self, found: Tally):
-        self.found, self.last = found, time.monotonic()
+    def __init__(self, tally: Tally):
+        self.tally, self.last = tally, time.monotonic()
 
     def report(self, part: float) -> Generator[float, bool, None]:
         if (now := time.monotonic()) - self.last >= REPORT_EVERY:
             self.last = now
-            self.found.stopped = bool((yield min(1.0, max(part, self.found.spent))))
+            self.tally.stopped = bool((yield min(1.0, max(part, self.tally.spent))))
 
 
 def _inputs(model: LanguageModel, texts: Sequence[str]) -> list[EncodedInput]:
@@ -264,7 +264,7 @@ def _inputs(model: LanguageModel, texts: Sequence[str]) -> list[EncodedInput]:
 
 
 def _masked(
-    model: LanguageModel, texts: Sequence[str], rng: np.random.Generator, found: Tally
+    model: LanguageModel, texts: Sequence[str], rng: np.random.Generator, tally: Tally
 ) -> Generator[float, bool, None]:
     inputs = _inputs(model, texts)
     places = [
@@ -272,10 +272,10 @@ def _masked(
         for number, input_ in enumerate(inputs)
         for at in np.flatnonzero(input_.text >= 0)
     ]
-    order, reporter = rng.permutation(len(places)), _Reporter(found)
+    order, reporter = rng.permutation(len(places)), _Reporter(tally)
     for start in range(0, len(order), GROUP):
         yield from reporter.report(start / len(order))
-        if found.done:
+        if tally.done:
             break
         chosen = [places[number] for number in order[start : start + GROUP]]
         lengths = np.array([len(inputs[number]) for number, _at in chosen])
@@ -287,17 +287,17 @@ def _masked(
                 targets.append(ids[at])
                 rows.append([*ids[:at], model.mask, *ids[at + 1 :]])
             logits = model.logits(rows, [[at] for _number, at in batch])[:, 0]  # (B, V)
-            found.add(logits, torch.tensor(targets), np.array([number for number, _at in batch]))
+            tally.add(logits, torch.tensor(targets), np.array([number for number, _at in batch]))
 
 
 def _causal(
-    model: LanguageModel, texts: Sequence[str], found: Tally
+    model: LanguageModel, texts: Sequence[str], tally: Tally
 ) -> Generator[float, bool, None]:
     """Every token but the first of a text, which has nothing before it."""
-    reporter = _Reporter(found)
+    reporter = _Reporter(tally)
     for start in range(0, len(texts), TEXTS):
         yield from reporter.report(start / len(texts))
-        if found.done:
+        if tally.done:
             break
         numbered = [*enumerate(_inputs(model, texts[start : start + TEXTS]), start)]
         lengths = np.array([len(input_) for _number, input_ in numbered])
@@ -313,33 +313,33 @@ def _causal(
             logits = model.logits([input_.ids.tolist() for input_ in batch], befores)  # (B, K, V)
             for scores, (number, input_), row in zip(logits, chosen, places, strict=True):
                 targets = torch.from_numpy(input_.ids[row].astype(np.int64))
-                found.add(scores[: len(row)], targets, np.full(len(row), number))
+                tally.add(scores[: len(row)], targets, np.full(len(row), number))
 
 
 def _recurrent(
-    encoder: RecurrentModel, texts: Sequence[str], directions: Sequence[str], found: Tally
+    encoder: RecurrentModel, texts: Sequence[str], directions: Sequence[str], tally: Tally
 ) -> Generator[float, bool, None]:
     """The mean of the directions, of as many tokens in each. Each text is a stream of its own."""
-    reporter = _Reporter(found)
+    reporter = _Reporter(tally)
     for start in range(0, len(texts), TEXTS):
         yield from reporter.report(start / len(texts))
-        if found.done:
+        if tally.done:
             break
         lines = [
             tuple(line for part in text.splitlines() if (line := part.strip()))
             for text in texts[start : start + TEXTS]
         ]
         for direction in directions:
-            found.words += sum(len(words_of(part)) for line in lines for part in line)
+            tally.words += sum(len(words_of(part)) for line in lines for part in line)
             streams = [encoder.stream(line, direction) for line in lines]
-            _streams(encoder, streams, direction, found, start)
+            _streams(encoder, streams, direction, tally, start)
 
 
 def _streams(
     encoder: RecurrentModel,
     streams: Sequence[StreamTokens],
     direction: str,
-    found: Tally,
+    tally: Tally,
     first: int,
 ) -> None:
     """Streams of any length side by side. What follows the end of one is read, but not scored.
@@ -360,7 +360,7 @@ def _streams(
         with torch.inference_mode():
             states, memory = encoder.read(part, direction, memory)
             logits = encoder.scores(states[scored], direction)  # (N, V)
-        found.add(logits, targets[:, places][scored], first + scored.nonzero()[:, 0].numpy())
+        tally.add(logits, targets[:, places][scored], first + scored.nonzero()[:, 0].numpy())
 
 
 def _stacked(arrays: Sequence[np.ndarray], length: int) -> Tensor:

@@ -36,17 +36,17 @@ def choose(
     places = np.flatnonzero(allowed)
     if not len(places):
         return chosen
-    wanted = max(1, int(rng.binomial(len(places), share)))
+    quota = max(1, int(rng.binomial(len(places), share)))
     starts = np.flatnonzero(np.diff(groups[places], prepend=groups[places[0]] - 1))
     members = np.split(places, starts[1:])
     count = 0
     for number in rng.permutation(len(members)):
         group = members[number]
-        if count and count + len(group) > wanted:
+        if count and count + len(group) > quota:
             continue
         chosen[group] = True
         count += len(group)
-        if count >= wanted:
+        if count >= quota:
             break
     return chosen
 

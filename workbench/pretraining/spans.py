@@ -51,20 +51,20 @@ def choose(
     places = np.flatnonzero(allowed)
     if not len(places):
         return []
-    wanted = max(1, int(rng.binomial(len(places), share)))
+    quota = max(1, int(rng.binomial(len(places), share)))
     starts, ends = _words(allowed, groups)
     free = np.ones(len(starts), dtype=bool)
     spans: list[Span] = []
     count = 0
-    while count < wanted and free.any():
+    while count < quota and free.any():
         first = last = int(rng.choice(np.flatnonzero(free)))
         length = int(lengths.draw(rng, 1)[0])
-        while last - first + 1 < length and ends[last] - starts[first] < wanted - count:
+        while last - first + 1 < length and ends[last] - starts[first] < quota - count:
             after = last + 1
             if after >= len(starts) or not free[after] or starts[after] != ends[last]:
                 break
             last = after
-        end = min(int(ends[last]), int(starts[first]) + wanted - count)
+        end = min(int(ends[last]), int(starts[first]) + quota - count)
         free[max(0, first - 1) : last + 2] = False
         spans.append((int(starts[first]), end))
         count += end - int(starts[first])
@@ -82,7 +82,7 @@ def _words(allowed: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 def replaced(
     ids: np.ndarray,
-    found: Sequence[Span],
+    spans: Sequence[Span],
     rates: Rates,
     *,
     mask: int,
@@ -91,7 +91,7 @@ def replaced(
 ) -> np.ndarray:
     """The input ids (T,): each span is masked, replaced by random tokens, or kept as a whole."""
     new = ids.copy()
-    for start, end in found:
+    for start, end in spans:
         draw = rng.random()
         if draw < rates.masked:
             new[start:end] = mask
@@ -100,13 +100,13 @@ def replaced(
     return new
 
 
-def boundaries(found: Sequence[Span]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def boundaries(spans: Sequence[Span]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For every token of the spans: the position before its span, after it, and its place in it.
 
     Three arrays int64 (M,), M tokens in all spans.
     """
-    sizes = [end - start for start, end in found]
-    left = np.repeat(np.array([start - 1 for start, _end in found], np.int64), sizes)
-    right = np.repeat(np.array([end for _start, end in found], np.int64), sizes)
+    sizes = [end - start for start, end in spans]
+    left = np.repeat(np.array([start - 1 for start, _end in spans], np.int64), sizes)
+    right = np.repeat(np.array([end for _start, end in spans], np.int64), sizes)
     places = [np.arange(size) for size in sizes]
     return left, right, np.concatenate(places) if places else np.zeros(0, np.int64)

@@ -118,14 +118,14 @@ def sizes(model: nn.Module) -> tuple[int, int]:
     )
 
 
-def optimizer(found: Sequence[dict[str, Any]], device: torch.device) -> torch.optim.Optimizer:
+def optimizer(groups: Sequence[dict[str, Any]], device: torch.device) -> torch.optim.Optimizer:
     """Raises SpecError if everything is frozen."""
-    if not found:
+    if not groups:
         raise SpecError(
             _("Nothing is left to train: every part of the model is frozen."),
             hint=_("Set freeze to encoder at most."),
         )
-    return torch.optim.AdamW(found, fused=device.type in ("cpu", "cuda"))
+    return torch.optim.AdamW(groups, fused=device.type in ("cpu", "cuda"))
 
 
 def apply_gradients(

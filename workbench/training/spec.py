@@ -67,8 +67,8 @@ def family_options(family: str) -> tuple[Option, ...]:
     """The settings that only models of a family have."""
     if family not in registry().ids("family"):
         return ()
-    found: tuple[Option, ...] = registry().info("family", family).options
-    return found
+    family_settings: tuple[Option, ...] = registry().info("family", family).options
+    return family_settings
 
 
 def best_by(info: TaskInfo) -> tuple[str, ...]:
@@ -79,17 +79,17 @@ def best_by(info: TaskInfo) -> tuple[str, ...]:
 
 def all_options(task: str | None = None) -> dict[Option, tuple[str, ...]]:
     """Every setting (of one task), with the tasks that have it and all its choices."""
-    found: dict[str, Option] = {}
+    by_name: dict[str, Option] = {}
     ids: dict[str, dict[str, None]] = {}
     own = [option for info in registry().infos("family") for option in info.options]
     for info in [tasks.info(task)] if task else tasks.all_tasks():
         for method in methods.all_methods():
             for option in (*options(info.id, method.id), *own):
-                before = found.get(option.name, option)
+                before = by_name.get(option.name, option)
                 choices = tuple(dict.fromkeys((*before.choices, *option.choices)))
-                found[option.name] = replace(before, choices=choices)
+                by_name[option.name] = replace(before, choices=choices)
                 ids.setdefault(option.name, {})[info.id] = None
-    return {option: tuple(ids[name]) for name, option in found.items()}
+    return {option: tuple(ids[name]) for name, option in by_name.items()}
 
 
 def parse_settings(
@@ -140,12 +140,12 @@ def _has(options: Iterable[Option], name: str) -> bool:
 def conflict(task: str, settings: Mapping[str, object]) -> tuple[str, str] | None:
     """(name, reason) of a parsed setting that conflicts with others; None if there is none."""
     method = str(settings.get("method", methods.DEFAULT))
-    given = {**defaults(task, method), **settings}
+    values = {**defaults(task, method), **settings}
     info = tasks.info(task)
-    form = given.get(info.new_units, tasks.PLAIN)
-    if form != tasks.PLAIN and not _trains_embeddings(method, given):
+    form = values.get(info.new_units, tasks.PLAIN)
+    if form != tasks.PLAIN and not _trains_embeddings(method, values):
         return info.new_units, _("The method does not train the embeddings of new tokens.")
-    return info.conflict(given)
+    return info.conflict(values)
 
 
 def _trains_embeddings(method: str, options: Mapping[str, Any]) -> bool:
@@ -176,8 +176,8 @@ class TrainSpec:
     family: str = ""
 
     def __post_init__(self) -> None:
-        given = parse_settings(self.task, self.options, self.family)
-        object.__setattr__(self, "options", given)
+        parsed = parse_settings(self.task, self.options, self.family)
+        object.__setattr__(self, "options", parsed)
         is_int = isinstance(self.seed, int) and not isinstance(self.seed, bool)
         if not is_int or not 0 <= self.seed <= MAX_SEED:
             raise SpecError(
@@ -186,8 +186,8 @@ class TrainSpec:
                 ),
                 hint=_("Runs with equal seeds and settings give equal results."),
             )
-        if found := conflict(self.task, self.options):
-            name, why = found
+        if problem := conflict(self.task, self.options):
+            name, why = problem
             raise SpecError(
                 _("{name} is {value!r}, which conflicts with another setting. {why}").format(
                     name=name, value=self.option(name), why=why
@@ -243,12 +243,12 @@ class TrainSpec:
 
         Raises SpecError for a bad value, KeyError for a missing one.
         """
-        given = {name: raw[name] for name in _FIELDS if name in raw}
+        fields = {name: raw[name] for name in _FIELDS if name in raw}
         saved = raw.get("options", {})
-        found = options(raw["task"], saved.get("method"), str(raw.get("family", "")))
-        known = {option.name for option in found}
-        kept = {name: value for name, value in saved.items() if name in known}
-        return cls(**given, options=kept)
+        declared = options(raw["task"], saved.get("method"), str(raw.get("family", "")))
+        known = {option.name for option in declared}
+        stored = {name: value for name, value in saved.items() if name in known}
+        return cls(**fields, options=stored)
 
 
 _FIELDS = (

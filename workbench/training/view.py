@@ -71,22 +71,22 @@ def _row(
     encoder: Encoder,
     position: int,
     names: Sequence[str],
-    wanted: frozenset[str],
+    averaged: frozenset[str],
 ) -> dict[str, Any]:
-    """wanted: names of the targets that a loss is averaged over."""
+    """averaged: names of the targets that a loss is averaged over."""
     encoded = features.prepared.inputs[position]
     document = features.prepared.documents[int(features.prepared.owner[position])]
     targets: list[str | None] = [None] * len(encoded)
     notes = {}
     for name, rows in features.targets.items():
         value = rows[position]
-        if name in wanted and value.shape == (len(encoded),) and value.dtype == np.int64:
+        if name in averaged and value.shape == (len(encoded),) and value.dtype == np.int64:
             targets = [None if item == IGNORED else names[item] for item in value.tolist()]
-        elif name in wanted and value.shape == (len(names),) and value.dtype == np.int64:
+        elif name in averaged and value.shape == (len(names),) and value.dtype == np.int64:
             for output, at in zip(names, value.tolist(), strict=True):
                 if at != IGNORED:  # the positions of the outputs
                     targets[at] = f"{targets[at]}, {output}" if targets[at] else output
-        elif name not in wanted and value.dtype == np.int64:
+        elif name not in averaged and value.dtype == np.int64:
             continue  # numbers that only group inputs
         elif (message := _describe(value, names)) is not None:
             notes[name] = message

@@ -111,7 +111,7 @@ class RecurrentLm(Objective):
                 self._regularize(losses, states, dropped)
         return losses
 
-    def _regularize(self, found: dict[str, Loss], states: Tensor, dropped: Tensor) -> None:
+    def _regularize(self, losses: dict[str, Loss], states: Tensor, dropped: Tensor) -> None:
         """Add activation regularization to the losses; for two directions the sum of both."""
         alpha, beta = (
             usual if (setting := self.options.get(name)) is None else float(setting)
@@ -121,8 +121,8 @@ class RecurrentLm(Objective):
         for name, (strength, values) in means.items():
             if strength and values.numel():
                 total = strength * values.float().square().mean()
-                before = found[name].total if name in found else 0.0
-                found[name] = Loss(total + before, torch.ones((), device=total.device))
+                before = losses[name].total if name in losses else 0.0
+                losses[name] = Loss(total + before, torch.ones((), device=total.device))
 
 
 def _detached(memory: Any) -> Any:

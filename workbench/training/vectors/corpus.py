@@ -50,11 +50,11 @@ class Corpus:
         words = (text[start:end] for start, end in self.segmenter.words(text))
         return ["_".join(word.split()) for word in words]
 
-    def _add(self, found: Sequence[str], out: IO[str]) -> None:
-        self.vocabulary.add(found)
-        self.total += len(found)
-        for start in range(0, len(found), LONGEST):
-            out.write(" ".join(found[start : start + LONGEST]) + "\n")
+    def _add(self, words: Sequence[str], out: IO[str]) -> None:
+        self.vocabulary.add(words)
+        self.total += len(words)
+        for start in range(0, len(words), LONGEST):
+            out.write(" ".join(words[start : start + LONGEST]) + "\n")
 
     def frequent(self, least: int, most: int) -> dict[str, int]:
         """Up to `most` words with at least `least` occurrences and their counts, most frequent

@@ -138,9 +138,9 @@ def options(method: str) -> tuple[Option, ...]:
     return (*_GENERAL, segmenter, *own[method])
 
 
-def settings(method: str, given: Mapping[str, Any]) -> dict[str, Any]:
+def settings(method: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
     """Every setting of the method with its value. Raises SpecError naming a wrong one."""
-    return complete(options(method), given, owner=method)
+    return complete(options(method), chosen, owner=method)
 
 
 def check_output(method: str, out: Path) -> None:

@@ -70,11 +70,11 @@ class Denoising(Objective):
         rows, targets = [], []
         for tokens in batch:
             inside = slice(len(self.frame.before), len(tokens) - len(self.frame.after))
-            given, wanted = self.changed(tokens.ids[inside])
-            rows.append(np.concatenate([self.frame.before, given, self.frame.after]))
+            changed_ids, expected = self.changed(tokens.ids[inside])
+            rows.append(np.concatenate([self.frame.before, changed_ids, self.frame.after]))
             whole = self.kind == SENTINELS
             before = self.frame.before[:0] if whole else self.frame.before
-            targets.append(np.concatenate([before, wanted, self.frame.after]))
+            targets.append(np.concatenate([before, expected, self.frame.after]))
         fill = self.encoder.preparer.fill.get("input_ids", 0)
         inputs = blocks.arrays(rows, self.encoder.input_names, fill)
         labels = pad([row.astype(np.int64) for row in targets], IGNORED)

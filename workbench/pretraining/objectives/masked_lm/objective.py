@@ -96,13 +96,13 @@ class MaskedLm(Objective):
         arrays = (batch.inputs["input_ids"], batch.inputs[MASK])
         targets = (batch.targets["positions"], batch.targets["labels"])
         for ids, mask, places, labels in zip(*arrays, *targets, strict=True):
-            wanted = {
+            target_of = {
                 int(place): int(label)
                 for place, label in zip(places, labels, strict=True)
                 if label != IGNORED
             }
             tokens = tuple(
-                self._shown(int(id), wanted.get(place))
+                self._shown(int(id), target_of.get(place))
                 for place, id in enumerate(ids[: int(mask.sum())])
             )
             original = tuple(
@@ -111,11 +111,11 @@ class MaskedLm(Objective):
             rows.append(ShownRow(tokens, original))
         return rows
 
-    def _shown(self, id: int, wanted: int | None) -> ShownToken:
-        if wanted is None:
+    def _shown(self, id: int, target: int | None) -> ShownToken:
+        if target is None:
             return ShownToken(self.tokenizer.piece(id))
-        what = "masked" if id == self.mask else "kept" if id == wanted else "random"
-        return ShownToken(self.tokenizer.piece(id), self.tokenizer.piece(wanted), what)
+        what = "masked" if id == self.mask else "kept" if id == target else "random"
+        return ShownToken(self.tokenizer.piece(id), self.tokenizer.piece(target), what)
 
     def losses(
         self, inputs: Mapping[str, Tensor], targets: Mapping[str, Tensor]

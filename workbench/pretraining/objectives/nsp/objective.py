@@ -43,12 +43,12 @@ class NextSentence(MaskedLm):
     def paired(self, batch: Sequence[Pair], frame: PairFrame, done: float) -> TextBatch:
         """As `masked`, with "next" (B,): 0 the text that follows, 1 a random segment."""
         rows = [frame.around(pair) for pair in batch]
-        found = self.masked([tokens for tokens, _types in rows], done)
+        masked = self.masked([tokens for tokens, _types in rows], done)
         for number, (_tokens, types) in enumerate(rows):
-            if TYPES in found.inputs:
-                found.inputs[TYPES][number, : len(types)] = types
-        found.targets["next"] = np.array([not pair.is_next for pair in batch], np.int64)
-        return found
+            if TYPES in masked.inputs:
+                masked.inputs[TYPES][number, : len(types)] = types
+        masked.targets["next"] = np.array([not pair.is_next for pair in batch], np.int64)
+        return masked
 
     def shown(self, batch: TextBatch) -> list[ShownRow]:
         names = ("next", "random")

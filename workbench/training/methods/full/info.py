@@ -143,14 +143,14 @@ class FullInfo(MethodInfo):
 
     def forecast(self, model: ModelInfo, options: Mapping[str, Any]) -> Forecast:
         """Assumes equally large layers and counts all other weights as embeddings."""
-        kept = frozen_layers(str(options.get("freeze", "none")))
-        if kept == "none" or not model.layers:
+        freeze = frozen_layers(str(options.get("freeze", "none")))
+        if freeze == "none" or not model.layers:
             return Forecast(model.parameters, model.parameters)
-        if kept == "encoder":
+        if freeze == "encoder":
             return Forecast(0, model.parameters)
         embeddings = min(model.parameters, model.vocabulary * model.width)
         layer = (model.parameters - embeddings) // model.layers
-        frozen = embeddings + (min(kept, model.layers) if isinstance(kept, int) else 0) * layer
+        frozen = embeddings + (min(freeze, model.layers) if isinstance(freeze, int) else 0) * layer
         return Forecast(model.parameters - frozen, model.parameters)
 
 

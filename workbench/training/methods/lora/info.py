@@ -28,11 +28,11 @@ def targets(chosen: str | None, model: ModelInfo) -> tuple[str, ...]:
     return tuple(part.strip() for part in chosen.split(","))
 
 
-def is_target(name: str, wanted: tuple[str, ...]) -> bool:
+def is_target(name: str, targets: tuple[str, ...]) -> bool:
     """Whether a module with this full name is adapted, if it is linear."""
-    if wanted == (ALL_LINEAR,):
+    if targets == (ALL_LINEAR,):
         return _IN_LAYER.search(name) is not None
-    return any(name == text or name.endswith(f".{text}") for text in wanted)
+    return any(name == text or name.endswith(f".{text}") for text in targets)
 
 
 def check_targets(chosen: str) -> None:
