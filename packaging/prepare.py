@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 STAMP = VENV / "glossbench-setup"
-LEAST = (3, 11)
+MIN_PYTHON = (3, 11)
 TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
 TORCH_SIZE = "about 3 GB to download and 7 GB on disk"
 TORCH_SMALL_SIZE = "about 0.2 GB to download"
@@ -64,7 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
         "--torch", choices=("cpu", "cuda"), help="which PyTorch; without it, what pip finds first"
     )
     chosen = parser.parse_args(arguments)
-    if sys.version_info < LEAST:
+    if sys.version_info < MIN_PYTHON:
         return _refuse(
             f"Python {sys.version.split()[0]} is too old: Glossbench needs 3.11 or later.",
             "Name another one: make setup PYTHON=python3.12",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bag_of_embeddings.preparer import Words
 
 WEIGHTS, WORDS = "embeddings.safetensors", "words.json"  # of a trained model's folder
-LONGEST = 10_000  # maximum words; a mean has no limit of its own
+MAX_WORDS = 10_000  # maximum words; a mean has no limit of its own
 LEARNING_RATE = 0.02  # averaged vectors need a much higher rate than transformers
 
 
@@ -46,7 +46,7 @@ class GloveInfo(FamilyInfo):
             layers=0,
             width=width,
             vocabulary=words,
-            max_length=LONGEST,
+            max_length=MAX_WORDS,
             gives=("states",),
             dtype="float32",
             problems=tuple(problems),

@@ -11,7 +11,7 @@ from workbench.inspection.base import words_of
 from workbench.inspection.subject import Subject
 from workbench.text.document import Document
 
-LONGEST = 100_000  # maximum subwords of a word, so that none is truncated
+MAX_SUBWORDS = 100_000  # maximum subwords of a word, so that none is truncated
 
 
 class FertilityInspector:
@@ -52,7 +52,7 @@ class FertilityInspector:
 def _subwords(subject: Subject, words: Sequence[str]) -> dict[str, int]:
     """Number of subwords of each word after a space."""
     documents = [Document("", (("text", f"a {word}"),)) for word in words]
-    prepared = subject.preparer.whole(documents, LONGEST)
+    prepared = subject.preparer.whole(documents, MAX_SUBWORDS)
     return {
         word: max(1, int(((item.text == 0) & (item.offsets[:, 1] > 2)).sum()))
         for word, item in zip(words, prepared.inputs, strict=True)

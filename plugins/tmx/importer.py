@@ -27,7 +27,7 @@ from workbench.text.dataset import Record
 from workbench.text.document import TEXT, TEXT_B, Document
 
 CODES = {"bpt", "ept", "it", "ph", "ut"}  # inline codes: their content is not text
-MOST = 10_000_000  # maximum characters of one unit
+MAX_CHARACTERS = 10_000_000  # maximum characters of one unit
 
 
 class TmxImporter:
@@ -158,7 +158,7 @@ class _Reader:
 
     def _close(self, name: str) -> None:
         if name == "seg" and self._unit is not None and self._text is not None:
-            text = " ".join("".join(self._text)[:MOST].split())
+            text = " ".join("".join(self._text)[:MAX_CHARACTERS].split())
             self._unit.variants.append((self._language, text))
             self._text = None
         elif name == "tu" and self._unit is not None:

@@ -11,7 +11,7 @@ from workbench.base import paths
 from workbench.models.generate import LanguageModel
 from workbench.operations.models import lm_evaluation
 from workbench.pretraining import fit as fits_of
-from workbench.pretraining.fit import LEAST, Tally, run
+from workbench.pretraining.fit import MIN_SCORED_TOKENS, Tally, run
 from workbench.pretraining.results import ModelFit
 from workbench.text.segment import words
 
@@ -117,7 +117,7 @@ def test_no_more_is_scored_than_the_mean_needs(tmp_path):
     texts = TEXTS * 100
     (fit,), _seen = measured(tmp_path, DATA / "char_lm" / "forward.pt", texts=texts)
 
-    assert LEAST <= fit.scored < sum(map(len, texts)) / 2
+    assert MIN_SCORED_TOKENS <= fit.scored < sum(map(len, texts)) / 2
 
 
 def test_all_units_are_scored_if_no_error_is_small_enough(tmp_path):

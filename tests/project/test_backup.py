@@ -135,14 +135,14 @@ def test_a_log_of_the_replaced_file_is_not_applied_to_the_restored_one(path, tmp
 
 def test_many_documents_are_deleted_only_after_a_backup(path):
     with closing(Project.open(path)) as project:
-        ids = add_documents(project, backup.MANY + 1, start=3)
+        ids = add_documents(project, backup.LARGE_CHANGE + 1, start=3)
         corpus.delete_documents(project, ids[:1])
         assert backup.versions(path) == ()
         corpus.delete_documents(project, ids)
         (version,) = backup.versions(path)
 
     assert version.automatic and version.reason == "before-delete"
-    assert len(keys(version.path)) == backup.MANY + 3
+    assert len(keys(version.path)) == backup.LARGE_CHANGE + 3
 
 
 def test_only_the_newest_automatic_backups_are_kept(path, monkeypatch):
@@ -218,7 +218,7 @@ def many(project):
 
 def _labelled():
     marks, spans = {"topic": ("news",)}, {"names": (Span(0, 3, "PER"),)}
-    for number in range(backup.MANY + 1):
+    for number in range(backup.LARGE_CHANGE + 1):
         yield Record(Document(f"m{number}", (("text", f"Ada {number}"),)), {}, marks, spans)
 
 

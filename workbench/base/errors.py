@@ -4,7 +4,7 @@ import errno
 
 from workbench.base.i18n import _
 
-LONGEST = 2000  # characters of a message
+MAX_LENGTH = 2000  # characters of a message
 STOPS = ("", ".", ":", "!", "?", "…", "。", "؟", "।")  # ends of a message, before its hint
 
 
@@ -27,7 +27,11 @@ class WorkbenchError(Exception):
 
 def _short(text: str) -> str:
     """The text shortened in the middle for display, as a quoted value may have any length."""
-    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
+    return (
+        text
+        if len(text) <= MAX_LENGTH
+        else f"{text[: MAX_LENGTH // 2]} … {text[-MAX_LENGTH // 2 :]}"
+    )
 
 
 class ImportFailed(WorkbenchError):

@@ -13,7 +13,11 @@ import math
 USUAL_WIDTH = 384
 TEXTS = 1e-4  # classes and numbers of whole texts
 WORDS = 3e-4  # tags, spans and answers: a target for every word
-HIGHEST, HIGHEST_WIDE, WIDE = 3e-4, 2e-4, 512  # however many the labels; of models over WIDE
+MAX_RATE, MAX_RATE_WIDE, WIDE_MODEL = (
+    3e-4,
+    2e-4,
+    512,
+)  # however many the labels; of models over WIDE
 LONG_RUN = 500  # steps from which half the rate is enough
 
 # ---------------------------------------------------------------- methods
@@ -56,7 +60,7 @@ def fine_tuning(
     """
     if model or method:
         return model or method
-    highest = HIGHEST if width <= WIDE else HIGHEST_WIDE
+    highest = MAX_RATE if width <= WIDE_MODEL else MAX_RATE_WIDE
     rate = max(task, min(task * bits(labels) / 2, highest))
     if steps >= LONG_RUN and rate == task:
         rate /= 2

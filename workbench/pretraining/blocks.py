@@ -15,7 +15,7 @@ from workbench.text.segment import words as words_of
 
 T = TypeVar("T")
 AHEAD = 64  # batches of blocks that are shuffled together
-LONGEST = 1_000_000  # tokens per paragraph
+MAX_TOKENS = 1_000_000  # tokens per paragraph
 SEPARATOR = -1  # word number of tokens between documents
 
 
@@ -58,7 +58,7 @@ class Frame:
 
 def _encoded(preparer: Preparer, texts: Sequence[str]) -> list[EncodedInput]:
     inputs = [documents.Document(str(n), (("text", text),)) for n, text in enumerate(texts)]
-    return preparer.whole(inputs, LONGEST).inputs
+    return preparer.whole(inputs, MAX_TOKENS).inputs
 
 
 def tokens_of(preparer: Preparer, paragraphs: Sequence[str]) -> list[Tokens]:

@@ -36,12 +36,15 @@ from workbench.runtime.vocabularies.measures import measure
 from workbench.text.language import language_of
 from workbench.text.segment import words as words_of
 
-LONGEST = 256  # tokens of a text that are scored
+MAX_SCORED_TOKENS = 256  # tokens of a text that are scored
 BATCH_TOKENS = 2048
 GROUP, TEXTS = 64, 16  # masked tokens, texts of the others that are sorted by length together
 CHUNK = 256  # tokens that a recurrent model reads at once
 REPORT_EVERY = 0.5  # seconds
-LEAST, ERROR = 500, 0.08  # tokens; standard error of the mean at which no more are scored
+MIN_SCORED_TOKENS, TARGET_STANDARD_ERROR = (
+    500,
+    0.08,
+)  # tokens; standard error of the mean at which no more are scored
 T = TypeVar("T")
 
 
@@ -56,7 +59,7 @@ class Tally:
     """
 
     seconds: float = 0.0
-    error: float = ERROR
+    error: float = TARGET_STANDARD_ERROR
     begin: float = field(default_factory=time.process_time)
     stopped: bool = False
     total: float = 0.0
@@ -99,7 +102,7 @@ class Tally:
             return False
         mean = self.total / self.count
         variance = max(0.0, self.squares / self.count - mean**2)
-        exact = self.count >= LEAST and variance <= self.error**2 * self.count
+        exact = self.count >= MIN_SCORED_TOKENS and variance <= self.error**2 * self.count
         return (bool(self.error) and exact) or self.spent >= 1
 
     @property
@@ -165,7 +168,7 @@ def _measured(
         words = measure(preparer, texts)
         rng = np.random.default_rng(params["seed"])
         chosen = {**model, "weights": params.get("weights", "fp32")}
-        scored = Tally(params["seconds"], params.get("error", ERROR))
+        scored = Tally(params["seconds"], params.get("error", TARGET_STANDARD_ERROR))
         kind = yield from _scored(info, texts, rng, scored, chosen)
     except WorkbenchError as error:
         return ModelFit(info.name, info.architecture, problem=str(error))
@@ -259,7 +262,7 @@ class _Reporter:
 
 
 def _inputs(model: LanguageModel, texts: Sequence[str]) -> list[EncodedInput]:
-    longest = min(model.max_length, LONGEST)
+    longest = min(model.max_length, MAX_SCORED_TOKENS)
     return [windows[0] for windows in model.tokenizer.whole([(text,) for text in texts], longest)]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
-from workbench.pretraining.blocks import LONGEST, SEPARATOR, Tokens, tokens_of
+from workbench.pretraining.blocks import MAX_TOKENS, SEPARATOR, Tokens, tokens_of
 from workbench.pretraining.texts import Document
 from workbench.runtime.inputs import Preparer
 from workbench.text import document as documents
@@ -45,7 +45,7 @@ class PairFrame:
     @classmethod
     def of(cls, preparer: Preparer) -> PairFrame:
         texts = (("text", "a"), ("text_b", "a"))
-        encoded = preparer.whole([documents.Document("1", texts)], LONGEST, texts=2).inputs[0]
+        encoded = preparer.whole([documents.Document("1", texts)], MAX_TOKENS, texts=2).inputs[0]
         first, second = (np.flatnonzero(encoded.text == number) for number in (0, 1))
         ids, ends = encoded.ids, (first[0], first[-1] + 1, second[0], second[-1] + 1)
         types = encoded.arrays.get("token_type_ids", np.zeros(len(ids), np.int64))

@@ -23,7 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 LATEST = "latest"
-MANY = 100  # documents changed at once: above this, the project is backed up before
+LARGE_CHANGE = 100  # documents changed at once: above this, the project is backed up before
 
 
 def save_copy(project: Project, target: Path, *, watch: Watch = QUIET) -> Path:
@@ -84,7 +84,7 @@ def before(
     `reason`: DELETE, RELABEL or REVERT. Returns None for fewer documents, and within an edit, which
     was preceded by a backup if it needs one. Raises ProjectError if the copy cannot be written.
     """
-    if documents <= MANY or project.db.in_transaction:
+    if documents <= LARGE_CHANGE or project.db.in_transaction:
         return None
     project.db.require_place()
     return backup.save(project.db.reader(), project.path, reason, watch=watch)

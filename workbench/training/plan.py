@@ -14,7 +14,7 @@ from workbench.training.methods import spec as methods
 from workbench.training.spec import TrainSpec
 
 EVALUATIONS = 10
-LONGEST = 512  # tokens of an input, if neither the settings nor the model say less
+DEFAULT_MAX_LENGTH = 512  # tokens of an input, if neither the settings nor the model say less
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def plan(
 
 def input_length(chosen: int | None, model_length: int) -> int:
     """The most tokens of an input; model_length: that of the model, 0 if it has no limit."""
-    return min(chosen or LONGEST, model_length or LONGEST)
+    return min(chosen or DEFAULT_MAX_LENGTH, model_length or DEFAULT_MAX_LENGTH)
 
 
 def _per_epoch(items: int, batch: int, accumulation: int) -> int:

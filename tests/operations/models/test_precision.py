@@ -44,7 +44,7 @@ def test_settings_that_cannot_be_written_do_not_end_the_job(inline_jobs):
 
 
 def test_only_so_many_measurements_are_kept(inline_jobs, monkeypatch):
-    monkeypatch.setattr(precision, "MOST", 2)
+    monkeypatch.setattr(precision, "MAX_TRIALS", 2)
     precision.remember(inline_jobs, settings.load)
 
     for number in range(4):

@@ -18,7 +18,7 @@ from workbench.text.spans import Span
 @pytest.fixture
 def filled(project, monkeypatch):
     monkeypatch.setattr(deletion, "CHUNK", 3)
-    monkeypatch.setattr(search, "MANY", 3)  # the texts of an undone deletion
+    monkeypatch.setattr(search, "LARGE_BATCH_TEXTS", 3)  # the texts of an undone deletion
     layer = schema.add_layer(project, "names", "span", labels=["A"])
     schema.add_layer(project, "topic", "class", labels=["x"])
     with project.edit("Import", bulk=True):

@@ -88,7 +88,7 @@ def test_records_come_into_the_project_as_they_were_and_undo_takes_them_back(pro
 
 
 def test_many_texts_are_indexed_like_texts_added_one_by_one(project, staged, monkeypatch):
-    monkeypatch.setattr(search, "MANY", 2)
+    monkeypatch.setattr(search, "LARGE_BATCH_TEXTS", 2)
     monkeypatch.setattr(search, "CHUNK_TEXTS", 2)
 
     take(project, staged(*(record(f"tram {number} \u6771") for number in range(5))))

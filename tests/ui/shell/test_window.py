@@ -281,7 +281,7 @@ def test_a_large_step_is_undone_off_the_main_thread(app, project_file, qtbot, mo
 
     app.open_project(project_file, page="results")
     labels.add_layer(app.project, "topic", "class")
-    monkeypatch.setattr(undo_steps, "LARGE", 0)
+    monkeypatch.setattr(undo_steps, "LARGE_STEP_ROWS", 0)
 
     app.undo()
     qtbot.waitUntil(lambda: app.window.note_line.text() == "Undone: Add layer topic")

@@ -67,7 +67,7 @@ def test_the_numbers_have_columns_that_are_hidden_for_lack_of_room(qtbot, tmp_pa
 
 
 def test_a_picture_that_would_be_too_high_ends_with_a_note(table, tmp_path, monkeypatch):
-    monkeypatch.setattr(whole_module, "MOST", 600)
+    monkeypatch.setattr(whole_module, "MAX_PICTURE_SIDE", 600)
 
     table.save_picture(tmp_path / "a.svg")
 

@@ -120,7 +120,7 @@ def _show_pair(found: Comparison, pair: Pair) -> None:
 
 
 def _show_parts(title: str, rows: tuple[PartDifference, ...]) -> None:
-    from workbench.operations.evaluation.slices import LEAST
+    from workbench.operations.evaluation.slices import MIN_EXAMPLES
 
     if not rows:
         return
@@ -129,7 +129,7 @@ def _show_parts(title: str, rows: tuple[PartDifference, ...]) -> None:
         (*heads, _("p, Holm")),
         [
             [row.name, row.n, row.first, row.second, row.difference.value]
-            + ([row.difference.low, row.difference.high] if row.n >= LEAST else [None, None])
+            + ([row.difference.low, row.difference.high] if row.n >= MIN_EXAMPLES else [None, None])
             + [_p(row.holm)]
             for row in rows[:SHOWN]
         ],

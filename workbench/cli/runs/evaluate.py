@@ -184,7 +184,7 @@ def _show_quality(found: dict[str, Any]) -> None:
 
 
 def _warn_of_slices(found: dict[str, Any] | None) -> None:
-    from workbench.operations.evaluation.slices import LEAST
+    from workbench.operations.evaluation.slices import MIN_EXAMPLES
 
     for item in found["left_out"] if found is not None else ():
         message = ngettext(
@@ -194,7 +194,7 @@ def _warn_of_slices(found: dict[str, Any] | None) -> None:
             "all.",
             item["n"],
         )
-        note(message.format(**item, least=LEAST))
+        note(message.format(**item, least=MIN_EXAMPLES))
 
 
 def _interval(found: list[float] | None) -> str:

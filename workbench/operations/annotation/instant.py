@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from workbench.text.dataset import Record
 
 TARGET = "workbench.active.instant:serve"
-LEAST = 10  # labelled documents, as `active.instant` asks
+MIN_LABELLED_DOCUMENTS = 10  # labelled documents, as `active.instant` asks
 # Its matrices are small: on a busy machine, threads that wait for each other took 20 times the
 # processor time of one.
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
 
 NEW, LABELLED, SUGGESTED, OVERLAPS = "new", "labelled", "suggested", "overlaps"
-MOST = 100_000  # occurrences that are listed
-LONGEST = 1000  # code points of the text that is searched for
+MAX_OCCURRENCES = 100_000  # occurrences that are listed
+MAX_QUERY_LENGTH = 1000  # code points of the text that is searched for
 AROUND = 60  # code points shown on each side
 SHARE = 500  # documents between two reports of progress
 RULE, REF = "rule", "occurrences:"  # kind and start of `source.ref`; the text follows
@@ -74,7 +74,7 @@ class Occurrence:
 
 @dataclass(frozen=True)
 class Occurrences:
-    """`cut`: there are more than the `MOST` that are listed."""
+    """`cut`: there are more than the `MAX_OCCURRENCES` that are listed."""
 
     rows: tuple[Occurrence, ...] = ()
     cut: bool = False
@@ -113,12 +113,12 @@ def find_occurrences(project: Project, wanted: Wanted, *, watch: Watch = QUIET) 
     rows: list[Occurrence] = []
     for chunk in watch.over(ids, SHARE):
         contents = places.contents(project.db, chunk)
-        occurrences = list(_in_texts(contents, wanted, MOST - len(rows) + 1))
+        occurrences = list(_in_texts(contents, wanted, MAX_OCCURRENCES - len(rows) + 1))
         if layer.traits.editor == TOKENS and occurrences:
             occurrences = list(_tokens(project, contents, occurrences))
         rows += _with_status(project, layer, wanted.label_id, occurrences) if occurrences else ()
-        if len(rows) > MOST:
-            return Occurrences(tuple(rows[:MOST]), cut=True)
+        if len(rows) > MAX_OCCURRENCES:
+            return Occurrences(tuple(rows[:MAX_OCCURRENCES]), cut=True)
     return Occurrences(tuple(rows))
 
 
@@ -127,9 +127,9 @@ def _check_text(text: str) -> None:
         raise SpecError(
             _("There is no text to search for."), hint=_("Select a word or a phrase first.")
         )
-    if len(text) > LONGEST:
+    if len(text) > MAX_QUERY_LENGTH:
         message = _("The text is too long to search for: {n:,} of at most {most:,} characters.")
-        raise SpecError(message.format(n=len(text), most=LONGEST))
+        raise SpecError(message.format(n=len(text), most=MAX_QUERY_LENGTH))
 
 
 def _in_texts(contents: Sequence[Content], search: Wanted, most: int) -> Iterator[Occurrence]:

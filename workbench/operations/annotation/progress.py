@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 BREAK = 300.0  # seconds; longer pauses between two documents are not counted
 WINDOW = timedelta(hours=12)  # what is looked back on
-LEAST = 3  # documents with a measured time
+MIN_TIMED_DOCUMENTS = 3  # documents with a measured time
 TOGETHER = 2  # documents finished in one second; more are a bulk act or an import
 
 
@@ -68,7 +68,7 @@ def pace(times: Sequence[float]) -> tuple[float | None, int]:
     since the one before; it is left out if that is longer than `BREAK`.
     """
     spent = [later - earlier for earlier, later in pairwise(times) if later - earlier <= BREAK]
-    if len(spent) < LEAST or sum(spent) <= 0:
+    if len(spent) < MIN_TIMED_DOCUMENTS or sum(spent) <= 0:
         return None, len(spent)
     return 3600 * len(spent) / sum(spent), len(spent)
 

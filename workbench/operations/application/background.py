@@ -12,7 +12,7 @@ from workbench.base.errors import WorkbenchError
 if TYPE_CHECKING:
     from workbench.project.project import Project
 
-LARGE = 8_000_000  # bytes
+LARGE_PROJECT_BYTES = 8_000_000  # bytes
 
 Done = Callable[[Any, "Exception | None"], None]
 Background = Callable[[Callable[[], Any], Done], None]
@@ -26,7 +26,7 @@ def is_large(project: Project) -> bool:
 
     Decided by the size of the project file.
     """
-    return project.path.stat().st_size > LARGE
+    return project.path.stat().st_size > LARGE_PROJECT_BYTES
 
 
 def here(work: Callable[[], Any], done: Done) -> None:

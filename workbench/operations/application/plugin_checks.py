@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from workbench.jobs.queue import Job
 
 TARGET = "workbench.operations.application.plugin_checks:check_job"
-LONGEST = 120.0  # seconds for the import of one contribution, large libraries included
+IMPORT_TIMEOUT = 120.0  # seconds for the import of one contribution, large libraries included
 CHECKED = "checked"  # kind of the event after each contribution
 HEAVY = ("torch", "transformers", "onnxruntime", "sklearn", "scipy")
 # Kind of contribution → attributes that its object must have.
@@ -291,7 +291,7 @@ def check_spec(plugin: Plugin) -> JobSpec:
     """The job that checks the plugin in a worker; its events are those of `check_job`."""
     title = _("Check plugin {name}").format(name=plugin.name)
     params = {"folder": str(plugin.folder), "package": plugin.package}
-    return JobSpec(TARGET, params, device="", title=title, silent=LONGEST)
+    return JobSpec(TARGET, params, device="", title=title, silent=IMPORT_TIMEOUT)
 
 
 def check_job(

@@ -225,8 +225,8 @@ def delete_documents(
 ) -> int:
     """Delete documents with their labels. Returns how many were deleted.
 
-    The project is backed up before more than `backup.MANY` are deleted. Raises ProjectError if that
-    fails.
+    The project is backed up before more than `backup.LARGE_CHANGE` are deleted. Raises
+    ProjectError if that fails.
     """
     title = ngettext("Delete {n:,} document", "Delete {n:,} documents", len(ids))
     start = 0.1

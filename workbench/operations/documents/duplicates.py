@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PAGE = 2_000  # documents between two reports of progress
 CHUNK = 20_000
-NEAR, SIZE = 0.8, 2  # default Jaccard similarity, and words of a shingle
+DEFAULT_SIMILARITY, SHINGLE_WORDS = 0.8, 2  # default Jaccard similarity, and words of a shingle
 LEAST_NEAR, MOST_SIZE = 0.3, 10
 IGNORED = f"{flags.REVIEWS}duplicates "  # start of a flag that holds the identity of a group
 TRAIN, HELD_OUT, REMOVE = RULES = ("train", "held-out", "remove")
@@ -101,8 +101,8 @@ def find(
     project: Project,
     ids: Sequence[int] | None = None,
     *,
-    near: float | None = NEAR,
-    size: int = SIZE,
+    near: float | None = DEFAULT_SIMILARITY,
+    size: int = SHINGLE_WORDS,
     watch: Watch = QUIET,
 ) -> Duplicates:
     """Find the groups among all documents or these. Not for the main thread.
@@ -163,7 +163,7 @@ class _Equal:
         return blake2b(repr(texts).encode(), digest_size=8).hexdigest()
 
 
-def check(near: float | None, size: int = SIZE) -> None:
+def check(near: float | None, size: int = SHINGLE_WORDS) -> None:
     """Raises SpecError for values out of range."""
     if near is not None and not LEAST_NEAR <= near <= 1:
         message = _("The similarity is {near:g}, expected {low:g} to 1.")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 INSPECTOR = "near_documents"  # whose index is used
 SHOWN = 8
-AT_ONCE = 16_384  # rows of an index that are compared at a time
+CHUNK = 16_384  # rows of an index that are compared at a time
 BEGINNING = 400  # characters
 
 
@@ -94,8 +94,8 @@ def _cosines(path: Path, row: int) -> np.ndarray:
     rows = np.load(path, mmap_mode="r", allow_pickle=False)
     query = rows[row].astype(np.float32)
     cosines = np.empty(len(rows), np.float32)
-    for start in range(0, len(rows), AT_ONCE):
-        cosines[start : start + AT_ONCE] = rows[start : start + AT_ONCE].astype(np.float32) @ query
+    for start in range(0, len(rows), CHUNK):
+        cosines[start : start + CHUNK] = rows[start : start + CHUNK].astype(np.float32) @ query
     return cosines
 
 

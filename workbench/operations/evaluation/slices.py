@@ -21,7 +21,7 @@ from workbench.text.segment import tokens_of
 if TYPE_CHECKING:
     from workbench.operations.evaluation.quality import Evidence
 
-LEAST = 5  # documents of a slice; gold examples of a label with an interval in tables
+MIN_EXAMPLES = 5  # documents of a slice; gold examples of a label with an interval in tables
 MOST_VALUES = 20  # distinct values of a metadata key that is sliced by
 ACCURACY = "accuracy"
 SIGNIFICANCE_LEVEL = 0.05  # level of the corrected test
@@ -92,7 +92,7 @@ def slices(
         )
         for score in _measured(given, score, chosen, whole)
     ]
-    rows += [_whole(other, score) for other in others if len(other) >= LEAST]
+    rows += [_whole(other, score) for other in others if len(other) >= MIN_EXAMPLES]
     left_out = {name: len(rows) for name, rows in queried.items() if name not in chosen}
     return Slices(score, whole, n, tuple(rows), left_out)
 
@@ -144,7 +144,7 @@ def members(given: Evidence) -> dict[str, np.ndarray]:
 
 
 def _slices(every: Mapping[str, np.ndarray], n: int) -> dict[str, np.ndarray]:
-    return {name: rows for name, rows in every.items() if LEAST <= len(rows) < n}
+    return {name: rows for name, rows in every.items() if MIN_EXAMPLES <= len(rows) < n}
 
 
 def _members(evidence: Evidence) -> Iterator[tuple[str, np.ndarray]]:

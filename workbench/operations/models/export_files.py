@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.text.dataset import Record
 
-LONGEST = 200  # bytes of a file name without its suffix; file systems allow 255 with it
+MAX_NAME_BYTES = 200  # bytes of a file name without its suffix; file systems allow 255 with it
 _NOT_IN_NAMES = re.compile(r'[\x00-\x1f<>:"/\\|?*\ud800-\udfff]+')
 _HALVES = re.compile("[\ud800-\udfff]")
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.I)  # on Windows
@@ -169,7 +169,7 @@ def file_name(key: str, taken: dict[str, str]) -> str:
     taken: names in lower case → keys; the new one is added.
     """
     short = _NOT_IN_NAMES.sub("_", key).strip(" .") or "document"
-    short = short.encode("utf-8")[:LONGEST].decode("utf-8", "ignore")
+    short = short.encode("utf-8")[:MAX_NAME_BYTES].decode("utf-8", "ignore")
     short = f"_{short}" if _RESERVED.match(short) else short
     name, again = short, 2
     while name.casefold() in taken:

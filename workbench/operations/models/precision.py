@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from workbench.jobs.queue import Job, Queue
 
 # maximum number of stored measurements: one per processor, torch version, thread count and shape
-MOST = 100
+MAX_TRIALS = 100
 
 
 def known() -> dict[str, float]:
@@ -38,7 +38,7 @@ def remember(queue: Queue, chosen: Callable[[], settings.Settings]) -> Callable[
                 **user.precision_trials,
                 event.payload["key"]: float(event.payload["speedup"]),
             }
-            user.precision_trials = dict(list(trials.items())[-MOST:])
+            user.precision_trials = dict(list(trials.items())[-MAX_TRIALS:])
             with suppress(WorkbenchError):
                 user.save()
 

@@ -175,7 +175,7 @@ def _near_texts(db: Database, near: float, skip: list[int]) -> tuple[DuplicateTe
         for start in range(0, len(seqs), PAGE):
             yield copy_staged.staged_texts(db, seqs[start : start + PAGE])
 
-    links = duplicates.links_of(pages(), near, duplicates.SIZE)
+    links = duplicates.links_of(pages(), near, duplicates.SHINGLE_WORDS)
     groups = Links(len(ids) + len(staged))
     for link, other, _similarity in links:
         groups.join(link, other)

@@ -76,7 +76,7 @@ class Replay:
         statement per row. Many texts are indexed at the end, all at once.
         """
         texts = tables.get("body", 0)
-        if texts < search.MANY:
+        if texts < search.LARGE_BATCH_TEXTS:
             self._restore(tables, first, last, watch)
             return
         with without_triggers(self._conn, "insert", (), (search.ADD_TRIGGER,)):

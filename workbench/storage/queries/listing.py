@@ -28,7 +28,7 @@ from workbench.text.labels import LABEL_TABLES, WITH_LABEL
 from workbench.text.query import Query
 
 EVERY = "1"  # the condition that all documents meet
-FEW = 5_000  # documents that are looked up one by one
+MAX_SINGLE_LOOKUPS = 5_000  # documents that are looked up one by one
 _LIMITS = ("min(document_id)", "max(document_id)", "count(*)")
 PREVIEW = 160  # code points of the text in a row
 SEARCHED = 4_000  # code points of each text that are searched for the match shown in a row
@@ -167,7 +167,7 @@ def first_ids(db: Database, filter: Filter) -> array[int]:
 
 def narrowed(filter: Filter, before: Filter, matches: Sequence[int]) -> Filter:
     """`filter`, restricted to what `before` has found if it can only match some of that."""
-    if len(matches) > FEW or not text_search.narrows(filter.text, before.text):
+    if len(matches) > MAX_SINGLE_LOOKUPS or not text_search.narrows(filter.text, before.text):
         return filter
     return replace(filter, ids=matches) if replace(before, text=filter.text) == filter else filter
 
@@ -216,7 +216,7 @@ def condition(db: Database, filter: Filter) -> tuple[str, list[object]]:
 def _add_document(add: queue.Add, db: Database, filter: Filter) -> None:
     """Conditions on the text, the split and the number of texts."""
     if filter.text.strip():
-        few = filter.ids is not None and len(filter.ids) <= FEW
+        few = filter.ids is not None and len(filter.ids) <= MAX_SINGLE_LOOKUPS
         text_search.add_text(add, filter.text, ids_in(filter.ids or ()) if few else "")
     if filter.split == "none":
         add("d.split is null")

@@ -6,8 +6,8 @@ from workbench.storage.connections.database import Database
 from workbench.storage.documents.flags import REVIEWS
 
 SAMPLE = 2_000  # documents at the start and at the end whose metadata are read
-MOST = 200  # names of one kind, and values of a metadata field
-LONGEST = 60  # code points of a value that is offered
+MAX_VALUES = 200  # names of one kind, and values of a metadata field
+MAX_LENGTH = 60  # code points of a value that is offered
 
 _QUERIES = {
     "label": "select distinct name from label order by layer_id, position, id",
@@ -24,11 +24,11 @@ _QUERIES = {
 
 
 def names(db: Database) -> dict[str, tuple[str, ...]]:
-    """Key of the query language → names, at most `MOST`."""
+    """Key of the query language → names, at most `MAX_VALUES`."""
     read = db.reader().execute
     names_of = {}
     for key, query in _QUERIES.items():
-        rows = read(f"{query} limit {MOST}").fetchall()
+        rows = read(f"{query} limit {MAX_VALUES}").fetchall()
         names_of[key] = tuple(dict.fromkeys(name for (name,) in rows if name))
     return names_of
 
@@ -46,6 +46,11 @@ def metadata(db: Database) -> dict[str, tuple[str, ...]]:
     values_of: dict[str, list[str]] = {}
     for key, value, _count in rows.fetchall():
         values = values_of.setdefault(key, [])
-        if value is not None and value.strip() and len(value) <= LONGEST and len(values) < MOST:
+        if (
+            value is not None
+            and value.strip()
+            and len(value) <= MAX_LENGTH
+            and len(values) < MAX_VALUES
+        ):
             values.append(value)
     return {key: tuple(values) for key, values in values_of.items()}

@@ -35,11 +35,13 @@ _SPECIAL = re.compile(f"([{_LETTER}])|([{_SYMBOL}])|[{_IGNORED}]")
 
 ADD_TRIGGER = "search_add"
 CHUNK_TEXTS = 1_000  # texts that are read at a time; the operation can be cancelled in between
-MANY = 5_000  # texts for which the index gets more memory
+LARGE_BATCH_TEXTS = 5_000  # texts for which the index gets more memory
 HASH_BYTES = 16 << 20
 _DEFAULT_HASH_BYTES = 1 << 20  # of FTS5
 
-NEAR = 1000  # code points from the start in which a match without diacritics is searched for
+FOLDED_SEARCH = (
+    1000  # code points from the start in which a match without diacritics is searched for
+)
 
 
 def _replace(match: re.Match[str]) -> str:
@@ -104,12 +106,12 @@ def snippet(text: str, words: str = "", width: int = 160) -> str:
 def _first(text: str, words: str) -> int:
     """Offset of the first match of a word of `words`, 0 if there is none.
 
-    Matches that ignore diacritics are searched for only in the first `NEAR` code points.
+    Matches that ignore diacritics are searched for only in the first `FOLDED_SEARCH` code points.
     """
     matches = [find(text, word, most=1).starts for word in words.split()]
     first = min((starts[0] for starts in matches if starts), default=None)
     if first is None and not text.isascii():
-        first = next((start for start, _end in marks(text[:NEAR], words)), None)
+        first = next((start for start, _end in marks(text[:FOLDED_SEARCH], words)), None)
     return first or 0
 
 
@@ -137,7 +139,7 @@ def add_texts(conn: sqlite3.Connection, texts: Iterable[Row], count: int) -> Non
     """
     if not count:
         return
-    with _large_hash(conn) if count >= MANY else nullcontext():
+    with _large_hash(conn) if count >= LARGE_BATCH_TEXTS else nullcontext():
         conn.executemany(
             "insert into search(rowid, content) values(?, ?)",
             ((id, seg(content)) for id, content in texts),

@@ -12,7 +12,7 @@ from workbench.models.vocabulary import Vocabulary
 from workbench.text import compressed
 from workbench.text.segmenters import base as segmenters
 
-LONGEST = 1000  # words of a line; longer ones are divided
+MAX_LINE_WORDS = 1000  # words of a line; longer ones are divided
 LONGEST_LINE = 1 << 20  # bytes that are read at a time
 CHUNK = 200_000  # words trained on between two reports, a second or less
 
@@ -53,8 +53,8 @@ class Corpus:
     def _add(self, words: Sequence[str], out: IO[str]) -> None:
         self.vocabulary.add(words)
         self.total += len(words)
-        for start in range(0, len(words), LONGEST):
-            out.write(" ".join(words[start : start + LONGEST]) + "\n")
+        for start in range(0, len(words), MAX_LINE_WORDS):
+            out.write(" ".join(words[start : start + MAX_LINE_WORDS]) + "\n")
 
     def frequent(self, least: int, most: int) -> dict[str, int]:
         """Up to `most` words with at least `least` occurrences and their counts, most frequent

@@ -15,7 +15,7 @@ from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.unit_flow import Unit, UnitFlow
 from workbench.ui.widgets.words import words
 
-MOST = 32  # inputs that are shown of a batch
+MAX_INPUTS_SHOWN = 32  # inputs that are shown of a batch
 LEGEND = _(
     "Outlined: predicted, with the target below. M: masked (dashed outline). R: replaced by a "
     "random token (thick outline). K: kept. A line above tokens marks a span."
@@ -78,9 +78,9 @@ class BatchDialog(Dialog):
             n=formats.count(predicted),
         )
         self._message.setText(message)
-        for input_ in inputs[:MOST]:
+        for input_ in inputs[:MAX_INPUTS_SHOWN]:
             self._rows.addWidget(_row(input_))
-        more = len(inputs) - MOST
+        more = len(inputs) - MAX_INPUTS_SHOWN
         if more > 0:
             text = ngettext("… and {n} more input", "… and {n} more inputs", more)
             self._rows.addWidget(words(text.format(n=formats.count(more)), "small", "muted"))

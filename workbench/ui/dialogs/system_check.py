@@ -30,8 +30,8 @@ ICONS = {
 }
 TONES = {OK: "good", WARNING: "warn", PROBLEM: "bad"}
 TITLE = 190  # pixels at 100%, as for dialog sizes
-LEAST, USUAL = (520, 320), (760, 640)
-INTERVAL, AT_ONCE = 20, 5  # milliseconds between two updates; rows per update
+MIN_SIZE, DEFAULT_SIZE = (520, 320), (760, 640)
+UPDATE_INTERVAL, ROWS_PER_UPDATE = 20, 5  # milliseconds between two updates; rows per update
 ATTENTION = ""  # group of failed checks, shown first
 
 
@@ -46,7 +46,7 @@ class SystemCheckDialog(Dialog):
                 "Versions, devices, fonts, folders and network use. The report contains none "
                 "of your text or file names."
             ),
-            width=LEAST[0],
+            width=MIN_SIZE[0],
         )
         self._app = app
         self._check = SystemCheckState(app.queue)
@@ -65,7 +65,7 @@ class SystemCheckDialog(Dialog):
         self.end(self._copy, self._again, None, close)
         self._timer = QTimer(self)  # a worker reports many results at once
         self._timer.setSingleShot(True)
-        self._timer.setInterval(INTERVAL)
+        self._timer.setInterval(UPDATE_INTERVAL)
         self._timer.timeout.connect(self._show)
         self.finished.connect(self._closed)
         self._fit()
@@ -75,8 +75,8 @@ class SystemCheckDialog(Dialog):
     def _fit(self) -> None:
         """The default size, or what fits on the screen."""
         room = self.screen().availableSize() - QSize(0, 40)  # without the title bar
-        self.setMinimumSize(QSize(*map(theme.px, LEAST)).boundedTo(room))
-        self.resize(QSize(*map(theme.px, USUAL)).boundedTo(room))
+        self.setMinimumSize(QSize(*map(theme.px, MIN_SIZE)).boundedTo(room))
+        self.resize(QSize(*map(theme.px, DEFAULT_SIZE)).boundedTo(room))
 
     def begin(self) -> None:
         """Run all checks from the start."""
@@ -114,7 +114,7 @@ class SystemCheckDialog(Dialog):
         """
         shown = {id: [check for check in self._check.checks if check.group == id] for id in GROUPS}
         shown[ATTENTION] = self._check.failed
-        room = AT_ONCE
+        room = ROWS_PER_UPDATE
         for id, checks in shown.items():
             room -= self._groups[id].show_checks(checks, room)
         return room <= 0

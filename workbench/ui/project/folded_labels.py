@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from workbench.text.labels import Label, Layer
     from workbench.ui.panel import PanelContext
 
-LARGE = 24  # labels of a layer from which on sublabels are folded unless the user unfolds them
+FOLDING_THRESHOLD = (
+    24  # labels of a layer from which on sublabels are folded unless the user unfolds them
+)
 _KEY = "annotate.folded"  # project uid → uid of a label → whether its sublabels are folded
 
 
@@ -32,7 +34,7 @@ def folded(context: PanelContext, layer: Layer) -> frozenset[int]:
     if not layer.grouped:
         return frozenset()
     chosen = context.settings.window.get(_KEY, {}).get(opened(context).uid, {})
-    usual = len(layer.labels) > LARGE
+    usual = len(layer.labels) > FOLDING_THRESHOLD
     parents = groups(layer)
     return frozenset(
         row_id(label)

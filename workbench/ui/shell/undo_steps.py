@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from workbench.ui.app import App
     from workbench.ui.shell.local_steps import LocalStep
 
-LARGE = 2000  # rows; a larger step is undone in a thread
+LARGE_STEP_ROWS = 2000  # rows; a larger step is undone in a thread
 
 
 def step(app: App, way: str, doing: str, did: str, steps: int | None) -> None:
@@ -38,7 +38,7 @@ def step(app: App, way: str, doing: str, did: str, steps: int | None) -> None:
         if title is not None:
             app.note(did.format(title=title))
 
-    if sum(step.rows for step in found) <= LARGE:
+    if sum(step.rows for step in found) <= LARGE_STEP_ROWS:
         try:
             done(getattr(project, way)(len(found)))
         except WorkbenchError as error:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from workbench.base.i18n import _, ngettext
 from workbench.operations.evaluation.quality import interval_method
-from workbench.operations.evaluation.slices import LEAST
+from workbench.operations.evaluation.slices import MIN_EXAMPLES
 from workbench.ui.style.run_text import label_hint, score_hint, score_text
 
 __all__ = [
@@ -63,8 +63,8 @@ def label_tip(name: str, interval: tuple[float, float] | None, support: int) -> 
 
 def few_tip(support: int) -> str:
     """Why a label has no interval; "" if it has enough examples."""
-    message = ngettext("fewer than {n} example", "fewer than {n} examples", LEAST)
-    return message.format(n=LEAST) if support < LEAST else ""
+    message = ngettext("fewer than {n} example", "fewer than {n} examples", MIN_EXAMPLES)
+    return message.format(n=MIN_EXAMPLES) if support < MIN_EXAMPLES else ""
 
 
 def _with_interval(hint: str, interval: tuple[float, float] | None, name: str) -> str:

@@ -32,7 +32,7 @@ from workbench.ui.widgets.focus_ring import FocusRing
 from workbench.ui.widgets.markers import NO_MARK, draw_marker, draw_names
 
 LEFT, BELOW, ABOVE, RIGHT = 44, 36, 30, 10  # room for scales and names, pixels at 100%
-NEAR = 14  # pixels from a point at which a click or the mouse meets it
+HIT_RADIUS = 14  # pixels from a point at which a click or the mouse meets it
 MOST_EMPTY = 320  # width of the text of a chart without data, pixels at 100%
 MOST_MARKS = 60  # points of a curve up to which each has a marker
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
@@ -291,7 +291,7 @@ class Chart(QWidget):
 
     def _at(self, place: QPointF) -> tuple[int, int] | None:
         area = self._area(QRectF(self.rect()))
-        best, found = float(NEAR), None
+        best, found = float(HIT_RADIUS), None
         place = place - area.topLeft()
         for number in range(len(self._series)):
             for at, point in self._points(area, number):

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 MOST_RANGES = 500  # of selected rows that are selected by the program
 WIDTHS = {STATE_ICON: 40, KEY: 132, CLASSES: 150, SPANS: 82, LENGTH: 88, SPLIT: 80, STATE: 104}
-NARROW = 900  # in narrower tables the state is shown only as an icon
+NARROW_WIDTH = 900  # in narrower tables the state is shown only as an icon
 NARROWER = 780  # in narrower tables the length is hidden
 CRAMPED, CRAMPED_WIDTHS = 640, {KEY: 92, CLASSES: 110}
 BY = {  # column → sort order of its header
@@ -316,7 +316,7 @@ class DocumentTable(MarkedTable):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.setColumnHidden(STATE, self.viewport().width() < theme.px(NARROW))
+        self.setColumnHidden(STATE, self.viewport().width() < theme.px(NARROW_WIDTH))
         self.setColumnHidden(LENGTH, self.viewport().width() < theme.px(NARROWER))
         self._fit_columns()
 

@@ -10,7 +10,10 @@ from workbench.ui.style import theme
 from workbench.ui.widgets.layout import layout_of, row
 from workbench.ui.widgets.words import IconLabel, words
 
-MARGIN, NARROW = 24, 8  # pixels around the contents; the second where there is little height
+FULL_MARGIN, SMALL_MARGIN = (
+    24,
+    8,
+)  # pixels around the contents; the second where there is little height
 MOST_WIDTH = 480  # of the texts, pixels at 100%: longer lines are hard to read
 
 
@@ -27,7 +30,7 @@ class EmptyState(QFrame):
         )
         self._icon = IconLabel(icon, "faint", 40)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
+        layout.setContentsMargins(FULL_MARGIN, FULL_MARGIN, FULL_MARGIN, FULL_MARGIN)
         layout.setSpacing(8)
         layout.addStretch(1)
         for part in (self._title, self._hint):
@@ -45,14 +48,14 @@ class EmptyState(QFrame):
     def minimumSizeHint(self) -> QSize:
         """Without the icon and with narrow margins, as it is shown where there is little height."""
         least, layout = super().minimumSizeHint(), layout_of(self)
-        spare = 2 * (layout.contentsMargins().top() - NARROW)
+        spare = 2 * (layout.contentsMargins().top() - SMALL_MARGIN)
         if not self._icon.isHidden():
             spare += self._icon.height() + layout.spacing()
         return QSize(least.width(), least.height() - spare)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Hide the icon and keep the text if there is little height."""
-        margin = MARGIN if self.height() > theme.px(200) else NARROW
+        margin = FULL_MARGIN if self.height() > theme.px(200) else SMALL_MARGIN
         layout_of(self).setContentsMargins(margin, margin, margin, margin)
         most = theme.px(MOST_WIDTH)
         room = min(most, max(1, self.width() - 2 * margin))

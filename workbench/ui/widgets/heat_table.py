@@ -23,7 +23,11 @@ from workbench.ui.widgets.matrix import set_up_matrix
 CELL = Qt.ItemDataRole.UserRole
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()  # parent of all cells
-LEAST, MOST, HIGH = 44, 120, 26  # width and height of a cell, pixels at 100%
+MIN_CELL_WIDTH, MAX_CELL_WIDTH, CELL_HEIGHT = (
+    44,
+    120,
+    26,
+)  # width and height of a cell, pixels at 100%
 
 
 class HeatCell(NamedTuple):
@@ -48,7 +52,7 @@ class HeatTable(QTableView):
 
     moved = Signal(int, int)
 
-    def __init__(self, name: str, axes: str, *, most: int = MOST):
+    def __init__(self, name: str, axes: str, *, most: int = MAX_CELL_WIDTH):
         super().__init__()
         self._most = most
         self._cells = _Cells(self)
@@ -90,9 +94,9 @@ class HeatTable(QTableView):
     def _fit(self) -> None:
         metrics = QFontMetrics(theme.font("caption", 600))
         longest = max(map(metrics.horizontalAdvance, self._cells.texts()), default=0) + 12
-        wide = min(max(longest, theme.px(LEAST)), theme.px(self._most))
+        wide = min(max(longest, theme.px(MIN_CELL_WIDTH)), theme.px(self._most))
         self.horizontalHeader().setDefaultSectionSize(wide)
-        self.verticalHeader().setDefaultSectionSize(theme.px(HIGH))
+        self.verticalHeader().setDefaultSectionSize(theme.px(CELL_HEIGHT))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

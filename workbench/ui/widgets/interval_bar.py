@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
 from workbench.ui.style import theme
 from workbench.ui.widgets.delegates import PAD, ground
 
-LEAST = 60  # pixels at 100% of a scale; a narrower cell shows the text alone
+MIN_SCALE_WIDTH = 60  # pixels at 100% of a scale; a narrower cell shows the text alone
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class IntervalDelegate(QStyledItemDelegate):
         painter.drawText(area, middle | Qt.AlignmentFlag.AlignRight, bounds)
         left = area.left() + wide + 14
         scale = QRectF(left, area.center().y(), area.right() - room - 12 - left, 0)
-        if scale.width() >= theme.px(LEAST):
+        if scale.width() >= theme.px(MIN_SCALE_WIDTH):
             self._draw(painter, scale, option.rect.height(), found)
         painter.restore()
 

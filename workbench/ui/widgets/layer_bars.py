@@ -16,7 +16,7 @@ from workbench.ui.widgets.words import words
 
 HEIGHT = 92  # pixels at 100%
 NAMES, VALUES = 18, 16  # height of the names below the bars and the values above them
-WIDE = 34  # least width of a bar with a value above it
+MIN_LABELLED_BAR_WIDTH = 34  # least width of a bar with a value above it
 BROAD = 64  # largest width of a bar
 
 
@@ -99,7 +99,7 @@ class LayerBars(QWidget):
         painter.setPen(theme.qcolour("muted"))
         below = QRectF(slot * number, self.height() - theme.px(NAMES), slot, theme.px(NAMES))
         painter.drawText(below, middle, _("Emb.") if number == 0 else str(number))
-        if slot >= theme.px(WIDE):
+        if slot >= theme.px(MIN_LABELLED_BAR_WIDTH):
             painter.setPen(theme.qcolour("text"))
             above = QRectF(slot * number, bar.top() - theme.px(VALUES), slot, theme.px(VALUES))
             painter.drawText(above, middle, formats.decimal(weight, 2))

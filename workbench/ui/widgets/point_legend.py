@@ -15,7 +15,7 @@ from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import clear
 from workbench.ui.widgets.point_map import PointGroup
 
-MOST = 12  # groups; those after are summed up
+MAX_GROUPS = 12  # groups; those after are summed up
 SIZE = 16  # pixels of a shape
 
 
@@ -34,7 +34,7 @@ class PointLegend(QWidget):
         clear(self._column)
         self.buttons = []
         pairs = list(zip(groups, counts, strict=True))
-        for number, (group, count) in enumerate(pairs[:MOST]):
+        for number, (group, count) in enumerate(pairs[:MAX_GROUPS]):
             message = _("{name} {count}")
             text = message.format(name=escaping.menu_text(group.name), count=formats.count(count))
             button = Button(text, kind="quiet", small=True, on=self._emit(number))
@@ -42,9 +42,9 @@ class PointLegend(QWidget):
             button.setIconSize(QSize(theme.px(SIZE), theme.px(SIZE)))
             escaping.set_tip(button, _("Select these points"))
             self.buttons.append(button)
-        if len(pairs) > MOST:
-            more = sum(count for _group, count in pairs[MOST:])
-            hidden = len(pairs) - MOST
+        if len(pairs) > MAX_GROUPS:
+            more = sum(count for _group, count in pairs[MAX_GROUPS:])
+            hidden = len(pairs) - MAX_GROUPS
             text = ngettext("{n} more group {count}", "{n} more groups {count}", hidden)
             rest = Button(
                 text.format(n=hidden, count=formats.count(more)),

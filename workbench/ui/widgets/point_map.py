@@ -28,7 +28,7 @@ from workbench.ui.widgets import point_stamps
 from workbench.ui.widgets.focus_ring import FocusRing
 
 MARGIN = 0.05  # of the size, around all points
-NEAR = 12  # pixels from a point at which the mouse meets it
+HIT_RADIUS = 12  # pixels from a point at which the mouse meets it
 STEP = 5  # pixels between two corners of a lasso
 RECEDE = 0.78  # how far points that are not selected go towards the ground
 SIZES = ((3_000, 4.0), (20_000, 3.0), (50_000, 1.9), (1 << 62, 1.3))  # up to n points: radius
@@ -151,7 +151,7 @@ class PointMap(QWidget):
         y = self.pixels[:, 1] - np.float32(place.y())
         far = x * x + y * y
         number = int(far.argmin())
-        return number if far[number] <= NEAR * NEAR else -1
+        return number if far[number] <= HIT_RADIUS * HIT_RADIUS else -1
 
     def numbers_in(self, corners: Sequence[QPointF]) -> np.ndarray:
         """int (M,): the points inside a polygon, by a mask of it."""

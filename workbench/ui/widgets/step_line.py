@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.ui.style import formats, theme
 
-MOST = 14  # steps that are drawn, the last ones
+MAX_STEPS = 14  # steps that are drawn, the last ones
 SIDE, ABOVE, BELOW = 30, 16, 20  # pixels around the drawing
 
 
@@ -26,7 +26,7 @@ class StepLine(QWidget):
         self._points: tuple[tuple[str, float], ...] = ()
 
     def set(self, points: Sequence[tuple[str, float]]) -> None:
-        self._points = tuple(points)[-MOST:]
+        self._points = tuple(points)[-MAX_STEPS:]
         message = ", ".join(f"{name} {formats.decimal(value, 1)}" for name, value in self._points)
         self.setAccessibleDescription(message)
         self.update()

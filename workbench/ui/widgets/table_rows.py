@@ -14,7 +14,9 @@ from workbench.ui.style import escaping, icons, theme
 
 SHARE = Qt.ItemDataRole.UserRole  # a float in [0, 1] for a bar
 ROOT = QModelIndex()  # parent of all rows of a table
-FEW = 20  # changed rows up to which a view is told of each; beyond, it is laid out again
+MAX_SINGLE_CHANGES = (
+    20  # changed rows up to which a view is told of each; beyond, it is laid out again
+)
 CHIP = Qt.ItemDataRole.UserRole + 1  # (text, label or None, tone) for a chip
 INDENTED = Qt.ItemDataRole.UserRole + 3  # whether the chip is indented
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -104,7 +106,7 @@ class Rows(QAbstractTableModel):
                 self.dataChanged.emit(
                     self.index(number, 0), self.index(number, len(self.columns) - 1)
                 )
-        elif len(gone) + len(come) > FEW:
+        elif len(gone) + len(come) > MAX_SINGLE_CHANGES:
             self.beginResetModel()
             self.rows = self._given
             self.endResetModel()

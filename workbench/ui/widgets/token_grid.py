@@ -24,7 +24,7 @@ from workbench.base.i18n import _
 from workbench.ui.style import theme
 
 GAP, LINE_GAP, PAD = 8, 14, 5  # spacing in pixels: between tokens, between rows, and around a tag
-NARROW, WIDE = 34, 320  # minimum and maximum width of a token
+MIN_TOKEN_WIDTH, MAX_TOKEN_WIDTH = 34, 320  # minimum and maximum width of a token
 GOLD, SUGGESTED, PREDICTED, NONE = "gold", "suggested", "predicted", "none"
 _LINES = {SUGGESTED: Qt.PenStyle.DashLine, PREDICTED: Qt.PenStyle.DotLine}
 
@@ -149,7 +149,7 @@ class TokenGrid(QWidget):
             if key not in widths:
                 below = max([0.0, *(tags.horizontalAdvance(tag.name) for tag in cell.tags)])
                 widest = max(words.horizontalAdvance(cell.text), below + 2 * PAD)
-                widths[key] = min(max(NARROW, widest + 2 * PAD), WIDE, width)
+                widths[key] = min(max(MIN_TOKEN_WIDTH, widest + 2 * PAD), MAX_TOKEN_WIDTH, width)
             if x and (cell.breaks or x + widths[key] > width):
                 x, y = 0.0, y + tall + LINE_GAP
             left = width - x - widths[key] if self._rtl else x

@@ -30,10 +30,10 @@ from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.focus_ring import FocusRing
 
 GAP, WORD_GAP, LINE_GAP = 6, 10, 16  # spacing in pixels: between subwords, words and rows
-NARROW, WIDE = 52, 132  # minimum and maximum width of a subword
+MIN_WIDTH, MAX_WIDTH = 52, 132  # minimum and maximum width of a subword
 PAD = 7
 SLICE = 0.008  # seconds of layout per turn of the event loop
-MANY = 500  # words laid out again in a later turn
+MANY_WORDS = 500  # words laid out again in a later turn
 CHUNK = 20  # words between two looks at the clock
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
@@ -175,7 +175,7 @@ class TokenStrip(QWidget):
         """Lay out from the start: the first slice at once, the others in later turns."""
         self._to_see = self._number is not None
         self._steps = self._layout_words()
-        if len(self._words) > MANY:
+        if len(self._words) > MANY_WORDS:
             self._timer.start(0)  # once for several changes of the size
         else:
             self._place_slice()
@@ -239,8 +239,8 @@ class TokenStrip(QWidget):
             default=0.0,
         )
         return min(
-            max(NARROW, metrics["mono"].horizontalAdvance(cell.piece) + 2 * PAD, widest + 2),
-            theme.px(WIDE),
+            max(MIN_WIDTH, metrics["mono"].horizontalAdvance(cell.piece) + 2 * PAD, widest + 2),
+            theme.px(MAX_WIDTH),
         )
 
     def _height(self) -> float:

@@ -11,7 +11,9 @@ from PySide6.QtWidgets import QScrollArea, QTableView, QWidget
 
 from workbench.base.i18n import _
 
-MOST = 16_000  # pixels in height and width: an image of twice the size can still be painted
+MAX_PICTURE_SIDE = (
+    16_000  # pixels in height and width: an image of twice the size can still be painted
+)
 
 
 @dataclass
@@ -26,7 +28,7 @@ class Whole:
         if not self.cut:
             return ""
         message = _("The picture is cut off at {limit:,} pixels. Save the data to get all of it.")
-        return message.format(limit=MOST)
+        return message.format(limit=MAX_PICTURE_SIDE)
 
 
 @contextmanager
@@ -41,7 +43,7 @@ def whole(widget: QWidget) -> Iterator[Whole]:
     found = Whole()
     try:
         widget.setMinimumSize(0, 0)
-        widget.setMaximumSize(MOST, MOST)
+        widget.setMaximumSize(MAX_PICTURE_SIDE, MAX_PICTURE_SIDE)
         for _turn in range(2):  # the height of text depends on the width that the first one gives
             for area in areas:
                 _grow(area, found)
@@ -49,7 +51,7 @@ def whole(widget: QWidget) -> Iterator[Whole]:
             wanted = widget.size().expandedTo(widget.minimumSizeHint())
             if widget in areas:
                 wanted = wanted.expandedTo(widget.minimumSize())
-            widget.resize(wanted.boundedTo(QSize(MOST, MOST)))
+            widget.resize(wanted.boundedTo(QSize(MAX_PICTURE_SIDE, MAX_PICTURE_SIDE)))
             _activate(widget)
         yield found
     finally:
@@ -75,10 +77,10 @@ def _grow(area: QTableView | QScrollArea, found: Whole) -> None:
     if missing.isNull():
         return
     wanted = area.size() + missing
-    if wanted.width() > MOST or wanted.height() > MOST:
+    if wanted.width() > MAX_PICTURE_SIDE or wanted.height() > MAX_PICTURE_SIDE:
         found.cut = True
-        wanted = wanted.boundedTo(QSize(MOST, MOST))
-    area.setMaximumSize(MOST, MOST)
+        wanted = wanted.boundedTo(QSize(MAX_PICTURE_SIDE, MAX_PICTURE_SIDE))
+    area.setMaximumSize(MAX_PICTURE_SIDE, MAX_PICTURE_SIDE)
     area.setMinimumSize(wanted)
 
 

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
-from workbench.ui.panels.annotate.label_rows import AT_ONCE, LabelAndText, LabelTable
+from workbench.ui.panels.annotate.label_rows import PICTURES_PER_FRAME, LabelAndText, LabelTable
 from workbench.ui.widgets.marked_table import MarkedTable
 from workbench.ui.widgets.table import Column, Table
 
@@ -54,7 +54,7 @@ def test_after_a_scroll_to_a_row_it_is_painted_first_and_the_others_in_steps(lis
     before = delegate.made
     listed.choose({250})
     listed.viewport().repaint()
-    assert delegate.made == before + AT_ONCE
+    assert delegate.made == before + PICTURES_PER_FRAME
     assert listed.rows()[250].text in {key[0].text for key in delegate._pictures}
 
     qtbot.waitUntil(lambda: delegate.made >= before + 11)

@@ -7,7 +7,7 @@ from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
 from workbench.text.parts import COUNT, NUMBER, OF
-from workbench.ui.panels.annotate.metadata import LONGEST, shown
+from workbench.ui.panels.annotate.metadata import VALUE_LENGTH, shown
 
 META = {"word": "spring", "index": 3, "senses": ["season", "time_of_year"], "empty": "", "no": None}
 
@@ -57,4 +57,8 @@ def test_folded_metadata_stays_folded_in_later_documents(pane, state, described,
 def test_long_values_are_shortened_and_places_of_parts_are_left_out():
     meta = {OF: "book", NUMBER: 1, COUNT: 9, "text": "x" * 5_000, "more": {"a": "ä"}, "yes": True}
 
-    assert shown(meta) == (("text", "x" * LONGEST + "…"), ("more", '{"a": "ä"}'), ("yes", "true"))
+    assert shown(meta) == (
+        ("text", "x" * VALUE_LENGTH + "…"),
+        ("more", '{"a": "ä"}'),
+        ("yes", "true"),
+    )

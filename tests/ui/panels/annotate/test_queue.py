@@ -242,7 +242,7 @@ def test_the_only_document_of_the_queue_cannot_be_skipped(state, noted):
 @pytest.fixture
 def large(state, monkeypatch):
     """The state, as if its queue were too long to be read at once, and its held back work."""
-    monkeypatch.setattr("workbench.ui.panels.annotate.queue.MANY", 3)
+    monkeypatch.setattr("workbench.ui.panels.annotate.queue.LARGE_QUEUE", 3)
     return state, Held(state.context)
 
 

@@ -135,7 +135,7 @@ def test_selecting_a_span_focuses_its_sentence(book):
 
 def test_a_long_text_is_divided_in_the_background(book, monkeypatch):
     asked = []
-    monkeypatch.setattr("workbench.ui.panels.annotate.units.LARGE", 10)
+    monkeypatch.setattr("workbench.ui.panels.annotate.units.LARGE_TEXT_LENGTH", 10)
     book.units._context.run = lambda work, done: asked.append((work, done))
     book.units.choose_kind("paragraph")
     book.units.choose_kind("sentence")
@@ -162,7 +162,7 @@ def key(state, id: int) -> str:
 
 
 def test_a_large_text_that_is_opened_again_while_it_is_divided_has_its_units(book, monkeypatch):
-    monkeypatch.setattr("workbench.ui.panels.annotate.units.LARGE", 10)
+    monkeypatch.setattr("workbench.ui.panels.annotate.units.LARGE_TEXT_LENGTH", 10)
     held = Held(book.context)
     book.units.choose_kind("paragraph")
 

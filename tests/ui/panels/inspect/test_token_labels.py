@@ -7,7 +7,7 @@ from workbench.base.events import ALL
 from workbench.inspection.spec import TokenRow, WordRow
 from workbench.inspection.token_scores.info import TokenLabels
 from workbench.ui.panels.inspect.shown import Shown
-from workbench.ui.panels.inspect.views.token_labels import NARROW, TokenLabelsView
+from workbench.ui.panels.inspect.views.token_labels import NARROW_WIDTH, TokenLabelsView
 
 WORDS = (WordRow(0, 3, "text", "Ada"), WordRow(4, 7, "text", "met"))
 TOKENS = (
@@ -28,13 +28,13 @@ def view(qtbot):
     return view
 
 
-@pytest.mark.parametrize("width", [NARROW - 170, NARROW + 170])
+@pytest.mark.parametrize("width", [NARROW_WIDTH - 170, NARROW_WIDTH + 170])
 def test_a_narrow_pane_shows_the_words_above_alone_and_cuts_no_column(view, width):
     view.resize(width, 500)
     view.show()
     view.show_state(ALL)
 
-    assert view._table.isVisible() is (width > NARROW)
+    assert view._table.isVisible() is (width > NARROW_WIDTH)
     for table in (view._table, view._labels):
         header = table.horizontalHeader()
         for at in range(table.model().columnCount()):

@@ -85,7 +85,7 @@ def test_deleting_leaves_a_note_with_undo_and_undo_brings_it_back(state):
 
 
 def test_a_deletion_that_takes_very_much_along_goes_off_the_main_thread(state, monkeypatch):
-    monkeypatch.setattr("workbench.ui.panels.labels.state.MANY", 0)
+    monkeypatch.setattr("workbench.ui.panels.labels.state.MAX_ROWS_COUNTED", 0)
     annotate.set_class(state.project, 1, state.labels[0].id)
     state.look_again()
     state.choose([state.labels[0].id])
@@ -160,7 +160,7 @@ def test_a_read_only_project_can_be_looked_at_alone(project_file):
 
 def test_labels_of_a_large_project_are_shown_before_they_are_counted(state, monkeypatch):
     annotate.set_class(state.project, 1, state.labels[0].id)
-    monkeypatch.setattr("workbench.operations.application.background.LARGE", 0)
+    monkeypatch.setattr("workbench.operations.application.background.LARGE_PROJECT_BYTES", 0)
     large = LabelsState(Context(state.project))
     assert [(row.label.name, row.count) for row in large.labels] == [("good", None), ("bad", None)]
 
@@ -172,7 +172,7 @@ def test_labels_of_a_large_project_are_shown_before_they_are_counted(state, monk
 
 
 def test_a_label_that_is_not_counted_yet_is_deleted_off_the_main_thread(state, monkeypatch):
-    monkeypatch.setattr("workbench.operations.application.background.LARGE", 0)
+    monkeypatch.setattr("workbench.operations.application.background.LARGE_PROJECT_BYTES", 0)
     large = LabelsState(Context(state.project))
     large.choose([large.labels[0].id])
 
@@ -182,7 +182,7 @@ def test_a_label_that_is_not_counted_yet_is_deleted_off_the_main_thread(state, m
 
 
 def test_an_answer_for_labels_selected_before_is_dropped(state, monkeypatch):
-    monkeypatch.setattr("workbench.operations.application.background.LARGE", 0)
+    monkeypatch.setattr("workbench.operations.application.background.LARGE_PROJECT_BYTES", 0)
     large = LabelsState(Context(state.project))
     large.choose([large.labels[0].id])
     large.choose([large.labels[1].id])

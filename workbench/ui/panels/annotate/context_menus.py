@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from workbench.operations.annotation.annotate import RelationRow, SpanRow, SuggestionRow
     from workbench.ui.panels.annotate.view import AnnotateView
 
-LONGEST = 32  # characters of the text in a menu entry
+EXCERPT_LENGTH = 32  # characters of the text in a menu entry
 Choices = tuple[Choice | None, ...]
 
 # commands whose keys are shown beside the entries
-CHAIN, NEW_CHAIN, PART = "annotate.chain", "annotate.chain-new", "annotate.part"
+CHAIN, NEW_CHAIN, ADD_PART = "annotate.chain", "annotate.chain-new", "annotate.part"
 LINK, DELETE, SKIP = "annotate.link-key", "annotate.delete", "annotate.space"
 ANSWER = "annotate.enter"
 ACCEPT, REJECT = "annotate.accept", "annotate.reject"
@@ -112,7 +112,7 @@ class ContextMenus:
         if (span := state.growing) is not None:
             title = _("Add to “{text}” as a &part")
             title = title.format(text=escaping.menu_text(_cut(self._content(span))))
-            found.append(Choice(title, links.add_part, state.can_edit, command=PART))
+            found.append(Choice(title, links.add_part, state.can_edit, command=ADD_PART))
         return tuple(found)
 
     def _all_occurrences(self, some: bool) -> Choice:
@@ -312,10 +312,12 @@ _NOTHING = (Choice("–", enabled=False),)
 
 def _cut(text: str) -> str:
     """Shorten a text for a menu: one line, elided in the middle."""
-    shown = " ".join(text[: 2 * LONGEST].split())
-    if len(text) <= 2 * LONGEST and len(shown) <= LONGEST:
+    shown = " ".join(text[: 2 * EXCERPT_LENGTH].split())
+    if len(text) <= 2 * EXCERPT_LENGTH and len(shown) <= EXCERPT_LENGTH:
         return shown
-    return f"{shown[: LONGEST // 2].rstrip()}…{' '.join(text[-LONGEST // 2 :].split())}"
+    return (
+        f"{shown[: EXCERPT_LENGTH // 2].rstrip()}…{' '.join(text[-EXCERPT_LENGTH // 2 :].split())}"
+    )
 
 
 def _copy(text: str) -> None:

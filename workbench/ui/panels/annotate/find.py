@@ -7,7 +7,7 @@ from workbench.ui.panels.annotate.finder import Match
 from workbench.ui.panels.annotate.paper import DocumentPane
 from workbench.ui.widgets.find_bar import FindBar
 
-LONGEST = 100  # code points of selected text that Ctrl+F uses as the query
+MAX_QUERY_LENGTH = 100  # code points of selected text that Ctrl+F uses as the query
 
 
 class Find(FindBar):
@@ -30,8 +30,8 @@ class Find(FindBar):
         """Find in the text; a short selection becomes the query."""
         text = self._paper.text
         start, end = text.selection or (text.caret, text.caret)
-        chosen = text.text.text[start : min(end, start + LONGEST)]
-        wanted = chosen if end - start <= LONGEST and len(chosen.splitlines()) == 1 else ""
+        chosen = text.text.text[start : min(end, start + MAX_QUERY_LENGTH)]
+        wanted = chosen if end - start <= MAX_QUERY_LENGTH and len(chosen.splitlines()) == 1 else ""
         self.state.finder.open(wanted, text.field, start)
         self.begin()
 

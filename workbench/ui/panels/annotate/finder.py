@@ -14,7 +14,7 @@ from workbench.text.find import TextMatches, find
 if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
 
-LARGE = 200_000  # code points above which a document is searched off the main thread
+LARGE_DOCUMENT = 200_000  # code points above which a document is searched off the main thread
 PAUSE = 0.001  # seconds the search thread sleeps, so that the main thread gets the interpreter
 
 
@@ -121,7 +121,7 @@ class Finder(State):
             return
         self._asked += 1
         asked, texts, wanted = self._asked, self._texts, self.text
-        large = sum(len(text) for _field, text in texts) > LARGE
+        large = sum(len(text) for _field, text in texts) > LARGE_DOCUMENT
         options: dict[str, Any] = {"match_case": self.match_case, "whole_words": self.whole_words}
         if large:
             options["pause"] = partial(sleep, PAUSE)

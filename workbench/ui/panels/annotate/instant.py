@@ -14,7 +14,13 @@ from workbench.base.i18n import _, ngettext
 from workbench.base.latest import Latest
 from workbench.operations.annotation import instant, live_suggestions, queue_orders
 from workbench.operations.annotation.annotate import DocumentRow, SuggestionRow
-from workbench.operations.annotation.instant import FAILED, INDEXING, LEAST, READY, Instant
+from workbench.operations.annotation.instant import (
+    FAILED,
+    INDEXING,
+    MIN_LABELLED_DOCUMENTS,
+    READY,
+    Instant,
+)
 from workbench.operations.runs import rerun, rounds
 from workbench.text.rows import row_id
 from workbench.ui.panels.annotate import learning
@@ -214,12 +220,12 @@ class InstantState(PredictionPrefetch):
 
     @staticmethod
     def _learned_text(model: Instant) -> str:
-        if model.labelled < LEAST:
+        if model.labelled < MIN_LABELLED_DOCUMENTS:
             return ngettext(
                 "Needs {least} labels, has {n} label.",
                 "Needs {least} labels, has {n} labels.",
                 model.labelled,
-            ).format(least=LEAST, n=model.labelled)
+            ).format(least=MIN_LABELLED_DOCUMENTS, n=model.labelled)
         learned = ngettext(
             "Learned from {n:,} document in {seconds} s.",
             "Learned from {n:,} documents in {seconds} s.",

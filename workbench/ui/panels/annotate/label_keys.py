@@ -23,7 +23,7 @@ from workbench.ui.panels.annotate.instant import InstantState
 from workbench.ui.panels.annotate.label_topics import Topic, coloured, topics
 from workbench.ui.project import recent_labels
 
-MANY = 20  # classes above which a document is offered the first ones instead of all
+MANY_CLASSES = 20  # classes above which a document is offered the first ones instead of all
 COUNTING = 0.05  # share of the time in which the documents of each label are counted
 FIRST = 5  # most probable ones, and latest ones
 
@@ -58,7 +58,7 @@ class FirstLabels(NamedTuple):
 def has_many(layer: Layer) -> bool:
     """Whether a document is offered the first labels of a layer instead of all."""
     flag = layer.traits.on_document and not layer.traits.in_choices
-    return flag and layer.traits.takes_labels and len(layer.labels) > MANY
+    return flag and layer.traits.takes_labels and len(layer.labels) > MANY_CLASSES
 
 
 class LabelKeys(InstantState):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 CROSS = 30  # width at the end of a span's row, pixels at 100%, where a click deletes the span
 PICTURES = 300  # of rows that are kept: some screens full
-AT_ONCE, FRAME = 8, 16  # pictures made in a frame of a paint in steps; milliseconds
+PICTURES_PER_FRAME, FRAME_TIME = 8, 16  # pictures made in a frame of a paint in steps; milliseconds
 _VERBATIM = (
     Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute
 )
@@ -298,7 +298,7 @@ class LabelTable(Table):
     def __init__(self, columns: Sequence[Column], *, name: str, key: Callable[[Any], Hashable]):
         super().__init__(columns, name=name, key=key)
         self._in_steps = False
-        self._next_step = QTimer(self, singleShot=True, interval=FRAME)
+        self._next_step = QTimer(self, singleShot=True, interval=FRAME_TIME)
         self._next_step.timeout.connect(self.viewport().update)
 
     def _show_row(self, index: QModelIndex) -> None:
@@ -317,7 +317,7 @@ class LabelTable(Table):
         chosen = {index.row() for index in self.selectionModel().selectedRows()}
         first = max(0, (box.top() - top) // height)
         after = min(len(rows), (box.bottom() - top) // height + 1)
-        most = delegate.made + AT_ONCE if self._in_steps else None
+        most = delegate.made + PICTURES_PER_FRAME if self._in_steps else None
         painter = QPainter(self.viewport())
         left = False
         for number in sorted(range(first, after), key=lambda number: number not in chosen):

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from workbench.ui.panels.annotate.acts import AnnotateActs
 
 _KEY = "annotate.metadata"  # in the settings of the window: False while folded
-LONGEST = 2_000  # characters of a value that are shown
+VALUE_LENGTH = 2_000  # characters of a value that are shown
 SHARE = 4  # at most this part of the height of the side: 1 / 4
-LEAST = 2  # lines in sight
+MIN_VISIBLE_LINES = 2  # lines in sight
 AROUND = 14  # pixels: border and padding of a text in the style sheet
 
 
@@ -70,7 +70,7 @@ class MetadataPane(QFrame):
 
     def fit(self, height: int) -> None:
         """height: of the side, in pixels; the text gets a part of it, and scrolls beyond."""
-        least = LEAST * QFontMetrics(theme.font("small")).lineSpacing()
+        least = MIN_VISIBLE_LINES * QFontMetrics(theme.font("small")).lineSpacing()
         self.text.document().setTextWidth(self.text.viewport().width())
         needed = ceil(self.text.document().size().height())
         self.text.setFixedHeight(AROUND + min(needed, max(least, height // SHARE)))
@@ -114,4 +114,4 @@ def _value(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(map(_value, value))
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= LONGEST else text[:LONGEST] + "…"
+    return text if len(text) <= VALUE_LENGTH else text[:VALUE_LENGTH] + "…"

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from workbench.ui.panels.annotate.acts import AnnotateActs
     from workbench.ui.panels.annotate.paper import DocumentPane
 
-LONGEST = 60  # code points of the text in the heading
-LEAST, HEIGHT = 176, 330  # height in pixels at 100%, at least and at most
+MAX_HEADING_LENGTH = 60  # code points of the text in the heading
+MIN_HEIGHT, MAX_HEIGHT = 176, 330  # height in pixels at 100%, at least and at most
 TICK, PLACE = 0, 2  # columns
 
 
@@ -132,11 +132,11 @@ class OccurrencesPane(QFrame):
         page.listen(theme.changed, self._size)
 
     def _size(self) -> None:
-        self.setMinimumHeight(theme.px(LEAST))
-        self.setMaximumHeight(theme.px(HEIGHT))
+        self.setMinimumHeight(theme.px(MIN_HEIGHT))
+        self.setMaximumHeight(theme.px(MAX_HEIGHT))
 
     def sizeHint(self) -> QSize:
-        return QSize(super().sizeHint().width(), theme.px(HEIGHT))
+        return QSize(super().sizeHint().width(), theme.px(MAX_HEIGHT))
 
     def _build_options(self) -> QFrame:
         state = self.state
@@ -261,8 +261,8 @@ class OccurrencesPane(QFrame):
         if not state.shown:
             return
         if fields & {"shown", "text"}:
-            shown = " ".join(state.text[: LONGEST + 1].split())
-            cut = f"{shown[:LONGEST]}…" if len(shown) > LONGEST else shown
+            shown = " ".join(state.text[: MAX_HEADING_LENGTH + 1].split())
+            cut = f"{shown[:MAX_HEADING_LENGTH]}…" if len(shown) > MAX_HEADING_LENGTH else shown
             self._heading.setText(_("Label all occurrences of “{text}” as").format(text=cut))
         fill(self._label, [(row_id(label), label.name) for label in state.labels], state.label_id)
         self._where.button(QUEUE).setVisible(state.filtered)

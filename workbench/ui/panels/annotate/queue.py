@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 UNLABELLED = TO_DO  # a state of the filter
 
-MANY = 20_000  # documents above which counting and listing run off the main thread
+LARGE_QUEUE = 20_000  # documents above which counting and listing run off the main thread
 MINUTE = 60.0
-FEW = 50  # changed documents that are tested against the filter one by one
+MAX_SINGLE_CHECKS = 50  # changed documents that are tested against the filter one by one
 LATEST = 30  # origins that are offered as a filter
 NO_SPLIT = "none"
 DONE = ("submitted", "discarded")
@@ -285,7 +285,7 @@ class QueueState(State):
             self._check(self._meanwhile)
 
         self._meanwhile, self._reordered = set(), False
-        many = max(len(self.ids), self.total) > MANY
+        many = max(len(self.ids), self.total) > LARGE_QUEUE
         if many or (not self.ids and is_large(self.project)):
             if self.document_id is None:
                 self.next_unlabelled(start=True)
@@ -308,7 +308,7 @@ class QueueState(State):
         """Measure progress and pace off the main thread, in large projects once a minute."""
         now, ids = monotonic(), self.active_ids
         recent = now < self._measured + MINUTE and ids == self._measured_of
-        if self.total > MANY and recent:
+        if self.total > LARGE_QUEUE and recent:
             return
         self._measured, self._measured_of = now, ids
         layers = [layer for layer in self.layers if layer.id not in self.off]
@@ -321,7 +321,7 @@ class QueueState(State):
     def _count(self) -> None:
         ids = self.active_ids
         self._measure()
-        if self.total > MANY:
+        if self.total > LARGE_QUEUE:
             self.context.run(
                 lambda: annotate.open_count(self.project, ids),
                 *self._counts.newest(lambda left: self.update(left=left), self.context.fail),

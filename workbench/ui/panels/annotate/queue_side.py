@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.annotate.queue_dialogs import QueueDialogs
 
 # minimum width in pixels at 100%; upper limit, independent of the text size
-NARROW, WIDEST_LEAST = 180, 340
+MIN_WIDTH, MAX_MIN_WIDTH = 180, 340
 BESIDE = 30  # width of a button beside the search, pixels at 100%
 FILTER = 150  # width of a filter's name, pixels at 100%
 ONLY_ROWS = frozenset({"stale_rows", "doc", "chosen", "linking"})  # as after each label
@@ -117,7 +117,7 @@ class QueueSide(QFrame):
         self._stack.addWidget(self._none)
 
     def _size(self) -> None:
-        self.setMinimumWidth(min(theme.px(NARROW), WIDEST_LEAST))
+        self.setMinimumWidth(min(theme.px(MIN_WIDTH), MAX_MIN_WIDTH))
         for part in self._beside:
             part.setFixedWidth(theme.px(BESIDE))
 

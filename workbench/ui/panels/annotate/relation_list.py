@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 EXCERPT = 60  # code points of a span shown in a row
 HEIGHT = 44  # of a row of two lines, pixels at 100%
 LINK = "annotate.link-key"  # the command that starts a relation
-MOST = 5  # rows shown without scrolling
+MAX_VISIBLE_ROWS = 5  # rows shown without scrolling
 
 
 class RelationList:
@@ -112,7 +112,7 @@ class RelationList:
         self._fit()
 
     def _fit(self) -> None:
-        lines = min(MOST, max(1, len(self.state.relations)))
+        lines = min(MAX_VISIBLE_ROWS, max(1, len(self.state.relations)))
         self.table.set_row_height(theme.px(HEIGHT))
         self.table.setFixedHeight(lines * theme.px(HEIGHT) + 4)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.annotate.view import AnnotateView
     from workbench.ui.widgets.text_view import TextView
 
-MOST = 5  # labels; the others are behind the magnifier
+MAX_LABELS = 5  # labels; the others are behind the magnifier
 WIDEST = 150  # of a label, pixels at 100%
 GAP = 6  # between the text and the toolbar, pixels
 OUTSIDE = 200  # by how much a place beside the view of the text must be nearer, pixels
@@ -76,13 +76,13 @@ class SelectionBar(QFrame):
 
     def _fill(self, labels: tuple[Label, ...], now: int | None, *, deletes: bool) -> None:
         clear(layout_of(self))
-        for label in labels[:MOST]:
+        for label in labels[:MAX_LABELS]:
             chip = ChipButton(label.name, label, key=label.key.upper(), checkable=True)
             chip.setChecked(row_id(label) == now)
             chip.setMaximumWidth(theme.px(WIDEST))
             chip.clicked.connect(partial(self._pick, row_id(label)))
             self._add(chip)
-        if len(labels) > MOST:
+        if len(labels) > MAX_LABELS:
             self._act("search", _("Find a label"), self._more, "annotate.palette", "/")
         self._act("copy", _("Label all occurrences"), self._every, "annotate.all", "M")
         if deletes:

@@ -49,7 +49,7 @@ EXCERPT = 120  # code points of a span shown in a row
 ACCEPT, REJECT = 1, 2  # columns of the suggestions
 GUIDELINE, SPANS = 5, 4  # share of the height if there are many spans
 QUESTIONS = 8  # and that of questions
-MOST, LEAST = 5, 2  # suggestions in sight
+MAX_VISIBLE_ROWS, MIN_VISIBLE_ROWS = 5, 2  # suggestions in sight
 SUGGESTION = 44  # height of a label with its source, pixels at 100%
 FEW_SPANS = 6  # up to this number, spans are shown in full beside a guideline
 
@@ -378,11 +378,11 @@ class AnnotationPane(QFrame):
 
     def _fit_suggestions(self) -> None:
         """Height for all suggestions, up to five, and fewer where the other parts need the room."""
-        lines = min(MOST, max(1, len(self.state.suggestions)))
+        lines = min(MAX_VISIBLE_ROWS, max(1, len(self.state.suggestions)))
         self.suggestions.set_row_height(theme.px(SUGGESTION))
         if self.suggestions.isVisibleTo(self):
             free = free_height(self) + self.suggestions.minimumHeight() - 4
-            lines = min(lines, max(LEAST, free // theme.px(SUGGESTION)))
+            lines = min(lines, max(MIN_VISIBLE_ROWS, free // theme.px(SUGGESTION)))
         self.suggestions.setFixedHeight(lines * theme.px(SUGGESTION) + 4)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -25,7 +25,7 @@ from workbench.text.rows import row_id
 from workbench.text.spans import Span, flatten
 from workbench.ui.panels.annotate.differences import Differences, Predicted
 from workbench.ui.panels.annotate.finder import Finder
-from workbench.ui.panels.annotate.queue import FEW
+from workbench.ui.panels.annotate.queue import MAX_SINGLE_CHECKS
 from workbench.ui.panels.annotate.remarks import GOLD, Name, WithRemarks
 from workbench.ui.panels.annotate.units import UnitState
 from workbench.ui.project import shown_layers
@@ -286,7 +286,7 @@ class AnnotateState(WithRemarks):
             self._documents_changed()
         labelled = any(changes.touches(table) for table in LABELLED)
         documents = changes.documents
-        few = documents is not None and len(documents) <= FEW
+        few = documents is not None and len(documents) <= MAX_SINGLE_CHECKS
         if changes.touches("document") or (labelled and not few and not self.narrowed.empty):
             self._load_queue()
         if labelled:

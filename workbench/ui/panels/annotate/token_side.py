@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.annotate.acts import AnnotateActs
     from workbench.ui.panels.annotate.tokens import Offer
 
-MOST = 4  # tags shown
+MAX_TAGS = 4  # tags shown
 
 
 class TokenSide(QFrame):
@@ -73,7 +73,7 @@ class TokenSide(QFrame):
             message.append(_("Suggested by {sources}").format(sources=", ".join(makers)))
         self._message.setText("\n".join(message) or _("No tag yet."))
         clear(self._offers)
-        for number, offer in enumerate(offers[:MOST]):
+        for number, offer in enumerate(offers[:MAX_TAGS]):
             self._add(number, offer)
 
     def _name(self, label_id: int | None) -> str:

@@ -21,7 +21,7 @@ _KINDS = "annotate.units"  # project uid → kind
 _PLACES = "annotate.unit_places"  # project uid → id of a document → where its unit begins
 _FREE = "annotate.units_free"  # project uid → whether spans may cross the ends of units
 MOST_PLACES = 200
-LARGE = 50_000  # code points above which a text is divided off the main thread: 25 ms
+LARGE_TEXT_LENGTH = 50_000  # code points above which a text is divided off the main thread: 25 ms
 TITLES: Mapping[str, str] = {
     WHOLE: N_("Whole document"),
     "paragraph": N_("By paragraph"),
@@ -78,7 +78,7 @@ class UnitState(State):
         self._wanted = place
         if document is None or kind == WHOLE or document.fields != (TEXT,):
             self.update(ranges=(), at=0)
-        elif len(document.text) > LARGE:
+        elif len(document.text) > LARGE_TEXT_LENGTH:
             self.update(ranges=(), at=0)
             self._context.run(
                 lambda: units_of(document, kind), lambda found: self._take(document, kind, found)

@@ -13,7 +13,7 @@ from workbench.base.latest import Latest
 from workbench.base.watch import Watch
 from workbench.operations.annotation import label_alike
 from workbench.operations.documents import corpus, duplicates
-from workbench.operations.documents.duplicates import RULES, SIZE, TRAIN, Duplicates, Group
+from workbench.operations.documents.duplicates import RULES, SHINGLE_WORDS, TRAIN, Duplicates, Group
 from workbench.text.carrying import differences
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ class DuplicatesState(State):
         super().__init__()
         self.data, self.context, self.project = data, data.context, data.project
         self.found: Duplicates | None = None
-        self.near: float | None = duplicates.NEAR
-        self.size, self.rule = SIZE, TRAIN
+        self.near: float | None = duplicates.DEFAULT_SIMILARITY
+        self.size, self.rule = SHINGLE_WORDS, TRAIN
         self.share: float | None = None
         self.problem = ""
         self.group: Group | None = None

@@ -277,7 +277,7 @@ def _first_upper(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-NEAR = (0.95, 0.9, 0.8, 0.7, 0.6)  # Jaccard similarities that are offered
+SIMILARITIES = (0.95, 0.9, 0.8, 0.7, 0.6)  # Jaccard similarities that are offered
 
 
 class _Choices(QFrame):
@@ -305,7 +305,8 @@ class _Choices(QFrame):
         )
         similar: list[tuple[object, str]] = [(None, _("Do not search for them"))]
         similar += [
-            (value, _("Count them, from similarity {n} on").format(n=value)) for value in NEAR
+            (value, _("Count them, from similarity {n} on").format(n=value))
+            for value in SIMILARITIES
         ]
         self._near = combo(similar, name=_("Near-duplicates"))
         self._near.activated.connect(lambda _i: state.set_option(near=self._near.currentData()))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from workbench.operations.documents.overlap import Overlap, Row
 
 HEIGHT = 220  # pixels at 100%, of the table
-LEAST, MOST = 2, 100  # words of an n-gram
+MIN_NGRAM_WORDS, MAX_NGRAM_WORDS = 2, 100  # words of an n-gram
 
 
 class OverlapDialog(Dialog):
@@ -47,7 +47,7 @@ class OverlapDialog(Dialog):
         named = [(split, term(split) if split else _("all documents")) for split in SPLITS]
         self._split = combo(named, name=_("Documents that are compared"))
         self._split.activated.connect(self._take)
-        self._size = SpinBox(LEAST, MOST)
+        self._size = SpinBox(MIN_NGRAM_WORDS, MAX_NGRAM_WORDS)
         self._size.setValue(state.size)
         self._size.setAccessibleName(_("Words of an n-gram"))
         self._size.valueChanged.connect(self._take)

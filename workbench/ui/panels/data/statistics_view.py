@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from workbench.operations.documents.statistics import Agreement, SpanLengths
     from workbench.operations.documents.statistics import Row as LabelRow
 
-WIDE, MEDIUM = 1080, 700  # pixels at 100% from which there are three and two columns
+THREE_COLUMNS, TWO_COLUMNS = 1080, 700  # pixels at 100% from which there are three and two columns
 HEIGHT = 262  # of a card
 
 
@@ -164,7 +164,9 @@ class StatisticsView(View):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         wide = self.width()
-        self._arrange(3 if wide >= theme.px(WIDE) else 2 if wide >= theme.px(MEDIUM) else 1)
+        self._arrange(
+            3 if wide >= theme.px(THREE_COLUMNS) else 2 if wide >= theme.px(TWO_COLUMNS) else 1
+        )
 
     def _arrange(self, columns: int) -> None:
         if columns == self._columns:

@@ -20,7 +20,7 @@ from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import Elided
 
 ROWS = 2  # this column is hidden if the dock is narrow
-NARROWEST, NARROW = 300, 460  # pixels at 100%
+MIN_WIDTH, NARROW_WIDTH = 300, 460  # pixels at 100%
 
 
 class HistoryView(View):
@@ -67,7 +67,7 @@ class HistoryView(View):
             column(row((self._message, 1), self._back), margins=(12, 4, 8, 4), part="bar")
         )
         self.setMinimumHeight(150)
-        self.setMinimumWidth(theme.px(NARROWEST))
+        self.setMinimumWidth(theme.px(MIN_WIDTH))
 
     def render(self, fields: frozenset[str]) -> None:
         self.table.set_rows(self.state.steps)
@@ -86,7 +86,7 @@ class HistoryView(View):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.table.setColumnHidden(ROWS, self.width() < theme.px(NARROW))
+        self.table.setColumnHidden(ROWS, self.width() < theme.px(NARROW_WIDTH))
 
     def _choices(self) -> tuple[Choice, ...]:
         (step,) = self.table.chosen_rows()

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 DIM_AFTER = 250  # milliseconds of waiting until the previous result is dimmed
 DIMMED = 0.45
-LONGEST = 80  # characters of a sample text on its button
+SAMPLE_LENGTH = 80  # characters of a sample text on its button
 RING = 3  # pixels for the ring around the active pane
 
 
@@ -119,7 +119,7 @@ class Pane(QFrame):
         clear(layout)
         for sample in samples(form):
             whole, act = sample.title, self._sample(sample)
-            text = whole if len(whole) <= LONGEST else f"{whole[: LONGEST - 1]}…"
+            text = whole if len(whole) <= SAMPLE_LENGTH else f"{whole[: SAMPLE_LENGTH - 1]}…"
             button = Button(text, small=True, on=act, name=whole, tip=whole)
             layout.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
 

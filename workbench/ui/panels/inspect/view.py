@@ -33,7 +33,7 @@ from workbench.ui.widgets.text_box import TextBox
 from workbench.ui.widgets.words import KeyCap, words
 
 SIDE = 252  # pixels at 100%
-NARROW = 620  # below this width, buttons beside the text show their icons alone
+NARROW_WIDTH = 620  # below this width, buttons beside the text show their icons alone
 BOTH = 1200  # width of the window from which two panes are side by side
 PAUSE = 600  # milliseconds after the last key press until a typed text is sent to the model
 
@@ -135,7 +135,7 @@ class InspectView(View):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit_side()
-        self._pick.shorten(self.width() < theme.px(NARROW), _("Pick document…"))
+        self._pick.shorten(self.width() < theme.px(NARROW_WIDTH), _("Pick document…"))
         self._show_panes()
 
     def _fit_side(self) -> None:

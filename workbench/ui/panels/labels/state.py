@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 COUNTED = (*LABEL_TABLES, "state", "suggestion", "document")
 
-MANY = 5_000  # tables of class labels and spans
+MAX_ROWS_COUNTED = 5_000  # tables of class labels and spans
 
 
 @dataclass(frozen=True)
@@ -434,8 +434,8 @@ class LabelsState(State):
         if any(row.count is None for row in rows):
             return False
         count = sum(row.count or 0 for row in rows)
-        copied = count > backup.MANY or not rows  # a layer without labels has other values
-        return count <= MANY and not (copied and is_large(self.project))
+        copied = count > backup.LARGE_CHANGE or not rows  # a layer without labels has other values
+        return count <= MAX_ROWS_COUNTED and not (copied and is_large(self.project))
 
     def attempt(self, act: Callable[..., Any], *values: Any) -> bool:
         """Run an operation on the project; on error, show it, reload the state and return False."""

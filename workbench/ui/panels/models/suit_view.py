@@ -61,7 +61,9 @@ def _share(value: float) -> str:
     return formats.points(value)
 
 
-WIDE = 1400  # pixels at 100%; a narrower table has no family and limit, for the recommendation
+WIDE_TABLE = (
+    1400  # pixels at 100%; a narrower table has no family and limit, for the recommendation
+)
 LESS = (1, 5)  # these two, in COLUMNS
 COLUMNS = (
     Column(_("Model"), lambda row: row.fit.name, 206, icon=_icon, sort=lambda row: row.fit.name),
@@ -268,7 +270,7 @@ class SuitView(QFrame):
 
     def _hide_columns(self) -> None:
         for place in LESS:
-            self._table.setColumnHidden(place, self.width() < theme.px(WIDE))
+            self._table.setColumnHidden(place, self.width() < theme.px(WIDE_TABLE))
 
     def _has_focused_button(self) -> bool:
         """Whether the focus is on a button that a measurement disables or hides; Qt would then

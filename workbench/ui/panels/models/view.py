@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.models.size_plot import SizePlot
 
 CARD_WIDTH = (300, 370)  # pixels at 100%, in narrow and wide windows
-WIDE = 1180
+WIDE_WIDTH = 1180
 LEAST_HEIGHT = 400  # of the page with the plot, pixels at 100%
 CATALOGUE, COMPARE = range(2)
 SHOWN = (
@@ -247,7 +247,7 @@ class ModelsView(View):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         narrow, wide = CARD_WIDTH
-        card = theme.px(wide if self.width() >= theme.px(WIDE) else narrow)
+        card = theme.px(wide if self.width() >= theme.px(WIDE_WIDTH) else narrow)
         self._right.setFixedWidth(min(card, self.width() * 9 // 20))  # the table comes first
         self._show_plot()
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from workbench.base.i18n import _, ngettext
-from workbench.ui.panels.models.word_map_state import MOST, WordMapState
+from workbench.ui.panels.models.word_map_state import MAX_WORDS, WordMapState
 from workbench.ui.style import formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.dialog import Dialog
@@ -33,7 +33,7 @@ class WordMapDialog(Dialog):
         self.words.setPlaceholderText(_("Empty: the most frequent words"))
         self.words.setClearButtonEnabled(True)
         self.words.textChanged.connect(lambda _text: self._typed.start())
-        self._count, self._near = SpinBox(3, MOST), SpinBox(0, 50)
+        self._count, self._near = SpinBox(3, MAX_WORDS), SpinBox(0, 50)
         self._count.setValue(state.count)
         self._near.setValue(state.near)
         for box, name in (

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from workbench.runtime.vectors.lexicon import Lexicon
     from workbench.ui.panel import PanelContext
 
-USUAL, MOST = 150, 1000  # most frequent words
-NEAR = 8  # nearest words of each typed word
+DEFAULT_WORDS, MAX_WORDS = 150, 1000  # most frequent words
+NEAREST_WORDS = 8  # nearest words of each typed word
 
 
 class WordMapState(State):
@@ -23,7 +23,7 @@ class WordMapState(State):
     def __init__(self, context: PanelContext, card: ModelInfo) -> None:
         super().__init__()
         self.context, self.card = context, card
-        self.words, self.count, self.near = "", USUAL, NEAR
+        self.words, self.count, self.near = "", DEFAULT_WORDS, NEAREST_WORDS
         self.found: WordMap | None = None
         self.busy, self.error = False, ""
         self._lexicon: Lexicon | None = None

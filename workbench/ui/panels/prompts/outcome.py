@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 RUN, TEXT = range(2)  # indices of the two pages
 SUBWORDS = 3  # column of the predictions
-NARROW = 480  # pixels at 100%
+NARROW_WIDTH = 480  # pixels at 100%
 CALIBRATED = {
     "none": _("not calibrated"),
     "content-free": _("calibrated with content-free texts"),
@@ -199,7 +199,7 @@ class Outcome(QFrame):
             self._fit_answers()
 
     def _fit_answers(self) -> None:
-        self._answers.setColumnHidden(SUBWORDS, self.width() < theme.px(NARROW))
+        self._answers.setColumnHidden(SUBWORDS, self.width() < theme.px(NARROW_WIDTH))
 
     def _show_side(self, which: str) -> None:
         self._which.set(which)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from workbench.jobs.host import Host
     from workbench.ui.panel import PanelContext
 
-MOST = 2000  # maximum number of cached tables
+MAX_CACHED_TABLES = 2000  # maximum number of cached tables
 
 LogProbs = Mapping[str, Sequence[float]]
 Done = Callable[[WorkbenchError | None], None]
@@ -89,7 +89,7 @@ class Scorer:
 
     def _keep(self, found: Mapping[str, LogProbs]) -> None:
         self._known.update(found)
-        while len(self._known) > MOST:
+        while len(self._known) > MAX_CACHED_TABLES:
             self._known.popitem(last=False)
 
 

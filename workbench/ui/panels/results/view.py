@@ -53,10 +53,10 @@ from workbench.ui.widgets.words import Elided, words
 if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run
 
-NARROW = 900  # pixels at 100% from which buttons in the header have texts
+NARROW_WIDTH = 900  # pixels at 100% from which buttons in the header have texts
 NARROW_LIST = 260  # minimum width of the run list in pixels
 VIEWS = ("runs", "board", "labels")
-NONE, ONE, MANY = range(3)  # number of runs shown on the right side
+NO_RUN, ONE_RUN, SEVERAL_RUNS = range(3)  # number of runs shown on the right side
 PARTS = {
     "scores": N_("Scores"),
     "errors": N_("Errors"),
@@ -278,7 +278,7 @@ class ResultsView(WatchingView):
 
     def prepare(self) -> Iterator[None]:
         if self.state.run is not None:
-            self._right.widget(ONE)
+            self._right.widget(ONE_RUN)
             yield
             self._pages.widget(0)
             yield
@@ -312,7 +312,9 @@ class ResultsView(WatchingView):
         self._import.setVisible(on_runs and not whole)
         self._save.setVisible(on_board)
         several = len(state.chosen) > 1
-        self._right.setCurrentIndex(MANY if several else ONE if state.run is not None else NONE)
+        self._right.setCurrentIndex(
+            SEVERAL_RUNS if several else ONE_RUN if state.run is not None else NO_RUN
+        )
         if state.runs and state.run is None and not several and self._nothing is not None:
             self._nothing.set(_("No run selected"), _("Select a run in the list."))
         self._delete.setEnabled(state.can_delete)
@@ -333,7 +335,7 @@ class ResultsView(WatchingView):
             for number in self._pages.made():
                 cast(_Part, self._pages.widget(number)).render_part(fields)
         if several:
-            cast(_Part, self._right.widget(MANY)).render_part(fields)
+            cast(_Part, self._right.widget(SEVERAL_RUNS)).render_part(fields)
             reason = state.averaging.problem
             self._average.setEnabled(not reason)
             message = _("Add a run whose class probabilities are the mean of these runs")
@@ -506,7 +508,7 @@ class ResultsView(WatchingView):
             (self._delete, _("Delete…")),
         )
         for button, text in shortened:
-            button.shorten(self.width() < theme.px(NARROW), text)
+            button.shorten(self.width() < theme.px(NARROW_WIDTH), text)
         self._fit_head()
         super().resizeEvent(event)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from workbench.operations.experiments.ladder_report import Row, Summary
     from workbench.ui.panels.train.ladder_state import LadderState
 
-INPUT, WIDE = 1, 820  # a column, and the width from which it is shown, pixels at 100%
+INPUT_COLUMN, WIDE_WIDTH = 1, 820  # a column, and the width from which it is shown, pixels at 100%
 
 
 class LadderResults(QFrame):
@@ -128,7 +128,7 @@ class LadderResults(QFrame):
     def _fit_columns(self) -> None:
         """Hide the column of inputs if there is no room; it is the tooltip of the rung."""
         if self._table is not None:
-            self._table.setColumnHidden(INPUT, self.width() < theme.px(WIDE))
+            self._table.setColumnHidden(INPUT_COLUMN, self.width() < theme.px(WIDE_WIDTH))
 
     def _columns(self, decoders: tuple[str, ...]) -> list[Column]:
         scores = [

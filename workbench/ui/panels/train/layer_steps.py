@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 ROW, LEAST_ROW, MOST_HEIGHT = 18, 6, 260  # pixels at 100%
 SAME = 1.5  # ratio of peaks up to which rates are drawn on a linear scale
-LEAST = 0.05  # of the lowest peak of a part: lower rates have the faintest logarithmic colour
+MIN_RELATIVE_RATE = (
+    0.05  # of the lowest peak of a part: lower rates have the faintest logarithmic colour
+)
 FAINTEST = 0.1
 NAMES, AXIS = 86, 18  # width of the names, height of the axis
 
@@ -177,7 +179,7 @@ def colour_range(rates: np.ndarray) -> tuple[float, float]:
     peaks = peaks[peaks > 0]
     if not len(peaks) or peaks.max() <= SAME * peaks.min():
         return 0.0, float(rates.max())
-    return LEAST * float(peaks.min()), float(rates.max())
+    return MIN_RELATIVE_RATE * float(peaks.min()), float(rates.max())
 
 
 def colour_shares(rates: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ import re
 from workbench.base import paths
 
 CHANGES = "help/changes.md"
-MOST = 6  # number of entries on the Welcome page
+MAX_ENTRIES = 6  # number of entries on the Welcome page
 HIGHLIGHTS = "### Highlights"  # the section of a version that the Welcome page shows
 
 
@@ -19,7 +19,7 @@ def newest() -> tuple[str, tuple[str, ...]]:
         return "", ()
 
 
-def read(text: str, most: int = MOST) -> tuple[str, tuple[str, ...]]:
+def read(text: str, most: int = MAX_ENTRIES) -> tuple[str, tuple[str, ...]]:
     """The newest version in a change list, and its highlights.
 
     They are the entries below "### Highlights"; a version without that section has none. Entries

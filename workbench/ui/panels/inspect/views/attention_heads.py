@@ -27,7 +27,7 @@ from workbench.ui.widgets.focus_ring import FocusRing
 if TYPE_CHECKING:
     from workbench.inspection.attention.info import Attention
 
-LEAST, MOST, GAP = 16, 40, 4  # pixels at 100%: side of a map, and gap between two
+MIN_MAP_SIDE, MAX_MAP_SIDE, GAP = 16, 40, 4  # pixels at 100%: side of a map, and gap between two
 LABEL = 22
 
 
@@ -69,7 +69,7 @@ class HeadsMap(QWidget):
             self._reserve()
 
     def _reserve(self) -> None:
-        self.setMinimumWidth(self._size(theme.px(LEAST)).width())
+        self.setMinimumWidth(self._size(theme.px(MIN_MAP_SIDE)).width())
         self.setMinimumHeight(self._size(self._side()).height())
 
     def _size(self, side: float) -> QSize:
@@ -84,7 +84,7 @@ class HeadsMap(QWidget):
     def _side(self) -> float:
         """Side of a map in pixels, so that all heads fit the width, down to the minimum."""
         wide = (self.width() - theme.px(LABEL)) / self._shown.heads - GAP
-        return max(theme.px(LEAST), min(wide, theme.px(MOST)))
+        return max(theme.px(MIN_MAP_SIDE), min(wide, theme.px(MAX_MAP_SIDE)))
 
     def area(self, layer: int, head: int) -> QRectF:
         """The rectangle of a head."""

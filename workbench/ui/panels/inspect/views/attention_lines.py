@@ -14,7 +14,7 @@ from PySide6.QtGui import (
 )
 
 from workbench.base.i18n import _
-from workbench.ui.panels.inspect.views.attention_rows import LEAST, PAD, TokenRows
+from workbench.ui.panels.inspect.views.attention_rows import MIN_SIDE, PAD, TokenRows
 from workbench.ui.style import theme
 
 FAINT = 0.04  # smaller weights are not drawn as lines
@@ -36,7 +36,7 @@ class HeadLines(TokenRows):
         self.label = min(self.widest(), self.viewport().width() * 0.3)
         self.above = float(theme.px(22))
         room = (self.viewport().height() - self.above - PAD) / self.count
-        self.cell = float(int(min(max(room, theme.px(LEAST) + 3), theme.px(24))))
+        self.cell = float(int(min(max(room, theme.px(MIN_SIDE) + 3), theme.px(24))))
         self.scroll_down()
 
     def paintEvent(self, _event: QPaintEvent) -> None:

@@ -18,14 +18,14 @@ from PySide6.QtGui import (
 )
 
 from workbench.base.i18n import _
-from workbench.ui.panels.inspect.views.attention_rows import LEAST, PAD, TokenRows
+from workbench.ui.panels.inspect.views.attention_rows import MIN_SIDE, PAD, TokenRows
 from workbench.ui.style import escaping, theme
 from workbench.ui.widgets import heat
 
 if TYPE_CHECKING:
     from workbench.inspection.attention.info import Attention
 
-MOST = 30  # maximum side of a cell, pixels at 100%
+MAX_SIDE = 30  # maximum side of a cell, pixels at 100%
 SLANT = 60  # angle of the column names
 
 
@@ -68,7 +68,7 @@ class HeadMatrix(TokenRows):
         room = self.viewport()
         wide = (room.width() - self.label - PAD - self.label / 2) / self.count
         high = (room.height() - self.above - PAD) / self.count
-        self.cell = float(int(min(max(min(wide, high), theme.px(LEAST)), theme.px(MOST))))
+        self.cell = float(int(min(max(min(wide, high), theme.px(MIN_SIDE)), theme.px(MAX_SIDE))))
         bar = self.horizontalScrollBar()
         whole = self.label + PAD + self.count * self.cell + self.label / 2
         bar.setRange(0, max(0, int(whole - room.width())))

@@ -20,7 +20,7 @@ from workbench.ui.widgets.focus_ring import FocusRing
 if TYPE_CHECKING:
     from workbench.inspection.attention.info import Attention
 
-LEAST = 12  # minimum height of a row, pixels at 100%
+MIN_SIDE = 12  # minimum height of a row, pixels at 100%
 MOST_LABEL = 92  # maximum width of a token, pixels at 100%
 PAD = 6
 
@@ -52,7 +52,7 @@ class TokenRows(QAbstractScrollArea):
         self.viewport().setMouseTracking(True)
         self.result: Attention | None = None
         self.row, self.column = -1, -1
-        self.cell, self.above, self.label = float(LEAST), 60.0, 60.0
+        self.cell, self.above, self.label = float(MIN_SIDE), 60.0, 60.0
         drop = theme.changed.connect(self.restyle)
         self.destroyed.connect(lambda *_: drop())
 

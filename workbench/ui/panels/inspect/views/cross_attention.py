@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.inspect.shown import Shown
 
 ROOT = QModelIndex()
-LEAST = 23  # minimum width of a column, pixels at 100%
+MIN_COLUMN_WIDTH = 23  # minimum width of a column, pixels at 100%
 HIGH, PADDING = 26, 14  # of a row, beside the contents of a cell
 
 
@@ -49,7 +49,7 @@ class CrossAttentionView(InspectorView):
         set_up_matrix(self._table, _("Rows: written tokens. Columns: source tokens."))
         for header in (self._table.horizontalHeader(), self._table.verticalHeader()):
             header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-            header.setMinimumSectionSize(theme.px(LEAST))
+            header.setMinimumSectionSize(theme.px(MIN_COLUMN_WIDTH))
             header.setSectionsClickable(False)
         drop = theme.changed.connect(self._fit)
         self.destroyed.connect(lambda *_: drop())

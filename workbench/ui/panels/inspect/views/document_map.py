@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.inspect.shown import Shown
 
 LISTED = 200  # selected points in the table
-NARROW = 700  # pixels at 100%
+NARROW_WIDTH = 700  # pixels at 100%
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class DocumentMapView(InspectorView):
         """List the selected points below the map in a narrow pane."""
         super().resizeEvent(event)
         ways = QBoxLayout.Direction
-        narrow = self.width() < theme.px(NARROW)
+        narrow = self.width() < theme.px(NARROW_WIDTH)
         layout_of(self._below).setDirection(ways.TopToBottom if narrow else ways.LeftToRight)
 
     # ---------------------------------------------------------------- showing

@@ -20,7 +20,7 @@ from workbench.ui.widgets.table import Column, Table
 if TYPE_CHECKING:
     from workbench.ui.panels.inspect.shown import Shown
 
-LONGEST = 500  # maximum length of a value in characters
+MAX_VALUE_LENGTH = 500  # maximum length of a value in characters
 MOST_ROWS = 12  # visible rows of a table
 
 Record = dict[str, Any]
@@ -162,4 +162,4 @@ def _text(value: object) -> str:
         return formats.significant(value, 4)
     if hasattr(value, "shape"):
         return _("array of shape {shape}").format(shape=" × ".join(map(str, value.shape)))
-    return str(value)[:LONGEST]
+    return str(value)[:MAX_VALUE_LENGTH]

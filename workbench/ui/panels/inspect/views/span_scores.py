@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SHOWN = 0.01  # probability from which a cell has a number
 CONTENTS = 18  # characters of the chosen label that are shown at least
-WIDE = 72  # maximum width of a cell, pixels at 100%
+MAX_CELL_WIDTH = 72  # maximum width of a cell, pixels at 100%
 BLANK = HeatCell("", 0.0, "", blank=True)
 
 
@@ -39,7 +39,7 @@ class SpanScoresView(InspectorView):
         self._parts = row(self._part, back, on, gap=4)
         self._about, self._cell = Elided("", "small", "muted"), words("", "small", select=True)
         axes = _("Rows: first word. Columns: last word. Framed: predicted spans.")
-        self._table = HeatTable(_("Span scores"), axes, most=WIDE)
+        self._table = HeatTable(_("Span scores"), axes, most=MAX_CELL_WIDTH)
         self._table.moved.connect(self._show_cell)
         title = row(words(_("Span scores"), weight=600), (self._about, 1), self._parts, self._label)
         hint = words(axes, "caption", "muted")

@@ -34,7 +34,7 @@ KINDS = {  # kind of difference → icon, tone, title, prefix of the label in th
 
 
 CONFIDENCE = 3  # a column
-NARROW = 620  # width below which it is hidden, pixels at 100%
+NARROW_WIDTH = 620  # width below which it is hidden, pixels at 100%
 WIDTHS = {False: (140, 180, 180), True: (92, 108, 108)}  # of the columns before it: narrow or not
 
 
@@ -83,7 +83,7 @@ class SpansView(InspectorView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        narrow = self.width() < theme.px(NARROW)
+        narrow = self.width() < theme.px(NARROW_WIDTH)
         self._table.setColumnHidden(CONFIDENCE, narrow)
         for column, width in enumerate(WIDTHS[narrow]):
             self._table.setColumnWidth(column, theme.px(width))

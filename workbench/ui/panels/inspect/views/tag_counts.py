@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from workbench.inspection.tag_counts.info import TagCounts, WordCounts
     from workbench.ui.panels.inspect.shown import Shown
 
-MOST = 6  # counts of a word that are written out
+MAX_COUNTS = 6  # counts of a word that are written out
 
 
 class TagCountsView(InspectorView):
@@ -89,8 +89,8 @@ def _share(word: WordCounts) -> float:
 
 
 def _counts(word: WordCounts) -> str:
-    found = [f"{tag} {formats.count(count)}" for tag, count in word.counts[:MOST]]
-    if len(word.counts) > MOST:
+    found = [f"{tag} {formats.count(count)}" for tag, count in word.counts[:MAX_COUNTS]]
+    if len(word.counts) > MAX_COUNTS:
         found.append("…")
     text = ", ".join(found)
     return text if word.known else _("all words: {counts}").format(counts=text)

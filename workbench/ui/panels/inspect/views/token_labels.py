@@ -26,9 +26,12 @@ if TYPE_CHECKING:
     from workbench.ui.panels.inspect.shown import Shown
 
 CERTAIN = 0.9  # probability from which a word is not doubtful
-SHOWN, LEAST = 3, 0.03  # labels in the box of a doubtful word: at most, and their probability
+MAX_LABELS, MIN_PROBABILITY = (
+    3,
+    0.03,
+)  # labels in the box of a doubtful word: at most, and their probability
 LOGIT = 2  # column of the labels of one word
-NARROW = 620  # width below which the words have a row of their own, pixels at 100%
+NARROW_WIDTH = 620  # width below which the words have a row of their own, pixels at 100%
 LOWEST = 4  # rows of the table of one word's labels
 TABLE = 196  # height of the table of all words, pixels at 100%
 
@@ -163,7 +166,7 @@ class TokenLabelsView(InspectorView):
 
     def _fit(self) -> None:
         """A narrow pane leaves out the table of what the strip above shows."""
-        wide = self.width() >= theme.px(NARROW)
+        wide = self.width() >= theme.px(NARROW_WIDTH)
         self._table.setVisible(wide)
         self._labels.fit_height(LOWEST if wide else LOWEST - 1)
 
@@ -283,7 +286,7 @@ def _units(result: TokenLabels) -> list[_Unit]:
 
 def _doubts(best: tuple[tuple[str, float], ...]) -> tuple[tuple[str, float], ...]:
     """The labels that share most of the probability."""
-    return tuple(pair for pair in best[:SHOWN] if pair[1] >= LEAST)
+    return tuple(pair for pair in best[:MAX_LABELS] if pair[1] >= MIN_PROBABILITY)
 
 
 def _about(unit: _Unit) -> str:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 STRIP_HEIGHT = 250  # pixels at 100%; a taller strip scrolls
 WORD, OFFSETS = 0, 2  # columns
-NARROW = 640  # width below which they are hidden, pixels at 100%
+NARROW_WIDTH = 640  # width below which they are hidden, pixels at 100%
 LABEL = 4  # the first column that only some views have
 EMBEDDING = (
     *("segment", "position"),
@@ -168,7 +168,7 @@ class SubwordsView(TokensView):
         """A narrow pane leaves out what the strip above shows."""
         super().resizeEvent(event)
         for column in (WORD, OFFSETS):
-            self._table.setColumnHidden(column, self.width() < theme.px(NARROW))
+            self._table.setColumnHidden(column, self.width() < theme.px(NARROW_WIDTH))
 
 
 class ExpectedWordsView(TokensView):

@@ -41,7 +41,7 @@ STRIP = 62  # most pixels at 100% of the words of the text: two lines
 USE_COLUMN = 1
 STATIC_WIDTH, LEAST_STATIC = 220, 168
 LABEL_COLUMN, KEY_COLUMN = 2, 3
-NARROW = 700  # pixels at 100%: in a narrower pane, keys of documents are left out
+NARROW_WIDTH = 700  # pixels at 100%: in a narrower pane, keys of documents are left out
 
 
 class UsesView(InspectorView):
@@ -121,7 +121,7 @@ class UsesView(InspectorView):
 
     def _fit_columns(self) -> None:
         """The words around a use need the room of a narrow pane."""
-        narrow = self.width() < theme.px(NARROW)
+        narrow = self.width() < theme.px(NARROW_WIDTH)
         ways = QBoxLayout.Direction
         layout_of(self._options).setDirection(ways.TopToBottom if narrow else ways.LeftToRight)
         self._table.setColumnHidden(KEY_COLUMN, narrow)

@@ -50,7 +50,7 @@ CORRECTED = N_(
     "p-values are corrected for the number of pairs (Holm 1979). Not significant: p ≥ 0.05."
 )
 PLAIN = N_("Two-sided. Not significant: p ≥ 0.05.")
-LEAST = 0.001  # p below which only this bound is shown
+MIN_SHOWN_P = 0.001  # p below which only this bound is shown
 
 
 class _Part(QFrame):
@@ -389,8 +389,8 @@ def p_text(p: float | None) -> str:
     """A p-value with three decimal places: 0.038, "< 0.001"; "–" if it is not defined."""
     if p is None:
         return "–"
-    bound = formats.decimal(LEAST, 3)
-    return f"< {bound}" if p < LEAST else formats.decimal(p, 3)
+    bound = formats.decimal(MIN_SHOWN_P, 3)
+    return f"< {bound}" if p < MIN_SHOWN_P else formats.decimal(p, 3)
 
 
 def measured_text(found: Measured | None, name: str) -> str:

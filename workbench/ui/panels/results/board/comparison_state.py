@@ -28,7 +28,7 @@ __all__ = [
 ]  # fmt: skip
 
 LETTERS = (N_("A"), N_("B"), N_("C"), N_("D"), N_("E"), N_("F"), N_("G"), N_("H"))
-MOST = len(LETTERS)  # systems compared at once
+MAX_SYSTEMS = len(LETTERS)  # systems compared at once
 
 
 class Comparing(State):
@@ -127,7 +127,7 @@ class Comparing(State):
 
     def letter(self, run_id: int) -> str:
         """A, B … of a compared run, in the order in which they were chosen; "" for others."""
-        return _(LETTERS[self.ids.index(run_id)]) if run_id in self.ids[:MOST] else ""
+        return _(LETTERS[self.ids.index(run_id)]) if run_id in self.ids[:MAX_SYSTEMS] else ""
 
     def name(self, run_id: int) -> str:
         run = self.page.run_of(run_id)

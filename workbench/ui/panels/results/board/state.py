@@ -15,7 +15,7 @@ from workbench.operations.evaluation import board_export
 from workbench.operations.runs import results
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.text.query import QueryError
-from workbench.ui.panels.results.board.comparison_state import MOST, Comparing, score_hint
+from workbench.ui.panels.results.board.comparison_state import MAX_SYSTEMS, Comparing, score_hint
 from workbench.ui.project.query_text import QueryText
 from workbench.ui.style import formats
 from workbench.ui.style.interval_text import interval_method
@@ -148,7 +148,7 @@ class BoardState(State):
             score = found.score
         known = {entry.run.id for entry in found.entries} if found is not None else set()
         wanted = dict.fromkeys((*self.chosen, *self._scored))
-        chosen = tuple(id for id in wanted if id in known)[:MOST]
+        chosen = tuple(id for id in wanted if id in known)[:MAX_SYSTEMS]
         self._scored = tuple(id for id in self._scored if id not in known)
         layer = found.layer if found is not None else ""
         self.busy, self.problem = self._scoring, ""
@@ -178,7 +178,7 @@ class BoardState(State):
         scored = {entry.run.id for entry in self.board.entries} if self.board is not None else set()
         kept = [id for id in self.chosen if id in ids]
         new = [id for id in ids if id in scored and id not in kept]
-        chosen = tuple([*kept, *new][:MOST])
+        chosen = tuple([*kept, *new][:MAX_SYSTEMS])
         if chosen != self.chosen:
             self.update(chosen=chosen)
             self._compare()

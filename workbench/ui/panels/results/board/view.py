@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 LETTER, SYSTEM, KIND, MADE_FROM, SCORE, SECOND, GAIN, SECONDS, SIZE, CPU = range(10)
 # pixels at 100% below which columns are hidden
-WIDE, NARROW, NARROWER, SMALL = 1400, 1040, 900, 800
+WIDE_TABLE, NARROW_TABLE, NARROWER_TABLE, SMALL_TABLE = 1400, 1040, 900, 800
 GAIN_ROOM = 200  # of the column of gains, pixels at 100%
 SELECT = N_(
     "A click or Space adds a system to the comparison, Space or Ctrl+click removes it; Esc removes "
@@ -317,8 +317,13 @@ class BoardView(QFrame):
     def _fit_columns(self) -> None:
         """Hide the least important columns; that of gains takes the place of others."""
         room = self.width() - (theme.px(GAIN_ROOM) if self.state.over is not None else 0)
-        kind = NARROWER if len({kind_of(row) for row in self.state.rows()}) > 1 else WIDE
-        widths = dict.fromkeys((SIZE, CPU), SMALL) | {SECONDS: NARROWER, MADE_FROM: NARROW}
+        kind = (
+            NARROWER_TABLE if len({kind_of(row) for row in self.state.rows()}) > 1 else WIDE_TABLE
+        )
+        widths = dict.fromkeys((SIZE, CPU), SMALL_TABLE) | {
+            SECONDS: NARROWER_TABLE,
+            MADE_FROM: NARROW_TABLE,
+        }
         for column, width in (widths | {KIND: kind}).items():
             self.table.setColumnHidden(column, room < theme.px(width))
 

@@ -12,7 +12,7 @@ from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.base.latest import Latest
 from workbench.operations.evaluation import quality
-from workbench.operations.evaluation.slices import LEAST, Slice, Slices, pattern_name, slices
+from workbench.operations.evaluation.slices import MIN_EXAMPLES, Slice, Slices, pattern_name, slices
 from workbench.operations.runs import calibration, results, run_folders
 from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.training_curves import TrainingCurves, training_curves
@@ -377,8 +377,8 @@ def _loaded(
         message = ngettext(
             "“{pattern}” matches fewer than {n} document, or all; this is not a slice.",
             "“{pattern}” matches fewer than {n} documents, or all; this is not a slice.",
-            LEAST,
+            MIN_EXAMPLES,
         )
-        problem = message.format(pattern=added, n=LEAST)
+        problem = message.format(pattern=added, n=MIN_EXAMPLES)
         patterns = tuple(pattern for pattern in patterns if pattern != added)
     return loaded, problem, patterns

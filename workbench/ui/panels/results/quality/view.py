@@ -33,7 +33,7 @@ from workbench.ui.widgets.words import words
 if TYPE_CHECKING:
     from workbench.metrics.curves import Curve
 
-WIDE = 900  # pixels at 100% from which cards are in two columns
+TWO_COLUMNS_WIDTH = 900  # pixels at 100% from which cards are in two columns
 HIGHEST = 320  # of a chart, pixels at 100%
 FILLS = 20  # stretch of a chart: it grows to its maximum height before the room below it
 
@@ -115,7 +115,7 @@ class QualityView(QFrame):
         super().resizeEvent(event)
 
     def _arrange(self) -> None:
-        columns = 2 if self.width() > theme.px(WIDE) else 1
+        columns = 2 if self.width() > theme.px(TWO_COLUMNS_WIDTH) else 1
         shown = tuple(part for part in self._cards if not part.isHidden())
         if (columns, shown) == self._arranged:
             return

@@ -28,7 +28,7 @@ OPEN, REVIEWED = errors.OPEN, errors.REVIEWED
 VERDICTS, NONE = reviews.TITLES, tasks.NONE
 LABELLED = ("span", "mark", "state", "flag")  # changes of a document that change its errors
 WHOLE = ("label", "layer", "document", "body", "run", "prediction")
-FEW = 50  # changed documents that are read again on the main thread
+MAX_SINGLE_READS = 50  # changed documents that are read again on the main thread
 Identity = tuple[object, ...]
 
 
@@ -100,7 +100,7 @@ class ErrorsState(State):
         if (
             whole
             or documents is None
-            or len(documents) > FEW
+            or len(documents) > MAX_SINGLE_READS
             or run is None
             or not self._on
             or self.items is None

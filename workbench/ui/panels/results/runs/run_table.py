@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QMenu, QVBoxLayout
 
 from workbench.base.i18n import _, ngettext
 from workbench.ui.commands import SEPARATOR, Choice
-from workbench.ui.panels.results.board.comparison_state import MOST
+from workbench.ui.panels.results.board.comparison_state import MAX_SYSTEMS
 from workbench.ui.panels.results.runs.facts import cannot_inspect
 from workbench.ui.panels.results.runs.listing import Shown, groups, tags
 from workbench.ui.panels.results.state import ResultsState
@@ -95,7 +95,7 @@ class RunTable(QFrame):
         trigger = table.editTriggers()
         table.setEditTriggers(trigger & ~table.EditTrigger.DoubleClicked)
         table.chosen.connect(
-            lambda: state.choose(tuple(run.id for run in table.chosen_rows()[:MOST]))
+            lambda: state.choose(tuple(run.id for run in table.chosen_rows()[:MAX_SYSTEMS]))
         )
         table.removed.connect(self._delete)
         RowMenu(table, self._choices)

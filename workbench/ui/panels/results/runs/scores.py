@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 GOLDS = {"today": _("Current"), "run": _("Original")}
 # maximum number of labels for a table beside the matrix, in a window of common width
 FEW_LABELS = 10
-WIDE = 620  # room from which rankings of single classes have a column, pixels at 100%
+WIDE_WIDTH = 620  # room from which rankings of single classes have a column, pixels at 100%
 TILES = 560  # width of four tiles, pixels at 100%
 MOST_SCORES = 12  # number of visible rows of the table of all scores
 MANY_ROWS = 30  # number of visible rows of the table by label without its own scroll bar
@@ -218,7 +218,7 @@ class ScoresView(QFrame):
         has_area = any(self._area(item) is not None for item in rows)
         self._labels.setColumnHidden(AREA_COLUMN, not has_area or room < theme.px(460))
         decided = any(item.average_precision is not None for item in rows)  # one label by one
-        wide = room > theme.px(WIDE) and any(map(self._average_precision, rows))
+        wide = room > theme.px(WIDE_WIDTH) and any(map(self._average_precision, rows))
         self._labels.setColumnHidden(RANKING_COLUMN, not decided and not wide)
 
     def _room_of_names(self, room: int) -> int:
