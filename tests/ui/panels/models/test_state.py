@@ -146,14 +146,12 @@ def test_a_folder_that_is_no_model_is_told_and_changes_nothing(state, context, t
 
 def test_folders_wait_while_another_one_is_checked(context, state, mine, tmp_path):
     shutil.copytree(mine, tmp_path / "other")
-    direct, held = context.run, []
-    context.run = lambda *given: held.append(given)
+    held = Held(context)
     for folder in (mine, tmp_path / "none", tmp_path / "other"):
         state.add(folder)
     assert state.adding == "mine" and len(held) == 1
 
-    context.run = direct
-    direct(*held[0])
+    held.rest()
 
     assert names(state)[-2:] == ["mine", "other"] and not state.adding
     assert len(context.faults) == 1
@@ -248,19 +246,16 @@ def test_a_published_model_is_added_as_a_run_on_a_layer_that_fits(state, context
 
 
 def test_a_change_while_the_cards_are_read_is_not_missed(context, mine):
-    waiting = []
-    context.run = lambda work, done, failed=None: waiting.append((work, done))
+    held = Held(context)
     state = ModelsState(context)
     state.refresh()
-    first = waiting[0][0]()
+    held.compute(0)
     state.add(mine)
-    waiting[1][1](waiting[1][0]())
 
-    waiting[0][1](first)
-    waiting[3][1](waiting[3][0]())  # the one before reads the blocks of the first card
+    held.rest()
 
     assert names(state)[-1] == "mine" and not state.busy
-    assert state.selected.card.name == "mine" and len(waiting) == 5  # and reads its blocks
+    assert state.selected.card.name == "mine"
     state.close()
 
 

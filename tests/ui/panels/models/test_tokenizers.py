@@ -6,21 +6,16 @@ from types import SimpleNamespace
 import pytest
 
 from tests import panel_tasks
+from tests.held import Held
 from workbench.operations.models import tokenizers
 from workbench.ui.panels.models.tokenizers_state import TokenizersState
 
 
 @pytest.fixture
-def asked():
-    """(work, show, fail) of the requests to the state, which are answered by the test."""
-    return []
-
-
-@pytest.fixture
-def state(asked, monkeypatch):
+def state(monkeypatch):
     monkeypatch.setattr(tokenizers, "preparer_of", lambda name: name)
     monkeypatch.setattr(tokenizers, "divided", lambda by, words: [f"{by}: {words[0]}"])
-    context = panel_tasks.context(project=None, run=lambda *request: asked.append(request))
+    context = panel_tasks.context(project=None)
     return TokenizersState(context, ("bert", "own", "/learned/own", "/learned/new"))
 
 
@@ -29,29 +24,29 @@ def test_a_learned_tokenizer_has_the_name_of_its_folder_unless_another_has_it(st
     assert titles == ["bert", "own", "/learned/own", "new"]
 
 
-def test_of_the_words_typed_while_one_is_divided_only_the_last_is_divided(state, asked):
+def test_of_the_words_typed_while_one_is_divided_only_the_last_is_divided(state):
+    held = Held(state.context)
     for word in ("t", "tr", "tra", "tram"):
         state.divide("bert", word)
-    assert len(asked) == 1 and state.dividing
+    assert len(held) == 1 and state.dividing
 
-    for expected in ("bert: t", "bert: tram"):
-        work, show, _fail = asked.pop()
-        found = work()
-        show(found)
-        assert found == expected
-    assert (state.division, state.dividing, asked) == ("bert: tram", False, [])
+    held.answer(0)
+    assert len(held) == 2 and state.division is None
+    held.answer(1)
+
+    assert (state.division, state.dividing, len(held)) == ("bert: tram", False, 2)
 
 
-def test_a_division_that_fails_is_told_and_the_next_word_is_divided(state, asked):
+def test_a_division_that_fails_is_told_and_the_next_word_is_divided(state):
+    held = Held(state.context)
     state.divide("bert", "tram")
-    asked.pop()[2](ValueError("no vocabulary"))
+    held.fail(0, ValueError("no vocabulary"))
     assert (state.error, state.dividing) == ("no vocabulary", False)
 
     state.divide("bert", "")
-    assert not asked
+    assert len(held) == 1
     state.divide("bert", "bus")
-    work, show, _fail = asked.pop()
-    show(work())
+    held.answer(1)
     assert (state.error, state.division) == ("", "bert: bus")
 
 
@@ -96,11 +91,12 @@ def test_a_learned_tokenizer_is_listed(texts, tmp_path):
     assert texts.message.startswith("40 tokens")
 
 
-def test_an_error_of_the_merges_does_not_end_a_comparison(texts, asked):
+def test_an_error_of_the_merges_does_not_end_a_comparison(texts):
+    held = Held(texts.context)
     texts.compare("bert", "own")
     texts.learn_merges()
-    asked[1][2](ValueError("no words"))
+    held.fail(1, ValueError("no words"))
 
     assert texts.busy and not texts.merging and texts.error == "no words"
     texts.compare("bert", "own")
-    assert len(asked) == 2
+    assert len(held) == 2

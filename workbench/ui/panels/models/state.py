@@ -21,11 +21,10 @@ from workbench.operations.models import installed as operations
 from workbench.operations.runs import published
 from workbench.ui.dialogs.batch_state import BatchState
 from workbench.ui.panels.models import listing
-from workbench.ui.panels.models.analogies_state import AnalogiesState
 from workbench.ui.panels.models.listing import Row
 from workbench.ui.panels.models.suit_state import SuitState
 from workbench.ui.panels.models.tokenizers_state import TokenizersState
-from workbench.ui.panels.models.word_map_state import WordMapState
+from workbench.ui.panels.models.vectors_state import AnalogiesState, WordMapState
 from workbench.ui.style import formats
 
 if TYPE_CHECKING:
@@ -57,7 +56,6 @@ class ModelsState(State):
         self.adding = ""
         self._waiting: list[tuple[Path, bool]] = []  # folders to be checked, and whether trusted
         self._wanted = ""  # path of a model that is selected once it is in the list
-        self._again = False  # the list changed while the cards were being read
         self.everything = listing.models(())
         self.filters = listing.Filters()
         self.closed = listing.without_installed(self.everything)
@@ -66,7 +64,6 @@ class ModelsState(State):
         self.chosen = ""
         self.suit = SuitState(context)
         self.maps: Mapping[str, ModelMap] = {}
-        self._reading: set[str] = set()  # paths of models whose blocks are being read
         self.listen(registry().changed, self.refresh)
 
     @property
@@ -85,32 +82,22 @@ class ModelsState(State):
         self.refresh()
 
     def refresh(self) -> None:
-        """Read all cards again, off the main thread, as folders may be on a slow disk."""
-        self._again = self.busy
-        if self.busy:
-            return
+        """Read all cards again, in a thread, as folders may be on a slow disk."""
         self.update(busy=True)
-        settings = self.context.settings
-        self.context.run(lambda: operations.list(settings), self._found, self._failed)
-
-    def _found(self, cards: tuple[ModelInfo, ...]) -> None:
-        if cards == self.cards and not self._wanted:  # keep the widgets of unchanged cards
-            self.update(busy=False)
-        else:
-            self._set_cards(cards)
-        if self._again:
-            self.refresh()
+        work = partial(operations.list, self.context.settings)
+        self.context.task("cards", work, self._set_cards, failed=self._cards_failed)
 
     def _set_cards(self, cards: tuple[ModelInfo, ...]) -> None:
+        if cards == self.cards and not self._wanted:  # keep the widgets of unchanged cards
+            self.update(busy=False)
+            return
         everything = listing.models(cards)
         if self.cards is None:
             self.closed = listing.without_installed(everything)
         paths = {row.card.path: row.key for row in everything if row.card is not None}
-        chosen = paths.get(self._wanted, self.chosen)
+        chosen, self._wanted = paths.get(self._wanted, self.chosen), ""
         if chosen != self.chosen:
             self.closed -= {row.group for row in everything if row.key == chosen}
-        if self._wanted in paths or not self._again:  # else it was added while these were read
-            self._wanted = ""
         if all(row.key != chosen for row in everything):
             first = next((card for card in cards if card.usable), *cards[:1] or (None,))
             chosen = next((row.key for row in everything if first and row.card == first), "")
@@ -118,11 +105,9 @@ class ModelsState(State):
         self.update(busy=False, cards=cards, everything=everything, rows=rows, chosen=chosen)
         self._read_map()
 
-    def _failed(self, error: Exception) -> None:
+    def _cards_failed(self, error: Exception) -> None:
         self._set_cards(self.cards or ())
         self.context.fail(error)
-        if self._again:
-            self.refresh()
 
     def tokenizers(self) -> TokenizersState:
         """The state of the dialog on tokenizers, with those of the usable models."""
@@ -171,14 +156,14 @@ class ModelsState(State):
         return first_batch.is_known(card)
 
     def batch(self, card: ModelInfo) -> BatchState:
-        """That batch, read off the main thread."""
+        """That batch, read in a thread."""
         state = BatchState(card.name)
 
-        def show(found: Mapping[str, Any]) -> None:
-            state.update(about="  ·  ".join((card.name, found["title"])))
-            state.show(found)
+        def show(batch: Mapping[str, Any]) -> None:
+            state.update(about="  ·  ".join((card.name, batch["title"])))
+            state.show(batch)
 
-        self.context.run(lambda: first_batch.read(card), show, state.fail)
+        self.context.task(state, partial(first_batch.read, card), show, failed=state.fail)
         return state
 
     def close(self) -> None:
@@ -243,16 +228,16 @@ class ModelsState(State):
         self._read_map()
 
     def _read_map(self) -> None:
-        """Read the blocks of the selected model off the main thread: pickles can be large."""
-        row = self.selected
-        if row is None or row.card is None or row.card.path in {*self.maps, *self._reading}:
+        """Read the blocks of the selected model in a thread: pickles can be large."""
+        card = self.selected.card if self.selected is not None else None
+        if card is None or card.path in self.maps or self.context.waiting(("map", card.path)):
             return
-        card = row.card
-        self._reading.add(card.path)
-        self.context.run(
-            lambda: model_map(card),
-            lambda found: self.update(maps={**self.maps, card.path: found}),
-            lambda _error: self.update(maps={**self.maps, card.path: ModelMap(())}),
+        path = card.path
+        self.context.task(
+            ("map", path),
+            partial(model_map, card),
+            lambda blocks: self.update(maps={**self.maps, path: blocks}),
+            failed=lambda _error: self.update(maps={**self.maps, path: ModelMap(())}),
         )
 
     def can_load(self, row: Row) -> bool:
@@ -263,9 +248,10 @@ class ModelsState(State):
     # ---------------------------------------------------------------- adding and removing
 
     def examine(self, folder: Path, then: Callable[[ModelInfo], None]) -> None:
-        """Read the card of a folder off the main thread, then call `then(card)`."""
-        allowed = str(folder.absolute()) in self.context.settings.pickle_allowed
-        self.context.run(lambda: spec.card(folder.absolute(), allow_pickle=allowed), then)
+        """Read the card of a folder in a thread, then call `then(card)`."""
+        path = folder.absolute()
+        allowed = str(path) in self.context.settings.pickle_allowed
+        self.context.task(("examine", path), partial(spec.card, path, allow_pickle=allowed), then)
 
     def add(self, folder: Path, *, trust: bool = False) -> None:
         """Add a folder to the list if it is a usable model; else show why it is not.
@@ -277,13 +263,12 @@ class ModelsState(State):
             return
         allowed = trust or str(folder.absolute()) in self.context.settings.pickle_allowed
         self.update(adding=folder.name)
-        self.context.run(
-            lambda: operations.examine(folder, allow_pickle=allowed), self._added, self._not_added
-        )
+        work = partial(operations.examine, folder, allow_pickle=allowed)
+        self.context.task("add", work, self._added, failed=self._not_added)
 
-    def _added(self, found: ModelInfo) -> None:
+    def _added(self, examined: ModelInfo) -> None:
         self.update(adding="")
-        card = operations.remember(found, self.context.settings)
+        card = operations.remember(examined, self.context.settings)
         self._wanted, self.filters = card.path, listing.Filters()
         self.refresh()
         self.context.note(
@@ -324,9 +309,8 @@ class ModelsState(State):
 
     def delete(self, card: ModelInfo) -> None:
         """Delete the downloaded files of a model. Cannot be undone; the view has asked."""
-        self.context.run(
-            lambda: operations.delete_files(card), lambda freed: self._deleted(card, freed)
-        )
+        work = partial(operations.delete_files, card)
+        self.context.task(("delete", card.path), work, partial(self._deleted, card))
 
     def _deleted(self, card: ModelInfo, freed: int) -> None:
         self._forget(card)

@@ -43,8 +43,7 @@ class TokenizersState(State):
         self.busy, self.merging, self.learning = False, False, False
         self.error, self.message = "", ""
         self.dividing = False
-        self._asked = ("", "")  # tokenizer and word of the last request
-        self._running = ("", "")  # of the one that is computed
+        self._typed = ("", "")  # tokenizer and word to be divided
         self._preparers: dict[str, Preparer] = {}  # of tokenizers that divided a word
 
     @property
@@ -65,52 +64,56 @@ class TokenizersState(State):
         return self.context.project is not None
 
     def compare(self, first: str, second: str) -> None:
-        """Compare two tokenizers on a sample of the project, off the main thread."""
+        """Compare two tokenizers on a sample of the project."""
         project = self.context.project
         if project is None or self.busy:
             return
+
+        def work() -> dict[str, Fit]:
+            texts = recommend.sample(texts_of(project), seed=SEED)
+            return operations.compare(dict.fromkeys((first, second)), texts)
+
         self.update(busy=True, error="")
-        self.context.run(
-            lambda: operations.compare(
-                dict.fromkeys((first, second)), recommend.sample(texts_of(project), seed=SEED)
-            ),
+        self.context.task(
+            (self, "compare"),
+            work,
             lambda fits: self.update(busy=False, fits=fits),
-            lambda error: self.update(busy=False, error=str(error)),
+            failed=lambda error: self.update(busy=False, error=str(error)),
         )
 
     def divide(self, name: str, word: str) -> None:
-        """Divide a word as the tokenizer does, off the main thread: it may have to be converted.
+        """Divide a word as the tokenizer does, in a thread: it may have to be converted.
 
         One word at a time; of those that wait, only the latest counts.
         """
-        self._asked = (name, word.strip())
-        if not self._asked[1]:
+        self._typed = (name, word.strip())
+        if not self._typed[1]:
             self.update(division=None, dividing=False)
             return
         self.update(dividing=True)
-        if not self._running[1]:
-            self._divide_next()
+        if not self.context.waiting((self, "divide")):
+            self._divide_typed()
 
-    def _divide_next(self) -> None:
-        name, word = self._running = self._asked
+    def _divide_typed(self) -> None:
+        name, word = typed = self._typed
 
         def work() -> Division:
             if name not in self._preparers:
                 self._preparers[name] = operations.preparer_of(name)
             return operations.divided(self._preparers[name], [word])[0]
 
-        self.context.run(
+        self.context.task(
+            (self, "divide"),
             work,
-            lambda found: self._divided(division=found, error=""),
-            lambda error: self._divided(division=None, error=str(error)),
+            lambda division: self._divided(typed, division=division, error=""),
+            failed=lambda error: self._divided(typed, division=None, error=str(error)),
         )
 
-    def _divided(self, **found: object) -> None:
-        asked, self._running = self._running, ("", "")
-        if asked == self._asked:
-            self.update(dividing=False, **found)
-        elif self._asked[1]:
-            self._divide_next()
+    def _divided(self, typed: tuple[str, str], **values: object) -> None:
+        if typed == self._typed:
+            self.update(dividing=False, **values)
+        elif self._typed[1]:
+            self._divide_typed()
 
     def learn_merges(self) -> None:
         """The first merges on the words of the project by both rules."""
@@ -123,10 +126,11 @@ class TokenizersState(State):
             counts = operations.counts_of(recommend.sample(texts_of(project), seed=SEED))
             return {rule: operations.merges(counts, rule, STEPS) for rule in (SCORE, COUNT)}
 
-        self.context.run(
+        self.context.task(
+            (self, "merges"),
             work,
             lambda merges: self.update(merging=False, merges=merges),
-            lambda error: self.update(merging=False, error=str(error)),
+            failed=lambda error: self.update(merging=False, error=str(error)),
         )
 
     # ---------------------------------------------------------------- learning

@@ -295,13 +295,13 @@ class ModelsView(View):
 
     def ask_word_map(self, info: ModelInfo) -> None:
         """Show the word vectors of a model in two dimensions."""
-        from workbench.ui.panels.models.word_map_dialog import WordMapDialog
+        from workbench.ui.panels.models.vectors_dialogs import WordMapDialog
 
         _asked(WordMapDialog(self.window(), self.state.word_map(info)))
 
     def ask_analogies(self, info: ModelInfo) -> None:
         """Complete analogies of a model's words, and measure it on data sets."""
-        from workbench.ui.panels.models.analogies_dialog import AnalogiesDialog
+        from workbench.ui.panels.models.vectors_dialogs import AnalogiesDialog
 
         _asked(AnalogiesDialog(self.window(), self.state.analogies(info)))
 

@@ -4,35 +4,17 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QLineEdit
 
+from tests import panel_tasks
+from tests.held import Held
 from tests.vector_files import native_of, text_of
+from workbench.base.errors import ModelError
 from workbench.models import spec
-from workbench.ui.panels.models.analogies_dialog import AnalogiesDialog
-from workbench.ui.panels.models.analogies_state import AnalogiesState
+from workbench.ui.panels.models.vectors_dialogs import AnalogiesDialog
+from workbench.ui.panels.models.vectors_state import AnalogiesState
 
 # King and queen differ from man and woman by (0, 0, 3); the last word is near by its direction only
 WORDS = ("man", "king", "woman", "queen", "princess", "bus")
 VECTORS = ((1, 0, 0), (1, 0, 3), (0, 1, 0), (0, 1, 3), (0, 9, 30), (-3, -3, 0))
-
-
-class Context:
-    """Runs work at once, or when `go` is called."""
-
-    def __init__(self):
-        self.waiting, self.at_once = [], True
-
-    def run(self, work, done, failed):
-        self.waiting.append((work, done, failed))
-        if self.at_once:
-            self.go()
-
-    def go(self):
-        work, done, failed = self.waiting.pop(0)
-        try:
-            found = work()
-        except Exception as error:
-            failed(error)
-        else:
-            done(found)
 
 
 @pytest.fixture(scope="module")
@@ -44,13 +26,13 @@ def card(tmp_path_factory):
 
 @pytest.fixture
 def state(card):
-    found = AnalogiesState(Context(), card)
-    yield found
-    found.close()
+    state = AnalogiesState(panel_tasks.context(), card)
+    yield state
+    state.close()
 
 
 def words(state):
-    return [item.word for item in state.found]
+    return [item.word for item in state.neighbours]
 
 
 @pytest.fixture
@@ -64,13 +46,13 @@ def sets(tmp_path):
 
 def test_the_nearest_word_depends_on_the_measure(state):
     state.complete()
-    assert words(state)[0] == "queen" and set(state.asked).isdisjoint(words(state))
+    assert words(state)[0] == "queen" and set(state.terms).isdisjoint(words(state))
 
     state.choose("dot")
     assert words(state)[0] == "princess"  # the longest vector in this direction
 
     state.choose("euclid")
-    assert words(state)[0] == "queen" and state.found[0].score == pytest.approx(0)
+    assert words(state)[0] == "queen" and state.neighbours[0].score == pytest.approx(0)
 
 
 def test_unknown_words_are_named_and_missing_ones_wait(state):
@@ -81,16 +63,29 @@ def test_unknown_words_are_named_and_missing_ones_wait(state):
     assert "'zeppelin'" in state.error and not state.busy  # nothing was asked
 
 
-def test_what_was_typed_meanwhile_is_answered_next(state):
-    state.context.at_once = False
+def test_what_was_typed_while_the_words_are_opened_is_answered(state):
+    held = Held(state.context)
     state.ask("man", "king", "woman")
     state.ask("king", "man", "queen")
+    assert len(held) == 1  # the words are opened once
 
-    state.context.go()
+    held.answer(0)
     assert state.busy
-    state.context.go()
+    held.rest()
 
-    assert not state.busy and words(state)[0] == "woman"
+    assert len(held) == 2 and not state.busy and words(state)[0] == "woman"
+
+
+def test_words_that_cannot_be_opened_are_told_and_tried_again(state):
+    held = Held(state.context)
+    state.complete()
+    held.fail(0, ModelError("The file is damaged."))
+    assert state.error == "The file is damaged." and not state.busy
+
+    state.complete()
+    held.rest()
+
+    assert words(state)[0] == "queen" and state.error == ""
 
 
 def test_data_sets_are_measured_by_the_chosen_measure(state, sets):
@@ -112,11 +107,22 @@ def test_a_file_that_is_no_data_set_is_named_and_closing_cancels(state, tmp_path
     state.evaluate([path])
     assert "line 2" in state.error and state.results == ()
 
-    state.context.at_once = False
+    state.error, held = "", Held(state.context)
     state.evaluate([path])
     state.close()
-    state.context.go()
-    assert state.busy  # nothing is shown any more
+    held.rest()
+    assert state.error == ""  # nothing is shown any more
+
+
+def test_an_evaluation_that_is_cancelled_shows_nothing(state, sets):
+    state.complete()
+    held = Held(state.context)
+    state.evaluate(sets)
+
+    state.stop()
+    held.rest()
+
+    assert state.results == () and state.error == "" and not state.busy
 
 
 def test_the_dialog_shows_words_and_scores(qtbot, state, sets):
@@ -124,11 +130,11 @@ def test_the_dialog_shows_words_and_scores(qtbot, state, sets):
     qtbot.addWidget(dialog)
 
     assert [line.text() for line in dialog.findChildren(QLineEdit)][:3] == ["man", "king", "woman"]
-    assert dialog.found.rows()[0].word == "queen"
+    assert dialog.neighbours.rows()[0].word == "queen"
 
     dialog.lines[2].setText("queen")
     dialog._ask()
-    assert dialog.found.rows()[0].word != "queen"
+    assert dialog.neighbours.rows()[0].word != "queen"
 
     state.evaluate(sets)
     model = dialog.results.model()
@@ -141,7 +147,7 @@ def test_a_fasttext_model_is_also_measured_with_its_ngrams(qtbot, sets, tmp_path
     values = np.array(VECTORS, np.float32)
     grams = np.random.default_rng(1).normal(size=(20, 3)).astype(np.float32)
     (tmp_path / "grams.bin").write_bytes(native_of(values, grams, WORDS))
-    state = AnalogiesState(Context(), spec.card(tmp_path / "grams.bin"))
+    state = AnalogiesState(panel_tasks.context(), spec.card(tmp_path / "grams.bin"))
     dialog = AnalogiesDialog(None, state)
     qtbot.addWidget(dialog)
 
