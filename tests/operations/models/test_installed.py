@@ -223,26 +223,31 @@ def test_an_unknown_name_lists_the_known_ones_and_a_folder_can_be_named(mine):
 
 def test_nothing_is_asked_of_the_network_in_offline_mode():
     with pytest.raises(ModelError, match="offline"):
-        installed.look_up("some/model", Settings(offline=True))
+        installed.look_up(None, "some/model", Settings(offline=True))
     with pytest.raises(ModelError, match="offline"):
-        installed.download("some/model", settings=Settings(offline=True))
+        installed.download(None, "some/model", settings=Settings(offline=True))
 
 
-@pytest.mark.parametrize("text", ["", "a/b/c", "../x", "a b", "/etc", "a/.b"])
+class Queue:
+    """Runs nothing; `spec` is the last job."""
+
+    def run(self, spec, _watch):
+        self.spec = spec
+        return {"id": spec.params["id"]}
+
+
+@pytest.mark.parametrize("text", ["", "a/b/c", "../x", "a b", "a/.b"])
 def test_what_is_no_id_is_refused(text):
-    if text == "/etc":  # a slash at the ends is taken off
-        assert installed.look_up(text, Settings(offline=False)).params["id"] == "etc"
-        return
     with pytest.raises(ModelError, match="not a model id"):
-        installed.look_up(text, Settings(offline=False))
+        installed.look_up(Queue(), text, Settings(offline=False))
+
+
+def test_a_slash_at_the_ends_of_an_id_is_taken_off():
+    assert installed.look_up(Queue(), "/etc", Settings(offline=False)).id == "etc"
 
 
 def test_an_address_of_the_hub_is_taken_as_an_id():
-    job = installed.look_up(
-        "https://huggingface.co/distilbert/distilbert-base-uncased", Settings(offline=False)
-    )
+    queue, name = Queue(), "distilbert/distilbert-base-uncased"
+    installed.look_up(queue, f"https://huggingface.co/{name}", Settings(offline=False))
 
-    assert (
-        job.params["id"] == "distilbert/distilbert-base-uncased"
-        and job.env["HF_HUB_OFFLINE"] == "0"
-    )
+    assert queue.spec.params["id"] == name and queue.spec.env["HF_HUB_OFFLINE"] == "0"

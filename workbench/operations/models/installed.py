@@ -14,13 +14,17 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import N_, _, ngettext
 from workbench.base.registry import registry
 from workbench.base.settings import Settings
+from workbench.base.watch import QUIET, Watch
 from workbench.jobs.spec import JobSpec
 from workbench.models import spec
+from workbench.models.results import Download, Repository, SearchHit, SearchResult
 from workbench.models.spec import ModelInfo, downloads, tokenizers
 from workbench.tasks import spec as tasks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from workbench.jobs.queue import Queue
 
 
 def list(settings: Settings | None = None) -> tuple[ModelInfo, ...]:  # noqa: A001 (read as models.list)
@@ -291,39 +295,55 @@ def allow_pickle(name: str, settings: Settings | None = None) -> ModelInfo:
 # ---------------------------------------------------------------- downloading
 
 
-def look_up(model_id: str, settings: Settings | None = None, *, revision: str = "") -> JobSpec:
-    """A job that queries size and licence from the hub; its result is a Repository as JSON.
+def look_up(
+    queue: Queue,
+    model_id: str,
+    settings: Settings | None = None,
+    *,
+    revision: str = "",
+    watch: Watch = QUIET,
+) -> Repository:
+    """Query size and licence of a model from the hub.
 
-    revision: branch, tag or commit, "" for main.
+    revision: branch, tag or commit, "" for main. Raises ModelError for what is not an id, and in
+    offline mode; JobFailed and Cancelled.
     """
     params = {"id": _checked(model_id), "revision": revision.strip()}
-    return _hub_job("look_up", params, _("Look up {id}").format(id=model_id), settings)
+    job = _hub_job("look_up", params, _("Look up {id}").format(id=model_id), settings)
+    return Repository.from_json(queue.run(job, watch))
 
 
-def search_hub(words: str, settings: Settings | None = None) -> JobSpec:
-    """A job that searches the hub; its result is a SearchResult as JSON.
+def search_hub(
+    queue: Queue, words: str, settings: Settings | None = None, *, watch: Watch = QUIET
+) -> tuple[SearchHit, ...]:
+    """Search the hub for models in supported formats, most downloaded first.
 
-    Raises ModelError without words to search for.
+    Raises ModelError without words to search for, and in offline mode; JobFailed and Cancelled.
     """
     if not words.strip():
         raise ModelError(_("Enter words to search for."))
     title = _("Search for {words}").format(words=words.strip())
-    return _hub_job("search", {"words": words.strip()}, title, settings)
+    job = _hub_job("search", {"words": words.strip()}, title, settings)
+    return SearchResult.from_json(queue.run(job, watch)).hits
 
 
 def download(
+    queue: Queue,
     model_id: str,
     *,
     revision: str = "",
     allow_pickle: bool = False,
     settings: Settings | None = None,
-) -> JobSpec:
-    """A job that downloads a model into the Hugging Face cache.
+    watch: Watch = QUIET,
+) -> Download:
+    """Download a model into the Hugging Face cache.
 
-    It yields progress (done and total bytes); its result is a Download as JSON.
+    The worker yields "step" and "total" in bytes and the name of the "file". Raises ModelError for
+    what is not an id, and in offline mode; JobFailed and Cancelled.
     """
     params = {"id": _checked(model_id), "revision": revision, "allow_pickle": allow_pickle}
-    return _hub_job("download", params, _("Download {id}").format(id=model_id), settings)
+    job = _hub_job("download", params, _("Download {id}").format(id=model_id), settings)
+    return Download.from_json(queue.run(job, watch))
 
 
 def _checked(model_id: str) -> str:

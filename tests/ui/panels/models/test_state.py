@@ -16,7 +16,6 @@ from tests.held import Held
 from tests.panel_tasks import add_tasks
 from tests.starters import SHIPPED
 from workbench.base.errors import JobFailed, WorkbenchError
-from workbench.base.events import Signal
 from workbench.base.settings import Settings, load
 from workbench.models import spec
 from workbench.operations.models.recommend import Ranked
@@ -33,45 +32,25 @@ from workbench.ui.panels.models.state import (
 from workbench.ui.panels.models.suit_state import SuitState, per_token
 
 
-class StillQueue:
-    """A queue that starts nothing; tests send the messages of its jobs."""
+class HubQueue:
+    """Runs no worker: answers jobs with `answers`, in order; what is called gets the watch.
+
+    `specs` are the jobs that have been run.
+    """
 
     def __init__(self):
-        self.jobs = []
+        self.specs, self.answers = [], []
 
-    def add(self, spec):
-        job = SimpleNamespace(
-            spec=spec,
-            status="running",
-            progress={},
-            result={},
-            message="",
-            hint="",
-            changed=Signal("job"),
-            cancelled=False,
-            over=False,
-        )
-        job.cancel = lambda: setattr(job, "cancelled", True)
-        self.jobs.append(job)
-        return job
-
-    @staticmethod
-    def tell(job, **values):
-        vars(job).update(values)
-        job.over = job.status in ("done", "failed", "cancelled", "stopped")
-        job.changed.emit(None)
+    def run(self, spec, watch):
+        self.specs.append(spec)
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer(watch) if callable(answer) else answer
 
 
 class Context(SimpleNamespace):
     """The context of a panel, without threads."""
-
-    def run(self, work, done, failed=None):
-        try:
-            found = work()
-        except WorkbenchError as error:
-            (failed or self.faults.append)(error)
-        else:
-            done(found)
 
     def fail(self, error):
         self.faults.append(error)
@@ -92,7 +71,7 @@ class Context(SimpleNamespace):
 @pytest.fixture
 def context():
     made = Context(
-        settings=Settings(), project=None, queue=StillQueue(), faults=[], notes=[], went=[]
+        settings=Settings(), project=None, queue=HubQueue(), faults=[], notes=[], went=[]
     )
     return add_tasks(made)
 
@@ -304,96 +283,97 @@ def download(context):
 def test_offline_nothing_is_asked_until_the_person_allows_it(context):
     download = DownloadState(context)
     download.look_up("some/tiny")
-    assert "offline" in download.error and context.queue.jobs == []
+    assert "offline" in download.error and context.queue.specs == []
 
     download.go_online()
+    context.queue.answers = [TOLD]
     download.look_up("some/tiny")
-    assert download.stage == "looking" and not load().offline
-    assert context.queue.jobs[0].spec.target == "workbench.models.hub:look_up"
+    assert download.stage == "found" and not load().offline
+    assert context.queue.specs[0].target == "workbench.models.hub:look_up"
 
 
 def test_size_and_licence_are_told_then_it_is_fetched_with_progress(download, context):
+    shown = []
+
+    def fetch(watch):
+        watch.event({"step": 500_000, "total": 2_000_000, "file": "model.safetensors"})
+        shown.append((download.stage, download.share, download.file))
+        return {"path": "/cache/some", "stopped": False}
+
+    context.queue.answers = [TOLD, fetch]
     download.look_up("some/tiny")
-    context.queue.tell(context.queue.jobs[0], status="done", result=TOLD)
-    words = repository_words(download.found)
+    words = repository_words(download.repository)
     assert download.stage == "found"
     assert words == "Size: 2.0 MB in 2 files. Licence: MIT. Family: bert."
 
     download.fetch()
-    job = context.queue.jobs[1]
-    assert job.spec.params == {"id": "some/tiny", "revision": "c" * 40, "allow_pickle": False}
-    context.queue.tell(
-        job, progress={"step": 500_000, "total": 2_000_000, "file": "model.safetensors"}
-    )
-    assert (download.share, download.file) == (0.25, "model.safetensors")
-    context.queue.tell(job, status="done", result={"path": "/cache/some", "stopped": False})
+    params = context.queue.specs[1].params
+    assert params == {"id": "some/tiny", "revision": "c" * 40, "allow_pickle": False}
+    assert shown == [("fetching", 0.25, "model.safetensors")]
     assert download.stage == "done" and download.path == "/cache/some"
 
 
 def test_pickled_weights_wait_for_trust(download, context):
+    context.queue.answers = [{**TOLD, "pickled": True}, {"path": "/cache/some"}]
     download.look_up("some/tiny")
-    context.queue.tell(context.queue.jobs[0], status="done", result={**TOLD, "pickled": True})
     download.fetch()
-    assert len(context.queue.jobs) == 1
+    assert len(context.queue.specs) == 1
 
     download.set_trust(True)
     download.fetch()
-    assert context.queue.jobs[1].spec.params["allow_pickle"]
+    assert context.queue.specs[1].params["allow_pickle"]
 
 
 def test_a_fault_is_told_and_another_id_can_be_typed(download, context):
     download.look_up("no id at all")
     assert "not a model id" in download.error and download.stage == "ask"
 
+    error = JobFailed("There is no model 'some/none'.", hint="Check the spelling.")
+    context.queue.answers = [error]
     download.look_up("some/none")
-    context.queue.tell(
-        context.queue.jobs[0],
-        status="failed",
-        message="There is no model 'some/none'.",
-        hint="Check the spelling.",
-    )
-    assert (
-        download.stage == "ask"
-        and download.error == "There is no model 'some/none'. Check the spelling."
-    )
+    assert download.stage == "ask"
+    assert download.error == "There is no model 'some/none'. Check the spelling."
 
 
 def test_cancelling_goes_back_to_what_was_told(download, context):
+    def fetch(watch):
+        assert download.stage == "fetching"
+        download.cancel()
+        watch.at(0.5)
+
+    context.queue.answers = [TOLD, fetch]
     download.look_up("some/tiny")
-    context.queue.tell(context.queue.jobs[0], status="done", result=TOLD)
     download.fetch()
 
-    download.cancel()
-    context.queue.tell(context.queue.jobs[1], status="cancelled")
-
-    assert (
-        context.queue.jobs[1].cancelled
-        and download.stage == "found"
-        and "Cancelled" in download.error
-    )
+    assert download.stage == "found" and "Cancelled" in download.error
 
 
 def test_closing_cancels_what_runs_and_typing_forgets_what_was_told(download, context):
+    cancelled = []
+
+    def close(watch):
+        download.close()
+        cancelled.append(watch.cancelled)
+        return TOLD
+
+    context.queue.answers = [TOLD, close]
     download.look_up("some/tiny")
-    context.queue.tell(context.queue.jobs[0], status="done", result=TOLD)
     download.again()
-    assert download.stage == "ask" and download.found is None
+    assert download.stage == "ask" and download.repository is None
 
     download.look_up("some/tiny")
-    download.close()
-    assert context.queue.jobs[1].cancelled
+    assert cancelled == [True] and download.repository is None
 
 
 def test_the_hub_is_searched_and_a_revision_looked_up(download, context):
-    download.search("tiny bert")
-    assert download.stage == "searching" and download.busy
     hits = [{"id": "some/tiny", "downloads": 7, "family": "bert", "licence": "mit"}]
-    context.queue.tell(context.queue.jobs[0], status="done", result={"hits": hits})
+    context.queue.answers = [{"hits": hits}, TOLD]
+    download.search("tiny bert")
 
     assert download.stage == "ask"
     assert [(hit.id, hit.licence) for hit in download.hits] == [("some/tiny", "MIT")]
     download.look_up("some/tiny", " v1.0 ")
-    assert context.queue.jobs[1].spec.params == {"id": "some/tiny", "revision": "v1.0"}
+    assert context.queue.specs[1].params == {"id": "some/tiny", "revision": "v1.0"}
 
 
 def test_a_search_needs_words_and_the_network(context):
@@ -402,7 +382,7 @@ def test_a_search_needs_words_and_the_network(context):
     assert "offline" in download.error
     download.go_online()
     download.search("  ")
-    assert "Enter words" in download.error and context.queue.jobs == []
+    assert "Enter words" in download.error and context.queue.specs == []
     download.close()
 
 

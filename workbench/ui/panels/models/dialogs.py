@@ -121,8 +121,10 @@ class Download(Dialog):
             line.setReadOnly(state.busy or stage == "done")
         self._search.setEnabled(not state.offline and not state.busy and stage != "done")
         self._render_hits()
-        self._message.set(repository_words(state.found) if state.found and stage != "done" else "")
-        pickled = stage == "found" and bool(state.found and state.found.pickled)
+        self._message.set(
+            repository_words(state.repository) if state.repository and stage != "done" else ""
+        )
+        pickled = stage == "found" and bool(state.repository and state.repository.pickled)
         self._pickle.setVisible(pickled)
         self._trust.setVisible(pickled)
         if self._trust.isChecked() != state.trust:
@@ -134,7 +136,7 @@ class Download(Dialog):
         self._file.setText(_("Querying the Hub…") if asking else state.file)
         self._done.set(
             _("{id} is in the cache and can now be used.").format(
-                id=state.found.id if state.found else ""
+                id=state.repository.id if state.repository else ""
             )
             if stage == "done"
             else ""

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import Cancelled
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
-from workbench.models.results import Download, Repository, SearchHit, SearchResult
+from workbench.models.results import Download, Repository, SearchHit
 from workbench.models.spec.licences import spdx
 from workbench.operations.models import installed as operations
 from workbench.ui.style import formats
 
 if TYPE_CHECKING:
-    from workbench.jobs.queue import Job
-    from workbench.jobs.spec import JobSpec
+    from workbench.base.watch import Watch
     from workbench.ui.panel import PanelContext
 
 STAGES = ("ask", "searching", "looking", "found", "fetching", "done")
 
 
 class DownloadState(State):
-    """`stage` is one of STAGES. `found` is the Hub's answer, None before there is one.
+    """`stage` is one of STAGES. `repository` is the Hub's answer, None before there is one.
 
     `hits`: models that the last search found, None before one.
     """
@@ -32,13 +32,12 @@ class DownloadState(State):
         super().__init__()
         self.context = context
         self.stage, self.error = "ask", ""
-        self.found: Repository | None = None
+        self.repository: Repository | None = None
         self.hits: tuple[SearchHit, ...] | None = None
         self.share: float | None = 0.0
         self.file = ""
         self.trust = False
         self.path = ""
-        self._job: Job | None = None
 
     @property
     def offline(self) -> bool:
@@ -50,7 +49,7 @@ class DownloadState(State):
 
     @property
     def can_fetch(self) -> bool:
-        trusted = self.trust or (self.found is not None and not self.found.pickled)
+        trusted = self.trust or (self.repository is not None and not self.repository.pickled)
         return self.stage == "found" and trusted
 
     def go_online(self) -> None:
@@ -65,98 +64,86 @@ class DownloadState(State):
     def again(self) -> None:
         """The user is typing another id."""
         if not self.busy and self.stage != "ask":
-            self.update(stage="ask", found=None, error="", trust=False)
+            self.update(stage="ask", repository=None, error="", trust=False)
 
     def look_up(self, model_id: str, revision: str = "") -> None:
-        if not self.busy:
-            settings = self.context.settings
-            self._begin(
-                "looking", lambda: operations.look_up(model_id, settings, revision=revision)
-            )
+        work = partial(
+            operations.look_up, self.context.queue, model_id, self.context.settings,
+            revision=revision,
+        )  # fmt: skip
+        self._begin("looking", work, self._looked_up)
+
+    def _looked_up(self, repository: Repository) -> None:
+        self.update(stage="found", repository=repository)
 
     def search(self, words: str) -> None:
         """Search the Hub for models in supported formats."""
-        if not self.busy:
-            self._begin("searching", lambda: operations.search_hub(words, self.context.settings))
+        work = partial(operations.search_hub, self.context.queue, words, self.context.settings)
+        self._begin("searching", work, self._searched)
+
+    def _searched(self, hits: tuple[SearchHit, ...]) -> None:
+        hits = tuple(replace(hit, licence=spdx(hit.licence)) for hit in hits)
+        self.update(stage="ask", hits=hits)
 
     def fetch(self) -> None:
-        if self.can_fetch:
-            self._begin("fetching", self._download)
+        if self.repository is not None and self.can_fetch:
+            work = partial(
+                operations.download, self.context.queue, self.repository.id,
+                revision=self.repository.revision, allow_pickle=self.trust,
+                settings=self.context.settings,
+            )  # fmt: skip
+            self._begin("fetching", work, self._fetched)
 
-    def _download(self) -> JobSpec:
-        if self.found is None:
-            raise RuntimeError("no model was looked up")
-        return operations.download(
-            self.found.id,
-            revision=self.found.revision,
-            allow_pickle=self.trust,
-            settings=self.context.settings,
-        )
+    def _fetched(self, download: Download) -> None:
+        self.update(stage="done", share=1.0, path=download.path)
 
     def cancel(self) -> None:
-        if self._job is not None and not self._job.over:
-            self._job.cancel()
+        self.context.cancel((self, "hub"))
 
     def close(self) -> None:
-        self.cancel()
+        self.context.drop((self, "hub"))
         super().close()
 
-    # ---------------------------------------------------------------- the job
+    # ---------------------------------------------------------------- the worker
 
-    def _begin(self, stage: str, make: Callable[[], JobSpec]) -> None:
-        try:
-            job = self._job = self.context.queue.add(make())
-        except WorkbenchError as error:
-            self.update(error=str(error))
+    def _begin(self, stage: str, work: Callable[..., Any], done: Callable[[Any], None]) -> None:
+        if self.busy:
             return
         self.update(stage=stage, error="", share=None, file="")
-        self.listen(job.changed, lambda _event: self._heard(job))
+        self.context.task(
+            (self, "hub"),
+            work,
+            done,
+            failed=self._failed,
+            progress=self._progressed,
+        )
 
-    def _heard(self, job: Job) -> None:
-        if job is not self._job:
-            return
-        if job.over:
-            self._ended(job)
-        elif self.stage == "fetching" and job.progress.get("total"):
-            self.update(
-                share=job.progress["step"] / job.progress["total"],
-                file=job.progress.get("file", ""),
+    def _progressed(self, watch: Watch) -> None:
+        progress = watch.progress
+        if self.stage == "fetching" and progress.get("total"):
+            self.update(share=progress["step"] / progress["total"], file=progress.get("file", ""))
+
+    def _failed(self, error: Exception) -> None:
+        before, message = "ask", "" if isinstance(error, Cancelled) else str(error)
+        if self.stage == "fetching":
+            before = "found"
+            message = message or _(
+                "Cancelled. The files downloaded so far are kept; a new download resumes there."
             )
-
-    def _ended(self, job: Job) -> None:
-        before = "found" if self.stage == "fetching" else "ask"
-        if job.status == "done" and self.stage == "searching":
-            found = SearchResult.from_json(job.result).hits
-            hits = tuple(replace(hit, licence=spdx(hit.licence)) for hit in found)
-            self.update(stage="ask", hits=hits)
-        elif job.status == "done" and self.stage == "looking":
-            self.update(stage="found", found=Repository.from_json(job.result))
-        elif job.status == "done" and (path := Download.from_json(job.result).path):
-            self.update(stage="done", share=1.0, path=path)
-        elif job.status in ("cancelled", "stopped", "done"):
-            self.update(
-                stage=before,
-                error=_(
-                    "Cancelled. The files downloaded so far are kept; a new download resumes there."
-                )
-                if before == "found"
-                else "",
-            )
-        else:
-            self.update(stage=before, error=" ".join(filter(None, (job.message, job.hint))))
+        self.update(stage=before, error=message)
 
 
-def repository_words(found: Repository) -> str:
+def repository_words(repository: Repository) -> str:
     """Licence and size, shown before the download starts."""
-    files = len(found.files)
+    files = len(repository.files)
     parts = [
         ngettext("Size: {size} in {n} file.", "Size: {size} in {n} files.", files).format(
-            size=formats.size(found.size_bytes), n=files
+            size=formats.size(repository.size_bytes), n=files
         ),
-        _("Licence: {it}.").format(it=spdx(found.licence) or _("not stated")),
+        _("Licence: {it}.").format(it=spdx(repository.licence) or _("not stated")),
     ]
-    if found.family:
-        parts.append(_("Family: {it}.").format(it=found.family))
-    if found.gated:
+    if repository.family:
+        parts.append(_("Family: {it}.").format(it=repository.family))
+    if repository.gated:
         parts.append(_("Gated model: accept its terms on the Hugging Face Hub first."))
     return " ".join(parts)
