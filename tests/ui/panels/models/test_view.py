@@ -258,7 +258,7 @@ def test_the_download_dialog_asks_first_and_is_off_while_offline(panel, qtbot):
         assert act.isEnabled()
         dialog.state.update(
             stage="found",
-            found=Repository(
+            repository=Repository(
                 "a/b", "c", "mit", 5_000_000, (RepositoryFile("a", 5_000_000),), pickled=True
             ),
         )
