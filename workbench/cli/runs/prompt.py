@@ -203,8 +203,7 @@ def _run(opened: Session, spec: PromptSpec, split: str) -> tuple[dict[str, Any],
         raise failed(job, _("The prompt run"))
     ended = results.run(opened.project, run.id)
     evaluation = results.evaluate_stored(opened.project, ended, split)
-    evidence = quality.evidence(opened.project, ended, split)
-    evaluation = quality.with_intervals(evaluation, evidence)
+    evaluation = quality.measure_intervals(opened.project, ended, evaluation)
     message = {
         "prompt": ended.name,
         **scores_json(ended, evaluation),

@@ -187,6 +187,16 @@ def evaluate(given: Evidence, watch: Watch = QUIET) -> Evaluation:
     return with_intervals(evaluation, given, watch)
 
 
+def measure_intervals(
+    project: Project, run: Run, evaluation: Evaluation, *, watch: Watch = QUIET
+) -> Evaluation:
+    """The scores of a run on a split, with intervals from its stored predictions.
+
+    A second for thousands of documents.
+    """
+    return with_intervals(evaluation, evidence(project, run, evaluation.split), watch)
+
+
 def with_intervals(evaluation: Evaluation, given: Evidence, watch: Watch = QUIET) -> Evaluation:
     """An evaluation of these predictions with the interval of every score, those per label for
     labels that occur.

@@ -296,14 +296,11 @@ def error_row(info: TaskInfo, item: GoldDocument, answer: Prediction) -> ErrorRo
 # ---------------------------------------------------------------- weights on disk
 
 
-def disk_space(project: Project, run_id: int) -> int:
-    """Size of the run's folder in bytes."""
-    folder = paths.run_folder(project.path, run_id)
-    return (
-        sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-        if folder.is_dir()
-        else 0
-    )
+def disk_space(project: Project, *run_ids: int) -> int:
+    """Size of the folders of these runs in bytes; 0 for a run without one."""
+    folders = [paths.run_folder(project.path, id) for id in run_ids]
+    files = (path for folder in folders if folder.is_dir() for path in folder.rglob("*"))
+    return sum(file.stat().st_size for file in files if file.is_file())
 
 
 def delete(project: Project, *run_ids: int, watch: Watch = QUIET) -> int:
@@ -324,7 +321,7 @@ def delete(project: Project, *run_ids: int, watch: Watch = QUIET) -> int:
         for place, id in enumerate(run_ids):
             part = watch.part(place / len(run_ids), (place + 1) / len(run_ids))
             project.delete_run(id, watch=part)
-    freed = sum(disk_space(project, id) for id in run_ids)
+    freed = disk_space(project, *run_ids)
     for id in run_ids:
         run_folders.remove(project, id)
     return freed

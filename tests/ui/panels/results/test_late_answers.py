@@ -63,7 +63,7 @@ def test_an_error_of_earlier_details_is_not_shown(page):
 
 def test_intervals_that_cannot_be_computed_any_more_are_not_kept(page, monkeypatch):
     assert page.details.results.current.intervals is not None
-    bare = lambda evaluation, _evidence: replace(evaluation, intervals=None)  # noqa: E731
+    bare = lambda evaluation, *_of: replace(evaluation, intervals=None)  # noqa: E731
     monkeypatch.setattr(quality, "with_intervals", bare)
 
     page.measure("dev")
@@ -129,19 +129,19 @@ def test_a_comparison_does_not_come_back_after_fewer_than_two_runs_were_chosen(p
     page.comparing.show((1,))
     held.answer(0)
 
-    assert page.comparing.found is None and page.comparing.busy == ""
+    assert page.comparing.comparison is None and page.comparing.busy == ""
 
 
 def test_a_comparison_on_one_split_is_not_shown_under_another(page):
     page.comparing.show((1, 2))
-    assert page.comparing.found is not None
+    assert page.comparing.comparison is not None
     held = Held(page.context)
 
     page.comparing.show((2, 1))
-    assert page.comparing.found is not None  # the same numbers in another order
+    assert page.comparing.comparison is not None  # the same numbers in another order
     page.comparing.show((2, 1), "test")
 
-    assert page.comparing.found is None and len(held) == 2
+    assert page.comparing.comparison is None and len(held) == 2
 
 
 def test_runs_are_scored_on_the_split_that_was_shown_when_they_were_asked_for(page, monkeypatch):

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from tests.held import Held
 from tests.panel_tasks import add_tasks
 from workbench.base import paths
 from workbench.base.events import Signal
-from workbench.base.watch import QUIET
 from workbench.jobs.spec import JobSpec
 from workbench.metrics.evaluation import UNKNOWN
 from workbench.operations.runs import (
@@ -39,20 +39,6 @@ class Context:
         self.steps = []
         self.opened = Signal()
         add_tasks(self)
-
-    def run(self, work, done, failed=None):
-        try:
-            result = work()
-        except Exception as error:
-            failed(error)
-        else:
-            done(result)
-
-    def long(self, title, act, done):
-        self.run(lambda: act(QUIET), done)
-
-    def dispatch(self, act):
-        act()
 
     def go(self, page, **args):
         self.gone.append((page, args))
@@ -249,7 +235,7 @@ def test_a_new_comparison_replaces_the_previous_one(state):
     assert (state.comparing.pair.first, state.comparing.letter(2)) == (2, "B")
 
     state.comparing.show((1,))
-    assert state.comparing.found is None and state.comparing.pair is None
+    assert state.comparing.comparison is None and state.comparing.pair is None
 
 
 def test_letters_of_the_board_follow_the_order_of_the_choice(state):
@@ -263,7 +249,7 @@ def test_letters_of_the_board_follow_the_order_of_the_choice(state):
     assert [state.board.letter(row) for row in state.board.rows()] == ["B", "A"]
     assert state.board.comparing.pair.first == 2
     state.board.show_score("accuracy")
-    assert state.board.comparing.found.score == "accuracy" and state.board.best == 4 / 6
+    assert state.board.comparing.comparison.score == "accuracy" and state.board.best == 4 / 6
 
 
 def test_a_negative_gain_on_the_board_has_the_minus_sign_of_other_numbers(state):
@@ -494,20 +480,15 @@ def test_quality_follows_the_run_while_it_is_visible(state):
     assert state.browser.wanted.label == ""  # an error of one class is one of another
 
 
-def test_of_two_loads_the_later_one_is_shown_whichever_ends_first(state, monkeypatch):
+def test_of_two_loads_the_later_one_is_shown_whichever_ends_first(state):
     from workbench.ui.panels.results.quality.state import QualityState
 
-    waiting = []
-    monkeypatch.setattr(
-        state.context, "run", lambda work, done, failed=None: waiting.append((work, done))
-    )
+    held = Held(state.context)
     quality = QualityState(state)
     quality.watch(True)
     quality.add_slice("fine")
-    for work, done in reversed(waiting):
-        done(work())
+    held.answer(1, 0)
 
-    assert len(waiting) == 2
     assert "fine" in quality.problem  # too few documents match for a slice
 
 
@@ -597,16 +578,15 @@ def test_an_added_slice_is_removed_again_and_an_error_goes_while_typing(state):
     assert quality.problem == ""
 
 
-def test_a_comparison_that_was_cancelled_says_so_and_is_made_again(state, monkeypatch):
-    held = []
-    monkeypatch.setattr(state.context, "run", lambda *given: held.append(given))
+def test_a_comparison_that_was_cancelled_says_so_and_is_made_again(state):
+    held = Held(state.context)
     state.comparing.show((1, 2))
     assert state.comparing.share == 0.0
     state.comparing.cancel()
     assert state.comparing.problem == "The comparison was cancelled."
     assert state.comparing.cancelled and state.comparing.unscored == ()
 
-    monkeypatch.undo()
+    held.end()
     state.comparing.load()
     assert state.comparing.pair is not None and not state.comparing.problem
 
@@ -617,7 +597,7 @@ def test_a_query_on_the_board_scores_fewer_documents_there_and_in_the_comparison
     whole = state.board.board.n
     state.board.query.set("label:good")
     assert 0 < state.board.board.n < whole
-    assert state.board.comparing.found.n == state.board.board.n
+    assert state.board.comparing.comparison.n == state.board.board.n
 
     state.board.query.set("label:unknown")
     assert state.board.query.problem is not None

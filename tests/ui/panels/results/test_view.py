@@ -129,7 +129,7 @@ def texts(widget):
 
 def test_the_systems_of_a_comparison_can_be_swapped_and_shown_alone(panel, qtbot):
     view = compared(panel, qtbot)
-    first, second = panel.state.comparing.found.systems
+    first, second = panel.state.comparing.comparison.systems
     assert view._title.text() == f"A {first.run.name}  compared with  B {second.run.name}"
 
     view._swap.click()
@@ -602,7 +602,7 @@ def test_comparing_by_the_menu_leaves_the_focus_on_the_runs(panel, qtbot):
     panel.view._fill_compare()
     panel.view._compare_menu.actions()[0].trigger()
 
-    qtbot.waitUntil(lambda: panel.state.comparing.found is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: panel.state.comparing.comparison is not None, timeout=30_000)
     assert named(panel, "Runs", QTableView).hasFocus()
 
 
@@ -730,7 +730,7 @@ def test_hashes_are_not_in_the_texts_of_the_board_and_the_comparison(panel, qtbo
         for id in (1, 2):
             runs.update(project.db, id, data_fingerprint=f"{id}c0ffee1{id}c0ffee1")
     state.choose((1, 2))
-    qtbot.waitUntil(lambda: state.comparing.found is not None)
+    qtbot.waitUntil(lambda: state.comparing.comparison is not None)
     named(panel, "Parts of the comparison", QTabBar).setCurrentIndex(4)
     model = named(panel, "Settings that differ", QTableView).model()
 

@@ -18,10 +18,14 @@ from workbench.operations.runs.rerun import Difference, differences
 from workbench.ui.panels.results.runs.details import again_text
 
 if TYPE_CHECKING:
+    from workbench.jobs.events import Event
+    from workbench.jobs.queue import Job
     from workbench.metrics.evaluation import Evaluation
     from workbench.operations.annotation.suggest import Suggested
     from workbench.storage.runs.runs import Run
     from workbench.ui.panels.results.state import ResultsState
+
+AGAIN = "again"  # key of the task
 
 
 def suggest(state: ResultsState, ids: tuple[int, ...] | None) -> None:
@@ -91,25 +95,25 @@ def add_baselines(state: ResultsState, chosen: Sequence[BaselineChoice]) -> None
     """Train baselines on the current labels, each as a run; the page shows them when they end."""
     project, context = state.project, state.context
 
-    def prepared(found: baselines.PreparedBaseline) -> None:
-        run = context.attempt(baselines.begin, project, context.queue, found)
+    def begin(prepared: baselines.PreparedBaseline) -> None:
+        run = context.attempt(baselines.begin, project, context.queue, prepared)
         if run is not None:
             state.refresh()
             context.note(_("{name} was started.").format(name=run.name))
 
     for offer in chosen:
         work = partial(baselines.prepare, project, offer.baseline, offer.task, offer.layer)
-        context.run(work, prepared)
+        context.task(("baseline", offer), work, begin)
 
 
 def train_again(state: ResultsState, *, longer: bool = False) -> None:
     """Train with the same settings on the current labels; longer: with twice the epochs."""
     old, context = state.shown_run, state.context
-    if state.repeats.waiting:  # a second click, before the run is listed
+    if context.waiting(AGAIN):  # a second click, before the run is listed
         return
 
-    def prepared(found: Any) -> None:
-        started = context.attempt(rerun.begin, state.project, context.queue, found, old)
+    def begin(prepared: Any) -> None:
+        started = context.attempt(rerun.begin, state.project, context.queue, prepared, old)
         if started is not None:
             message = _("{name} was started with the settings of {old}.")
             if longer:
@@ -121,8 +125,7 @@ def train_again(state: ResultsState, *, longer: bool = False) -> None:
             else:
                 state.refresh()
 
-    answers = state.repeats.newest(prepared, context.fail)
-    context.run(lambda: rerun.prepare(state.project, old, longer=longer), *answers)
+    context.task(AGAIN, partial(rerun.prepare, state.project, old, longer=longer), begin)
 
 
 def _tell_difference(state: ResultsState, run_id: int) -> None:
@@ -132,18 +135,19 @@ def _tell_difference(state: ResultsState, run_id: int) -> None:
     if job is None:
         return
 
-    def heard(event: object) -> None:
+    def on_event(_job: Job, event: Event) -> None:
         if isinstance(event, Finished):
             drop()
             if event.status in ("done", "stopped"):
-                context.run(lambda: differences(project, results.run(project, run_id)), tell, gone)
+                work = lambda: differences(project, results.run(project, run_id))  # noqa: E731
+                context.task((AGAIN, run_id), work, tell, failed=gone)
 
-    def tell(found: tuple[Difference, ...]) -> None:
-        if found:
+    def tell(changes: tuple[Difference, ...]) -> None:
+        if changes:
             show = partial(context.go, "results", run=run_id)
-            context.note(again_text(found), show, action=_("Show results"))
+            context.note(again_text(changes), show, action=_("Show results"))
 
     def gone(_error: Exception) -> None:
         """The run was deleted meanwhile."""
 
-    drop = job.changed.connect(heard)
+    drop = context.follow(job, on_event)

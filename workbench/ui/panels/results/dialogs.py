@@ -38,7 +38,7 @@ class DeleteRuns(Dialog):
     def __init__(self, parent: QWidget, state: ResultsState, runs: Sequence[Run]) -> None:
         names = "”, “".join(run.name for run in runs)
         super().__init__(parent, _("Delete “{names}”?").format(names=names), width=440)
-        freed = sum(operations.disk_space(state.project, run.id) for run in runs)
+        freed = operations.disk_space(state.project, *(run.id for run in runs))
         message = ngettext(
             "Its scores, predictions, suggestions and weights ({size}) will be deleted. "
             "This cannot be undone. Accepted labels are kept.",

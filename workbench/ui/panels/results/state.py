@@ -12,7 +12,6 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
-from workbench.base.latest import Latest
 from workbench.operations.evaluation import quality
 from workbench.operations.runs import (
     baselines,
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
 
 FINISHED = ("done", "stopped")
 DEV_TODAY = ("dev", "today")
+DETAILS = "details"  # key of the task
 # tables whose changes make scores outdated
 GOLD = ("span", "mark", "state", "label", "layer", "document", "body")
 
@@ -77,7 +77,6 @@ class ResultsState(State):
         self.filter = Shown()  # which runs are listed
         self.listing = Organising(self)
         self._stale, self._watched = True, False
-        self._loads, self.repeats = Latest(), Latest()
         self.listen(self.project.changed, self._project_changed)
         self.refresh()
 
@@ -106,14 +105,13 @@ class ResultsState(State):
             self._load()
 
     def _add_up_sizes(self) -> None:
-        project, runs = self.project, self.runs
+        work = partial(results.disk_space, self.project, *(run.id for run in self.runs))
 
         def added(total: int) -> None:
-            if runs is self.runs:
-                self.update(bytes_on_disk=total)
+            self.update(bytes_on_disk=total)
 
-        work = lambda: sum(results.disk_space(project, run.id) for run in runs)  # noqa: E731
-        self.context.run(work, added, lambda _error: None)  # a run was deleted meanwhile
+        # a run was deleted meanwhile: the list is read again
+        self.context.task("sizes", work, added, failed=lambda _error: None)
 
     def choose(self, ids: tuple[int, ...]) -> None:
         """Select one run for details, or several to compare."""
@@ -147,14 +145,14 @@ class ResultsState(State):
 
     def _load(self) -> None:
         self._stale = False
-        self._loads.drop()
+        self.context.drop(DETAILS)
         ids = self.chosen
         if len(ids) == 1 and (run := self.run) is not None:
             if run.status in ("waiting", "running"):
                 self.update(details=None, problem="")
                 return
-            answers = self._loads.newest(self._loaded, self._failed)
-            self.context.run(lambda: details(self.project, ids[0]), *answers)
+            work = partial(details, self.project, ids[0])
+            self.context.task(DETAILS, work, self._loaded, failed=self._failed)
         elif ids == self.comparing.ids:
             self.comparing.load()
         else:
@@ -170,18 +168,17 @@ class ResultsState(State):
 
     def measure(self, split: str) -> None:
         """Compute the intervals of every score on a split: a second for thousands of documents."""
-        run, evaluation, project = self.run, self.evaluation(split, "today"), self.project
+        run, evaluation = self.run, self.evaluation(split, "today")
         if run is None or evaluation is None:
             return
-
-        def measure() -> Evaluation:
-            return quality.with_intervals(evaluation, quality.evidence(project, run, split))
 
         def show(measured: Evaluation) -> None:
             if evaluation is self.evaluation(split, "today"):
                 self._show_current(measured)
 
-        self.context.run(measure, show, lambda _error: None)  # the run was deleted meanwhile
+        work = partial(quality.measure_intervals, self.project, run, evaluation)
+        # the run was deleted meanwhile
+        self.context.task(("intervals", split), work, show, failed=lambda _error: None)
 
     def _show_current(self, evaluation: Evaluation) -> None:
         """Replace the scores of the selected run on a split by these, which have intervals."""
@@ -411,7 +408,7 @@ class ResultsState(State):
     def ask_map(self, show: Callable[[Any], None], fail: Callable[[Exception], None]) -> None:
         """Compute what the run did with each block of its model, off the main thread."""
         run = self.shown_run
-        self.context.run(lambda: block_states.of_run(run), show, fail)
+        self.context.task("blocks", partial(block_states.of_run, run), show, failed=fail)
 
     def command(self) -> str:
         """The command line that repeats the run, "" if it is not a training."""
@@ -525,11 +522,8 @@ class ResultsState(State):
             )
             self.context.note(message.format(n=len(ids), size=formats.size(freed)))
 
-        self.context.long(
-            _("Delete runs"),
-            lambda watch: results.delete(self.project, *ids, watch=watch),
-            deleted,
-        )
+        work = partial(results.delete, self.project, *ids)
+        self.context.task("delete", work, deleted, title=_("Delete runs"), writes=True)
 
     def keep_checkpoint(self) -> None:
         """Turn a run whose worker died into a stopped run."""

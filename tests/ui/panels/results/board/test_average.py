@@ -26,7 +26,7 @@ def test_layers_are_chosen_and_their_mean_is_in_a_column_and_a_file(board, qtbot
     state = board.average()
     dialog = AverageDialog(None, state)
     qtbot.addWidget(dialog)
-    qtbot.waitUntil(lambda: state.found is not None and not state.busy)
+    qtbot.waitUntil(lambda: state.average is not None and not state.busy)
 
     table = dialog.findChild(QTableView)
     cells = [table.model().index(0, column).data() for column in range(5)]

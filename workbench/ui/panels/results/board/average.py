@@ -79,7 +79,7 @@ class AverageDialog(Dialog):
         self._split.set(state.split)
         self._busy.setText(state.busy)
         self._problem.set(state.problem, "warn")
-        found = state.found
+        found = state.average
         self._export.setEnabled(found is not None)
         if found is None:
             if self._table is not None:

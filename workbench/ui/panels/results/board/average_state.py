@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.base.errors import Cancelled, WorkbenchError
+from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
-from workbench.base.watch import Watch
 from workbench.operations.evaluation import board_average
 from workbench.operations.runs.kinds import contract as kinds
 
@@ -36,9 +36,8 @@ class AverageState(State):
         self.layers = board.layers
         self.chosen = board.layers
         self.split = board.split
-        self.found: Average | None = None
+        self.average: Average | None = None
         self.busy = self.problem = ""
-        self._watch = Watch()
         self.load()
 
     def choose(self, layer: str, on: bool) -> None:
@@ -55,45 +54,41 @@ class AverageState(State):
         self.load()
 
     def load(self) -> None:
-        self._watch.cancel()
-        watch = self._watch = Watch()
-        project, chosen, split = self.project, self.chosen, self.split
-        archived, where = self.board.page.filter.archived, self.board.where
+        work = partial(
+            board_average.average,
+            self.project,
+            self.chosen,
+            self.split,
+            archived=self.board.page.filter.archived,
+            where=self.board.where,
+        )
 
-        def work() -> Average:
-            return board_average.average(
-                project, chosen, split, archived=archived, where=where, watch=watch
-            )
-
-        def done(found: Average) -> None:
-            if watch is self._watch:
-                self.update(found=found, busy="", problem="\n".join(board_average.notes(found)))
+        def done(average: Average) -> None:
+            self.update(average=average, busy="", problem="\n".join(board_average.notes(average)))
 
         def failed(error: Exception) -> None:
-            if watch is not self._watch or isinstance(error, Cancelled):
-                return
             known = isinstance(error, WorkbenchError)
-            self.update(found=None, busy="", problem=str(error) if known else "")
+            self.update(average=None, busy="", problem=str(error) if known else "")
             if not known and not isinstance(error, KeyError):  # a run was deleted meanwhile
                 self.context.fail(error)
 
         self.update(busy=_("Scoring…"))
-        self.context.run(work, done, failed)
+        self.context.task(self, work, done, failed=failed)
 
     def close(self) -> None:
-        self._watch.cancel()
+        self.context.drop(self)
         super().close()
 
     def cell(self, system: System, column: LayerScore) -> str:
-        return board_average.cell_text(self.found, system, column) if self.found else ""
+        return board_average.cell_text(self.average, system, column) if self.average else ""
 
     def save(self, path: Path) -> None:
         """Write the board; the suffix .md selects Markdown, any other CSV."""
-        if self.found is None:
+        if self.average is None:
             return
         is_markdown = path.suffix.lower() == ".md"
         make = board_average.to_markdown if is_markdown else board_average.to_csv
-        text = make(self.found)
+        text = make(self.average)
         message = _("The board was saved as {path}.").format(path=path)
         write = lambda: path.write_text(text, encoding="utf-8", newline="\n")  # noqa: E731
-        self.context.run(write, lambda _n: self.context.note(message))
+        self.context.task((self, "save"), write, lambda _n: self.context.note(message))

@@ -122,7 +122,7 @@ class ComparisonView(QFrame):
         self._score.setEnabled(not state.project.read_only)
         self._body.setVisible(pair is not None)
         self._swap.setVisible(pair is not None)
-        systems = state.found.systems if state.found is not None else ()
+        systems = state.comparison.systems if state.comparison is not None else ()
         self._train_overlap.show_systems(
             [
                 TrainOverlap(system.run.name, state.split, system.trained_on, len(system.evidence))

@@ -124,11 +124,11 @@ class TestsPart(_Part):
         self.put(scrolled(column(*parts, gap=6)))  # with large text there is too little room
 
     def _pair_difference(self, pair: Pair) -> str:
-        found = self.state.found
+        found = self.state.comparison
         return _signed(self._main(pair), found.score if found is not None else "")
 
     def _main(self, pair: Pair) -> Difference | None:
-        found = self.state.found
+        found = self.state.comparison
         return pair.differences.get(found.score) if found is not None else None
 
     def _pair_title(self, pair: Pair) -> str:
@@ -153,7 +153,7 @@ class TestsPart(_Part):
             self.state.choose_pair(chosen[0].first, chosen[0].second)
 
     def show_state(self) -> None:
-        state, pair, found = self.state, self.state.pair, self.state.found
+        state, pair, found = self.state, self.state.pair, self.state.comparison
         if pair is None or found is None:
             return
         main = pair.differences.get(found.score)
@@ -206,7 +206,7 @@ class ScoresPart(_Part):
         self._shown: tuple[int, ...] = ()
 
     def show_state(self) -> None:
-        found = self.state.found
+        found = self.state.comparison
         if found is None:
             return
         if self._shown != self.state.ids or self._table is None:
@@ -316,7 +316,7 @@ class SlicesPart(_Differences):
         self.state.open_documents(chosen.documents, chosen.name)
 
     def show_state(self) -> None:
-        pair, found = self.state.pair, self.state.found
+        pair, found = self.state.pair, self.state.comparison
         if pair is None or found is None:
             return
         message = _("{score}, lowest p first. Press Enter to open the documents of a slice.")
@@ -357,7 +357,7 @@ class SettingsPart(_Part):
         return _("differs") if chosen.is_fingerprint and value != "–" else value
 
     def _value(self, chosen: SettingRow, side: int) -> str:
-        pair, found = self.state.pair, self.state.found
+        pair, found = self.state.pair, self.state.comparison
         if pair is None or found is None:
             return ""
         ids = [system.run.id for system in found.systems]
@@ -365,7 +365,7 @@ class SettingsPart(_Part):
         return "–" if value is None else term(str(value))
 
     def show_state(self) -> None:
-        found, pair = self.state.found, self.state.pair
+        found, pair = self.state.comparison, self.state.pair
         if found is None or pair is None:
             return
         if not self._titles:

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from workbench.base.errors import Cancelled, WorkbenchError
+from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import N_, _
-from workbench.base.watch import Watch
 from workbench.operations.evaluation import compare
 from workbench.operations.evaluation.pairs import BOOTSTRAP, MCNEMAR, RANDOMISATION
 from workbench.operations.runs import results
@@ -17,6 +16,7 @@ from workbench.operations.runs.run_settings import option_titles
 from workbench.tasks.spec import score_hint
 
 if TYPE_CHECKING:
+    from workbench.base.watch import Watch
     from workbench.operations.evaluation.compare import Comparison
     from workbench.operations.evaluation.pairs import Pair
     from workbench.storage.runs.runs import Run
@@ -40,7 +40,7 @@ class Comparing(State):
         self.ids: tuple[int, ...] = ()
         self.split = "dev"
         self.score = ""  # of the tests, "" for the main score
-        self.found: Comparison | None = None
+        self.comparison: Comparison | None = None
         self.shown: tuple[int, int] | None = None  # A and B, by run id
         self.problem = ""  # why the runs cannot be compared
         self.busy = ""
@@ -49,7 +49,6 @@ class Comparing(State):
         self.cancelled = False
         self.where = ""  # a query: only the documents that match it
         self.labels: Mapping[str, Label] = {}  # of the layer, by name
-        self._watch: Watch | None = None
 
     def show(
         self, ids: tuple[int, ...], split: str = "dev", score: str = "", where: str = ""
@@ -57,66 +56,62 @@ class Comparing(State):
         """Compare these runs, in this order; fewer than two clear the comparison."""
         if (ids, split, score, where) != (self.ids, self.split, self.score, self.where):
             same = (set(ids), split, where) == (set(self.ids), self.split, self.where)
-            kept = self.found if same else None
+            comparison = self.comparison if same else None
             self.update(ids=ids, split=split, score=score, where=where)
-            self.update(found=kept, shown=None, problem="")
+            self.update(comparison=comparison, shown=None, problem="")
             self.load()
 
     def cancel(self) -> None:
         """Stop comparing; `load` compares again."""
-        if self._watch is not None and self.share is not None:
-            self._watch.cancel()
-            self._watch = None
-            self.update(busy=self._scoring, share=None, found=None, cancelled=True)
+        if self.share is not None:
+            self.context.drop(self)
+            self.update(busy=self._scoring, share=None, comparison=None, cancelled=True)
             self.update(problem=_("The comparison was cancelled."))
 
     def load(self) -> None:
-        if self._watch is not None:
-            self._watch.cancel()
         if len(self.ids) < 2:
-            self._watch = None
-            self.update(found=None, problem="", busy=self._scoring, share=None)
+            self.context.drop(self)
+            self.update(comparison=None, problem="", busy=self._scoring, share=None)
             return
-        context, where = self.context, self.where
-        watch = self._watch = Watch(lambda at: context.dispatch(lambda: self._at(watch, at)))
-        project, ids, split, score = self.project, self.ids, self.split, self.score
+        project, ids, split = self.project, self.ids, self.split
+        score, where = self.score, self.where
         busy = self._scoring or _("Comparing…")
         self.update(busy=busy, share=0.0, problem="", cancelled=False)
 
-        def work() -> tuple[Comparison, dict[str, Label]]:
-            found = compare.compare(project, ids, split, score=score, where=where, watch=watch)
-            layer = results.layer_of(project, found.systems[0].run)
-            return found, {label.name: label for label in layer.labels}
+        def work(watch: Watch) -> tuple[Comparison, dict[str, Label]]:
+            comparison = compare.compare(project, ids, split, score=score, where=where, watch=watch)
+            layer = results.layer_of(project, comparison.systems[0].run)
+            return comparison, {label.name: label for label in layer.labels}
 
-        def done(made: tuple[Comparison, dict[str, Label]]) -> None:
-            if watch is self._watch:
-                found, labels = made
-                self.update(found=found, labels=labels, problem="", busy=self._scoring, share=None)
+        def done(result: tuple[Comparison, dict[str, Label]]) -> None:
+            comparison, labels = result
+            self.update(comparison=comparison, labels=labels)
+            self.update(problem="", busy=self._scoring, share=None)
 
         def failed(error: Exception) -> None:
-            if watch is not self._watch or isinstance(error, Cancelled):
-                return
-            self.update(busy=self._scoring, found=None, share=None)
+            self.update(busy=self._scoring, comparison=None, share=None)
             if isinstance(error, WorkbenchError):
                 self.update(problem=str(error))
             elif not isinstance(error, KeyError):  # a run was deleted meanwhile
                 self.context.fail(error)
 
-        self.context.run(work, done, failed)
+        self.context.task(self, work, done, failed=failed, progress=self._progressed)
 
-    def _at(self, watch: Watch, share: float) -> None:
-        if watch is self._watch and self.share is not None:
-            self.update(share=share)
+    def _progressed(self, watch: Watch) -> None:
+        self.update(share=watch.share)
 
     # ---------------------------------------------------------------- the shown pair
 
     @property
     def pair(self) -> Pair | None:
         """A and B: those chosen, else the first two systems."""
-        if self.found is None:
+        if self.comparison is None:
             return None
-        chosen = self.shown or (self.found.systems[0].run.id, self.found.systems[1].run.id)
-        return self.found.pair(*chosen)
+        chosen = self.shown or (
+            self.comparison.systems[0].run.id,
+            self.comparison.systems[1].run.id,
+        )
+        return self.comparison.pair(*chosen)
 
     def choose_pair(self, first: int, second: int) -> None:
         self.update(shown=(first, second))

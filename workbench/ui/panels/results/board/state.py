@@ -6,10 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.base.errors import Cancelled, WorkbenchError
+from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
-from workbench.base.watch import Watch
 from workbench.operations.evaluation import board as boards
 from workbench.operations.evaluation import board_export
 from workbench.operations.runs import results
@@ -22,9 +21,12 @@ from workbench.ui.style.interval_text import interval_method
 from workbench.ui.style.run_text import score_title
 
 if TYPE_CHECKING:
+    from workbench.base.watch import Watch
     from workbench.operations.evaluation.board import Board, Entry, Rankings
     from workbench.ui.panels.results.board.average_state import AverageState
     from workbench.ui.panels.results.state import ResultsState
+
+RANKINGS = "rankings"  # key of the task
 
 
 def kind_of(entry: Entry) -> tuple[str, str]:
@@ -53,7 +55,6 @@ class BoardState(State):
         self._scoring = ""  # what of `busy` is about predictions that are computed
         self._scored: tuple[int, ...] = ()  # scored last, to be selected when the board has them
         self._on, self._stale = False, True
-        self._watch: Watch | None = None
 
     def watch(self, on: bool) -> None:
         self._on = on
@@ -81,19 +82,16 @@ class BoardState(State):
 
     def load(self) -> None:
         self._stale = False
-        if self._watch is not None:
-            self._watch.cancel()
-        watch = self._watch = Watch()
         project, layer, split = self.project, self.layer, self.split
         archived, where = self.page.filter.archived, self.where
         rankings: Rankings = {}
 
-        def work() -> tuple[tuple[str, ...], Board | None]:
+        def work(watch: Watch) -> tuple[tuple[str, ...], Board | None]:
             layers = boards.layers_with_runs(project)
             if not layers:
                 return layers, None
             chosen = layer if layer in layers else layers[0]
-            found = boards.board(
+            board = boards.board(
                 project,
                 chosen,
                 split,
@@ -102,16 +100,13 @@ class BoardState(State):
                 later=rankings,
                 watch=watch,
             )
-            return layers, found
+            return layers, board
 
-        def done(found: tuple[tuple[str, ...], Board | None]) -> None:
-            if watch is self._watch:
-                self._take(*found)
-                self._resample(rankings, watch)
+        def done(result: tuple[tuple[str, ...], Board | None]) -> None:
+            self._take(*result)
+            self._resample(rankings)
 
         def failed(error: Exception) -> None:
-            if watch is not self._watch or isinstance(error, Cancelled):
-                return
             self.update(busy=self._scoring)
             if isinstance(error, KeyError):  # a run was deleted meanwhile
                 self._stale = True
@@ -124,23 +119,23 @@ class BoardState(State):
                 self.context.fail(error)
 
         self.update(busy=self._scoring or _("Scoring…"))
-        self.context.run(work, done, failed)
+        self.context.drop(RANKINGS)
+        self.context.task("board", work, done, failed=failed)
 
-    def _resample(self, rankings: Rankings, watch: Watch) -> None:
+    def _resample(self, rankings: Rankings) -> None:
         """Add the intervals of rankings to the shown board."""
-        found = self.board
-        if found is None or not rankings:
+        if self.board is None or not rankings:
             return
 
-        def done(made: Board) -> None:
-            if watch is self._watch:
-                self.update(board=made)
+        def done(board: Board) -> None:
+            self.update(board=board)
 
         def failed(error: Exception) -> None:
-            if watch is self._watch and not isinstance(error, Cancelled | KeyError):
+            if not isinstance(error, KeyError):  # a run was deleted meanwhile
                 self.context.fail(error)
 
-        self.context.run(lambda: boards.with_rankings(found, rankings, watch), done, failed)
+        work = partial(boards.with_rankings, self.board, rankings)
+        self.context.task(RANKINGS, work, done, failed=failed)
 
     def _take(self, layers: tuple[str, ...], found: Board | None) -> None:
         score = self.score
@@ -291,4 +286,4 @@ class BoardState(State):
         text = self.text(path.suffix.lower() == ".md")
         message = _("The board was saved as {path}.").format(path=path)
         write = lambda: path.write_text(text, encoding="utf-8", newline="\n")  # noqa: E731
-        self.context.run(write, lambda _n: self.context.note(message))
+        self.context.task("save-board", write, lambda _n: self.context.note(message))

@@ -458,7 +458,8 @@ class BoardView(QFrame):
         table.deleteLater()
         context = self.state.context
         message = _("The board was saved as {path}.").format(path=path)
-        context.run(lambda: _save(image, path), lambda _done: context.note(message))
+        work = partial(_save, image, path)
+        context.task("save-picture", work, lambda _done: context.note(message))
 
 
 def _save(image: QImage, path: Path) -> None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
-from workbench.base.latest import Latest
 from workbench.operations.evaluation import quality
 from workbench.operations.evaluation.slices import MIN_EXAMPLES, Slice, Slices, pattern_name, slices
 from workbench.operations.runs import calibration, results, run_folders
@@ -24,6 +23,8 @@ from workbench.ui.style import formats
 if TYPE_CHECKING:
     from workbench.operations.evaluation.quality import Calibrated, LabelCurves
     from workbench.ui.panels.results.state import ResultsState
+
+LOADING = "quality"  # key of the task
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,6 @@ class QualityState(State):
         self.problem = ""
         self.overlaid: tuple[int, ...] = ()  # further runs of the training chart
         self._on = False
-        self._loads = Latest()
         self._run_id = 0
         self._shown: object = None  # the details that `loaded` was computed with
 
@@ -108,40 +108,24 @@ class QualityState(State):
         """added: a regular expression that is new, and reported if it makes no slice."""
         run = self.page.run
         if run is None:
-            self._loads.drop()
+            self.context.drop(LOADING)
             self.update(loaded=None)
             return
         project, split, overlaid, patterns = self.project, self.split, self.overlaid, self.patterns
+        work = partial(_loaded, project, run, split, overlaid, patterns, added)
+        self.context.task(LOADING, work, partial(self._take, run.id), failed=self._failed)
 
-        def work() -> tuple[Loaded, str, tuple[str, ...]]:
-            return _loaded(project, run, split, overlaid, patterns, added)
-
-        self._run(work, self._take, self._loads)
-
-    def _take(self, found: tuple[Loaded, str, tuple[str, ...]]) -> None:
-        loaded, problem, patterns = found
+    def _take(self, run_id: int, result: tuple[Loaded, str, tuple[str, ...]]) -> None:
+        loaded, problem, patterns = result
+        if self.page.run is None or self.page.run.id != run_id:
+            return
         labels = [curve.label for curve in loaded.curves]
         label = self.label if self.label in labels else next(iter(labels), "")
         self.update(loaded=loaded, label=label, problem=problem, patterns=patterns)
 
-    def _run(
-        self,
-        work: Callable[[], Any],
-        done: Callable[[Any], None],
-        newest_of: Latest | None = None,
-    ) -> None:
-        run = self.page.run
-
-        def taken(found: Any) -> None:
-            if run is not None and self.page.run is not None and run.id == self.page.run.id:
-                done(found)
-
-        def failed(error: Exception) -> None:
-            if not isinstance(error, KeyError):  # a run was deleted meanwhile
-                self.update(problem=str(error))
-
-        answers = newest_of.newest(taken, failed) if newest_of is not None else (taken, failed)
-        self.context.run(work, *answers)
+    def _failed(self, error: Exception) -> None:
+        if not isinstance(error, KeyError):  # a run was deleted meanwhile
+            self.update(problem=str(error))
 
     # ---------------------------------------------------------------- shown values
 
@@ -279,20 +263,21 @@ class QualityState(State):
         self, message: str, title: str, back: Callable[[], None], again: Callable[[], None]
     ) -> None:
         """Make a change of the decoder, then name it in a message with Undo."""
-        steps = partial(self._change, back), partial(self._change, again)
-        self._change(again, lambda: self.context.note_step(message, title, *steps))
+        steps = partial(self._change, title, back), partial(self._change, title, again)
+        self._change(title, again, lambda: self.context.note_step(message, title, *steps))
 
-    def _change(self, work: Callable[[], None], then: Callable[[], None] | None = None) -> None:
+    def _change(
+        self, title: str, work: Callable[[], None], then: Callable[[], None] = lambda: None
+    ) -> None:
         """Stored predictions change, so the page reads them again."""
 
         def changed(_result: None) -> None:
             self._shown = None
             self.page.reload()
             self.load()
-            if then is not None:
-                then()
+            then()
 
-        self._run(work, changed)
+        self.context.task("decoder", work, changed, failed=self._failed, title=title, writes=True)
 
     def open_bin(self, curve: int, number: int) -> None:
         """Show the errors of the documents of a bin of the reliability chart.

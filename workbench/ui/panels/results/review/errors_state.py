@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
-from workbench.base.latest import Latest
 from workbench.operations.evaluation import errors, reviews
 from workbench.operations.evaluation.errors import Detail, ErrorItem, Wanted
 from workbench.operations.runs import results
@@ -29,6 +29,7 @@ VERDICTS, NONE = reviews.TITLES, tasks.NONE
 LABELLED = ("span", "mark", "state", "flag")  # changes of a document that change its errors
 WHOLE = ("label", "layer", "document", "body", "run", "prediction")
 MAX_SINGLE_READS = 50  # changed documents that are read again on the main thread
+READING = "errors"  # key of the task
 Identity = tuple[object, ...]
 
 
@@ -50,7 +51,6 @@ class ErrorsState(State):
         self.similar = SimilarState(page)
         self._on = False
         self._read: tuple[int, str] | None = None  # run and split of `items`
-        self._reading = Latest()
 
     def watch(self, on: bool) -> None:
         self._on = on
@@ -82,10 +82,8 @@ class ErrorsState(State):
         def failed(error: Exception) -> None:
             self.update(items=(), shown=(), problem=str(error))
 
-        self.context.run(
-            lambda: errors.items(self.project, run, split),
-            *self._reading.newest(self._take, failed),
-        )
+        work = partial(errors.items, self.project, run, split)
+        self.context.task(READING, work, self._take, failed=failed)
 
     def project_changed(self, changes: Changes) -> None:
         """Called by the page: read changed documents again, or all of them when next shown."""
@@ -104,9 +102,9 @@ class ErrorsState(State):
             or run is None
             or not self._on
             or self.items is None
-            or self._reading.waiting  # what is read may be that before the change
+            or self.context.waiting(READING)  # what is read may be that before the change
         ):
-            self._reading.drop()
+            self.context.drop(READING)
             self._read = None
             self.follow()
             return
@@ -229,7 +227,7 @@ class ErrorsState(State):
     def _show(self, split: str, wanted: Wanted, caption: str, chosen: Identity | None) -> None:
         run = self.page.shown_run
         if self._read is not None and self._read != (run.id, split):
-            self._reading.drop()
+            self.context.drop(READING)
             self._read = None
             self.update(items=None, shown=())
         self.update(wanted=wanted, caption=caption, split=split, chosen=chosen)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
-from workbench.base.latest import Latest
 from workbench.operations.evaluation import errors, folds, label_errors, reviews
 from workbench.operations.evaluation.errors import Detail
 from workbench.operations.evaluation.label_errors import Ranking, Suspect
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 FOLDS, CHOICES = folds.FOLDS, (3, 5, 10)
 LABELLED = ("span", "mark", "state", "flag")
 WHOLE = ("label", "layer", "document", "run")
-MEASURING = "label-errors"  # key of the task
+MEASURING, READING = "measure-label-errors", "label-errors"  # keys of tasks
 Identity = tuple[object, ...]
 
 
@@ -50,7 +49,6 @@ class LabelErrorsState(State):
         self.detail: Detail | None = None
         self.similar = SimilarState(page)
         self._on, self._stale = False, True
-        self._reading = Latest()
 
     def watch(self, on: bool) -> None:
         self._on = on
@@ -61,7 +59,7 @@ class LabelErrorsState(State):
         """Called by the page. Own decisions are shown at once, without another ranking."""
         self.similar.project_changed(changes)
         relevant = changes.rows is None or any(map(changes.touches, (*LABELLED, *WHOLE)))
-        own = changes.origin is self and not self._reading.waiting
+        own = changes.origin is self and not self.context.waiting(READING)
         if own or not relevant:
             return
         self._stale = True
@@ -77,14 +75,15 @@ class LabelErrorsState(State):
         before = self.layer.name if self.layer is not None else ""
         layer = names.get(before) or next(iter(self.layers), None)
         self.update(layer=layer)
-        self._reading.drop()
+        self.context.drop(READING)
         if layer is None:
             self.update(ranking=None, suspects=(), loaded=True, models=())
             return
         self.update(models=folds.models(self.project, layer))
 
-        def done(found: Ranking | None) -> None:
-            self.update(ranking=found, suspects=found.suspects if found else (), loaded=True)
+        def done(ranking: Ranking | None) -> None:
+            suspects = ranking.suspects if ranking else ()
+            self.update(ranking=ranking, suspects=suspects, loaded=True)
             opened = [item.identity for item in self.suspects if not item.verdict]
             again = [identity for identity in opened if undone and identity in closed]
             self.chosen = again[0] if again else self.chosen
@@ -94,9 +93,8 @@ class LabelErrorsState(State):
             self.update(ranking=None, suspects=(), loaded=True)
             self.context.fail(error)
 
-        self.context.run(
-            lambda: label_errors.ranking(self.project, layer), *self._reading.newest(done, failed)
-        )
+        work = partial(label_errors.ranking, self.project, layer)
+        self.context.task(READING, work, done, failed=failed)
 
     def _choose_open(self) -> None:
         known = {suspect.identity for suspect in self.suspects}

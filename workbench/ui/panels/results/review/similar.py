@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.events import State
 from workbench.base.i18n import _
-from workbench.base.latest import Latest
 from workbench.inspection import spec as inspectors
 from workbench.operations.documents import similar
 from workbench.operations.documents.similar import SimilarDocument
 from workbench.ui.project.indexing import Indexing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from workbench.project.changes import Changes
     from workbench.storage.runs.runs import Run
     from workbench.text.labels import Layer
@@ -38,10 +40,9 @@ class SimilarState(State):
         self._indexing = Indexing(
             self.context, self.project, lambda build: self.update(build=build)
         )
-        self._asked: tuple[Layer, str, Run | None, int] | None = None
+        self._error: tuple[Layer, str, Run | None, int] | None = None
         self._index: tuple[int | None, dict[str, Any]] | None = None  # run, and what names it
         self._read: Subject | None = None
-        self._reading = Latest()  # of the model, then of the documents
         self._awaited: tuple[int | None] | None = None  # the run whose index is computed
 
     def show(self, on: bool) -> None:
@@ -54,7 +55,7 @@ class SimilarState(State):
         fits = layer is not None and similar.fits(layer)
         self.update(fits=fits)
         known = layer is not None and document is not None and fits
-        self._asked = (layer, task, run, document) if known and layer and document else None
+        self._error = (layer, task, run, document) if known and layer and document else None
         self._follow()
 
     def project_changed(self, changes: Changes) -> None:
@@ -65,12 +66,12 @@ class SimilarState(State):
         self._follow()
 
     def _follow(self) -> None:
-        if self._asked is None:
-            self._reading.drop()
+        if self._error is None:
+            self.context.drop(self)
             self._read = None
-        if not self.on or self._asked is None:
+        if not self.on or self._error is None:
             return
-        layer, task, run, document = self._asked
+        layer, task, run, document = self._error
         subject = run.id if run is not None else None, layer.id or 0, document
         if self._read == subject:
             return
@@ -80,16 +81,14 @@ class SimilarState(State):
             return
         self.update(rows=(), message="")
         if self._awaited == (subject[0],):
-            self._reading.drop()
+            self.context.drop(self)
             return
-        project, settings = self.project, self.context.settings
-        self.context.run(
-            lambda: similar.model_for(project, run, settings),
-            *self._reading.newest(
-                lambda choice: self._ensure(choice, subject),
-                lambda error: self._failed(str(error)),
-            ),
-        )
+        work = partial(similar.model_for, self.project, run, self.context.settings)
+        self._run(work, lambda choice: self._ensure(choice, subject))
+
+    def _run(self, work: Callable[[], Any], done: Callable[[Any], None]) -> None:
+        """Read the model, then the documents."""
+        self.context.task(self, work, done, failed=lambda error: self._failed(str(error)))
 
     def _ensure(self, choice: Any, subject: Subject) -> None:
         info = inspectors.light(similar.INSPECTOR)
@@ -100,8 +99,8 @@ class SimilarState(State):
 
         def ready(options: dict[str, Any]) -> None:
             self._index, self._awaited = (subject[0], options), None
-            if self._asked is not None and self._read is not None and self._read[0] == subject[0]:
-                layer, task, _run, _document = self._asked
+            if self._error is not None and self._read is not None and self._read[0] == subject[0]:
+                layer, task, _run, _document = self._error
                 self._find(options, layer, task, self._read)
 
         options = inspectors.options(similar.INSPECTOR, {})
@@ -109,16 +108,12 @@ class SimilarState(State):
         self._indexing.ensure(choice, info, options, ready, self._failed)
 
     def _find(self, options: dict[str, Any], layer: Layer, task: str, subject: Subject) -> None:
-        project, index = self.project, str(options["index"])
+        def done(rows: tuple[SimilarDocument, ...]) -> None:
+            message = "" if rows else _("No other labelled document was compared.")
+            self.update(rows=rows, message=message)
 
-        def done(found: tuple[SimilarDocument, ...]) -> None:
-            message = "" if found else _("No other labelled document was compared.")
-            self.update(rows=found, message=message)
-
-        self.context.run(
-            lambda: similar.nearest(project, layer, task, subject[2], index),
-            *self._reading.newest(done, lambda error: self._failed(str(error))),
-        )
+        index = str(options["index"])
+        self._run(partial(similar.nearest, self.project, layer, task, subject[2], index), done)
 
     def _failed(self, message: str) -> None:
         self._read = self._index = self._awaited = None  # the next error asks again
