@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _, ngettext
@@ -97,11 +98,9 @@ class Corpus:
         label = row_id(found.label(name))
         title = ngettext("Label {n:,} document", "Label {n:,} documents", len(ids))
         message = ngettext("{n:,} document is “{label}”", "{n:,} documents are “{label}”", len(ids))
-        context.long(
-            title.format(n=len(ids)),
-            lambda watch: corpus.set_class(project, ids, row_id(found), label, watch=watch),
-            lambda _count: context.note(message.format(n=len(ids), label=name), undo=True),
-        )
+        work = partial(corpus.set_class, project, ids, row_id(found), label)
+        done = lambda _count: context.note(message.format(n=len(ids), label=name), undo=True)  # noqa: E731
+        context.task((self, "label"), work, done, title=title.format(n=len(ids)), writes=True)
 
     # ---------------------------------------------------------------- maps
 
@@ -111,10 +110,9 @@ class Corpus:
 
     def colour(self, key: str, places: Any, clusters: Any, then: Callable[[Colours], None]) -> None:
         """`then(colours)` of points; places (N, 3): document, start, end, and clusters (N,)."""
-        project = self._page.project
-        self._page.context.run(
-            lambda: map_colours.coloured(project, key, places.tolist(), clusters.tolist()), then
-        )
+        points = places.tolist(), clusters.tolist()
+        work = partial(map_colours.coloured, self._page.project, key, *points)
+        self._page.context.task((self, "colour"), work, then)
 
     def refused_methods(self) -> dict[str, str]:
         """Projections that cannot be computed, with the reason."""
@@ -148,7 +146,7 @@ class Corpus:
         then: Callable[[], None] = lambda: None,
     ) -> None:
         """Give uses a sense; calls `then()` when it is done."""
-        context, project = self._page.context, self._page.project
+        context = self._page.context
 
         def done(count: int) -> None:
             message = ngettext("{n:,} use is “{sense}”.", "{n:,} uses are “{sense}”.", count)
@@ -163,11 +161,9 @@ class Corpus:
             context.note(" ".join(parts), undo=True)
             then()
 
-        context.long(
-            _("Assign sense {name}").format(name=sense),
-            lambda _watch: senses.assign(project, layer, sense, places),
-            done,
-        )
+        title = _("Assign sense {name}").format(name=sense)
+        work = partial(senses.assign, self._page.project, layer, sense, places)
+        context.task((self, "assign"), work, done, title=title, writes=True)
 
 
 def _text_at(document: Document, start: int, end: int) -> tuple[str, str]:

@@ -48,6 +48,7 @@ class Examined(Shown):
         """Another text changes nothing."""
         if model:
             self.cancel()
+            self.page.context.drop((self, "look"))
             self.update(prepared=None, share=None, waiting=False, current=False)
             super().forget(model=True)
 
@@ -60,6 +61,7 @@ class Examined(Shown):
 
     def close(self) -> None:
         self.cancel()
+        self.page.context.drop((self, "look"))
         super().close()
 
     def _ask(self, options: dict[str, Any], before: Any) -> None:
@@ -70,23 +72,20 @@ class Examined(Shown):
             return
         if self._running is not None and options != self._options_running:
             self.cancel()
-        asked = self._asked = (choice, options)
 
         def look() -> tuple[PreparedExamination, Any, tuple[str, ...]]:
             prepared = examine.prepare(page.project, choice, self.id, options)
             return prepared, examine.kept(prepared), examine.layers(page.project, choice)
 
-        def found(answer: tuple[PreparedExamination, Any, tuple[str, ...]]) -> None:
-            if self._asked is asked:
-                prepared, result, layers = answer
-                self.update(prepared=prepared, layers=layers, error="")
-                self._show(result, current=True)
+        def show(answer: tuple[PreparedExamination, Any, tuple[str, ...]]) -> None:
+            prepared, result, layers = answer
+            self.update(prepared=prepared, layers=layers, error="")
+            self._show(result, current=True)
 
         def failed(error: Exception) -> None:
-            if self._asked is asked:
-                self.update(prepared=None, current=False, error=str(error), details="")
+            self.update(prepared=None, current=False, error=str(error), details="")
 
-        page.context.task((self, "look"), look, found, failed=failed)
+        page.context.task((self, "look"), look, show, failed=failed)
 
     def _show(self, result: Any, *, current: bool) -> None:
         if result is None:

@@ -41,9 +41,7 @@ class Shown(State):
         self.continuing, self._whole = False, False
         self.build: Build | None = None
         self._indexing: Indexing | None = None
-        self._asked: tuple[object, ...] | None = (
-            None  # identifies what the pending request belongs to
-        )
+        self._request: object | None = None  # identifies the one that has no answer yet
 
     @property
     def info(self) -> InspectorInfo | None:
@@ -70,7 +68,7 @@ class Shown(State):
 
         Options of the text are reset to their defaults; with another `model`, all options are.
         """
-        self._asked = None
+        self._request = None
         if self._indexing is not None:
             self._indexing.close()
         of_text = self.info.of_text if self.info is not None else ()
@@ -99,12 +97,12 @@ class Shown(State):
         """Compute no further parts; the result keeps those that it has."""
         self._whole = False
         if self.continuing:
-            self._asked = None
+            self._request = None
             self.update(continuing=False)
 
     def resume(self) -> None:
         """Ask for the next part of a result whose view is open again."""
-        if self._asked is None and self.result is not None:
+        if self._request is None and self.result is not None:
             self._ask_further()
 
     @property
@@ -129,11 +127,11 @@ class Shown(State):
         page = self.page
         if page.choice is None or page.document is None:
             return
-        asked = self._asked = (page.choice, page.document, options)
+        request = self._request = object()
         self.update(asking=before is None, error="", details="")
 
         def answered(answer: Answer | None, error: WorkbenchError | None) -> None:
-            if self._asked is asked:
+            if self._request is request:
                 self._take(answer, error, before)
 
         if self.info is None or not self.info.corpus:
@@ -141,12 +139,12 @@ class Shown(State):
             return
 
         def failed(message: str) -> None:
-            if self._asked is asked:
-                self._asked = None
+            if self._request is request:
+                self._request = None
                 self.update(asking=False, error=message, details="")
 
         def ready(completed: dict[str, Any]) -> None:
-            if self._asked is asked:
+            if self._request is request:
                 page.ask_host(self.id, completed, answered)
 
         complete = spec.options(self.id, options)
@@ -165,7 +163,7 @@ class Shown(State):
         return self._indexing
 
     def _take(self, answer: Answer | None, error: WorkbenchError | None, before: Any) -> None:
-        self._asked = None
+        self._request = None
         if error is not None or answer is None:
             self.update(asking=False, error=str(error) if error else "", details=details_of(error))
             self.update(continuing=False)
@@ -185,8 +183,8 @@ class Shown(State):
 
     def failed(self, message: str) -> None:
         """The process with the model has ended."""
-        if self._asked is not None:
-            self._asked = None
+        if self._request is not None:
+            self._request = None
             self.update(asking=False, continuing=False, error=message, details="")
 
 
