@@ -1,9 +1,8 @@
 """The names that a query is completed with."""
 
-from types import SimpleNamespace
-
 import pytest
 
+from tests import panel_tasks
 from tests.held import Held
 from workbench.operations.schema import labels
 from workbench.ui.project.query_text import QueryText
@@ -11,8 +10,7 @@ from workbench.ui.project.query_text import QueryText
 
 @pytest.fixture
 def text(project):
-    context = SimpleNamespace(project=project, run=None, errors=[])
-    context.fail = context.errors.append
+    context = panel_tasks.context(project=project)
     made = QueryText(context)
     made.held = Held(context)
     yield made
@@ -39,4 +37,4 @@ def test_names_that_could_not_be_read_are_read_again(text):
     text.held.fail(0, error := OSError("no disk"))
     text.read_names()
 
-    assert len(text.held) == 2 and text.context.errors == [error]
+    assert len(text.held) == 2 and text.context.faults == [error]

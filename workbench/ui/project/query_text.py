@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench.base.events import State
 from workbench.base.i18n import _
-from workbench.base.latest import Latest
 from workbench.operations.documents import queries
 from workbench.operations.documents.queries import Completion, Vocabulary
 from workbench.text import query_edit
@@ -37,7 +37,6 @@ class QueryText(State):
         self.problem: QueryError | None = None
         self.known = Vocabulary()
         self._stale = True  # whether `known` must be read again
-        self._reading = Latest()
         self.saved: tuple[SavedFilter, ...] = queries.filters(self.project)
         self.listen(self.project.changed, self._project_changed)
 
@@ -73,16 +72,14 @@ class QueryText(State):
         """Read the names for completion, off the main thread, if they have changed."""
         if self._stale:
             self._stale = False
-            project = self.project
 
             def failed(error: Exception) -> None:
                 self._stale = True  # read with the next word
                 self.context.fail(error)
 
-            self.context.run(
-                lambda: queries.vocabulary(project),
-                *self._reading.newest(lambda known: self.update(known=known), failed),
-            )
+            work = partial(queries.vocabulary, self.project)
+            show = lambda known: self.update(known=known)  # noqa: E731
+            self.context.task((self, "names"), work, show, failed=failed)
 
     def offers(self, text: str, caret: int) -> tuple[Completion, ...]:
         """Completions at the caret of a text."""
