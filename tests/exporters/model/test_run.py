@@ -441,7 +441,7 @@ def test_an_empty_folder_is_filled_not_replaced(tiny_run, tmp_path):
 
 
 def test_a_foreign_folder_at_the_name_of_the_draft_stays(tiny_run, tmp_path):
-    draft = draft_of(tmp_path / "out", os.getpid())
+    draft = draft_of(tmp_path / "out", tmp_path)
     draft.mkdir()
     (draft / "mine.txt").write_text("keep")
 

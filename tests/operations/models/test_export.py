@@ -44,19 +44,27 @@ def project(tmp_path):
 
 def test_test_documents_and_scores_count_only_once_they_were_viewed(project):
     (run,) = runs.all(project.db)
-    found = export.facts(project, run)
-    assert (found["counts"], list(found["scores"])) == ({"train": 8, "dev": 2}, ["dev"])
+    facts = export.facts(project, run)
+    assert (facts["counts"], list(facts["scores"])) == ({"train": 8, "dev": 2}, ["dev"])
 
     with project.write():
         runs.update(project.db, run.id, seen_test=1)
-    found = export.facts(project, runs.get(project.db, run.id))
-    assert found["counts"]["test"] == 5 and list(found["scores"]) == ["dev", "test"]
+    facts = export.facts(project, runs.get(project.db, run.id))
+    assert facts["counts"]["test"] == 5 and list(facts["scores"]) == ["dev", "test"]
 
 
 def test_the_stored_predictions_of_the_run_go_to_the_check(project, queue, tmp_path):
     (run,) = runs.all(project.db)
 
-    job = export.start(project, queue, run, tmp_path / "out", ("hf",))
+    lines = []
 
-    (line,) = Path(job.spec.params["predictions"]).read_text().splitlines()
+    def worker(job):
+        lines.extend(Path(job.spec.params["predictions"]).read_text().splitlines())
+        job.end()
+
+    queue.worker = worker
+    export.export_run(project, queue, run, tmp_path / "out", ("hf",))
+
+    (line,) = lines
     assert json.loads(line)["prediction"]["scores"] == {"good": 0.75, "bad": 0.25}
+    assert not Path(queue.jobs[0].spec.folder).exists()

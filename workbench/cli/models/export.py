@@ -9,8 +9,8 @@ import click
 from workbench.base.i18n import _
 from workbench.base.registry import registry
 from workbench.base.sizes import size
-from workbench.cli.output import Progress, as_json, emit, say
-from workbench.cli.session import failed, project_argument, session
+from workbench.cli.output import as_json, emit, say
+from workbench.cli.session import project_argument, session
 
 _KNOWN = registry().all("model_exporter")
 
@@ -45,22 +45,18 @@ def export(file: Path, outdir: Path, run: str, model: str, formats: str, as_json
 
     if bool(run) == bool(model):
         raise click.UsageError(_("Give either --run or --model."))
-    wanted = operations.formats_of(formats)
-    with session(file, read_only=True) as opened:
+    chosen = operations.formats_of(formats)
+    with (
+        session(file, read_only=True) as opened,
+        opened.progress(_("Exporting"), what=_("The export")) as watch,
+    ):
         project, queue = opened.project, opened.queue
         if model:
-            job = operations.start_published(
-                project, queue, installed.trained(model), outdir, wanted
-            )
+            card = installed.trained(model)
+            result = operations.export_published(project, queue, card, outdir, chosen, watch=watch)
         else:
-            found = results.run_named(project, run)
-            job = operations.start(project, queue, found, outdir, wanted)
-        progress = Progress(_("Exporting"))
-        opened.wait(job, progress.heard)
-        progress.end()
-        if job.status != "done":
-            raise failed(job, _("The export"))
-        result = operations.result_of(job)
+            named = results.run_named(project, run)
+            result = operations.export_run(project, queue, named, outdir, chosen, watch=watch)
     if as_json:
         raw = result.to_json()
         emit({name: raw[name] for name in ("folders", "files", "check", "stored")})

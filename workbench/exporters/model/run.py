@@ -48,7 +48,7 @@ def export(
     check_fit(spec.model, spec.formats)
     check_target(out)
     check_space(out, sum(exporter_info(id).size(Path(spec.model)) for id in spec.formats))
-    draft = draft_of(out, os.getpid())
+    draft = draft_of(out, folder)
     with _disk_errors(out):
         owned_folder.create(draft)
     try:

@@ -153,11 +153,11 @@ class ExportSpec:
         )
 
 
-def draft_of(out: Path, pid: int) -> Path:
-    """The temporary folder of a worker with this process id; beside the target, so that it can be
-    moved in one step.
+def draft_of(out: Path, job: Path) -> Path:
+    """The temporary folder of the job with this folder; beside the target, so that it can be moved
+    in one step.
     """
-    return out.with_name(f".{out.name}.partial-{pid}")
+    return out.with_name(f".{out.name}.partial-{job.name}")
 
 
 def loading_code(format: str, folder: Path | str, task: str, *, own_head: bool = False) -> str:

@@ -388,13 +388,9 @@ class Workspace:
         """
         from workbench.operations.models import export
 
-        job = export.start(self.project, self.queue, self._run(run), folder, formats)
-        self._session.wait(job, self._heard)
-        if job.status == "cancelled":
-            raise Cancelled()
-        if job.status != "done":
-            raise JobFailed(job.message or term(job.status), hint=job.hint)
-        return export.result_of(job)
+        return export.export_run(
+            self.project, self.queue, self._run(run), folder, formats, watch=self._watch()
+        )
 
     def _run(self, run: Run | str) -> Run:
         return self.run(run) if isinstance(run, str) else run

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from workbench.base import owned_folder, scratch
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
+from workbench.base.watch import QUIET, Watch
 from workbench.exporters.model import spec as exporters
 from workbench.exporters.model.results import ExportResult
 from workbench.exporters.model.spec import ExportSpec, default_formats, loading_code
-from workbench.jobs.events import Event, Finished, Started
 from workbench.jobs.spec import JobSpec
 from workbench.operations.models import installed
 from workbench.operations.runs import missing, predict, results, train
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from workbench.base.settings import Settings
-    from workbench.jobs.queue import Job, Queue
+    from workbench.jobs.queue import Queue
     from workbench.models.spec import ModelInfo
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
@@ -127,34 +127,40 @@ def _offers(folder: Path) -> tuple[FormatOffer, ...]:
     return tuple(offers)
 
 
-def start(
+def export_run(
     project: Project,
     queue: Queue,
     run: Run,
     out: Path | str,
     formats: Sequence[str] = (),
-) -> Job:
-    """Export in a worker, by default in the default formats. Its result is an ExportResult as JSON.
+    *,
+    watch: Watch = QUIET,
+) -> ExportResult:
+    """Export the model of a run in a worker, by default in the default formats.
 
-    Raises WorkbenchError if the weights are missing or the run does not support a format; an
-    unusable folder ends the job with a message.
+    The worker yields what `exporters.model.run.export` does. Raises WorkbenchError if the weights
+    are missing or the run does not support a format; Cancelled, or JobFailed, as for a folder that
+    cannot be used.
     """
     model, texts = train.model_folder(project, run), results.layer_of(project, run).texts
     spec = ExportSpec(
         str(model), "", str(Path(out).absolute()), tuple(formats), facts(project, run)
     )
     owner = {"project": project.uid, "id": run.id, "purpose": "export"}
-    return _start(project, queue, spec, texts, run.name, {"run": owner}, run=run)
+    return _export(project, queue, spec, texts, run.name, {"run": owner}, run=run, watch=watch)
 
 
-def start_published(
+def export_published(
     project: Project,
     queue: Queue,
     card: ModelInfo,
     out: Path | str,
     formats: Sequence[str] = (),
-) -> Job:
-    """As `start`, of a published model that is trained for a task, verified on the project's texts.
+    *,
+    watch: Watch = QUIET,
+) -> ExportResult:
+    """As `export_run`, of a published model that is trained for a task, verified on the project's
+    texts.
 
     That the user has allowed to open a pickle was asked when the model was found.
     """
@@ -162,10 +168,11 @@ def start_published(
     spec = ExportSpec(
         card.path, "", str(Path(out).absolute()), tuple(formats), described, card.pickled
     )
-    return _start(project, queue, spec, tasks.info(card.task).texts, card.name, {})
+    texts = tasks.info(card.task).texts
+    return _export(project, queue, spec, texts, card.name, {}, watch=watch)
 
 
-def _start(
+def _export(
     project: Project,
     queue: Queue,
     spec: ExportSpec,
@@ -174,35 +181,28 @@ def _start(
     owner: Mapping[str, Any],
     *,
     run: Run | None = None,
-) -> Job:
+    watch: Watch,
+) -> ExportResult:
     exporters.check_fit(spec.model, spec.formats)
     folder = scratch.make("export")
-    checked = folder / "texts.jsonl"
-    chosen = check_documents(project, texts)
-    dataset.write(checked, (), (dataset.Record(document) for document in chosen), ids=True)
-    stored = _write_stored(project, run, chosen, folder / "predictions.jsonl") if run else ""
-    job = queue.add(
-        JobSpec(
+    try:
+        texts_file = folder / "texts.jsonl"
+        chosen = check_documents(project, texts)
+        dataset.write(texts_file, (), (dataset.Record(document) for document in chosen), ids=True)
+        stored = _write_stored(project, run, chosen, folder / "predictions.jsonl") if run else ""
+        job = JobSpec(
             exporters.TARGET,
-            {**replace(spec, texts=str(checked), predictions=stored).to_json(), **owner},
+            {**replace(spec, texts=str(texts_file), predictions=stored).to_json(), **owner},
             str(folder),
             device="cpu",
             title=_("Export {name}").format(name=name),
             project=str(project.path),
         )
-    )
-    workers: list[int] = []
-
-    def heard(event: Event) -> None:
-        if isinstance(event, Started):
-            workers.append(event.pid)
-        elif isinstance(event, Finished):
-            scratch.remove(folder)
-            for pid in workers:  # a worker that was killed left its temporary folder
-                owned_folder.remove(exporters.draft_of(Path(spec.out), pid))
-
-    job.changed.connect(heard)
-    return job
+        return ExportResult.from_json(queue.run(job, watch))
+    finally:
+        scratch.remove(folder)
+        # a worker that was killed left its temporary folder
+        owned_folder.remove(exporters.draft_of(Path(spec.out), folder))
 
 
 def _write_stored(project: Project, run: Run, chosen: Sequence[Document], path: Path) -> str:
@@ -214,11 +214,6 @@ def _write_stored(project: Project, run: Run, chosen: Sequence[Document], path: 
     ]
     path.write_text("".join(lines), encoding="utf-8")
     return str(path) if lines else ""
-
-
-def result_of(job: Job) -> ExportResult:
-    """What a finished export has written."""
-    return ExportResult.from_json(job.result)
 
 
 def facts(project: Project, run: Run) -> dict[str, Any]:

@@ -1,13 +1,11 @@
-"""A project with an older and a newer finished run with models, and a queue that starts nothing."""
+"""A project with an older and a newer finished run with models, and a queue without workers."""
 
 import shutil
-from types import SimpleNamespace
 
 import pytest
 
+from tests import panel_tasks
 from workbench.base import paths
-from workbench.base.events import Signal
-from workbench.jobs.events import Finished, Output, Started
 from workbench.operations.schema import labels
 from workbench.project.project import Project
 from workbench.storage.documents import documents
@@ -16,30 +14,15 @@ from workbench.text.dataset import Record
 from workbench.text.document import Document
 
 
-class StillJob:
-    def __init__(self, spec):
-        self.spec, self.status, self.asked, self.changed = spec, "waiting", [], Signal("job")
-        self.ending = ""
+class WorkerQueue:
+    """Runs jobs with `worker(spec, watch)`, which a test sets; `specs` are those that were run."""
 
-    def cancel(self):
-        self.asked.append("cancel")
-        self.ending = "cancel"
-
-    def tell(self, event):
-        if isinstance(event, Started):
-            self.status = "running"
-        if isinstance(event, Finished):
-            self.status = event.status
-        self.changed.emit(event)
-
-
-class StillQueue:
     def __init__(self):
-        self.changed, self.jobs = Signal("queue.changed"), ()
+        self.specs, self.worker = [], None
 
-    def add(self, spec):
-        self.jobs = (*self.jobs, StillJob(spec))
-        return self.jobs[-1]
+    def run(self, spec, watch):
+        self.specs.append(spec)
+        return self.worker(spec, watch)
 
 
 @pytest.fixture
@@ -95,21 +78,21 @@ def exportable_project(folder):
 
 @pytest.fixture
 def checked():
-    """checked(number, equal=True) → the worker's message about a text."""
+    """checked(number, equal=True) → what the worker yields of a text."""
 
     def make(number, equal=True):
         rows = [
             {"text": f"Text number {number}", "difference": 1e-6 * (number + 1), "equal": equal}
         ]
-        return Output(
-            {"kind": "checked", "format": "onnx", "done": number + 1, "total": 3, "rows": rows}
-        )
+        return {"kind": "checked", "format": "onnx", "done": number + 1, "total": 3, "rows": rows}
 
     return make
 
 
 @pytest.fixture
-def finished():
+def written():
+    """written(folder) → the result of the worker."""
+
     def make(folder):
         check = {
             "texts": 3,
@@ -120,31 +103,24 @@ def finished():
             "speed": {"torch_ms": 10.0, "onnx_ms": 4.0},
         }
         folders = {"hf": f"{folder}/hf", "onnx": f"{folder}/onnx"}
-        return Finished(
-            "done",
-            {"folders": folders, "files": [{"path": "a", "bytes": 2_000_000}], "check": check},
-        )
+        return {"folders": folders, "files": [{"path": "a", "bytes": 2_000_000}], "check": check}
 
     return make
 
 
 @pytest.fixture
-def context(exportable_file):
+def context(exportable_file, written):
     from workbench.base.settings import Settings
 
     project = Project.open(exportable_file)
-    notes, faults = [], []
-    made = SimpleNamespace(
+    queue = WorkerQueue()
+    queue.worker = lambda spec, _watch: written(spec.params["out"])
+    yield panel_tasks.context(
         project=project,
-        queue=StillQueue(),
+        queue=queue,
         settings=Settings(documents_folder=str(exportable_file.parent / "out")),
         attempt=lambda act, *args: act(*args),
         commands_changed=lambda: None,
-        note=notes.append,
-        fail=faults.append,
-        notes=notes,
-        faults=faults,
         go=lambda *args, **named: None,
     )
-    yield made
     project.close()

@@ -4,12 +4,13 @@ No window, no worker.
 """
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from workbench.base import owned_folder
-from workbench.exporters.model import spec
-from workbench.jobs.events import Finished, Output, Started
+from workbench.base.errors import JobFailed
+from workbench.exporters.model import spec as exporters
 from workbench.models.spec import ModelInfo
 from workbench.operations.models import installed
 from workbench.storage.runs import runs
@@ -50,31 +51,31 @@ def test_nothing_begins_without_a_format_or_a_folder(state, context):
     state.set_folder("  ")
     assert "folder" in state.missing.lower()
     state.start()
-    assert context.queue.jobs == ()
+    assert context.queue.specs == []
 
 
-def test_the_check_grows_text_by_text_and_ends_with_a_sentence(state, context, checked, finished):
+def test_the_check_grows_text_by_text_and_ends_with_a_sentence(state, context, checked, written):
+    stages = []
+
+    def worker(spec, watch):
+        assert state.busy and not state.ready
+        watch.at(0.0)
+        stages.append(state.stage)
+        watch.event({"kind": "stage", "stage": "onnx", "title": "Turning the model into a graph"})
+        stages.append(state.stage)
+        for number in range(3):
+            watch.event(checked(number, equal=number != 1))
+        assert len(state.rows) == 3 and state.share == 1.0
+        return written(spec.params["out"])
+
+    context.queue.worker = worker
     state.start()
-    (job,) = context.queue.jobs
-    assert (
-        job.spec.params["formats"] == ["hf", "onnx"]
-        and job.spec.params["out"] == state.folder
-        and state.busy
-    )
+    (spec,) = context.queue.specs
+    assert spec.params["formats"] == ["hf", "onnx"] and spec.params["out"] == state.folder
+    assert stages == ["Starting a worker", "Turning the model into a graph"]
 
-    job.tell(Started(1, "2026-01-01T00:00:00Z"))
-    job.tell(Output({"kind": "stage", "stage": "onnx", "title": "Turning the model into a graph"}))
-    assert state.stage == "Turning the model into a graph" and state.share is None
-    for number in range(3):
-        job.tell(checked(number, equal=number != 1))
-    assert len(state.rows) == 3 and state.share == 1.0
-
-    job.tell(finished(state.folder))
-    assert (
-        state.sentence == "2 of 3 labels equal, largest difference 3.0e-06"
-        and not state.good
-        and not state.busy
-    )
+    assert state.sentence == "2 of 3 labels equal, largest difference 3.0e-06"
+    assert not state.good and not state.busy and state.stage == ""
     assert [row.text for row in state.rows] == ["Text number 1", "Text number 2", "Text number 0"]
     assert (
         "10 ms with torch, 4 ms" in state.speed
@@ -84,38 +85,55 @@ def test_the_check_grows_text_by_text_and_ends_with_a_sentence(state, context, c
     assert state.folder in context.notes[0]
 
 
-def test_exporting_again_goes_to_a_folder_of_its_own(state, context, finished, tmp_path):
+def test_an_export_that_waits_for_another_job_is_queued(state, context, written):
+    stages = []
+
+    def worker(spec, watch):
+        watch.wait_behind("a training")
+        stages.append(state.stage)
+        watch.wait_behind("")
+        stages.append(state.stage)
+        return written(spec.params["out"])
+
+    context.queue.worker = worker
+    state.start()
+
+    assert stages == ["Queued", "Starting a worker"]
+
+
+def test_exporting_again_goes_to_a_folder_of_its_own(state, context, tmp_path):
     state.start()
     (tmp_path / "out" / "small second").mkdir(parents=True)
-    context.queue.jobs[0].tell(finished(state.folder))
 
     state.start()
 
-    assert context.queue.jobs[1].spec.params["out"] == str(tmp_path / "out" / "small second 2")
+    assert context.queue.specs[1].params["out"] == str(tmp_path / "out" / "small second 2")
 
 
-def test_a_failed_export_says_why_and_another_can_begin(state, context):
+def test_a_failed_export_says_why_and_another_can_begin(state, context, written):
+    def fail(_spec, _watch):
+        raise JobFailed("The folder is not empty.", hint="Choose another.", details="Traceback")
+
+    context.queue.worker = fail
     state.start()
-    context.queue.jobs[0].tell(
-        Finished("failed", message="The folder is not empty.", hint="Choose another.")
-    )
 
-    assert (
-        state.problem == "The folder is not empty. Choose another."
-        and state.ready
-        and state.sentence == ""
-    )
+    assert state.problem == "The folder is not empty. Choose another."
+    assert state.details == "Traceback" and state.ready and state.sentence == ""
+    context.queue.worker = lambda spec, _watch: written(spec.params["out"])
     state.start()
-    assert state.problem == "" and len(context.queue.jobs) == 2
+    assert state.problem == "" and len(context.queue.specs) == 2
 
 
 def test_a_cancelled_export_leaves_no_complaint(state, context):
-    state.start()
-    state.cancel()
-    assert context.queue.jobs[0].asked == ["cancel"]
+    def worker(_spec, watch):
+        state.cancel()
+        watch.at(0.5)
 
-    context.queue.jobs[0].tell(Finished("cancelled"))
+    context.queue.worker = worker
+    state.start()
+
     assert state.problem == "" and state.ready
+    assert context.notes == ["Export cancelled. No files were kept."]
 
 
 def test_a_run_that_ends_later_joins_the_list_and_a_deleted_one_leaves_it(state, context):
@@ -142,7 +160,7 @@ def test_a_published_model_can_be_chosen_in_place_of_a_run(context, tmp_path, mo
     monkeypatch.setattr(
         installed, "list", lambda _settings: (card, replace(card, name="x", task=""))
     )
-    monkeypatch.setattr(spec, "check_fit", lambda *_args: None)
+    monkeypatch.setattr(exporters, "check_fit", lambda *_args: None)
     state = ExportState(context)
     assert state.run is not None and [item.name for item in state.models] == ["tagger"]
 
@@ -151,8 +169,8 @@ def test_a_published_model_can_be_chosen_in_place_of_a_run(context, tmp_path, mo
     state.set_format("hf", True)
     state.start()
 
-    (job,) = context.queue.jobs
-    assert job.spec.params["model"] == card.path and "run" not in job.spec.params
+    (spec,) = context.queue.specs
+    assert spec.params["model"] == card.path and "run" not in spec.params
     state.choose(state.runs[0].id)
     assert state.card is None and state.run is not None
     state.close()
@@ -161,46 +179,49 @@ def test_a_published_model_can_be_chosen_in_place_of_a_run(context, tmp_path, mo
 def test_from_the_click_on_cancel_the_page_says_so_and_nothing_of_a_killed_worker_is_left(
     state, context, tmp_path
 ):
+    drafts = []
+
+    def worker(spec, watch):
+        draft = tmp_path / f".target.partial-{Path(spec.folder).name}"
+        owned_folder.create(draft)
+        (draft / "hf").mkdir()
+        drafts.append(draft)
+        state.cancel()
+        watch.event({"kind": "stage", "stage": "onnx", "title": "Turning the model into a graph"})
+        assert state.stage.startswith("Cancelling")
+        watch.at(0.5)
+
+    context.queue.worker = worker
     state.set_folder(str(tmp_path / "target"))
     state.start()
-    job = context.queue.jobs[0]
-    job.tell(Started(4711, "2026-01-01T00:00:00Z"))
-    draft = tmp_path / ".target.partial-4711"
-    owned_folder.create(draft)
-    (draft / "hf").mkdir()
 
-    state.cancel()
-    job.tell(Output({"kind": "stage", "stage": "onnx", "title": "Turning the model into a graph"}))
-    assert state.stage.startswith("Cancelling")
-    job.tell(Finished("cancelled"))
-    assert not draft.exists() and state.stage == ""
+    assert not drafts[0].exists() and state.stage == ""
 
 
-def test_the_code_is_that_of_the_exported_run_after_another_one_was_chosen(
-    state, context, finished
-):
-    state.start()
+def test_the_code_is_that_of_the_exported_run_after_another_one_was_chosen(state, context, written):
     folder, other = state.folder, state.runs[1]
-    with context.project.write():
-        runs.update(context.project.db, other.id, spec={**other.spec, "task": "tag"})
-    state.refresh()
 
-    state.choose(other.id)
-    context.queue.jobs[0].tell(finished(folder))
+    def worker(spec, _watch):
+        with context.project.write():
+            runs.update(context.project.db, other.id, spec={**other.spec, "task": "tag"})
+        state.refresh()
+        state.choose(other.id)
+        return written(spec.params["out"])
+
+    context.queue.worker = worker
+    state.start()
 
     assert state.where == folder and "text-classification" in state.code()
 
 
-def test_the_result_names_the_largest_difference_of_all_formats(state, finished):
-    state.start()
-    event = finished(state.folder)
-    main = {**event.result["check"], "equal_labels": 1.0}
-    other = {**main, "largest_difference": 5e-5}
+def test_the_result_names_the_largest_difference_of_all_formats(state, context, written):
+    def worker(spec, _watch):
+        result = written(spec.params["out"])
+        main = {**result["check"], "equal_labels": 1.0}
+        other = {**main, "largest_difference": 5e-5}
+        return {**result, "check": main, "checks": {"onnx": main, "hf": other}}
 
-    state.job.tell(
-        replace(
-            event, result={**event.result, "check": main, "checks": {"onnx": main, "hf": other}}
-        )
-    )
+    context.queue.worker = worker
+    state.start()
 
     assert state.sentence == "3 of 3 labels equal, largest difference 5.0e-05" and state.good

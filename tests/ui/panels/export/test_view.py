@@ -1,14 +1,17 @@
 """The Export page in a window."""
 
+import threading
+from functools import partial
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QTableView, QWidget
 
-from tests.ui.panels.export.conftest import StillQueue
+from tests.ui.panels.export.conftest import WorkerQueue
+from workbench.base.errors import JobFailed
 from workbench.base.registry import registry
 from workbench.exporters.model.spec import ExporterInfo
-from workbench.jobs.events import Finished, Started
 from workbench.operations.models import export
 from workbench.operations.runs import run_folders
 from workbench.ui.widgets.callout import Callout
@@ -19,7 +22,7 @@ def panel(app, exportable_file, qtbot, monkeypatch, tmp_path):
     app.settings.documents_folder = str(tmp_path / "out")
     assert app.open_project(exportable_file, page="export")
     panel = app.window.panel("export")
-    monkeypatch.setattr(panel.state, "queue", StillQueue())
+    monkeypatch.setattr(panel.state, "queue", WorkerQueue())
     return panel
 
 
@@ -57,7 +60,7 @@ def test_a_typed_folder_is_taken_and_return_starts_nothing(panel, qtbot, tmp_pat
     qtbot.keyClicks(folder, str(tmp_path / "mine"))
     qtbot.keyClick(folder, Qt.Key.Key_Return)
 
-    assert panel.state.folder == str(tmp_path / "mine") and panel.state.queue.jobs == ()
+    assert panel.state.folder == str(tmp_path / "mine") and panel.state.queue.specs == []
 
 
 def test_without_a_format_the_button_waits(panel, qtbot):
@@ -98,12 +101,18 @@ def test_formats_come_and_go_with_their_plugins(panel):
     assert list(panel.view._choices._formats) == ["hf", "onnx"]
 
 
-def test_the_check_is_shown_as_it_goes_and_its_result_in_words(panel, qtbot, checked, finished):
+def test_the_check_is_shown_as_it_goes_and_its_result_in_words(app, panel, qtbot, checked, written):
+    gate = threading.Event()
+
+    def worker(spec, watch):
+        for number in range(3):
+            app.dispatch(partial(watch.event, checked(number)))
+        gate.wait(20)
+        return written(spec.params["out"])
+
+    panel.state.queue.worker = worker
     qtbot.mouseClick(named(panel, "Export model", QPushButton), Qt.MouseButton.LeftButton)
-    (job,) = panel.state.queue.jobs
-    job.tell(Started(1, "2026-01-01T00:00:00Z"))
-    for number in range(3):
-        job.tell(checked(number))
+    qtbot.waitUntil(lambda: len(panel.state.rows) == 3)
     table = named(panel, "Checked texts", QTableView)
     qtbot.waitUntil(lambda: table.model().rowCount() == 3)
     assert (
@@ -111,7 +120,8 @@ def test_the_check_is_shown_as_it_goes_and_its_result_in_words(panel, qtbot, che
         and not named(panel, "Export model", QPushButton).isEnabled()
     )
 
-    job.tell(finished(panel.state.folder))
+    gate.set()
+    qtbot.waitUntil(lambda: not panel.state.busy)
 
     assert named(panel, "2 of 3 labels equal, largest difference 3.0e-06").isVisible()
     assert table.model().index(0, 3).data() == "3.0e-06"
@@ -158,10 +168,14 @@ def test_the_left_column_is_as_wide_as_its_words_need_at_150_per_cent(panel, qtb
 
 
 def test_why_an_export_failed_is_in_sight_without_scrolling(panel, app, qtbot):
-    app.window.resize(1280, 760)
-    panel.state.start()
+    def fail(_spec, _watch):
+        raise JobFailed("The weights have changed.", hint="Restore.")
 
-    panel.state.job.tell(Finished("failed", message="The weights have changed.", hint="Restore."))
+    app.window.resize(1280, 760)
+    panel.state.queue.worker = fail
+
+    panel.state.start()
+    qtbot.waitUntil(lambda: not panel.state.busy)
 
     (callout,) = (item for item in panel.view.findChildren(Callout) if item.isVisible())
     qtbot.waitUntil(lambda: callout.visibleRegion().boundingRect().height() == callout.height())

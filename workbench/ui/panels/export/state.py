@@ -6,25 +6,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import paths
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import Cancelled, JobFailed
 from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.base.registry import registry
 from workbench.exporters.model.results import ExportResult, Verification
-from workbench.jobs.events import Finished, Output, Started
 from workbench.operations.models import export
 from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
-    from workbench.jobs.queue import Job
+    from workbench.base.watch import Watch
     from workbench.models.spec import ModelInfo
     from workbench.project.changes import Changes
     from workbench.storage.runs.runs import Run
     from workbench.ui.panel import PanelContext
+
+
+EXPORT = "export"  # key of the task
 
 
 @dataclass(frozen=True)
@@ -49,15 +52,13 @@ class ExportState(State):
         self.folder = ""
         self.offers: tuple[export.FormatOffer, ...] = ()  # all formats, for the selected run
         self.formats = export.default_formats()  # those selected
-        self.job: Job | None = None
-        self._task = ""  # of what was exported last
+        self.where, self._task = "", ""  # folder and task of what was exported last
         self.stage = ""  # title of the running operation
         self.share: float | None = None  # progress of the check, in [0, 1]
         self.rows: tuple[Checked, ...] = ()
         self.result: ExportResult | None = None
         self.problem, self.details = "", ""  # error of the last export
         self._own_folder = False  # entered or chosen by the user, so it is not replaced
-        self._drop: Callable[[], None] = lambda: None
         self.listen(self.project.changed, self._project_changed)
         self.listen(registry().changed, self._show_offers)
         self.refresh()
@@ -98,8 +99,8 @@ class ExportState(State):
     @property
     def name(self) -> str:
         """Name of the selected run or model."""
-        shown = self.run or self.card
-        return shown.name if shown is not None else ""
+        selected = self.run or self.card
+        return selected.name if selected is not None else ""
 
     def choose(self, run_id: int) -> None:
         """Select another run and clear the result of an earlier export."""
@@ -151,8 +152,8 @@ class ExportState(State):
         self.context.commands_changed()
 
     def set_format(self, format: str, on: bool) -> None:
-        wanted = {*self.formats, format} if on else set(self.formats) - {format}
-        self.update(formats=tuple(offer.id for offer in self.offers if offer.id in wanted))
+        selected = {*self.formats, format} if on else set(self.formats) - {format}
+        self.update(formats=tuple(offer.id for offer in self.offers if offer.id in selected))
         self.context.commands_changed()
 
     @property
@@ -168,7 +169,7 @@ class ExportState(State):
 
     @property
     def busy(self) -> bool:
-        return self.job is not None and self.job.status in ("waiting", "running")
+        return self.context.waiting(EXPORT)
 
     @property
     def ready(self) -> bool:
@@ -183,15 +184,13 @@ class ExportState(State):
         if not self._own_folder and Path(self.folder).exists():
             self.update(folder=str(self._free_folder()))
         self.update(rows=(), result=None, problem="", details="", share=None, stage=_("Queued"))
-        try:
-            job = self._job(Path(self.folder).expanduser())
-        except WorkbenchError as error:
-            self.update(stage="", problem=str(error))
-            return
-        self._drop = job.changed.connect(self._heard)
-        self._task = self._task_of_chosen
-        self.update(job=job)
-        self.context.commands_changed()
+        folder = Path(self.folder).expanduser()
+        self.where, self._task = str(folder.absolute()), self._task_of_chosen
+        self.context.task(
+            EXPORT, self._work(folder), self._exported,
+            failed=self._failed, progress=self._progressed, on_event=self._describe,
+        )  # fmt: skip
+        self._busy_changed()
 
     @property
     def _task_of_chosen(self) -> str:
@@ -199,31 +198,27 @@ class ExportState(State):
             return self.card.task
         return str(self.run.spec.get("task", "")) if self.run is not None else ""
 
-    def _job(self, folder: Path) -> Job:
+    def _work(self, folder: Path) -> Callable[..., ExportResult]:
+        formats = self.formats
         if self.card is not None:
-            return export.start_published(self.project, self.queue, self.card, folder, self.formats)
+            return partial(
+                export.export_published, self.project, self.queue, self.card, folder, formats
+            )
         if self.run is None:
             raise RuntimeError("nothing is selected")
-        return export.start(self.project, self.queue, self.run, folder, self.formats)
+        return partial(export.export_run, self.project, self.queue, self.run, folder, formats)
 
     def cancel(self) -> None:
-        if self.busy and self.job is not None:
-            self.job.cancel()
+        if self.busy:
+            self.context.cancel(EXPORT)
             self.update(stage=_("Cancelling; removing partial files"), share=None)
 
-    def _heard(self, event: object) -> None:
-        if isinstance(event, Started):
-            self.update(stage=_("Starting a worker"))
-        elif isinstance(event, Output):
-            self._describe(event.payload)
-        elif isinstance(event, Finished):
-            self._drop()
-            self._ended(event)
+    def _progressed(self, watch: Watch) -> None:
+        if not watch.progress and not watch.cancelled:
+            self.update(stage=_("Queued") if watch.behind else _("Starting a worker"))
 
     def _describe(self, payload: Mapping[str, Any]) -> None:
         kind = payload.get("kind")
-        if self.job is not None and self.job.ending:
-            return  # ignore further messages of a cancelled job
         if kind == "stage":
             self.update(stage=str(payload["title"]), share=None)
         elif kind == "checked":
@@ -236,40 +231,27 @@ class ExportState(State):
             )
             self.update(rows=self.rows + new, share=payload["done"] / max(1, payload["total"]))
 
-    def _ended(self, event: Finished) -> None:
-        done = event.status == "done"
-        problem = ""
-        if not done and event.status != "cancelled":
-            problem = " ".join(text for text in (event.message, event.hint) if text) or _(
-                "The export ended without a result."
-            )
-        rows = (
-            tuple(sorted(self.rows, key=lambda row: (row.equal, -row.difference)))
-            if done
-            else self.rows
-        )
-        self.update(
-            stage="",
-            share=None,
-            rows=rows,
-            result=ExportResult.from_json(event.result) if done else None,
-            problem=problem,
-            details=event.details,
-        )
-        self._own_folder = self._own_folder and not done  # the next export gets a new folder
-        self.changed.emit(frozenset({"job"}))
-        self.context.commands_changed()
-        if event.status == "cancelled":
+    def _exported(self, result: ExportResult) -> None:
+        self._own_folder = False  # the next export gets a new folder
+        rows = tuple(sorted(self.rows, key=lambda row: (row.equal, -row.difference)))
+        self.update(stage="", share=None, rows=rows, result=result)
+        self._busy_changed()
+        self.context.note(_("Exported to {folder}").format(folder=self.where))
+
+    def _failed(self, error: Exception) -> None:
+        cancelled = isinstance(error, Cancelled)
+        details = error.details if isinstance(error, JobFailed) else ""
+        problem = "" if cancelled else str(error)
+        self.update(stage="", share=None, problem=problem, details=details)
+        self._busy_changed()
+        if cancelled:
             self.context.note(_("Export cancelled. No files were kept."))
-        if done:
-            self.context.note(_("Exported to {folder}").format(folder=self.where))
+
+    def _busy_changed(self) -> None:
+        self.changed.emit(frozenset({"busy"}))
+        self.context.commands_changed()
 
     # ---------------------------------------------------------------- result
-
-    @property
-    def where(self) -> str:
-        """The folder of the last export."""
-        return str(self.job.spec.params["out"]) if self.job else ""
 
     @property
     def check(self) -> Verification:
@@ -306,7 +288,3 @@ class ExportState(State):
             export.loading_code(name, folder, self._task, own_head=self.result.own_head)
             for name, folder in self.result.folders.items()
         )
-
-    def close(self) -> None:
-        self._drop()
-        super().close()

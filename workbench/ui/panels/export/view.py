@@ -296,7 +296,7 @@ class _Outcome(QFrame):
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
         self._progress.setVisible(state.busy)
-        if concerns(fields, "stage", "share", "job"):
+        if concerns(fields, "stage", "share", "busy"):
             self._stage.setText(state.stage)
             self._meter.set(state.share)
         if concerns(fields, "result", "run_id", "model"):
