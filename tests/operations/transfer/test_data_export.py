@@ -1,9 +1,11 @@
 import json
 import os
+from itertools import count
 
 import pytest
 
 from workbench.base.errors import Cancelled, ExportFailed
+from workbench.base.watch import Watch
 from workbench.operations.documents import corpus
 from workbench.operations.transfer import data_export
 from workbench.project.project import Project
@@ -196,12 +198,12 @@ def test_a_run_without_predictions_says_so(project, topics, tmp_path):
 
 
 def test_an_export_can_be_called_off(project, topics, tmp_path):
-    def stop(count):
-        if count == 3:
-            raise Cancelled
+    watch = Watch(lambda share: watch.cancel() if share >= 0.1 else None, clock=count().__next__)
 
-    with pytest.raises(Cancelled):
-        corpus.export_data(project, tmp_path / "x.csv", format="csv", progress=stop)
+    with pytest.raises(Cancelled, match="No file was written"):
+        corpus.export_data(project, tmp_path / "x.csv", format="csv", watch=watch)
+
+    assert 0.1 <= watch.share < 0.5
 
     assert not list(tmp_path.glob("*x.csv*"))
 

@@ -5,14 +5,15 @@ Files are written atomically.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from workbench.base import registry
-from workbench.base.errors import ExportFailed
+from workbench.base.errors import Cancelled, ExportFailed
 from workbench.base.i18n import _, ngettext
+from workbench.base.watch import QUIET, Watch
 from workbench.operations.models import export_files
 from workbench.storage.documents import documents
 from workbench.storage.labels import labels
@@ -106,20 +107,17 @@ def export_data(
     ids: Sequence[int] | None = None,
     source: str = "gold",
     run: Run | None = None,
-    progress: Callable[[int], None] | None = None,
     escape_formulas: bool = False,
+    watch: Watch = QUIET,
 ) -> ExportOutcome:
     """Export documents and labels. Raises ExportFailed; an existing file is then unchanged.
 
     `source`: gold labels of all layers; predictions (of `run`, only for its layer and the documents
-    that
-    have one); or both, if the format supports it (an additional layer named after the run).
+    that have one); or both, if the format supports it (an additional layer named after the run).
     `ids`: only these documents.
     `escape_formulas`: escape table cells that spreadsheet programs would evaluate as formulas; the
     importer removes the escapes. Other formats ignore it.
-    `progress(n)` is called after each document; an exception from it (Cancelled) ends the export
-    and
-    no file is written.
+    Cancelling `watch` raises Cancelled, and no file is written.
     """
     from workbench.exporters.data.base import Plan
 
@@ -135,19 +133,23 @@ def export_data(
         plan, records = _with_predictions(
             project, run, layers, records, plan, both=source == "both"
         )
-    if progress is not None:
-        records = _counted(records, progress)
-    if is_folder:
-        writes = cast("FolderExporter", exporter)
-        count = export_files.write_folder(path, writes, records, plan)
-    else:
-        writer = cast("DataExporter", exporter)
-        count = export_files.write_file(
-            path,
-            lambda out: _count(format, writer.write(records, plan, out)),
-            plan,
-            is_json=str(_options(format).get("suffix", "")).startswith(".json"),
-        )
+    if watch is not QUIET:  # counting may take a second
+        total = len(ids) if ids is not None else _number_of_documents(project, split)
+        records = _reported(records, max(1, total), watch)
+    try:
+        if is_folder:
+            writes = cast("FolderExporter", exporter)
+            count = export_files.write_folder(path, writes, records, plan)
+        else:
+            writer = cast("DataExporter", exporter)
+            count = export_files.write_file(
+                path,
+                lambda out: _count(format, writer.write(records, plan, out)),
+                plan,
+                is_json=str(_options(format).get("suffix", "")).startswith(".json"),
+            )
+    except Cancelled as error:
+        raise Cancelled(_("Export cancelled. No file was written.")) from error
     if source == "predictions" and run is not None:
         for sentence in _left_out(layers, run):
             plan.warn(sentence)
@@ -165,10 +167,15 @@ def _count(format: str, count: object) -> int:
     raise ExportFailed(message, hint=registry.contract_hint(format))
 
 
-def _counted(records: Iterable[Record], progress: Callable[[int], None]) -> Iterator[Record]:
+def _number_of_documents(project: Project, split: str | None) -> int:
+    counts = documents.counts(project.db)
+    return counts.documents if split is None else counts.splits.get(split, 0)
+
+
+def _reported(records: Iterable[Record], total: int, watch: Watch) -> Iterator[Record]:
     for number, record in enumerate(records, 1):
         yield record
-        progress(number)
+        watch.at(number / total)
 
 
 def _check(format: str, split: str | None, source: str, run: Run | None) -> None:

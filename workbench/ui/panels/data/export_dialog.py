@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit, QWidget
 
 from workbench.base import paths
-from workbench.base.errors import Cancelled, WorkbenchError
+from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.operations.documents import corpus
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
     from workbench.storage.runs.runs import Run
     from workbench.ui.panel import PanelContext
 
-
 TABLES = ("csv", "tsv")
+SHOWN_AFTER = 200  # milliseconds before the progress bar appears
+EXPORT = "export-data"  # task
 
 
 class ExportDialog(Dialog):
@@ -113,13 +115,10 @@ class ExportDialog(Dialog):
     def _build_progress(self) -> None:
         self._meter = Meter(None, name=_("Export progress"))
         self._meter.hide()
-        self._count = self._total = (
-            0  # number of documents read so far by the writing thread, and their total
-        )
-        self._cancelled = False
-        self._clock = QTimer(self)
-        self._clock.setInterval(200)
-        self._clock.timeout.connect(self._tick)
+        self._delay = QTimer(self)  # short exports show no progress bar
+        self._delay.setSingleShot(True)
+        self._delay.setInterval(SHOWN_AFTER)
+        self._delay.timeout.connect(self._meter.show)
 
     def _build_buttons(self) -> None:
         self._open = Button(_("Open folder"), "folder-open", on=self._open_folder)
@@ -224,61 +223,45 @@ class ExportDialog(Dialog):
             "source": self._source.value(),
             "escape_formulas": self._escape.isChecked() and self._format.currentData() in TABLES,
         }
-        run = self._chosen_run()
-        self._begin(values["split"])
-        project = self._project
-        self._context.run(
-            lambda: corpus.export_data(project, path, run=run, progress=self._progress, **values),
-            lambda found: self._done(path, found),
-            self._failed,
+        self._begin()
+        self._context.task(
+            EXPORT,
+            partial(corpus.export_data, self._project, path, run=self._chosen_run(), **values),
+            lambda outcome: self._done(path, outcome),
+            failed=self._failed,
+            progress=lambda watch: self._meter.set(watch.share),
         )
 
-    def _begin(self, split: str | None) -> None:
-        counts = corpus.counts(self._project)
-        self._count, self._total, self._cancelled = (
-            0,
-            counts.splits.get(split, 0) if split else counts.documents,
-            False,
-        )
+    def _begin(self) -> None:
         self._message.set("")
         self._open.hide()
         self._start.setEnabled(False)
         self._close.set_text(_("Cancel"))
-        self._clock.start()
-
-    def _progress(self, count: int) -> None:
-        """Called by the writing thread."""
-        self._count = count
-        if self._cancelled:
-            raise Cancelled(_("Export cancelled. No file was written."))
-
-    def _tick(self) -> None:
-        """Started after a delay, so that short exports show no progress bar."""
-        self._meter.set(self._count / self._total if self._total else None)
-        self._meter.show()
+        self._meter.set(None)
+        self._delay.start()
 
     def _end(self) -> None:
-        self._clock.stop()
+        self._delay.stop()
         self._meter.hide()
         self._start.setEnabled(True)
         self._close.set_text(_("Close"))
 
     def reject(self) -> None:
         """Escape and Close: cancel a running export, else close the dialog."""
-        if self._clock.isActive():
-            self._cancelled = True
+        if self._context.waiting(EXPORT):
+            self._context.cancel(EXPORT)
             return
         super().reject()
 
-    def _done(self, path: Path, found: corpus.ExportOutcome) -> None:
+    def _done(self, path: Path, outcome: corpus.ExportOutcome) -> None:
         self._end()
         self._written = path
-        n = found.documents
+        n = outcome.documents
         text = ngettext(
             "{n:,} document written to {path}", "{n:,} documents written to {path}", n
         ).format(n=n, path=path)
-        good = found.documents and not found.warnings
-        self._message.set("\n".join((text, *found.warnings)), "good" if good else "warn")
+        good = outcome.documents and not outcome.warnings
+        self._message.set("\n".join((text, *outcome.warnings)), "good" if good else "warn")
         self._open.show()
         self.fit_height()
 
