@@ -47,6 +47,11 @@ class Held:
             self._answered.add(number)
             self._asked[number][1](*self._found[number])
 
+    def error(self, number: int) -> type[Exception] | None:
+        """What the work of a request has raised."""
+        error = self._found[number][1]
+        return None if error is None else type(error)
+
     def rest(self) -> None:
         """Answer what is left, and what it asks for, in this order."""
         while left := [n for n in range(len(self)) if n not in self._answered]:

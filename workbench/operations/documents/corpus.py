@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -66,15 +66,15 @@ def filter_ids(
     order: Order | None = None,
     layer_ids: Sequence[int] | None = None,
     *,
-    stop: Callable[[], bool] = lambda: False,
+    watch: Watch = QUIET,
 ) -> array[int]:
     """Ids of the documents that pass the filter, in order, as array('q'). Labels and states are
     those of these layers.
 
     Takes up to a second for a million documents: not for the main thread. Raises Cancelled soon
-    after `stop()` is true.
+    after `watch` is cancelled.
     """
-    with project.db.until(stop):
+    with project.db.until(lambda: watch.cancelled):
         return documents.ids(project.db, wanted, order, layer_ids)
 
 

@@ -7,7 +7,6 @@ import pytest
 from tests.panel_tasks import add_tasks
 from workbench.base import settings
 from workbench.base.events import Signal
-from workbench.base.watch import Watch
 from workbench.project.project import Project
 
 
@@ -23,7 +22,6 @@ class Context:
         self.project, self.queue = project, queue
         self.settings = settings.Settings()
         self.notes, self.went, self.failures = [], [], []
-        self.held = None  # a list: work is queued in it
         self.work = Work()
         add_tasks(self)
 
@@ -31,18 +29,7 @@ class Context:
         fn()
 
     def run(self, work, done, failed=None):
-        if self.held is not None:
-            self.held.append((work, done, failed))
-            return
-        try:
-            result = work()
-        except Exception as error:
-            (failed or self.fail)(error)
-        else:
-            done(result)
-
-    def long(self, title, act, done):
-        self.run(lambda: act(Watch()), done)
+        done(work())
 
     def note(self, text, undo=False, *, action=""):
         self.notes.append((text, bool(undo)))

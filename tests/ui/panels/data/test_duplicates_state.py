@@ -109,13 +109,15 @@ def test_without_duplicates_nothing_is_chosen(state):
 
 
 def test_a_search_that_is_replaced_is_dropped(state, context):
-    context.held = []
+    held = Held(context)
     state.search()
+    state.choose(near=None, size=2)
+    state.data.set_filter(text="split:dev")
+    found = state.found
     state.search()
-    (work, done, _failed), _second = context.held
-    done("late")
+    held.answer(0)
 
-    assert state.found != "late"
+    assert state.found is found and state.share == 0.0
 
 
 def test_a_hidden_selection_cannot_be_deleted(state):

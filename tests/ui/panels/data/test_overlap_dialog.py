@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtWidgets import QLineEdit
 
-from workbench.base.errors import Cancelled
+from tests.held import Held
 from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
@@ -94,14 +94,11 @@ def test_texts_that_cannot_be_read_are_a_problem_that_is_shown(state, folder, co
 
 
 def test_a_comparison_shows_its_progress_and_is_cancelled(dialog, state, folder, context):
-    context.held = []
+    held = Held(context)
     state.compare([folder])
     assert not dialog._wait.isHidden() and not dialog._compare.isEnabled()
 
     dialog._stop.click()
 
-    ((work, _done, failed),) = context.held
-    with pytest.raises(Cancelled) as raised:
-        work()
-    failed(raised.value)
+    held.answer(0)
     assert dialog._wait.isHidden() and dialog._compare.isEnabled() and state.problem == ""

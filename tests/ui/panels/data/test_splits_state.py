@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.held import Held
 from tests.ui.panels.data.conftest import Context
 from workbench.base.errors import Cancelled
 from workbench.operations.annotation import annotate
@@ -68,17 +69,15 @@ def test_without_a_layer_there_is_no_preview(state):
 
 
 def test_an_older_computation_is_called_off_and_its_answer_dropped(state, context):
-    context.held = []
+    held = Held(context)
     state.set_share("train", 60)
     state.set_share("dev", 30)
     state.set_seed(2)
-    (first, late, failed), (second, done, _failed) = context.held
 
-    with pytest.raises(Cancelled) as raised:
-        first()
-    failed(raised.value)
+    held.answer(0)
+    assert held.error(0) is Cancelled
     assert state.busy and context.failures == []
-    done(second())
+    held.answer(1)
     assert not state.busy and state.choice.seed == 2
 
 
@@ -93,24 +92,20 @@ def test_a_change_of_the_project_is_read_again(state, project):
 
 def test_closed_while_it_computes_it_ends_and_says_nothing(context):
     state = SplitsState(context)
-    context.held = []
+    held = Held(context)
     state.set_seed(3)
     state.close()
 
-    ((work, _done, failed),) = context.held
-    with pytest.raises(Cancelled) as raised:
-        work()
-    failed(raised.value)
-    assert context.failures == []
+    held.answer(0)
+    assert held.error(0) is Cancelled and context.failures == []
 
 
 def test_an_error_of_an_older_computation_is_not_shown(state, context):
-    context.held = []
+    held = Held(context)
     state.set_seed(2)
     state.set_seed(3)
-    (_first, _done, failed), (second, done, _failed) = context.held
 
-    failed(ValueError("damaged"))
-    done(second())
+    held.fail(0, ValueError("damaged"))
+    held.answer(1)
 
     assert context.failures == [] and state.preview is not None and not state.busy

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.held import Held
 from tests.ui.panels.data.conftest import Context
 from workbench.base.errors import Cancelled
 from workbench.operations.annotation import annotate
@@ -38,11 +39,10 @@ def test_search_and_filters_hold_at_once(state):
 
 
 def test_a_late_answer_is_dropped(state, context):
-    context.held = []
+    held = Held(context)
     state.set_filter(text="day")
     state.set_filter(text="")
-    for work, done, _failed in reversed(context.held):
-        done(work())
+    held.answer(1, 0)
 
     assert len(state.ids) == 3 and not state.searching
 
@@ -201,30 +201,26 @@ def test_the_layers_shown_are_one_choice_for_all_pages(sample, inline_jobs):
 def test_in_a_large_project_the_first_rows_of_a_search_come_before_all(state, context, monkeypatch):
     monkeypatch.setattr("workbench.ui.panels.data.state.is_large", lambda _project: True)
     monkeypatch.setattr("workbench.ui.panels.data.state.TYPING", 0.0)
-    context.held = []
+    held = Held(context)
     state.set_filter(text="day")
-    ((work, done, _failed),) = context.held
-    done(work())
+    held.answer(0)
 
     assert keys(state) == ["k1", "k2"] and state.partial and state.searching
-    _first, (work, done, _failed) = context.held
-    done(work())
+    held.answer(1)
     assert keys(state) == ["k1", "k2"] and not state.partial and not state.searching
 
 
 def test_while_one_types_on_the_rest_of_a_search_is_not_read(state, context, monkeypatch):
     monkeypatch.setattr("workbench.ui.panels.data.state.is_large", lambda _project: True)
-    context.held = []
+    held = Held(context)
     state.set_filter(text="d")
-    ((first, done, _failed),) = context.held
-    done(first())
-    rest = context.held[-1][0]
+    held.answer(0)
     monkeypatch.setattr(corpus, "filter_ids", lambda *args, **named: pytest.fail("is read"))
 
     state.set_filter(text="day")
 
-    with pytest.raises(Cancelled):
-        rest()
+    held.compute(1)
+    assert held.error(1) is Cancelled
 
 
 def test_counts_are_read_again_only_after_a_change(state, context, monkeypatch):

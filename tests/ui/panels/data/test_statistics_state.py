@@ -84,17 +84,13 @@ def test_many_texts_are_measured_on_demand(state, monkeypatch):
 
 
 def test_a_count_that_is_replaced_or_cancelled_changes_nothing(state, context):
-    context.held = []
+    held, found = Held(context), state.found
     state.count()
     state.count()
-    (first, done, failed), _second = context.held
-    context.held = None
-    found = state.found
 
-    with pytest.raises(Cancelled):
-        first()
-    done("late")
+    held.answer(0)
 
+    assert held.error(0) is Cancelled
     assert state.found is found and state.share == 0.0
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
-from workbench.base.latest import Latest
-from workbench.base.watch import Watch
 from workbench.operations.annotation import label_alike
 from workbench.operations.documents import corpus, duplicates
 from workbench.operations.documents.duplicates import RULES, SHINGLE_WORDS, TRAIN, Duplicates, Group
@@ -24,6 +23,7 @@ __all__ = ["MOST_MEMBERS", "NEAR_CHOICES", "RULES", "SIZES", "DuplicatesState", 
 
 NEAR_CHOICES = (None, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5)  # None: equal texts
 SIZES = (1, 2, 3, 5)
+SEARCH, REFRESH = "duplicates", "duplicates-refresh"  # tasks
 MOST_MEMBERS = 50  # documents of a group whose texts are shown
 
 
@@ -60,9 +60,7 @@ class DuplicatesState(State):
         self.group: Group | None = None
         self.members: tuple[Member, ...] = ()
         self.ignored = False  # whether ignored groups are listed
-        self.outdated = self.closed = False
-        self._watch = Watch()
-        self._refreshing = Latest()
+        self.outdated = False
         self._changed = False  # whether documents have changed during the search
         self._previews: dict[str, str] = {}  # group → beginning of its first text
         self.listen(self.project.changed, self._project_changed)
@@ -76,48 +74,34 @@ class DuplicatesState(State):
 
     def search(self) -> None:
         """Search off the main thread, replacing a search that is running."""
-        self._watch.cancel()
         ids = self.data.ids if self.data.filtered else None
-        near, size = self.near, self.size
-        watch = self._watch = Watch(
-            lambda share: self.context.dispatch(lambda: self._report(watch, share))
-        )
         self._changed = False
-        self._refreshing.drop()
+        self.context.drop(REFRESH)
         self.update(share=0.0, problem="", outdated=False)
 
         def done(found: Duplicates) -> None:
-            if watch is self._watch and not self.closed:
-                self.update(found=found, share=None)
-                self._choose_first()
-                if self._changed:
-                    self._refresh(found)
+            self.update(found=found, share=None)
+            self._choose_first()
+            if self._changed:
+                self._refresh(found)
 
         def failed(error: Exception) -> None:
-            if watch is self._watch and not self.closed:
-                self.update(share=None)
-                if isinstance(error, WorkbenchError) and not isinstance(error, Cancelled):
-                    self.update(problem=str(error))
-                elif not isinstance(error, Cancelled):
-                    self.context.fail(error)
+            self.update(share=None)
+            if isinstance(error, WorkbenchError) and not isinstance(error, Cancelled):
+                self.update(problem=str(error))
+            elif not isinstance(error, Cancelled):
+                self.context.fail(error)
 
-        self.context.run(
-            lambda: duplicates.find(self.project, ids, near=near, size=size, watch=watch),
+        self.context.task(
+            SEARCH,
+            partial(duplicates.find, self.project, ids, near=self.near, size=self.size),
             done,
-            failed,
+            failed=failed,
+            progress=lambda watch: self.update(share=watch.share),
         )
 
-    def _report(self, watch: Watch, share: float) -> None:
-        if watch is self._watch and self.share is not None and not self.closed:
-            self.update(share=share)
-
     def cancel(self) -> None:
-        self._watch.cancel()
-
-    def close(self) -> None:
-        self.closed = True
-        self._watch.cancel()
-        super().close()
+        self.context.cancel(SEARCH)
 
     def _data_changed(self, fields: frozenset[str]) -> None:
         if "query_changes" in fields and self._searched:
@@ -140,12 +124,10 @@ class DuplicatesState(State):
 
     def _refresh(self, before: Duplicates) -> None:
         def done(found: Duplicates) -> None:
-            if not self.closed:
-                self.update(found=found)
-                self._choose_first()
+            self.update(found=found)
+            self._choose_first()
 
-        answers = self._refreshing.newest(done, self.context.fail)
-        self.context.run(lambda: duplicates.refreshed(self.project, before), *answers)
+        self.context.task(REFRESH, partial(duplicates.refreshed, self.project, before), done)
 
     # ------------------------------------------------------------ groups
 
@@ -225,7 +207,7 @@ class DuplicatesState(State):
 
         self.data.act(
             _("Fix leaks"),
-            lambda watch: duplicates.fix_leaks(self.project, leaks, rule, watch=watch),
+            partial(duplicates.fix_leaks, self.project, leaks, rule),
             describe,
         )
 
@@ -240,13 +222,13 @@ class DuplicatesState(State):
         """Copy labels to the other documents of each group, as gold or as suggestions."""
         self.data.act(
             _("Copy labels to duplicates"),
-            lambda watch: label_alike.label_alike(
+            partial(
+                label_alike.label_alike,
                 self.project,
                 groups,
                 source=source,
                 suggest=suggest,
                 overwrite=overwrite,
-                watch=watch,
             ),
             label_alike.describe,
             lambda copied: bool(copied.documents),
@@ -258,7 +240,7 @@ class DuplicatesState(State):
         title = ngettext("Delete {n:,} document", "Delete {n:,} documents", len(ids))
         self.data.act(
             title.format(n=len(ids)),
-            lambda watch: corpus.delete_documents(self.project, ids, watch=watch),
+            partial(corpus.delete_documents, self.project, ids),
             lambda n: ngettext("{n:,} document deleted.", "{n:,} documents deleted.", n).format(
                 n=n
             ),
@@ -281,5 +263,5 @@ class DuplicatesState(State):
             act, title = duplicates.show_again, _("Show ignored group")
             message = _("The group is no longer ignored.")
         self.data.act(
-            title, lambda _watch: act(self.project, [group]), lambda _n: message, lambda _n: True
+            title, partial(act, self.project, [group]), lambda _n: message, lambda _n: True
         )

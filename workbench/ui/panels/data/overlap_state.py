@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
-from workbench.base.watch import Watch
 from workbench.operations.documents import overlap
 from workbench.operations.documents.overlap import Overlap, Row
 from workbench.text.overlap import SIZE
@@ -17,6 +17,7 @@ from workbench.text.overlap import SIZE
 if TYPE_CHECKING:
     from workbench.ui.panels.data.state import DataState
 
+COMPARE = "overlap"  # task
 SPLITS = ("test", "dev", "train", "")  # "": all documents
 
 
@@ -33,8 +34,6 @@ class OverlapState(State):
         self.found: Overlap | None = None
         self.share: float | None = None
         self.problem = ""
-        self._watch = Watch()
-        self._closed = False
 
     def choose(self, *, split: str, size: int) -> None:
         """What the next comparison looks for."""
@@ -42,20 +41,13 @@ class OverlapState(State):
 
     def compare(self, files: Sequence[Path]) -> None:
         """Compare off the main thread, replacing a comparison that is running."""
-        self._watch.cancel()
-        watch = self._watch = Watch(
-            lambda share: self.context.dispatch(lambda: self._report(watch, share))
-        )
         self.update(files=tuple(files), share=0.0, problem="")
         split, size = self.split, self.size
 
         def done(found: Overlap) -> None:
-            if self._is_current(watch):
-                self.update(found=found, share=None)
+            self.update(found=found, share=None)
 
         def failed(error: Exception) -> None:
-            if not self._is_current(watch):
-                return
             self.update(share=None)
             if isinstance(error, WorkbenchError):
                 if not isinstance(error, Cancelled):
@@ -63,25 +55,19 @@ class OverlapState(State):
             else:
                 self.context.fail(error)
 
-        self.context.run(
-            lambda: overlap.overlap(self.project, list(files), split=split, size=size, watch=watch),
+        self.context.task(
+            COMPARE,
+            partial(overlap.overlap, self.project, list(files), split=split, size=size),
             done,
-            failed,
+            failed=failed,
+            progress=lambda watch: self.update(share=watch.share),
         )
 
-    def _is_current(self, watch: Watch) -> bool:
-        return watch is self._watch and not self._closed
-
-    def _report(self, watch: Watch, share: float) -> None:
-        if self._is_current(watch) and self.share is not None:
-            self.update(share=share)
-
     def cancel(self) -> None:
-        self._watch.cancel()
+        self.context.cancel(COMPARE)
 
     def close(self) -> None:
-        self._closed = True
-        self._watch.cancel()
+        self.context.drop(COMPARE)
         super().close()
 
     def show_in_list(self, rows: Sequence[Row]) -> None:

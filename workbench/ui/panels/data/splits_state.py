@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from workbench.project.changes import Changes
     from workbench.ui.panel import PanelContext
 
+PREVIEW = "splits-preview"  # task
+
 
 class SplitsState(State):
     """`percent` of train, dev and test; `layers`: names and submitted documents; `chosen` layers.
@@ -36,7 +38,6 @@ class SplitsState(State):
         self.error = ""
         self.busy = False
         self._data: SplitData | None = None
-        self._watch: Watch | None = None  # of the running computation
         self.listen(self.project.changed, self._project_changed)
         self._look()
 
@@ -76,9 +77,7 @@ class SplitsState(State):
         self._look()
 
     def close(self) -> None:
-        if self._watch is not None:
-            self._watch.cancel()
-            self._watch = None
+        self.context.drop(PREVIEW)
         super().close()
 
     def _project_changed(self, _changes: Changes) -> None:
@@ -89,9 +88,7 @@ class SplitsState(State):
         """Compute the preview of the current choice; that of an older choice ends early and is
         dropped.
         """
-        if self._watch is not None:
-            self._watch.cancel()
-            self._watch = None
+        self.context.drop(PREVIEW)
         try:
             choice = self.choice
         except SpecError as error:
@@ -100,23 +97,19 @@ class SplitsState(State):
         if not choice.layers:
             self.update(error="", preview=None, busy=False)
             return
-        watch = self._watch = Watch()
         data = self._data if self._data and self._data.layers == choice.layers else None
         self.update(error="", busy=True)
 
-        def work() -> tuple[SplitData, SplitPreview]:
+        def work(*, watch: Watch) -> tuple[SplitData, SplitPreview]:
             read = data or splits.split_data(self.project, choice.layers, watch=watch)
             return read, splits.preview_splits(read, choice, watch=watch)
 
-        def done(found: tuple[SplitData, SplitPreview]) -> None:
-            if watch is self._watch:
-                self._data, self._watch = found[0], None
-                self.update(preview=found[1], busy=False)
+        def done(result: tuple[SplitData, SplitPreview]) -> None:
+            self._data, preview = result
+            self.update(preview=preview, busy=False)
 
         def failed(error: Exception) -> None:
-            if watch is self._watch:
-                self._watch = None
-                self.update(preview=None, busy=False)
-                self.context.fail(error)
+            self.update(preview=None, busy=False)
+            self.context.fail(error)
 
-        self.context.run(work, done, failed)
+        self.context.task(PREVIEW, work, done, failed=failed)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _, ngettext
@@ -30,6 +32,7 @@ COLUMNS = "data.columns"  # setting: project uid → further columns of the tabl
 VIEWS = DOCUMENTS, STATISTICS, DUPLICATES = ("documents", "statistics", "duplicates")
 Removal = removal.RemovalSummary
 TYPING = 0.1  # seconds after the first rows of a search; the rest is not read while one types on
+SEARCH = "documents"  # task
 SHOWN = ("document", "mark", "span", "state", "suggestion", "body", "note", "flag")
 
 
@@ -59,7 +62,6 @@ class DataState(SelectionState):
         self.view = VIEWS[0]
         self._statistics: StatisticsState | None = None
         self._duplicates: DuplicatesState | None = None
-        self._asked = 0
         self._counted: tuple[int, ...] | None = None  # the layers of `counts`; None: out of date
         self._found: tuple[corpus.Filter, Sequence[int]] | None = None  # the last complete search
         self.listen(self.project.changed, self._project_changed)
@@ -175,50 +177,45 @@ class DataState(SelectionState):
 
         In a large project the first rows of a search by text are shown before the others.
         """
-        self._asked += 1
-        asked, wanted, order, project = self._asked, self.filter, self.order, self.project
+        filter, order, project = self.filter, self.order, self.project
         layers, counts, words = self.shown_ids, self.counts, self.query.query.words
         count = self._counted != layers
-        narrowed = corpus.narrowed(wanted, *self._found) if self._found else wanted
+        narrowed = corpus.narrowed(filter, *self._found) if self._found else filter
         self.update(searching=True, stale=False)
 
-        def work() -> Any:
-            ids = corpus.filter_ids(project, narrowed, order, layers, stop=outdated)
+        def search(*, watch: Watch) -> Any:
+            ids = corpus.filter_ids(project, narrowed, order, layers, watch=watch)
             return ids, corpus.counts(project, layers) if count else counts
 
-        def the_rest() -> Any:
-            pause(TYPING, outdated)
-            return work()
+        def search_the_rest(*, watch: Watch) -> Any:
+            pause(TYPING, lambda: watch.cancelled)
+            return search(watch=watch)
 
-        def outdated() -> bool:
-            return asked != self._asked
-
-        def done(found: Any) -> None:
-            if not outdated():
-                ids, counts = found
-                if not self.stale:
-                    self._found, self._counted = (wanted, ids), layers
-                fields = {"searching": False, "partial": False, "found_by": words}
-                self.update(ids=ids, counts=counts, **fields)
+        def done(result: tuple[array[int], corpus.Counts]) -> None:
+            ids, counts = result
+            if not self.stale:
+                self._found, self._counted = (filter, ids), layers
+            fields = {"searching": False, "partial": False, "found_by": words}
+            self.update(ids=ids, counts=counts, **fields)
 
         def first(ids: Sequence[int]) -> None:
-            if ids and not outdated():
+            if ids:
                 self.update(ids=ids, partial=True, found_by=words)
-            self.context.run(the_rest, done, failed)
+            self.context.task(SEARCH, search_the_rest, done, failed=failed)
 
         def failed(error: Exception) -> None:
-            if not outdated():
-                self.update(searching=False, partial=False)
-                if isinstance(error, QueryError):
-                    self.query.refuse(error)
-                else:
-                    self.context.fail(error)
+            self.update(searching=False, partial=False)
+            if isinstance(error, QueryError):
+                self.query.refuse(error)
+            else:
+                self.context.fail(error)
 
-        whole = order is not None or narrowed != wanted or not wanted.text.strip()
+        whole = order is not None or narrowed != filter or not filter.text.strip()
         if whole or not is_large(project):
-            self.context.run(work, done, failed)
+            self.context.task(SEARCH, search, done, failed=failed)
         else:
-            self.context.run(lambda: corpus.first_ids(project, wanted), first, failed)
+            first_ids = partial(corpus.first_ids, project, filter)
+            self.context.task(SEARCH, first_ids, first, failed=failed)
 
     def look_again(self) -> None:
         """Called when the page is shown and the project has changed meanwhile."""
@@ -260,7 +257,7 @@ class DataState(SelectionState):
         title = ngettext("Delete {n:,} document", "Delete {n:,} documents", len(ids))
         self.act(
             title.format(n=len(ids)),
-            lambda watch: corpus.delete_documents(self.project, ids, watch=watch),
+            partial(corpus.delete_documents, self.project, ids),
             lambda n: ngettext("{n:,} document deleted.", "{n:,} documents deleted.", n).format(
                 n=n
             ),
@@ -269,7 +266,7 @@ class DataState(SelectionState):
     def preview_removal(self, done: Callable[[Removal], None]) -> None:
         """Look for the selected documents everywhere, off the main thread."""
         ids = self.chosen
-        self.context.run(lambda: removal.described(self.project, ids), done)
+        self.context.task("removal", partial(removal.described, self.project, ids), done)
 
     def remove_for_good(self) -> None:
         """Remove the selected documents, also from the history, versions and runs."""
@@ -280,7 +277,7 @@ class DataState(SelectionState):
 
         self.act(
             title.format(n=len(ids)),
-            lambda watch: removal.remove(self.project, ids, watch=watch),
+            partial(removal.remove, self.project, ids),
             removal.summary,
             lambda _done: False,
         )
@@ -318,7 +315,7 @@ class DataState(SelectionState):
 
         self.act(
             title.format(n=len(ids)),
-            lambda watch: notes.set_flag(self.project, ids, name, on=on, watch=watch),
+            partial(notes.set_flag, self.project, ids, name, on=on),
             describe,
         )
 
@@ -334,7 +331,7 @@ class DataState(SelectionState):
 
         self.act(
             title.format(n=len(ids)),
-            lambda watch: corpus.set_split(self.project, ids, split, watch=watch),
+            partial(corpus.set_split, self.project, ids, split),
             describe,
         )
 
@@ -364,8 +361,8 @@ class DataState(SelectionState):
 
         self.act(
             title.format(n=len(ids)),
-            lambda watch: corpus.set_class(
-                self.project, ids, row_id(layer), label.id if label else None, watch=watch
+            partial(
+                corpus.set_class, self.project, ids, row_id(layer), label.id if label else None
             ),
             describe,
         )
@@ -384,7 +381,7 @@ class DataState(SelectionState):
 
         self.act(
             title.format(n=len(ids)),
-            lambda watch: corpus.set_state(self.project, ids, row_id(layer), state, watch=watch),
+            partial(corpus.set_state, self.project, ids, row_id(layer), state),
             describe,
         )
 
@@ -400,7 +397,7 @@ class DataState(SelectionState):
 
         self.act(
             _("Create splits"),
-            lambda watch: splits.divide(self.project, choice, watch=watch),
+            partial(splits.divide, self.project, choice),
             describe,
             lambda found: bool(found.changed),
         )
@@ -408,12 +405,18 @@ class DataState(SelectionState):
     def act(
         self,
         title: str,
-        act: Callable[[Watch], Any],
+        act: Callable[..., Any],
         describe: Callable[[Any], str],
         changed: Callable[[Any], bool] = bool,
     ) -> None:
-        """Run a bulk edit off the main thread. It can be cancelled; a message offers to undo it."""
+        """Run a bulk edit off the main thread; a message offers to undo it. `act` takes `watch` if
+        it can be cancelled.
+        """
         if not self.acting and self.editable:
-            self.context.long(
-                title, act, lambda result: self.context.note(describe(result), undo=changed(result))
+            self.context.task(
+                "bulk-edit",
+                act,
+                lambda result: self.context.note(describe(result), undo=changed(result)),
+                title=title,
+                writes=True,
             )

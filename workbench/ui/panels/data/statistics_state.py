@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
-from workbench.base.latest import Latest
 from workbench.base.registry import registry
-from workbench.base.watch import Watch
 from workbench.operations.documents import statistics, text_lengths
 from workbench.operations.models import installed
 
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
 AUTOMATIC = 50_000  # documents whose texts are measured without being asked for
 BINS = 24  # of the histogram of text lengths
 LIMITS = text_lengths.LIMITS
+# tasks
+COUNT, MEASURE, MODELS, FIND = "statistics", "text-lengths", "tokenizers", "decided"
 TOKENIZER = "data.tokenizer"  # setting: name of the model whose units are counted
 
 
@@ -44,17 +45,15 @@ class StatisticsState(State):
         self.tokenizers: tuple[str, ...] | None = None
         self.tokenizer = str(self.context.settings.window.get(TOKENIZER, ""))
         self.chosen: dict[str, str] = {}  # plot → layer
-        self.active = self.closed = False
-        self._watch, self._measuring = Watch(), Watch()
+        self.active = False
         self._counted: Sequence[int] | None = None
-        self._listing, self._finding = Latest(), Latest()
         self.listen(data.changed, self._data_changed)
         self.listen(registry().changed, self._read_models)
         self._read_models()
 
     def _read_models(self) -> None:
-        answers = self._listing.newest(self._take_models, self.context.fail)
-        self.context.run(lambda: installed.list(self.context.settings), *answers)
+        models = partial(installed.list, self.context.settings)
+        self.context.task(MODELS, models, self._take_models)
 
     def _take_models(self, found: Sequence[Any]) -> None:
         names = tuple(card.name for card in found if not card.problems)
@@ -74,7 +73,7 @@ class StatisticsState(State):
 
     def hide(self) -> None:
         self.active = False
-        self._finding.drop()
+        self.context.drop(FIND)
 
     def _data_changed(self, fields: frozenset[str]) -> None:
         if self.active and not self.data.searching and fields & {"ids", "searching"}:
@@ -82,24 +81,26 @@ class StatisticsState(State):
 
     def count(self) -> None:
         """Count the labels of the documents that pass the filters, off the main thread."""
-        self.cancel()
         ids = self._counted = self.data.ids
-        watch = self._watch = self._new_watch("share")
-        self._measuring = Watch()  # texts are measured once labels are counted
+        self.context.drop(MEASURE)  # texts are measured once labels are counted
         self.update(share=0.0, measured=None, lengths=None, problem="")
 
         def done(found: Statistics) -> None:
-            if watch is self._watch and not self.closed:
-                self.update(found=found, share=None)
-                self._measure_if_few()
+            self.update(found=found, share=None)
+            self._measure_if_few()
 
         def failed(error: Exception) -> None:
-            if watch is self._watch and not self.closed:
-                self._counted = None
-                self.update(share=None)
-                self._failed(error)
+            self._counted = None
+            self.update(share=None)
+            self._failed(error)
 
-        self.context.run(lambda: statistics.collect(self.project, ids, watch=watch), done, failed)
+        self.context.task(
+            COUNT,
+            partial(statistics.collect, self.project, ids),
+            done,
+            failed=failed,
+            progress=lambda watch: self.update(share=watch.share),
+        )
 
     def _measure_if_few(self) -> None:
         """Measure once labels are counted and the models are known."""
@@ -111,35 +112,23 @@ class StatisticsState(State):
         ids, tokenizer = self._counted, self.tokenizer
         if ids is None:
             return
-        self._measuring.cancel()
-        watch = self._measuring = self._new_watch("measured")
         self.update(measured=0.0)
 
-        def done(found: Lengths) -> None:
-            if watch is self._measuring and not self.closed:
-                self.update(lengths=found, measured=None)
+        def done(lengths: Lengths) -> None:
+            self.update(lengths=lengths, measured=None)
 
         def failed(error: Exception) -> None:
-            if watch is self._measuring and not self.closed:
-                self.update(measured=None)
-                self._failed(error)
+            self.update(measured=None)
+            self._failed(error)
 
         settings = self.context.settings
-        self.context.run(
-            lambda: text_lengths.measure(
-                self.project, ids, tokenizer, settings=settings, watch=watch
-            ),
+        self.context.task(
+            MEASURE,
+            partial(text_lengths.measure, self.project, ids, tokenizer, settings=settings),
             done,
-            failed,
+            failed=failed,
+            progress=lambda watch: self.update(measured=watch.share),
         )
-
-    def _new_watch(self, name: str) -> Watch:
-        def describe(share: float) -> None:
-            if watch in (self._watch, self._measuring) and not self.closed:
-                self.update(**{name: share})
-
-        watch = Watch(lambda share: self.context.dispatch(lambda: describe(share)))
-        return watch
 
     def _failed(self, error: Exception) -> None:
         if isinstance(error, WorkbenchError) and not isinstance(error, Cancelled):
@@ -149,13 +138,8 @@ class StatisticsState(State):
 
     def cancel(self) -> None:
         """Stop counting and measuring; lengths that are measured are kept for the next time."""
-        self._watch.cancel()
-        self._measuring.cancel()
-
-    def close(self) -> None:
-        self.closed = True
-        self.cancel()
-        super().close()
+        self.context.cancel(COUNT)
+        self.context.cancel(MEASURE)
 
     # ------------------------------------------------------------ what is shown
 
@@ -224,5 +208,5 @@ class StatisticsState(State):
             self.data.show_view("documents")
             self.data.show_only(ids, agreement.title)
 
-        answers = self._finding.newest(done, self.context.fail)
-        self.context.run(lambda: statistics.documents_of(self.project, agreement), *answers)
+        decided = partial(statistics.documents_of, self.project, agreement)
+        self.context.task(FIND, decided, done)
