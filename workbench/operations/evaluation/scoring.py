@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.base.i18n import _
-from workbench.metrics import definitions
+from workbench.metrics import classes, definitions
 from workbench.metrics.evaluation import Evaluation
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
@@ -89,3 +89,21 @@ def evaluate(
     golds = [scored.gold for scored in documents]
     texts = [scored.document for scored in documents]
     return tasks.evaluate(tasks.info(task), split, texts, golds, predictions)
+
+
+@dataclass(frozen=True)
+class MajorityBaseline:
+    """The main score of always predicting the most frequent gold label."""
+
+    label: str
+    score: float
+
+
+def majority_baseline(task: str, evaluation: Evaluation) -> MajorityBaseline | None:
+    """On the documents of an evaluation; None without documents, or for a task without classes."""
+    info = tasks.info(task)
+    gold = [row.label for row in evaluation.per_label for _document in range(row.support)]
+    label = classes.majority(gold)
+    if label is None or not info.has_majority:
+        return None
+    return MajorityBaseline(label, classes.baseline(gold)[info.main])

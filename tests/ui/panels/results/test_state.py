@@ -141,11 +141,6 @@ def test_the_newest_finished_run_is_chosen_at_first(state):
     assert state.run.name == "second"
 
 
-def test_what_guessing_gives_is_the_main_score_of_the_task(state):
-    # by hand: of 6 documents 3 are gold "bad": F1 2/3 and 0 of the labels, accuracy 1/2
-    assert state.details.guessing == pytest.approx(1 / 3)
-
-
 def test_every_score_has_its_interval_and_its_definition(state):
     rows = {row.name: row for row in state.score_rows()}
 

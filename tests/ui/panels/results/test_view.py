@@ -586,8 +586,7 @@ def test_a_run_without_answers_to_today_s_documents_shows_what_it_scored_and_no_
         details=replace(
             details,
             results=replace(details.results, current=None),
-            guessing=None,
-            commonest="",
+            majority=None,
         )
     )
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from workbench.base.i18n import ngettext
 from workbench.base.terms import term
-from workbench.metrics import classes
 from workbench.metrics.evaluation import UNKNOWN
 from workbench.operations.evaluation import scoring
 from workbench.operations.runs import results
@@ -22,6 +21,7 @@ from workbench.ui.style.run_text import score_text, words_of
 
 if TYPE_CHECKING:
     from workbench.metrics.evaluation import Evaluation
+    from workbench.operations.evaluation.scoring import MajorityBaseline
     from workbench.operations.runs.results import Results
     from workbench.operations.runs.trained_on import TrainedOn
     from workbench.project.project import Project
@@ -61,13 +61,12 @@ class TrainOverlap:
 class Details:
     """Details of one run.
 
-    `guessing` is the main score of always predicting `commonest`. `test_set` is the fingerprint of
-    the current test documents and gold.
+    `majority` is None for a task without such a baseline. `test_set` is the fingerprint of the
+    current test documents and gold.
     """
 
     results: Results
-    guessing: float | None = None
-    commonest: str = ""
+    majority: MajorityBaseline | None = None
     test_set: str = ""
     again: tuple[Difference, ...] = ()  # from the run that this one repeats
     overlaps: tuple[TrainOverlap, ...] = ()  # of dev and test, with those in the training data
@@ -86,12 +85,18 @@ class Details:
 
 def details(project: Project, run_id: int) -> Details:
     """Details of one run, with its majority baseline. Slow for many documents."""
-    found = results.results(project, run_id)
-    if not results.has_task(found.run):
-        return Details(found)
-    test_set = scoring.fingerprint(results.scored(project, found.run, "test"))
-    made = _details(project, found, test_set)
-    return replace(made, overlaps=_overlaps(project, found.run), advice=advice(project, found.run))
+    scored = results.results(project, run_id)
+    run, current = scored.run, scored.current
+    if not results.has_task(run):
+        return Details(scored)
+    return Details(
+        scored,
+        scoring.majority_baseline(results.task_of(run), current) if current is not None else None,
+        scoring.fingerprint(results.scored(project, run, "test")),
+        differences(project, run) if current is not None and current.n else (),
+        _overlaps(project, run),
+        advice(project, run),
+    )
 
 
 def _overlaps(project: Project, run: Run) -> tuple[TrainOverlap, ...]:
@@ -102,18 +107,6 @@ def _overlaps(project: Project, run: Run) -> tuple[TrainOverlap, ...]:
         seen = texts.among(run, split, documents)
         overlaps.append(TrainOverlap(run.name, split, seen, len(documents)))
     return tuple(overlaps)
-
-
-def _details(project: Project, found: Results, test_set: str) -> Details:
-    if found.current is None or not found.current.n:
-        return Details(found, test_set=test_set)
-    again = differences(project, found.run)
-    info = tasks.info(results.task_of(found.run))
-    if not info.has_majority:
-        return Details(found, test_set=test_set, again=again)
-    gold = [row.label for row in found.current.per_label for _gold in range(row.support)]
-    guessing = classes.baseline(gold)[info.main]
-    return Details(found, guessing, classes.majority(gold) or "", test_set, again)
 
 
 def again_text(given: Sequence[Difference]) -> str:

@@ -416,9 +416,12 @@ class ScoresView(QFrame):
             )
             escaping.set_tip(self._third, self._definition(found, info, info.beside))
         else:
-            message = _("{score} of always “{label}”, current gold") if found.commonest else ""
-            message = message.format(score=score_title(info.main), label=found.commonest)
-            self._third.set(score_text(info.main, found.guessing), message, _("Majority baseline"))
+            score, message = None, ""
+            if (majority := found.majority) is not None:
+                message = _("{score} of always “{label}”, current gold")
+                message = message.format(score=score_title(info.main), label=majority.label)
+                score = majority.score
+            self._third.set(score_text(info.main, score), message, _("Majority baseline"))
             escaping.set_tip(self._third, score_hint(info.main))
         self._test_tile(info.main)
 
