@@ -113,7 +113,7 @@ class Row:
 TABLE = {
     "base": Row((), (), ("platformdirs", "psutil")),
     "text": Row((), ("regex",), ("ahocorasick_rs", "icu4py", "pythainlp")),
-    "runtime": Row(("text",), ("tokenizers",), ("onnxruntime",)),
+    "runtime": Row(("text",), ("regex", "tokenizers"), ("onnxruntime",)),
     "metrics": Row(("text",), (), ("sklearn", "seqeval")),
     "importers": Row(("text",), (), ("python_calamine", "pyarrow", "yaml")),
     "exporters": Row(("text",), (), ("openpyxl", "pyarrow", "cassis", "lxml", "conllu")),

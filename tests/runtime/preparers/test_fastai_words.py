@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from workbench.runtime.preparers import fastai_rules
 from workbench.runtime.preparers.fastai_words import FastaiWords
-from workbench.text import fastai_rules
 from workbench.text.document import Document
 
 WORDS = [

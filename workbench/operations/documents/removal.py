@@ -20,6 +20,7 @@ from workbench.base.errors import ProjectBusy, ProjectError, WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.sizes import size
 from workbench.base.watch import QUIET, Watch
+from workbench.operations.documents.redaction import Redactor, paragraphs
 from workbench.operations.documents.removal_files import (
     Wanted,
     clean,
@@ -41,7 +42,6 @@ from workbench.storage.queries import saved_filters
 from workbench.storage.runs import runs
 from workbench.storage.runs.runs import Run
 from workbench.text.patterns import WORDS, Pattern
-from workbench.text.redaction import Redactor, paragraphs
 
 _WORD = re.compile(r"\w{3,}")
 _OPTIONAL = re.compile(r"\\.|\w[?*{]")  # of a regular expression

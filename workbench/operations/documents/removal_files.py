@@ -14,10 +14,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from workbench.operations.documents.redaction import Redactor
 from workbench.project.project import Project
 from workbench.storage.runs import runs
 from workbench.text.document import text_hash
-from workbench.text.redaction import Redactor
 
 DATA = "data"  # the folder of snapshots and texts
 MODEL = "model"  # begins the names of folders with weights

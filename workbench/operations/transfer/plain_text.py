@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from workbench.operations.documents.redaction import paragraphs
 from workbench.text.document import Document
-from workbench.text.redaction import paragraphs
 
 
 def write(path: Path, documents: Iterable[Document]) -> int:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from workbench.runtime.preparers import fastai_rules
 from workbench.runtime.preparers.words import SPECIAL, Units, WordPreparer
-from workbench.text import fastai_rules
 
 ITOS = "itos.json"  # the vocabulary as a list of words, in the order of the embeddings
 PADDING_ID = 1  # of every published model

@@ -26,8 +26,8 @@ from workbench.models.families.awd_lstm.network import CLASSIFIER, LANGUAGE_MODE
 from workbench.models.reasons import reason
 from workbench.models.spec import ModelInfo
 from workbench.models.vocabulary import Vocabulary
+from workbench.runtime.preparers import fastai_rules
 from workbench.runtime.preparers.fastai_words import FastaiWords
-from workbench.text import fastai_rules
 from workbench.text.segmenters import base as segmenters
 
 SAVED = {files.FORWARD: "lm_fwd.pth", files.BACKWARD: "lm_bwd.pth"}

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from workbench.text import fastai_rules
+from workbench.runtime.preparers import fastai_rules
 
-DATA = Path(__file__).parents[1] / "data" / "awd_lstm"
+DATA = Path(__file__).parents[2] / "data" / "awd_lstm"
 RULES = json.loads((DATA / "rules.json").read_text(encoding="utf-8"))
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from workbench.text.redaction import Redactor
+from workbench.operations.documents.redaction import Redactor
 
 TEXT = 'Zoë said:\n"Only Zoë knows the old quay" — and left.'
 
