@@ -1,9 +1,9 @@
 """GAP: an ambiguous pronoun and two names, in a table of tabs, as multiple choice.
 
 The question is the part of the text around the pronoun, with a blank in its place; the choices are
-both names and “neither”. The metadata has the pronoun, its offset and its gender, by which
-`metrics.gap` scores. Source: Webster et al. 2018 and github.com/google-research-datasets,
-gap-coreference.
+both names and “neither”. The metadata has the pronoun, its offset and its gender, by which it is
+scored, see operations/evaluation/gap.py. Source: Webster et al. 2018 and
+github.com/google-research-datasets, gap-coreference.
 """
 
 from __future__ import annotations
@@ -31,11 +31,17 @@ from workbench.importers.source import Source
 from workbench.text.dataset import Record
 from workbench.text.document import BLANK, choice_names, with_choices
 from workbench.text.labels import ONE_OF, Label, Layer
-from workbench.text.pronouns import GENDER, NEITHER, gender
 
 COLUMNS = ("ID", "Text", "Pronoun", "Pronoun-offset", "A", "A-offset", "A-coref",
            "B", "B-offset", "B-coref")  # fmt: skip
 LAYER = "referent"
+GENDER = "gender"  # name of the metadata
+MASCULINE, FEMININE = "masculine", "feminine"
+NEITHER = "neither"  # the choice that none of the names is meant
+_GENDERS = {
+    **dict.fromkeys(("he", "him", "his", "himself"), MASCULINE),
+    **dict.fromkeys(("she", "her", "hers", "herself"), FEMININE),
+}
 _TRUTH = {"true": True, "false": False}
 _WORDS = 12  # of the context on each side of the pronoun
 _BEFORE = re.compile(rf"(?:\S+\s+){{0,{_WORDS}}}\S*$")
@@ -134,7 +140,7 @@ def _record(row: Mapping[str, str]) -> Record:
     question = BLANK.join(part.replace(BLANK, " ") for part in parts)
     document = with_choices(row["ID"], text, (row["A"], row["B"], NEITHER), question)
     meta: dict[str, object] = {"pronoun": pronoun, "offset": start}
-    if pronoun_gender := gender(pronoun):
+    if pronoun_gender := _GENDERS.get(pronoun.lower(), ""):
         meta[GENDER] = pronoun_gender
     answer = {"A": "1", "B": "2"}.get(right[0] if right else "", "3")
     return Record(replace(document, meta=meta), {LAYER: "submitted"}, {LAYER: (answer,)})

@@ -18,7 +18,7 @@ from workbench.storage.queries import queue
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
 from workbench.text.document import SPLITS, Document, choice_names
-from workbench.text.pronouns import GENDER, NEITHER
+from workbench.importers.tables.gap import GENDER, NEITHER
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from workbench.metrics.calibration import BinnedIntervals, Reliability
     from workbench.metrics.curves import Curve
     from workbench.metrics.evaluation import Evaluation, Intervals, Measured
-    from workbench.metrics.gap import PronounCounts
     from workbench.metrics.resampling import Statistic
+    from workbench.operations.evaluation.gap import PronounCounts
     from workbench.operations.evaluation.scoring import GoldDocument
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
@@ -66,7 +66,7 @@ class Evidence:
         statistic, pronouns = self.of_task, pronoun_counts(self)
         if statistic is None or pronouns is None:
             return statistic
-        from workbench.metrics.gap import WithPronouns
+        from workbench.operations.evaluation.gap import WithPronouns
 
         return WithPronouns(statistic, pronouns)
 
@@ -134,7 +134,7 @@ def pronoun_counts(given: Evidence) -> PronounCounts | None:
     genders = [str(document.meta.get(GENDER, "")) for document in given.documents]
     if not any(is_asked and gender for is_asked, gender in zip(asks, genders, strict=True)):
         return None
-    from workbench.metrics.gap import PronounCounts
+    from workbench.operations.evaluation.gap import PronounCounts
 
     names = [choice_names(len(document.choices) - 1) for document in given.documents]
     gold = [

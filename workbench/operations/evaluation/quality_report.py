@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from workbench.metrics.calibration import BinnedIntervals, Reliability
     from workbench.metrics.curves import Curve
     from workbench.metrics.evaluation import Measured
-    from workbench.metrics.gap import GapScores
+    from workbench.operations.evaluation.gap import GapScores
     from workbench.operations.evaluation.quality import Calibrated, Evidence, LabelCurves
     from workbench.operations.evaluation.slices import Slices
     from workbench.project.project import Project
@@ -55,7 +55,7 @@ def quality_report(
 
 def pronoun_scores(given: Evidence) -> GapScores | None:
     """Scores by gender of documents that ask which name a pronoun means; None for others."""
-    from workbench.metrics.gap import gap_scores
+    from workbench.operations.evaluation.gap import gap_scores
 
     counts = quality.pronoun_counts(given)
     return None if counts is None else gap_scores(counts)

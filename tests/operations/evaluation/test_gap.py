@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from workbench.metrics.gap import PronounCounts, gap_scores
+from workbench.operations.evaluation.gap import PronounCounts, gap_scores
 
 NONE, A, B = frozenset(), frozenset({"1"}), frozenset({"2"})
 
