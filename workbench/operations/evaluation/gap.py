@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.metrics.resampling import Arrays, Statistic, divided, weighted_sums
 from workbench.importers.tables.gap import FEMININE, MASCULINE
+from workbench.metrics.resampling import Arrays, Statistic, divided, weighted_sums
 
 Names = frozenset[str]  # the names that a pronoun means
 F1, MASCULINE_F1, FEMININE_F1, BIAS = SCORES = (

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _, ngettext
 from workbench.base.watch import QUIET, Watch
+from workbench.importers.tables.gap import GENDER, NEITHER
 from workbench.operations.documents import queries
 from workbench.operations.runs import predict, results
 from workbench.storage.queries import queue
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import TaskInfo
 from workbench.text.document import SPLITS, Document, choice_names
-from workbench.importers.tables.gap import GENDER, NEITHER
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
