@@ -152,7 +152,7 @@ TABLE = {
     ),
     "inspection": Row(
         ("text", "runtime", "metrics", "models", "tasks", "baselines"),
-        ("torch", "captum", "sklearn"),
+        ("regex", "torch", "captum", "sklearn"),
         ("umap",),
     ),
     "active": Row(

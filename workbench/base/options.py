@@ -7,7 +7,7 @@ behind it holds values, which `Option.checked` lets pass without reading them as
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,7 @@ class Option:
     `check` raises SpecError for a parsed value that does not fit.
     `idle_with`: the name of another option, then the values of it, as text, with which this one has
     no effect; forms hide it then.
+    `suggestions` gives texts that a form can offer for an option of kind text.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Option:
     choice_titles: tuple[str, ...] = ()
     check: Callable[[Any], object] | None = None
     idle_with: tuple[str, ...] = ()
+    suggestions: Callable[[], Iterable[str]] | None = None
 
     def parse(self, text: object) -> object:
         """The value that a text means, as `checked`; at the border where it enters, and only there.

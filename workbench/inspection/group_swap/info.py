@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
+from workbench.base import paths
 from workbench.base.i18n import N_
 from workbench.base.options import MAX_SEED, Option
 from workbench.inspection.spec import TEXTS, InspectorInfo
 
+FOLDER = "groups"  # of word lists, in the resources and in the user's settings
 PROBABILITY, VALUE, COUNT = "probability", "value", "count"
 
 
@@ -67,12 +70,28 @@ class GroupSwap:
     scores: str = PROBABILITY
 
 
+def lists() -> dict[str, Path]:
+    """The word lists that come with the application and those of the user, by file name.
+
+    A file of the user replaces one of the application with the same name.
+    """
+    folders = (paths.resource(FOLDER), paths.config_folder() / FOLDER)
+    files = (file for folder in folders for file in sorted(folder.glob("*.toml")))
+    return {file.stem: file for file in files}
+
+
 INFO = InspectorInfo(
     "group_swap",
     N_("Group swap"),
     GroupSwap,
     (
-        Option("list", "text", "english-pronouns", N_("Name or file of a list of words by group.")),
+        Option(
+            "list",
+            "text",
+            "english-pronouns",
+            N_("Name or file of a list of words by group."),
+            suggestions=lists,
+        ),
         Option(
             "documents",
             "int",

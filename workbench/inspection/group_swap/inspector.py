@@ -10,15 +10,15 @@ import numpy as np
 
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
+from workbench.inspection.group_swap import word_lists
 from workbench.inspection.group_swap.info import INFO, GroupEffect, GroupSwap, SwappedDocument
 from workbench.inspection.group_swap.scores import Scored, scored
+from workbench.inspection.group_swap.word_lists import GroupList
 from workbench.inspection.predicting import Predicting
 from workbench.metrics import resampling
-from workbench.text import groups
 from workbench.text.dataset import Dataset
 from workbench.text.document import Document
 from workbench.text.fields import Prediction
-from workbench.text.groups import GroupList
 
 BATCH_DOCUMENTS = 64  # documents between two messages
 MAX_LISTED_DOCUMENTS = 500  # documents in the result
@@ -33,7 +33,7 @@ class GroupSwapInspector:
         self, subject: Predicting, data: Dataset, task: str, options: Mapping[str, Any]
     ) -> Generator[float, None, GroupSwap]:
         """Raises WorkbenchError for a list that cannot be read, or if no document has its words."""
-        words = groups.read(str(options["list"]))
+        words = word_lists.read(str(options["list"]))
         count = subject.texts
         every = [record.document for record in data.records if len(record.document.texts) == count]
         usable = [item for item in every if any(words.occurs(text) for _name, text in item.texts)]

@@ -10,7 +10,6 @@ from workbench.base.i18n import _
 from workbench.inspection.spec import BASE, Answer
 from workbench.operations.inspecting import examine
 from workbench.operations.inspecting.examine import PreparedExamination
-from workbench.text import groups
 from workbench.ui.panels.inspect.shown import Shown
 
 if TYPE_CHECKING:
@@ -38,11 +37,6 @@ class Examined(Shown):
         self.layers: tuple[str, ...] = ()
         self._running: PreparedExamination | None = None  # what is examined, None for nothing
         self._options_running: dict[str, Any] = {}
-
-    @property
-    def word_lists(self) -> tuple[str, ...]:
-        """Names of the lists of words by group."""
-        return tuple(groups.lists())
 
     def forget(self, *, model: bool = False) -> None:
         """Another text changes nothing."""

@@ -13,6 +13,7 @@ from workbench.inspection import spec
 from workbench.inspection.spec import QUESTIONS, Answer, InspectorInfo, light
 
 if TYPE_CHECKING:
+    from workbench.base.options import Option
     from workbench.operations.inspecting.inspect import InspectorChoice
     from workbench.ui.panels.inspect.state import InspectState
     from workbench.ui.project.indexing import Build, Indexing
@@ -53,9 +54,17 @@ class Shown(State):
 
     def default(self, name: str) -> Any:
         """The default value of an option."""
-        info = self.info
-        defaults = {option.name: option.default for option in (info.options if info else ())}
-        return defaults.get(name)
+        option = self._described(name)
+        return option.default if option is not None else None
+
+    def suggestions(self, name: str) -> tuple[str, ...]:
+        """Texts that can be offered for an option."""
+        option = self._described(name)
+        return tuple(option.suggestions()) if option and option.suggestions else ()
+
+    def _described(self, name: str) -> Option | None:
+        options = self.info.options if self.info is not None else ()
+        return next((option for option in options if option.name == name), None)
 
     def set_options(self, **values: Any) -> None:
         """Set options and run again; the previous result stays until the new one arrives."""

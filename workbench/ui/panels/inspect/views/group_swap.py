@@ -46,7 +46,7 @@ class GroupSwapView(ExaminedView):
 
     def fill_fields(self) -> None:
         chosen = str(self.state.option("list"))
-        names = dict.fromkeys([*self.examined.word_lists, chosen])
+        names = dict.fromkeys([*self.state.suggestions("list"), chosen])
         fill(self._list, [(name, name) for name in names], chosen)
 
     def clear(self) -> None:

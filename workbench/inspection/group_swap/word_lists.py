@@ -14,11 +14,10 @@ from pathlib import Path
 
 import regex
 
-from workbench.base import paths
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
+from workbench.inspection.group_swap.info import lists
 
-FOLDER = "groups"  # of resources, and of the user's settings
 NEXT_WORD = regex.compile(r"\s+\w")
 
 
@@ -69,16 +68,6 @@ def cased(word: str, like: str) -> str:
     if like.isupper() and len(like) > 1:
         return word.upper()
     return word[:1].upper() + word[1:] if like[:1].isupper() else word
-
-
-def lists() -> dict[str, Path]:
-    """The lists that come with the application and those of the user, by file name.
-
-    A file of the user replaces one of the application with the same name.
-    """
-    folders = (paths.resource(FOLDER), paths.config_folder() / FOLDER)
-    files = (file for folder in folders for file in sorted(folder.glob("*.toml")))
-    return {file.stem: file for file in files}
 
 
 def read(name: str) -> GroupList:
