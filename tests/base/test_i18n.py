@@ -110,7 +110,7 @@ SINGLE = {
     },
     "ui/dialogs/error.py": {"Uncaught exception\n%s": "a line of the log"},
     "ui/style/theme.py": {"JetBrains Mono": "a font"},
-    "ui/widgets/live_plot.py": dict.fromkeys(
+    "ui/widgets/charts/live_plot.py": dict.fromkeys(
         ("best line", "best point"), "names of parts of the plot"
     ),
     "text/query.py": dict.fromkeys(

@@ -328,7 +328,7 @@ def test_durations_read_as_clocks_do():
 
 
 def test_a_plot_keeps_its_points_marks_the_best_and_saves_both_ways(look, qtbot, tmp_path):
-    from workbench.ui.widgets.live_plot import LivePlot
+    from workbench.ui.widgets.charts.live_plot import LivePlot
 
     plot = LivePlot("Score on dev", empty="", percent=True)
     qtbot.addWidget(plot)
@@ -349,7 +349,7 @@ def test_a_plot_keeps_its_points_marks_the_best_and_saves_both_ways(look, qtbot,
 
 
 def test_a_plot_draws_at_most_twice_a_second(look, qtbot, monkeypatch):
-    from workbench.ui.widgets import live_plot
+    from workbench.ui.widgets.charts import live_plot
 
     plot = live_plot.LivePlot("Loss", empty="no steps")
     qtbot.addWidget(plot)

@@ -9,10 +9,10 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from workbench.ui.style import theme
-from workbench.ui.widgets.chart import Series
+from workbench.ui.widgets.charts.chart import Series
+from workbench.ui.widgets.charts.legend import SAMPLE, draw_sample
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import clear, row
-from workbench.ui.widgets.markers import SAMPLE, draw_sample
 from workbench.ui.widgets.words import words
 
 HIGH = 14  # pixels of a sample at 100%

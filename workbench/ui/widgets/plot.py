@@ -22,7 +22,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.ui.style import escaping, theme
-from workbench.ui.widgets.chart import save_drawing
+from workbench.ui.widgets.charts.chart import save_drawing
 from workbench.ui.widgets.focus_ring import FocusRing
 
 ROW, GAP = 26, 10  # pixels at 100%

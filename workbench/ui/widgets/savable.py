@@ -25,7 +25,7 @@ class SavableTable(MarkedTable):
         """All rows, also those that are scrolled out of view, as PNG or SVG; a picture that would
         be too high ends with a note.
         """
-        from workbench.ui.widgets.chart import save_drawing  # Qt's SVG module
+        from workbench.ui.widgets.charts.chart import save_drawing  # Qt's SVG module
 
         with whole(self) as found:
             size = self._drawn()

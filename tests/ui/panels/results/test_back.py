@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtWidgets import QLabel, QLineEdit, QTableView
 
-from workbench.ui.widgets.chart import Chart
+from workbench.ui.widgets.charts.chart import Chart
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from workbench.operations.experiments.ladder_spec import LadderSpec, keep
 from workbench.storage.runs.runs import Run
 from workbench.ui.panels.train.ladder_cells import CellTable
 from workbench.ui.panels.train.ladder_state import Setting
-from workbench.ui.widgets.ladder_chart import Group, LadderChart, scale
+from workbench.ui.widgets.charts.system_scores import Group, LadderChart, scale
 from workbench.ui.widgets.table import Table
 
 

@@ -8,11 +8,11 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.base.i18n import _
 from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.chart import Axis, Chart, Series
 from workbench.ui.widgets.chart_legend import ChartLegend
+from workbench.ui.widgets.charts.chart import Axis, Chart, Series
+from workbench.ui.widgets.charts.legend import CIRCLE, SQUARE
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import combo
-from workbench.ui.widgets.markers import CIRCLE, SQUARE
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:

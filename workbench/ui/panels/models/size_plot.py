@@ -16,8 +16,8 @@ from workbench.base.i18n import _
 from workbench.ui.panels.models.listing import Row
 from workbench.ui.panels.models.state import number_words
 from workbench.ui.style import theme
-from workbench.ui.widgets import picture
 from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.charts import saving as picture
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import TurningRow, fill, row
 from workbench.ui.widgets.words import Elided, IconLabel, words

@@ -23,13 +23,13 @@ from workbench.ui.panels.models.vectors_state import (
 )
 from workbench.ui.style import formats, theme
 from workbench.ui.widgets.button import Button, Segments
+from workbench.ui.widgets.charts.word_plot import WordPlot
 from workbench.ui.widgets.dialog import Dialog
 from workbench.ui.widgets.field import Field
 from workbench.ui.widgets.layout import fixed, row
 from workbench.ui.widgets.meter import Meter
 from workbench.ui.widgets.spin import SpinBox
 from workbench.ui.widgets.table import Column, Table
-from workbench.ui.widgets.word_plot import WordPlot
 from workbench.ui.widgets.words import call, words
 
 TYPED = 400  # milliseconds after the last change until it is computed

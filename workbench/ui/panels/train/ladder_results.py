@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QMenu
 from workbench.base.i18n import _, ngettext
 from workbench.ui.style import formats, theme
 from workbench.ui.style.run_text import is_error
-from workbench.ui.widgets import picture
 from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.charts import saving
+from workbench.ui.widgets.charts.system_scores import Group, LadderChart, LegendMark
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
-from workbench.ui.widgets.ladder_chart import Group, LadderChart, LegendMark
 from workbench.ui.widgets.layout import card, clear, column, layout_of, row
 from workbench.ui.widgets.pages import PageLayout
 from workbench.ui.widgets.table import Column, Table
@@ -178,8 +178,8 @@ class LadderResults(QFrame):
         return _("{low} to {high}, n = {n}").format(low=low, high=high, n=len(scores))
 
     def _ask_image(self) -> None:
-        if (path := picture.ask_path(self, "ladder")) is not None:
-            picture.save_widget(self._chart_card, path)
+        if (path := saving.ask_path(self, "ladder")) is not None:
+            saving.save_widget(self._chart_card, path)
 
     def _ask_data(self) -> None:
         path, _kind = QFileDialog.getSaveFileName(

@@ -42,7 +42,7 @@ from workbench.ui.widgets.wait_line import WaitLine
 from workbench.ui.widgets.words import Elided, call
 
 if TYPE_CHECKING:
-    from workbench.ui.widgets.live_plot import LivePlot
+    from workbench.ui.widgets.charts.live_plot import LivePlot
 
 
 LOSSES = {  # parts of a loss that are drawn; those of plugins have their own names
@@ -155,7 +155,7 @@ class LiveRun(QFrame):
             self._timer.start()
 
     def _build(self) -> None:
-        from workbench.ui.widgets.live_plot import LivePlot
+        from workbench.ui.widgets.charts.live_plot import LivePlot
 
         state = self.state
         self._title, self._chip = (
@@ -305,7 +305,7 @@ class LiveRun(QFrame):
             is_first = first is not None and self._picked[1] == ADAPT
         self._stages.set(ADAPT if is_first else TUNE)
         if is_first and self._perplexity is None:
-            from workbench.ui.widgets.live_plot import LivePlot
+            from workbench.ui.widgets.charts.live_plot import LivePlot
 
             self._perplexity = LivePlot(
                 _("Perplexity on dev"),

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.inspect.views.examined import ExaminedView
 from workbench.ui.style import formats
-from workbench.ui.widgets.chart import Axis, Chart, Series
 from workbench.ui.widgets.chart_legend import ChartLegend
+from workbench.ui.widgets.charts.chart import Axis, Chart, Series
+from workbench.ui.widgets.charts.legend import CIRCLE, SQUARE
 from workbench.ui.widgets.field import combo, fill
 from workbench.ui.widgets.layout import column
-from workbench.ui.widgets.markers import CIRCLE, SQUARE
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.words import words
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from workbench.base.i18n import N_, _, ngettext
 from workbench.ui.style import formats
-from workbench.ui.widgets.chart import Axis, Chart, Series
+from workbench.ui.widgets.charts.chart import Axis, Chart, Series
+from workbench.ui.widgets.charts.legend import SQUARE
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import column, fixed
-from workbench.ui.widgets.markers import SQUARE
 from workbench.ui.widgets.words import words
 
 if TYPE_CHECKING:

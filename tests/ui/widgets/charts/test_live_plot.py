@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtWidgets import QLabel
 
 from workbench.ui.style import escaping
-from workbench.ui.widgets.live_plot import MOST_POINTS, LivePlot, decimated, nearest
+from workbench.ui.widgets.charts.live_plot import MOST_POINTS, LivePlot, decimated, nearest
 
 STEPS = 100_000
 

@@ -28,8 +28,8 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QSizePolicy, QWidget
 from workbench.base.i18n import _
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.charts.legend import NO_MARK, draw_marker, draw_names
 from workbench.ui.widgets.focus_ring import FocusRing
-from workbench.ui.widgets.markers import NO_MARK, draw_marker, draw_names
 
 LEFT, BELOW, ABOVE, RIGHT = 44, 36, 30, 10  # room for scales and names, pixels at 100%
 HIT_RADIUS = 14  # pixels from a point at which a click or the mouse meets it

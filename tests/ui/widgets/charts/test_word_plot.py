@@ -1,6 +1,6 @@
 """Words as labelled points in a plane."""
 
-from workbench.ui.widgets.word_plot import WordPlot
+from workbench.ui.widgets.charts.word_plot import WordPlot
 
 
 def test_labels_do_not_overlap_and_important_words_come_first(look, qtbot):

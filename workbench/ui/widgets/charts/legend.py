@@ -12,7 +12,7 @@ from PySide6.QtGui import QImage, QPainter, QPen, QPolygonF
 from workbench.ui.style import theme
 
 if TYPE_CHECKING:
-    from workbench.ui.widgets.chart import Series
+    from workbench.ui.widgets.charts.chart import Series
 
 NO_MARK = ""
 CIRCLE, SQUARE, TRIANGLE, DIAMOND, CROSS = "circle", "square", "triangle", "diamond", "cross"

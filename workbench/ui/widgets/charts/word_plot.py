@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QMenu
 
 from workbench.base.i18n import _
 from workbench.ui.style import theme
-from workbench.ui.widgets import picture
 from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.charts import saving as picture
 from workbench.ui.widgets.layout import fill, row
 from workbench.ui.widgets.words import Elided, words
 

@@ -12,10 +12,10 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QFileDialog, QGraphicsView, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui.widgets.markers import draw_names, names_height
+from workbench.ui.widgets.charts.legend import draw_names, names_height
 
 if TYPE_CHECKING:
-    from workbench.ui.widgets.chart import Series
+    from workbench.ui.widgets.charts.chart import Series
 
 KINDS = "PNG (*.png);;SVG (*.svg)"
 
@@ -25,7 +25,7 @@ def save_widget(widget: QWidget, path: Path, named: Sequence[Series] = ()) -> No
 
     named: curves whose names and colours are painted below.
     """
-    from workbench.ui.widgets.chart import save_drawing  # Qt's SVG module
+    from workbench.ui.widgets.charts.chart import save_drawing  # Qt's SVG module
 
     def draw(painter: QPainter, area: QRectF) -> None:
         if isinstance(widget, QGraphicsView):  # its `render` is that of the scene

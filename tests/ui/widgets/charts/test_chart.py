@@ -7,8 +7,8 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QImage, QPainter
 
-from workbench.ui.widgets.chart import Axis, Chart, Series, files, scale_text, ticks
-from workbench.ui.widgets.markers import (
+from workbench.ui.widgets.charts.chart import Axis, Chart, Series, files, scale_text, ticks
+from workbench.ui.widgets.charts.legend import (
     MARKERS,
     TONES,
     distinct,

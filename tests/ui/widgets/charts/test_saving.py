@@ -4,7 +4,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QFileDialog, QLabel
 
-from workbench.ui.widgets import picture
+from workbench.ui.widgets.charts import saving
 
 
 def test_a_widget_is_saved_as_png_at_twice_its_size_and_as_svg(look, qtbot, tmp_path, monkeypatch):
@@ -14,10 +14,10 @@ def test_a_widget_is_saved_as_png_at_twice_its_size_and_as_svg(look, qtbot, tmp_
     monkeypatch.setattr(
         QFileDialog, "getSaveFileName", lambda *given: (str(tmp_path / given[2]), given[3])
     )
-    png = picture.ask_path(label, "ladder")
+    png = saving.ask_path(label, "ladder")
 
-    picture.save_widget(label, png)
-    picture.save_widget(label, png.with_suffix(".svg"))
+    saving.save_widget(label, png)
+    saving.save_widget(label, png.with_suffix(".svg"))
 
     assert QImage(str(png)).size().toTuple() == (240, 80)
     drawn = QSvgRenderer(str(png.with_suffix(".svg")))
@@ -29,4 +29,4 @@ def test_a_cancelled_dialog_has_no_path(look, qtbot, monkeypatch):
     qtbot.addWidget(label)
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *given: ("", ""))
 
-    assert picture.ask_path(label, "ladder") is None
+    assert saving.ask_path(label, "ladder") is None

@@ -21,14 +21,14 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QMenu, QSizePolicy, QVBoxLayo
 
 from workbench.base.i18n import _
 from workbench.ui.style import escaping, formats, theme
-from workbench.ui.widgets import picture
 from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.charts import saving as picture
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.layout import TurningRow, clear, row
 from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
-    from workbench.ui.widgets.chart import Series
+    from workbench.ui.widgets.charts.chart import Series
 
 REDRAW_MS = 500
 FEW_TICKS = 5
@@ -306,7 +306,7 @@ class LivePlot(QFrame):
 
     def _samples(self) -> Iterator[Series]:
         """The names and colours of the curves, if there are several."""
-        from workbench.ui.widgets.chart import Series  # Qt's SVG module
+        from workbench.ui.widgets.charts.chart import Series  # Qt's SVG module
 
         if len(self.curves) > 1:
             for name, curve in self.curves.items():

@@ -1,0 +1,1 @@
+"""Charts: axes and layers of data on pyqtgraph, and how charts are saved."""
