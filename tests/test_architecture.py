@@ -21,10 +21,12 @@ ROOT = CODE.parent
 # besides base, text and the standard library. Upper layers import the specs, never an info.
 LIGHT = {
     "models.results": (),
-    "models.spec.*": ("models.spec", "models.spec.*"),
+    "models.formats.*": ("models.formats.*",),
+    "models.spec.*": ("models.spec", "models.spec.*", "models.formats.*"),
     "models.families.*.info.*": (
         "models.spec",
         "models.spec.*",
+        "models.formats.*",
         "models.families.*.info",
         "models.families.*.info.*",
         "runtime.tokenizer_files",

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.models.spec import folders
+from tests.models import folders
 from workbench.project.project import Project
 from workbench.storage.labels import labels
 from workbench.storage.runs import runs

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tests.models.spec import folders
+from tests.models import folders
 from workbench.models.spec import cards
 from workbench.models.spec.info import ModelInfo
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.models.spec import folders
+from tests.models import folders
 from workbench.base import settings
 from workbench.base.errors import ModelError, WorkbenchError
 from workbench.models import folder as folders_of_models

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests import flair_models
-from tests.models.spec import folders
+from tests.models import folders
 from workbench.base import paths
 from workbench.base.errors import ModelError, SpecError, WorkbenchError
 from workbench.base.settings import Settings

@@ -1,5 +1,6 @@
 """Model descriptions and lists of available models. Imports nothing heavy."""
 
+from workbench.models.formats.weights import INDEX, PICKLE, WEIGHTS, shapes
 from workbench.models.spec.cards import (
     DESCRIPTION,
     card,
@@ -25,7 +26,6 @@ from workbench.models.spec.places import (
     repository_of,
     starters,
 )
-from workbench.models.spec.weights import INDEX, PICKLE, WEIGHTS, shapes
 
 __all__ = [
     "ADAPTED",

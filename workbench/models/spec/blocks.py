@@ -14,8 +14,8 @@ from pathlib import Path
 
 from workbench.base.i18n import N_, _
 from workbench.base.registry import registry
+from workbench.models.formats.weights import is_learned
 from workbench.models.spec.info import ModelInfo
-from workbench.models.spec.weights import is_learned
 
 Shapes = Mapping[str, tuple[int, ...]]
 STACKS = {

@@ -16,9 +16,9 @@ from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.base.manifest import BUILTIN
 from workbench.base.registry import needed_plugin, plugin_hint, registry
+from workbench.models.formats.json_files import one_line, read_object
 from workbench.models.spec.contents import describe
 from workbench.models.spec.info import GIVES, FamilyInfo, Match, ModelInfo
-from workbench.models.spec.json_files import one_line, read_object
 from workbench.text.segmenters.base import DEFAULT
 
 if TYPE_CHECKING:

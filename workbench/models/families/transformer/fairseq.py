@@ -11,7 +11,7 @@ from torch import Tensor
 from workbench.models import pickled
 from workbench.models.families.transformer.info import fairseq
 from workbench.models.families.transformer.info.fairseq import BOUNDARY, BOUNDARY_NAMES
-from workbench.models.spec import weights
+from workbench.models.formats import weights
 
 _CLASSES = {"argparse.Namespace": argparse.Namespace}  # the settings of a training
 

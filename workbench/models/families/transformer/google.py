@@ -11,7 +11,7 @@ from torch import Tensor
 from workbench.base.errors import ModelError
 from workbench.base.i18n import _
 from workbench.models.families.transformer.info import google
-from workbench.models.spec.tensor_bundle import Place
+from workbench.models.formats.tensor_bundle import Place
 
 
 def state_dict(index: Path) -> dict[str, Tensor]:

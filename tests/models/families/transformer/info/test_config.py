@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.models.spec import folders
+from tests.models import folders
 from workbench.models import spec
 from workbench.models.families.transformer.info import config as configs
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from workbench.base.errors import unreadable
 from workbench.base.i18n import _
-from workbench.models.spec import pickles
+from workbench.models.formats import pickles
 
 ENDINGS = (".pth", ".h5")
 FORWARD, BACKWARD = "next", "previous"

@@ -12,7 +12,7 @@ from math import prod
 from pathlib import Path
 
 from workbench.base.i18n import _
-from workbench.models.spec import pickles
+from workbench.models.formats import pickles
 
 PREFIXES = ("0.module.", "0.", "")  # of a classifier, a language model, an encoder
 DECODER, DECODER_BIAS = "1.decoder.weight", "1.decoder.bias"

@@ -23,9 +23,10 @@ from workbench.models.families.bilstm.info.config import (
     with_paths,
 )
 from workbench.models.families.bilstm.info.options import OPTIONS
-from workbench.models.spec import cards, weights
+from workbench.models.formats import weights
+from workbench.models.formats.json_files import read_object
+from workbench.models.spec import cards
 from workbench.models.spec.info import FamilyInfo, Match, ModelInfo
-from workbench.models.spec.json_files import read_object
 from workbench.text.segmenters.base import DEFAULT
 
 if TYPE_CHECKING:

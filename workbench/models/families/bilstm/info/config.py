@@ -9,7 +9,7 @@ from typing import Any
 from workbench.base.errors import SpecError
 from workbench.base.i18n import _
 from workbench.base.registry import registry
-from workbench.models.spec.json_files import quoted
+from workbench.models.formats.json_files import quoted
 
 WORDS, CHARACTERS, MODEL = "words", "chars", "model"
 LAST, MEAN, MIX, CONCAT, ATTENTION = LAYERS = ("last", "mean", "mix", "concat", "attention")

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from workbench.base.i18n import _
-from workbench.models.spec import pickles
-from workbench.models.spec.json_files import quoted
+from workbench.models.formats import pickles
+from workbench.models.formats.json_files import quoted
 
 NEXT, PREVIOUS = "next", "previous"
 NAMES = {NEXT: "forward.pt", PREVIOUS: "backward.pt"}  # of files that we write

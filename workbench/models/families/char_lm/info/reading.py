@@ -14,7 +14,7 @@ from workbench.models.families.char_lm.info.files import (
     described,
     is_language_model,
 )
-from workbench.models.spec import pickles
+from workbench.models.formats import pickles
 
 ENDINGS = (".pt",)
 OF_HUB = "pytorch_model.bin"  # its name in repositories of the Hugging Face Hub

@@ -14,7 +14,7 @@ from typing import Any
 from workbench.base.i18n import _, ngettext
 from workbench.models.families.char_lm.info import files
 from workbench.models.families.char_lm.info.files import LanguageModelFile
-from workbench.models.spec import pickles
+from workbench.models.formats import pickles
 
 KEYS = frozenset(("state_dict", "embeddings", "tag_dictionary", "use_crf", "use_rnn"))
 STACK, FLAIR, STATIC = "StackedEmbeddings", "FlairEmbeddings", "WordEmbeddings"

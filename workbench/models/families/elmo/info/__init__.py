@@ -12,8 +12,8 @@ from workbench.base.errors import ModelError, unreadable
 from workbench.base.i18n import N_, _
 from workbench.models.families.elmo.info import creation, files
 from workbench.models.families.elmo.info import options as configs
+from workbench.models.formats.json_files import read_object
 from workbench.models.spec import FamilyInfo, Match, ModelInfo
-from workbench.models.spec.json_files import read_object
 from workbench.text.segmenters import stored
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.i18n import _
-from workbench.models.spec.json_files import one_line
+from workbench.models.formats.json_files import one_line
 
 OPTIONS, WEIGHTS = "options.json", "weights.hdf5"
 SOFTMAX, VOCABULARY = "softmax_weights.hdf5", "vocab.txt"

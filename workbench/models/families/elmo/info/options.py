@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.base.i18n import _
-from workbench.models.spec.json_files import quoted
+from workbench.models.formats.json_files import quoted
 
 BYTES = 261  # rows of the character table: 256 bytes, begin and end of sentence and word, padding
 CHARACTER_COUNTS = (

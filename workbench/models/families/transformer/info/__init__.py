@@ -16,9 +16,9 @@ from workbench.models.families.transformer.info import (
     trained,
 )
 from workbench.models.families.transformer.info import config as configs
-from workbench.models.spec import weights
+from workbench.models.formats import weights
+from workbench.models.formats.json_files import one_line, quoted, read_object
 from workbench.models.spec.info import FamilyInfo, Match, ModelInfo
-from workbench.models.spec.json_files import one_line, quoted, read_object
 from workbench.models.spec.places import ADAPTERS
 from workbench.runtime import tokenizer_files
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from workbench.base.i18n import N_
-from workbench.models.spec.json_files import strings
+from workbench.models.formats.json_files import strings
 
 # A test compares these sets with the heads that the transformers library has.
 ENCODERS = frozenset(

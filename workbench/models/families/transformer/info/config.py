@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard, cast
 
 from workbench.base.i18n import _
-from workbench.models.spec.json_files import quoted
+from workbench.models.formats.json_files import quoted
 
 CONFIG = "config.json"
 LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers")

@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from workbench.base.i18n import _, ngettext
-from workbench.models.spec import pickles, weights
-from workbench.models.spec.weights import Weights
+from workbench.models.formats import pickles, weights
+from workbench.models.formats.weights import Weights
 
 CHECKPOINT = "model.pt"
 STATE = "model"  # of a whole checkpoint: the weights, beside settings and the optimizer

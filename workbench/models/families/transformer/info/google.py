@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from workbench.base.i18n import _
-from workbench.models.spec import tensor_bundle
-from workbench.models.spec.tensor_bundle import Place
-from workbench.models.spec.weights import Weights
+from workbench.models.formats import tensor_bundle
+from workbench.models.formats.tensor_bundle import Place
+from workbench.models.formats.weights import Weights
 
 CONFIG = "bert_config.json"
 KERNELS = re.compile(r"/kernel$")  # stored as (inputs, outputs), in torch the other way round

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from workbench.base.i18n import _
-from workbench.models.spec.json_files import one_line, read_object
+from workbench.models.formats.json_files import one_line, read_object
 
 CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 LORA = "LORA"  # the kind that can be merged into the weights

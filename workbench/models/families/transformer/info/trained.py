@@ -21,7 +21,7 @@ from workbench.models.families.transformer.info.architectures import (
     QUESTION_ANSWERING,
     READS_TWICE,
 )
-from workbench.models.spec.json_files import strings
+from workbench.models.formats.json_files import strings
 from workbench.text.document import choice_names
 from workbench.text.schemes import Detector, is_every, spans
 

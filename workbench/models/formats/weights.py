@@ -10,11 +10,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _, ngettext
-from workbench.models.spec import json_files, pickles
-from workbench.models.spec.info import ModelInfo
+from workbench.models.formats import json_files, pickles
+
+if TYPE_CHECKING:
+    from workbench.models.spec.info import ModelInfo
 
 WEIGHTS, INDEX, PICKLE = "model.safetensors", "model.safetensors.index.json", "pytorch_model.bin"
 PICKLE_INDEX = f"{PICKLE}.index.json"

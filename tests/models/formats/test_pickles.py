@@ -9,7 +9,7 @@ import pytest
 
 from workbench.base.errors import ModelError
 from workbench.models import spec
-from workbench.models.spec import pickles
+from workbench.models.formats import pickles
 
 torch = pytest.importorskip("torch")
 

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.models.spec import folders
+from tests.models import folders
 
 
 @pytest.fixture

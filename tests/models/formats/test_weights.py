@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from tests.models.spec.folders import TENSORS, write_weights
+from tests.models.folders import TENSORS, write_weights
 from workbench.base.errors import ModelError
 from workbench.models import spec
 from workbench.models.spec.blocks import model_map
