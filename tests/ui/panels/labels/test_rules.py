@@ -1,9 +1,8 @@
 """Rules of a relation layer in their dialog: read, typed, refused where they name no label."""
 
-from types import SimpleNamespace
-
 import pytest
 
+from tests.panel_tasks import context
 from workbench.base.errors import WorkbenchError
 from workbench.operations.schema import labels
 from workbench.storage.labels import labels as store
@@ -15,9 +14,7 @@ from workbench.ui.panels.labels.state import LabelsState
 def state(project):
     labels.add_layer(project, "names", "span", labels=("PER", "T-SHIRT"))
     labels.add_layer(project, "links", "relation", labels=("knows", "wears"))
-    made = LabelsState(
-        SimpleNamespace(project=project, commands_changed=lambda: None, note=print, fail=print)
-    )
+    made = LabelsState(context(project=project, commands_changed=lambda: None))
     made.choose_layer(store.layer_by_name(project.db, "links").id)
     yield made
     made.close()

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.held import Held
+from tests.panel_tasks import add_tasks
 from workbench.base.errors import WorkbenchError
-from workbench.base.watch import Watch
 from workbench.operations.annotation import annotate
 from workbench.project.project import Project
 from workbench.ui.panels.labels.state import LabelsState
@@ -14,7 +14,8 @@ class Context:
     """Records messages."""
 
     def __init__(self, project):
-        self.project, self.notes, self.faults, self.waiting = project, [], [], []
+        self.project, self.notes, self.faults = project, [], []
+        add_tasks(self)
 
     def note(self, text, undo=False):
         self.notes.append((text, undo))
@@ -22,15 +23,8 @@ class Context:
     def fail(self, error):
         self.faults.append(str(error))
 
-    def long(self, title, act, done):
-        self.ran = True
-        done(act(Watch()))
-
     def commands_changed(self):
         pass
-
-    def run(self, work, done):
-        self.waiting.append(lambda: done(work()))
 
 
 @pytest.fixture
@@ -91,7 +85,7 @@ def test_a_deletion_that_takes_very_much_along_goes_off_the_main_thread(state, m
     state.choose([state.labels[0].id])
     state.delete_chosen()
 
-    assert state.context.ran and names(state) == ["bad"]
+    assert state.context.board.shown == ["Delete 1 labelled place"] and names(state) == ["bad"]
     assert state.context.notes[-1] == ("good was deleted.", True)
 
 
@@ -161,11 +155,12 @@ def test_a_read_only_project_can_be_looked_at_alone(project_file):
 def test_labels_of_a_large_project_are_shown_before_they_are_counted(state, monkeypatch):
     annotate.set_class(state.project, 1, state.labels[0].id)
     monkeypatch.setattr("workbench.operations.application.background.LARGE_PROJECT_BYTES", 0)
-    large = LabelsState(Context(state.project))
+    context = Context(state.project)
+    held = Held(context)
+    large = LabelsState(context)
     assert [(row.label.name, row.count) for row in large.labels] == [("good", None), ("bad", None)]
 
-    while large.context.waiting:
-        large.context.waiting.pop(0)()
+    held.rest()
     assert [row.count for row in large.labels] == [1, 0]
     assert large.layers[0].submitted == 0 and "1 class" in large.layer_will_go
     large.close()
@@ -173,22 +168,27 @@ def test_labels_of_a_large_project_are_shown_before_they_are_counted(state, monk
 
 def test_a_label_that_is_not_counted_yet_is_deleted_off_the_main_thread(state, monkeypatch):
     monkeypatch.setattr("workbench.operations.application.background.LARGE_PROJECT_BYTES", 0)
-    large = LabelsState(Context(state.project))
+    context = Context(state.project)
+    held = Held(context)
+    large = LabelsState(context)
     large.choose([large.labels[0].id])
 
     large.delete_chosen()
-    assert large.context.ran and names(large) == ["bad"]
+    held.rest()
+
+    assert context.board.shown == ["Delete labels"] and names(large) == ["bad"]
     large.close()
 
 
 def test_an_answer_for_labels_selected_before_is_dropped(state, monkeypatch):
     monkeypatch.setattr("workbench.operations.application.background.LARGE_PROJECT_BYTES", 0)
-    large = LabelsState(Context(state.project))
+    context = Context(state.project)
+    held = Held(context)
+    large = LabelsState(context)
     large.choose([large.labels[0].id])
     large.choose([large.labels[1].id])
 
-    while large.context.waiting:
-        large.context.waiting.pop(0)()
+    held.rest()
     assert large.will_go == "Deleting bad does not affect any annotations."
     large.close()
 
@@ -224,13 +224,14 @@ def test_the_questions_of_an_earlier_layer_are_not_shown_for_another(large):
     for name in ("first", "second"):
         state.add_layer(name, "answer", 1, ())
     held.rest()
+    before = len(held)
     state.choose_layer(layer_named(state, "first"))
+    of_first = range(before, len(held))
     state.choose_layer(layer_named(state, "second"))
-    *_before, first, second = held.asking("counts")
 
-    held.answer(first)
+    held.answer(*of_first)
     assert state.asked == ""
-    held.answer(second)
+    held.rest()
 
     assert state.asked.startswith("Questions: 0")
 
@@ -238,10 +239,10 @@ def test_the_questions_of_an_earlier_layer_are_not_shown_for_another(large):
 def test_an_earlier_count_does_not_replace_a_later_one(large):
     state, held = large
     state.refresh()
-    held.compute(held.asking("counts")[0])
+    held.compute(held.asking("submitted_counts")[0])
     annotate.set_class(state.project, 1, state.labels[0].id)
     state.refresh()
-    first, second = held.asking("counts")
+    first, second = held.asking("submitted_counts")
 
     held.answer(second, first)
 

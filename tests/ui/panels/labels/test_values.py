@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.panel_tasks import add_tasks
 from workbench.operations.annotation import values
 from workbench.operations.schema import labels
 from workbench.storage.documents import documents
@@ -16,6 +17,7 @@ class Context:
 
     def __init__(self, project):
         self.project, self.notes, self.faults = project, [], []
+        add_tasks(self)
 
     def note(self, text, undo=False):
         self.notes.append((text, undo))

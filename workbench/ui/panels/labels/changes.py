@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from workbench.base.errors import WorkbenchError
@@ -15,6 +16,7 @@ from workbench.text.labels import Layer
 from workbench.text.rows import row_id
 from workbench.ui.panels.labels.state import LabelRow, LabelsState
 
+DESCRIPTION, USES = "change description", "uses"  # keys of tasks
 MERGE, SPLIT, MOVE = "merge", "split", "move"
 
 
@@ -30,11 +32,10 @@ class ChangeState(State):
         self.page, self.project = page, page.project
         self.rows: tuple[LabelRow, ...] = page.chosen_rows
         self.message = self.fault = ""
-        self._asked = 0
-        self._closed = False
 
     def close(self) -> None:
-        self._closed = True
+        self.page.context.drop(DESCRIPTION)
+        self.page.context.drop(USES)
         super().close()
 
     @property
@@ -42,25 +43,20 @@ class ChangeState(State):
         return [row.id for row in self.rows]
 
     def _describe(self, work: Callable[[], str]) -> None:
-        self._asked += 1
-        asked = self._asked
-
-        def described(words: str) -> None:
-            if asked == self._asked and not self._closed:
-                self.update(message=words)
-
-        self.page.read(work, described)
+        self.page.read(DESCRIPTION, work, lambda message: self.update(message=message))
 
     def _run(self, title: str, act: Callable[..., Any], describe: Callable[[Any], str]) -> bool:
         """Do it at once, or off the main thread if that would block the window; True unless it
-        failed. `act(watch=…)` returns what `describe` tells.
+        failed. `act()` takes `watch` and returns what `describe` tells.
         """
         context = self.page.context
         if not self.page.is_quick(self.rows):
-            context.long(
-                title,
-                lambda watch: act(watch=watch),
+            context.task(
+                "change",
+                act,
                 lambda done: context.note(describe(done), True),
+                title=title,
+                writes=True,
             )
             return True
         try:
@@ -96,7 +92,7 @@ class MergeState(ChangeState):
         ids, into = self.ids, self.into
         return self._run(
             _("Merge labels"),
-            lambda **watch: operations.merge(self.project, ids, into, **watch),
+            partial(operations.merge, self.project, ids, into),
             lambda n: ngettext(
                 "Merged; {n:,} annotation was changed.",
                 "Merged; {n:,} annotations were changed.",
@@ -125,7 +121,7 @@ class MoveState(ChangeState):
         ids, layer_id = self.ids, self.layer_id
         return self._run(
             _("Move labels"),
-            lambda **watch: label_moves.move(self.project, ids, layer_id, **watch),
+            partial(label_moves.move, self.project, ids, layer_id),
             lambda n: ngettext("Moved {n:,} annotation.", "Moved {n:,} annotations.", n).format(
                 n=n
             ),
@@ -148,7 +144,7 @@ class SplitState(ChangeState):
         self.connects = traits is not None and traits.between_spans
         self.in_text = self.connects or (traits is not None and traits.in_text)
         project, label_id = self.project, self.ids[0]
-        page.read(lambda: operations.uses(project, label_id), self._read)
+        page.read(USES, partial(operations.uses, project, label_id), self._read)
 
     @property
     def cut(self) -> bool:
@@ -160,8 +156,7 @@ class SplitState(ChangeState):
         return bool(self.name.strip() and self.chosen)
 
     def _read(self, uses: tuple[Use, ...]) -> None:
-        if not self._closed:
-            self.update(uses=uses, shown=uses)
+        self.update(uses=uses, shown=uses)
 
     def set_filter(self, words: str) -> None:
         wanted = words.casefold()
@@ -192,8 +187,8 @@ class SplitState(ChangeState):
         label_id, name = self.ids[0], self.name.strip()
         return self._run(
             _("Split label"),
-            lambda **watch: operations.split(
-                self.project, label_id, name, ids=rows, document_ids=documents, **watch
+            partial(
+                operations.split, self.project, label_id, name, ids=rows, document_ids=documents
             ),
             lambda done: ngettext(
                 "{n:,} annotation was changed.", "{n:,} annotations were changed.", done[1]

@@ -94,7 +94,6 @@ class LabelsState(State):
         self.guidelines = Guidelines(self)
         self._counts: Mapping[int, int] = {}  # by label id; the last ones until new ones are known
         self._submitted: Mapping[int, int] = {}  # by layer id
-        self._asked = 0
         self._stale = False
         self.listen(self.project.changed, self._project_changed)
         self.refresh()
@@ -123,25 +122,26 @@ class LabelsState(State):
 
     def refresh(self) -> None:
         self._stale = False
-        self._asked += 1
-        asked, project = self._asked, self.project
+        project = self.project
 
-        def counted(found: tuple[Mapping[int, int], Mapping[int, int]]) -> None:
-            if asked == self._asked:
-                self._counts, self._submitted = found
-                self._show(operations.layers(project), self.layer.id if self.layer else None)
+        def show(counts: tuple[Mapping[int, int], Mapping[int, int]]) -> None:
+            self._counts, self._submitted = counts
+            self._show(operations.layers(project), self.layer.id if self.layer else None)
 
         if is_large(project):
             self._show(operations.layers(project), self.layer.id if self.layer else None)
         self.read(
-            lambda: (operations.counts(project), operations.submitted_counts(project)), counted
+            "counts",
+            lambda: (operations.counts(project), operations.submitted_counts(project)),
+            show,
         )
 
-    def read(self, work: Callable[[], Any], done: Callable[[Any], None]) -> None:
-        """Call `done(work())`, with `work` off the main thread in a large project."""
+    def read(self, key: str, work: Callable[[], Any], done: Callable[[Any], None]) -> None:
+        """Call `done(work())`, with `work` in a task in a large project."""
         if is_large(self.project):
-            self.context.run(work, done)
+            self.context.task(key, work, done)
         else:
+            self.context.drop(key)
             done(work())
 
     def _show(self, layers: Sequence[Layer], wanted: int | None) -> None:
@@ -163,24 +163,23 @@ class LabelsState(State):
     def _summarise(self) -> None:
         """Read the statistics of a layer of numbers, written texts or questions."""
         layer, project = self.layer, self.project
+        self.context.drop("values")
         if layer is None or layer.layer.traits.has_labels:
             self.update(values=None, asked="")
             if layer is not None and layer.layer.traits.asks:
                 count = partial(questions.counts, project, layer.id)
-                self.read(count, partial(self._show_asked, layer))
+                self.read("values", count, self._show_asked)
             return
         scale = Scale.of(layer.layer.options)
+        ends = scale.minimum, scale.maximum, scale.step
+        self.read(
+            "values",
+            partial(values.summary, project, layer.id),
+            lambda statistics: self.update(values=ShownValues(ends, statistics)),
+        )
 
-        def found(result: values.Statistics) -> None:
-            if layer is self.layer:
-                ends = scale.minimum, scale.maximum, scale.step
-                self.update(values=ShownValues(ends, result))
-
-        self.read(lambda: values.summary(project, layer.id), found)
-
-    def _show_asked(self, layer: LayerRow, counts: questions.AskedCounts) -> None:
-        if layer is self.layer:
-            self.update(asked=questions.in_words(counts))
+    def _show_asked(self, counts: questions.AskedCounts) -> None:
+        self.update(asked=questions.in_words(counts))
 
     def set_scale(self, minimum: str, maximum: str, step: str) -> None:
         """Change the scale of the layer from what was written in the fields."""
@@ -197,6 +196,7 @@ class LabelsState(State):
         """Say what relations connect, and how many chains there are."""
         layer, project = self.layer, self.project
         traits = layer.layer.traits if layer else None
+        self.context.drop("kind")
         if layer is None or traits is None or not (traits.between_spans or traits.in_chains):
             self.update(kind_text="")
         elif traits.between_spans:
@@ -214,41 +214,38 @@ class LabelsState(State):
             )
         else:
 
-            def counted(found: Mapping[int, int]) -> None:
-                if layer is self.layer:
-                    n = found.get(layer.id, 0)
-                    template = ngettext(
-                        "{n} chain in all documents", "{n} chains in all documents", n
-                    )
-                    self.update(kind_text=template.format(n=formats.count(n)))
+            def show(counts: Mapping[int, int]) -> None:
+                n = counts.get(layer.id, 0)
+                template = ngettext("{n} chain in all documents", "{n} chains in all documents", n)
+                self.update(kind_text=template.format(n=formats.count(n)))
 
-            self.read(lambda: relation_rules.chain_counts(project), counted)
+            self.read("kind", partial(relation_rules.chain_counts, project), show)
 
     def _describe_layer(self) -> None:
         """Say what deleting the layer would remove."""
         layer, project = self.layer, self.project
         if layer is None:
+            self.context.drop("layer will go")
             self.update(layer_will_go="")
             return
-
-        def described(words: str) -> None:
-            if layer is self.layer:
-                self.update(layer_will_go=words)
-
-        self.read(lambda: operations.will_go(project, layer_id=layer.id), described)
+        self.read(
+            "layer will go",
+            partial(operations.will_go, project, layer_id=layer.id),
+            lambda description: self.update(layer_will_go=description),
+        )
 
     def _describe_chosen(self) -> None:
         """Say what deleting the selected labels would remove."""
         chosen, project = self.chosen, self.project
         if not chosen:
+            self.context.drop("will go")
             self.update(will_go="")
             return
-
-        def described(words: str) -> None:
-            if chosen is self.chosen:
-                self.update(will_go=words)
-
-        self.read(lambda: operations.will_go(project, chosen), described)
+        self.read(
+            "will go",
+            partial(operations.will_go, project, chosen),
+            lambda description: self.update(will_go=description),
+        )
 
     # ---------------------------------------------------------------- selection
 
@@ -423,10 +420,12 @@ class LabelsState(State):
             ).format(n=count)
             if not known:
                 title = _("Delete labels")
-            self.context.long(
-                title,
-                lambda watch: act(self.project, what, watch=watch),
+            self.context.task(
+                "delete",
+                partial(act, self.project, what),
                 lambda _done: self.context.note(message, True),
+                title=title,
+                writes=True,
             )
 
     def is_quick(self, rows: Sequence[LabelRow]) -> bool:
