@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.held import Held
 from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
@@ -77,14 +78,12 @@ def test_a_long_document_is_searched_off_the_main_thread(state, finder, context)
     with state.project.edit("long"):
         record = Record(Document("long", (("text", "tram 🚋 " * 40_000),)))
         documents.add(state.project.db, [record], source_id=state.project.source("person"))
-    waiting = []
-    context.run = lambda work, done, failed=None: waiting.append((work, done))
+    held = Held(context)
     state.open(state.ids[-1])
     finder.open("tra", "text", 0)
     finder.set(text="tram")
     assert finder.searching and finder.count == 0
 
-    for work, done in reversed(waiting):  # the result of the first search arrives too late
-        done(work())
+    held.answer(1, 0)  # the result of the first search arrives too late
     assert not finder.searching and finder.count == 40_000
     assert finder.match == Match("text", 0, 4)

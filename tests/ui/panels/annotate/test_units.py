@@ -134,14 +134,12 @@ def test_selecting_a_span_focuses_its_sentence(book):
 
 
 def test_a_long_text_is_divided_in_the_background(book, monkeypatch):
-    asked = []
     monkeypatch.setattr("workbench.ui.panels.annotate.units.LARGE_TEXT_LENGTH", 10)
-    book.units._context.run = lambda work, done: asked.append((work, done))
+    held = Held(book.context)
     book.units.choose_kind("paragraph")
     book.units.choose_kind("sentence")
     assert book.units.ranges == ()
-    for work, done in asked:
-        done(work())
+    held.rest()
 
     assert book.units.message == "Sentence 1 of 4"
 

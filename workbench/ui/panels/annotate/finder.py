@@ -9,12 +9,14 @@ from time import sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.base.events import State
+from workbench.base.watch import QUIET, Watch
 from workbench.text.find import TextMatches, find
 
 if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
 
 LARGE_DOCUMENT = 200_000  # code points above which a document is searched off the main thread
+SEARCH = "find"  # key of the task
 PAUSE = 0.001  # seconds the search thread sleeps, so that the main thread gets the interpreter
 
 
@@ -43,7 +45,6 @@ class Finder(State):
         self.searching = False
         self._texts: Sequence[tuple[str, str]] = ()
         self._from = ("", 0)  # where the search started
-        self._asked = 0
 
     # ------------------------------------------------------------ what is found
 
@@ -84,7 +85,7 @@ class Finder(State):
         self.search()
 
     def close_search(self) -> None:
-        self._asked += 1
+        self._context.drop(SEARCH)
         self.update(shown=False, found={}, current=None, searching=False)
 
     def set(self, **values: Any) -> None:
@@ -119,25 +120,19 @@ class Finder(State):
     def search(self) -> None:
         if not self.shown:
             return
-        self._asked += 1
-        asked, texts, wanted = self._asked, self._texts, self.text
-        large = sum(len(text) for _field, text in texts) > LARGE_DOCUMENT
-        options: dict[str, Any] = {"match_case": self.match_case, "whole_words": self.whole_words}
-        if large:
-            options["pause"] = partial(sleep, PAUSE)
-
-        def work() -> dict[str, TextMatches]:
-            return {field: find(text, wanted, **options) for field, text in texts}
-
-        def done(found: dict[str, TextMatches]) -> None:
-            if asked == self._asked:
-                self._take(found)
-
-        if large:
+        search = partial(
+            find_in_texts,
+            self._texts,
+            self.text,
+            match_case=self.match_case,
+            whole_words=self.whole_words,
+        )
+        if sum(len(text) for _field, text in self._texts) > LARGE_DOCUMENT:
             self.update(searching=True)
-            self._context.run(work, done)
+            self._context.task(SEARCH, partial(search, pause=PAUSE), self._take)
         else:
-            done(work())
+            self._context.drop(SEARCH)
+            self._take(search())
 
     def _take(self, found: dict[str, TextMatches]) -> None:
         self.found = {}  # refresh even if the matches are equal: the document may have changed
@@ -154,3 +149,27 @@ class Finder(State):
                 return (before + here) % self.count
             before += len(found)
         return 0
+
+
+def find_in_texts(
+    texts: Sequence[tuple[str, str]],
+    query: str,
+    *,
+    match_case: bool,
+    whole_words: bool,
+    pause: float = 0.0,
+    watch: Watch = QUIET,
+) -> dict[str, TextMatches]:
+    """The matches in each text, by name. pause: seconds every few milliseconds.
+
+    Raises Cancelled.
+    """
+
+    def rest() -> None:
+        sleep(pause)
+        watch.at(0.0)
+
+    return {
+        field: find(text, query, match_case=match_case, whole_words=whole_words, pause=rest)
+        for field, text in texts
+    }

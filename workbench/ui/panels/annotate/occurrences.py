@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from workbench.base.errors import Cancelled
 from workbench.base.events import State
 from workbench.base.i18n import ngettext
 from workbench.base.watch import Watch
@@ -17,9 +17,11 @@ from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
     from workbench.project.changes import Changes
+    from workbench.project.project import Project
     from workbench.text.labels import Label
     from workbench.ui.panels.annotate.acts import AnnotateActs
 
+SEARCH = "occurrences"  # key of the task
 DOCUMENT, QUEUE, PROJECT = "document", "queue", "project"  # where to search
 MAIN_THREAD_LIMIT = 100  # places that are labelled on the main thread
 
@@ -27,7 +29,8 @@ Free = Mapping[bool, frozenset[int]]  # as gold, as suggestions → indexes that
 _NOTHING: Free = {True: frozenset(), False: frozenset()}
 
 
-def _with_free(found: Occurrences) -> tuple[Occurrences, Free]:
+def _find(project: Project, wanted: Wanted, *, watch: Watch) -> tuple[Occurrences, Free]:
+    found = occurrences.find_occurrences(project, wanted, watch=watch)
     rows = found.rows
     return found, {
         gold: frozenset(index for index, row in enumerate(rows) if row.is_free(gold=gold))
@@ -53,7 +56,6 @@ class OccurrencesState(State):
         self.found = Occurrences()
         self.ticked: frozenset[int] = frozenset()
         self.share: float | None = None
-        self._watch = Watch()
         self._free: Free = _NOTHING
         state.listen(self._project.changed, self._on_changed)
         state.listen(state.changed, self._moved)
@@ -91,7 +93,7 @@ class OccurrencesState(State):
 
     def leave(self) -> None:
         """Close the list; a search that is running ends."""
-        self._watch.cancel()
+        self._page.context.drop(SEARCH)
         self.update(shown=False, found=Occurrences(), ticked=frozenset(), share=None)
 
     def set(self, **values: Any) -> None:
@@ -103,17 +105,17 @@ class OccurrencesState(State):
             self.search()
 
     def search(self) -> None:
-        self._watch.cancel()
+        context = self._page.context
+        context.drop(SEARCH)
         if not self.shown or self.label_id is None:
             return
-        dispatch = self._page.context.dispatch
-        watch = self._watch = Watch(lambda share: dispatch(lambda: self._at(watch, share)))
-        wanted, project = self._wanted(), self._project
         self.update(share=0.0)
-        self._page.context.run(
-            lambda: _with_free(occurrences.find_occurrences(project, wanted, watch=watch)),
-            lambda answer: self._take(watch, *answer),
-            lambda error: self._failed(watch, error),
+        context.task(
+            SEARCH,
+            partial(_find, self._project, self._wanted()),
+            lambda answer: self._take(*answer),
+            failed=self._failed,
+            progress=lambda watch: self.update(share=watch.share),
         )
 
     def _wanted(self) -> Wanted:
@@ -131,19 +133,13 @@ class OccurrencesState(State):
             match_case=self.match_case,
         )
 
-    def _at(self, watch: Watch, share: float) -> None:
-        if watch is self._watch and self.share is not None:
-            self.update(share=share)
+    def _take(self, found: Occurrences, free: Free) -> None:
+        self._free = free
+        self.update(found=found, ticked=free[self.gold], share=None)
 
-    def _take(self, watch: Watch, found: Occurrences, free: Free) -> None:
-        if watch is self._watch and not watch.cancelled:
-            self._free = free
-            self.update(found=found, ticked=free[self.gold], share=None)
-
-    def _failed(self, watch: Watch, error: Exception) -> None:
-        if watch is self._watch and not isinstance(error, Cancelled):
-            self.leave()
-            self._page.context.fail(error)
+    def _failed(self, error: Exception) -> None:
+        self.leave()
+        self._page.context.fail(error)
 
     def _moved(self, fields: frozenset[str]) -> None:
         """Another document was opened, or the queue was filtered."""
@@ -175,16 +171,24 @@ class OccurrencesState(State):
         if not self.can_add:
             return
         rows = [self.found.rows[index] for index in sorted(self.ticked)]
-        wanted, gold, project, page = self._wanted(), self.gold, self._project, self._page
+        wanted, gold, project, context = (
+            self._wanted(),
+            self.gold,
+            self._project,
+            self._page.context,
+        )
         self.leave()
-
-        def act(watch: Watch) -> int:
-            return occurrences.label_occurrences(project, wanted, rows, gold=gold, watch=watch)
-
+        label = partial(occurrences.label_occurrences, project, wanted, rows, gold=gold)
         if len(rows) > MAIN_THREAD_LIMIT:
             title = occurrences.title(project, wanted, len(rows))
-            page.context.long(title, act, lambda done: self._added(done, gold))
-        elif (done := page.context.attempt(act, Watch())) is not None:
+            context.task(
+                "occurrences add",
+                label,
+                lambda done: self._added(done, gold),
+                title=title,
+                writes=True,
+            )
+        elif (done := context.attempt(label)) is not None:
             self._added(done, gold)
 
     def _added(self, done: int, gold: bool) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.base.errors import Cancelled, WorkbenchError
+from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
-from workbench.base.watch import Watch
 from workbench.operations.annotation import pattern_files, patterns
 from workbench.operations.annotation.annotate import Filter
 from workbench.text.patterns import WORDS, Pattern
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from workbench.project.changes import Changes
     from workbench.text.labels import Label
     from workbench.ui.panels.annotate.acts import AnnotateActs
+
+COUNT = "patterns count"  # key of the task
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,6 @@ class PatternsState(State):
         self.fault = ""
         # of what was counted last; switching a pattern on or off does not change them
         self._hits: Mapping[Pattern, Hits] = {}
-        self._watch = Watch()
         self.choices = patterns.label_choices(self._project)
         self.listen(self._project.changed, self._on_changed)
         self._load()
@@ -161,39 +162,31 @@ class PatternsState(State):
 
     def count(self) -> None:
         """Count what each pattern matches, off the main thread."""
-        self._watch.cancel()
-        context, project = self._page.context, self._project
-        watch = self._watch = Watch(lambda share: context.dispatch(lambda: self._at(watch, share)))
-        where, chosen = self._where, [row.pattern for row in self.rows]
+        chosen = [row.pattern for row in self.rows]
         self.update(share=0.0, fault="")
-        context.run(
-            lambda: patterns.count(project, chosen, where=where, watch=watch),
-            lambda counted: self._counted(watch, chosen, counted),
-            lambda error: self._failed(watch, error),
+        self._page.context.task(
+            COUNT,
+            partial(patterns.count, self._project, chosen, where=self._where),
+            partial(self._counted, chosen),
+            failed=self._failed,
+            progress=lambda watch: self.update(share=watch.share),
         )
 
     def cancel(self) -> None:
         """End the count that is running."""
-        self._watch.cancel()
+        self._page.context.drop(COUNT)
         self.update(share=None)
 
-    def _at(self, watch: Watch, share: float) -> None:
-        if watch is self._watch and self.share is not None:
-            self.update(share=share)
+    def _counted(self, chosen: Sequence[Pattern], counted: Counted) -> None:
+        self._hits = {
+            _switched_on(pattern): counted.of[row_id(pattern)]
+            for pattern in chosen
+            if row_id(pattern) in counted.of
+        }
+        self.update(share=None, searched=counted.documents)
+        self._load()
 
-    def _counted(self, watch: Watch, chosen: Sequence[Pattern], counted: Counted) -> None:
-        if watch is self._watch and not watch.cancelled:
-            self._hits = {
-                _switched_on(pattern): counted.of[row_id(pattern)]
-                for pattern in chosen
-                if row_id(pattern) in counted.of
-            }
-            self.update(share=None, searched=counted.documents)
-            self._load()
-
-    def _failed(self, watch: Watch, error: Exception) -> None:
-        if watch is not self._watch or isinstance(error, Cancelled):
-            return
+    def _failed(self, error: Exception) -> None:
         self.update(share=None)
         if isinstance(error, WorkbenchError):
             self.update(fault=str(error))
@@ -202,16 +195,14 @@ class PatternsState(State):
 
     def apply(self) -> None:
         """Suggest labels for all matches, off the main thread, with progress in the window."""
-        project, where, context = self._project, self._where, self._page.context
+        context = self._page.context
         self.cancel()
-
-        def done(applied: Any) -> None:
-            context.note(patterns.describe(applied), undo=applied.suggestions > 0)
-
-        context.long(
-            _("Apply patterns"),
-            lambda watch: patterns.apply(project, where=where, watch=watch),
-            done,
+        context.task(
+            "patterns apply",
+            partial(patterns.apply, self._project, where=self._where),
+            lambda done: context.note(patterns.describe(done), undo=done.suggestions > 0),
+            title=_("Apply patterns"),
+            writes=True,
         )
 
 

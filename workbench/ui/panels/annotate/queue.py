@@ -5,12 +5,12 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.events import State
 from workbench.base.i18n import N_, _
-from workbench.base.latest import Latest
 from workbench.base.terms import term
 from workbench.operations.annotation import annotate, progress, provenance
 from workbench.operations.annotation.annotate import TO_DO, DocumentRow, Filter, SourceFile
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 UNLABELLED = TO_DO  # a state of the filter
 
+READ = "queue"  # key of the task
 LARGE_QUEUE = 20_000  # documents above which counting and listing run off the main thread
 MINUTE = 60.0
 MAX_SINGLE_CHECKS = 50  # changed documents that are tested against the filter one by one
@@ -98,7 +99,6 @@ class QueueState(State):
         self.left: int | None = None
         self.progress: progress.Progress | None = None
         self._measured, self._measured_of = -MINUTE, tuple[int, ...]()  # `monotonic`, layers
-        self._loads, self._counts, self._measures = Latest(), Latest(), Latest()
         # while the queue is read: documents that have changed, and whether the order has
         self._meanwhile, self._reordered = set[int](), False
         self.query = QueryText(context)
@@ -289,9 +289,9 @@ class QueueState(State):
         if many or (not self.ids and is_large(self.project)):
             if self.document_id is None:
                 self.next_unlabelled(start=True)
-            self.context.run(read, *self._loads.newest(take, self.context.fail))
+            self.context.task(READ, read, take)
         else:
-            self._loads.drop()
+            self.context.drop(READ)
             take(read())
 
     def _take_queue(
@@ -312,22 +312,20 @@ class QueueState(State):
             return
         self._measured, self._measured_of = now, ids
         layers = [layer for layer in self.layers if layer.id not in self.off]
-        project = self.project
-        self.context.run(
-            lambda: progress.progress(project, layers),
-            *self._measures.newest(lambda found: self.update(progress=found), self.context.fail),
+        self.context.task(
+            "progress",
+            partial(progress.progress, self.project, layers),
+            lambda measured: self.update(progress=measured),
         )
 
     def _count(self) -> None:
         ids = self.active_ids
         self._measure()
         if self.total > LARGE_QUEUE:
-            self.context.run(
-                lambda: annotate.open_count(self.project, ids),
-                *self._counts.newest(lambda left: self.update(left=left), self.context.fail),
-            )
+            count = partial(annotate.open_count, self.project, ids)
+            self.context.task("left", count, lambda left: self.update(left=left))
         else:
-            self._counts.drop()
+            self.context.drop("left")
             self.update(left=annotate.open_count(self.project, ids))
 
     def _open_first(self) -> None:
@@ -348,7 +346,7 @@ class QueueState(State):
         asked = set(ids)
         if not asked:
             return
-        if self._loads.waiting:
+        if self.context.waiting(READ):
             self._meanwhile |= asked
         passing = set(annotate.queue(self.project, replace(self.shown_filter(), ids=sorted(asked))))
         if self.document_id is not None and self.document_id in asked:
@@ -420,7 +418,7 @@ class QueueState(State):
         self.open(document_id)
 
     def _reorder(self, skipped: tuple[int, ...]) -> None:
-        self._reordered = self._loads.waiting
+        self._reordered = self.context.waiting(READ)
         ids = _with_last(self._in_order(sorted(self.ids)), skipped)
         if ids != self.ids:
             self.update(ids=ids, skipped=skipped)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.base.i18n import _, ngettext
@@ -189,29 +190,31 @@ class SourceState(TokenState):
         below: float | None = None,
     ) -> None:
         """Accept or reject suggestions in all documents, off the main thread, as one undo step."""
-        project, layers = self.project, self.active_ids
-        title = _("Accept suggestions") if accept else _("Reject suggestions")
-        self.context.long(
-            title,
-            lambda watch: provenance.decide(
-                project,
-                layers,
-                accept=accept,
-                origin=origin,
-                least=least,
-                below=below,
-                watch=watch,
-            ),  # fmt: skip
+        decide = partial(
+            provenance.decide,
+            self.project,
+            self.active_ids,
+            accept=accept,
+            origin=origin,
+            least=least,
+            below=below,
+        )
+        self.context.task(
+            "decide",
+            decide,
             lambda done: self.context.note(_decided(done, accept=accept), undo=done > 0),
+            title=_("Accept suggestions") if accept else _("Reject suggestions"),
+            writes=True,
         )
 
     def revert(self, origin: Origin) -> None:
         """Delete everything that an origin made, in all documents, as one undo step."""
-        project = self.project
-        self.context.long(
-            _("Revert {source}").format(source=self.names.of(origin)),
-            lambda watch: provenance.revert(project, origin, watch=watch),
+        self.context.task(
+            "revert",
+            partial(provenance.revert, self.project, origin),
             lambda done: self.context.note(provenance.describe(*done), undo=any(done)),
+            title=_("Revert {source}").format(source=self.names.of(origin)),
+            writes=True,
         )
 
 

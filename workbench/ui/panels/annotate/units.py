@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.events import State
@@ -76,19 +77,17 @@ class UnitState(State):
     def _divide(self, place: int | None) -> None:
         document, kind = self._document, self.kind
         self._wanted = place
+        self._context.drop("units")
         if document is None or kind == WHOLE or document.fields != (TEXT,):
             self.update(ranges=(), at=0)
         elif len(document.text) > LARGE_TEXT_LENGTH:
             self.update(ranges=(), at=0)
-            self._context.run(
-                lambda: units_of(document, kind), lambda found: self._take(document, kind, found)
-            )
+            self._context.task("units", partial(units_of, document, kind), self._take)
         else:
-            self._take(document, kind, units_of(document, kind))
+            self._take(units_of(document, kind))
 
-    def _take(self, document: Document, kind: str, ranges: tuple[Range, ...]) -> None:
-        if _same_text(document, self._document) and kind == self.kind:
-            self.update(ranges=ranges, at=unit_at(ranges, self._wanted or 0))
+    def _take(self, ranges: tuple[Range, ...]) -> None:
+        self.update(ranges=ranges, at=unit_at(ranges, self._wanted or 0))
 
     @property
     def range(self) -> Range | None:
