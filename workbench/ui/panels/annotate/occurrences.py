@@ -182,7 +182,7 @@ class OccurrencesState(State):
         if len(rows) > MAIN_THREAD_LIMIT:
             title = occurrences.title(project, wanted, len(rows))
             context.task(
-                "occurrences add",
+                "occurrences-add",
                 label,
                 lambda done: self._added(done, gold),
                 title=title,

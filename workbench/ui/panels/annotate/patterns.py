@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from workbench.text.labels import Label
     from workbench.ui.panels.annotate.acts import AnnotateActs
 
-COUNT = "patterns count"  # key of the task
+COUNT = "patterns-count"  # key of the task
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ class PatternsState(State):
         context = self._page.context
         self.cancel()
         context.task(
-            "patterns apply",
+            "patterns-apply",
             partial(patterns.apply, self._project, where=self._where),
             lambda done: context.note(patterns.describe(done), undo=done.suggestions > 0),
             title=_("Apply patterns"),

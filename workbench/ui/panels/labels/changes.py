@@ -16,7 +16,7 @@ from workbench.text.labels import Layer
 from workbench.text.rows import row_id
 from workbench.ui.panels.labels.state import LabelRow, LabelsState
 
-DESCRIPTION, USES = "change description", "uses"  # keys of tasks
+DESCRIPTION, USES = "change-description", "uses"  # keys of tasks
 MERGE, SPLIT, MOVE = "merge", "split", "move"
 
 

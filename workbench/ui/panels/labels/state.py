@@ -225,11 +225,11 @@ class LabelsState(State):
         """Say what deleting the layer would remove."""
         layer, project = self.layer, self.project
         if layer is None:
-            self.context.drop("layer will go")
+            self.context.drop("layer-will-go")
             self.update(layer_will_go="")
             return
         self.read(
-            "layer will go",
+            "layer-will-go",
             partial(operations.will_go, project, layer_id=layer.id),
             lambda description: self.update(layer_will_go=description),
         )
@@ -238,11 +238,11 @@ class LabelsState(State):
         """Say what deleting the selected labels would remove."""
         chosen, project = self.chosen, self.project
         if not chosen:
-            self.context.drop("will go")
+            self.context.drop("will-go")
             self.update(will_go="")
             return
         self.read(
-            "will go",
+            "will-go",
             partial(operations.will_go, project, chosen),
             lambda description: self.update(will_go=description),
         )
