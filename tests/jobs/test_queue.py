@@ -462,6 +462,20 @@ def test_run_cancels_the_job_of_a_cancelled_watch(queue, tmp_path):
     assert queue.jobs[0].status == "cancelled"
 
 
+def test_an_interrupted_wait_cancels_the_job(queue, tmp_path):
+    job = queue.add(spec("counts", tmp_path, total=1000, pause=0.02))
+    interrupts = iter((KeyboardInterrupt,))
+
+    def interrupt(_share):
+        for error in interrupts:
+            raise error
+
+    with pytest.raises(KeyboardInterrupt):
+        queue.result(job, Watch(interrupt))
+
+    assert job.status == "cancelled"
+
+
 def test_run_in_a_task_adds_its_job_on_the_main_thread(queue, tmp_path):
     got, where = [], []
     queue.changed.connect(lambda _job, _event: where.append(threading.current_thread()))

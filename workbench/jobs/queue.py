@@ -205,7 +205,10 @@ class Queue:
             return self._run_for_task(spec, watch)
         if not isinstance(self.dispatch, Mailbox):
             raise RuntimeError("run() would block the event loop; call it from a task")
-        job = self.add(spec)
+        return self.result(self.add(spec), watch)
+
+    def result(self, job: Job, watch: Watch = QUIET) -> dict[str, Any]:
+        """As `run`, of a job that was added before, such as a training. Without an event loop."""
         waited = _Waited(job, watch)
 
         def over() -> bool:

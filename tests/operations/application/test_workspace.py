@@ -87,13 +87,12 @@ def test_what_a_job_reports_is_heard(tmp_path, work, tiny_model):
     assert heard
 
 
-def test_a_cancelled_training_is_an_error_and_leaves_no_run(work, tiny_model, monkeypatch):
+def test_a_cancelled_training_is_an_error_and_leaves_no_run(work, tiny_model):
     more = work.project.path.with_name("more.csv")
     rows = [f"the tram {n} is {'late' if n % 2 else 'full'}" for n in range(20)]
     more.write_text("text,label:topic\n" + "".join(f"{row},{row[-4:]}\n" for row in rows))
     work.import_files(more)
-    wait = work.queue.wait
-    monkeypatch.setattr(work.queue, "wait", lambda job: (job.cancel(), wait(job)))
+    work.queue.changed.connect(lambda job, _event: job.cancel())
 
     with pytest.raises(Cancelled):
         work.train(str(tiny_model), "classify", device="cpu")

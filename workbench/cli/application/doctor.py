@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from workbench.base.errors import Cancelled, WorkbenchError
+from workbench.base.errors import JobFailed, WorkbenchError
 from workbench.base.i18n import _
+from workbench.base.watch import Watch
 from workbench.cli.output import Progress, as_json, emit, say
 from workbench.cli.session import PROJECT, Session, session
 
@@ -47,8 +49,7 @@ def _wait(opened: Session, check: SystemCheck) -> None:
     drop = check.changed.connect(lambda: progress.show(None, check.doing))
     check.start()
     for job in check.jobs:
-        opened.wait(job)
-        if job.status == "cancelled":
-            raise Cancelled()
+        with suppress(JobFailed):  # it is a problem that the check lists
+            opened.queue.result(job, Watch())
     drop()
     progress.end()

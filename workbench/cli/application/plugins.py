@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from workbench.base.errors import JobFailed
 from workbench.base.i18n import _
-from workbench.cli.output import Progress, as_json, emit, note, plain, say, table
+from workbench.cli.output import as_json, emit, note, plain, say, table
 
 if TYPE_CHECKING:
     from workbench.base.plugins import Plugin
-    from workbench.jobs.queue import Job
     from workbench.operations.application.plugin_checks import Checked, PluginCheck
 
 
@@ -145,21 +146,16 @@ def check(context: click.Context, name: str, as_json: bool) -> None:
 
 def _check(plugin: Plugin, *, quiet: bool) -> PluginCheck:
     """Check a plugin in a worker, whose end is not that of the command. Ctrl+C cancels."""
-    from workbench.cli.session import failed, session
+    from workbench.cli.session import session
     from workbench.operations.application import plugin_checks
 
-    progress = Progress(_("Checking"), quiet=quiet)
-
-    def heard(payload: Mapping[str, Any], _job: Job) -> None:
-        if text := payload.get("text"):
-            progress.show(payload["done"] / payload["total"], plain(text))
-
-    with session(None) as opened:
+    with (
+        session(None) as opened,
+        opened.progress(_("Checking"), what=_("The check"), quiet=quiet) as watch,
+    ):
         job = opened.queue.add(plugin_checks.check_spec(plugin))
-        opened.wait(job, heard)
-    progress.end()
-    if job.status == "cancelled":
-        raise failed(job, _("The check"))
+        with suppress(JobFailed):  # the outcome of the check says why
+            opened.queue.result(job, watch)
     return plugin_checks.outcome(plugin, job)
 
 

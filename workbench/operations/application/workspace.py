@@ -7,11 +7,12 @@ the command line; the results are those of `workbench.operations`, which has all
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import scratch
-from workbench.base.errors import Cancelled, JobFailed, WorkbenchError
+from workbench.base.errors import JobFailed, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.base.watch import Watch
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from workbench.exporters.model.results import ExportResult
     from workbench.inspection.spec import Answer
-    from workbench.jobs.queue import Job, Queue
+    from workbench.jobs.queue import Queue
     from workbench.metrics.evaluation import Evaluation
     from workbench.operations.annotation.suggest import Suggested
     from workbench.operations.documents.splits import SplitOutcome
@@ -254,9 +255,8 @@ class Workspace:
 
         job = train.job_of(self.queue, self.project, run.id)
         if job is not None:
-            self._session.wait(job, self._heard)
-            if job.status == "cancelled":  # its row is gone
-                raise Cancelled()
+            with suppress(JobFailed):  # its run says why
+                self.queue.result(job, self._watch())
         ended = train.run(self.project, run.id)
         if ended.status not in ("done", "stopped"):
             message = ended.failure.message or term(ended.status)
@@ -404,7 +404,3 @@ class Workspace:
 
     def _watch(self) -> Watch:
         return Watch(on_event=self._tell)
-
-    def _heard(self, payload: Mapping[str, Any], _job: Job) -> None:
-        if self._tell is not None:
-            self._tell(payload)
