@@ -80,9 +80,21 @@ def test_a_flow_beside_a_text_goes_below_it_before_it_wraps(look, qtbot):
     row = TurningRow((text, 1), acts, gap=10)
     holder = shown(flow(row), 600, qtbot)
     row.resize(180 + 10 + 150, 60)
-    assert acts.y() == text.y()
+    assert acts.x() == text.geometry().right() + 1 + 10
     row.resize(180 + 10 + 149, 60)
-    qtbot.waitUntil(lambda: acts.y() > text.y())
+    qtbot.waitUntil(lambda: acts.y() > text.geometry().bottom())
+    assert holder.isVisible()
+
+
+def test_a_flow_beside_something_higher_is_in_its_middle_and_below_it_at_the_left(look, qtbot):
+    text, acts = part(100, 80), flow(part(30))
+    row = TurningRow((text, 1), acts, gap=10)
+    holder = shown(flow(row), 300, qtbot)
+    row.resize(200, 80)
+    qtbot.waitUntil(lambda: acts.geometry().center().y() == text.geometry().center().y())
+
+    row.resize(120, 200)
+    qtbot.waitUntil(lambda: acts.y() > text.y() and acts.x() == 0)
     assert holder.isVisible()
 
 

@@ -76,7 +76,8 @@ def free_height(widget: QWidget) -> int:
 class TurningRow(QFrame):
     """Widgets side by side, or stacked if there is not enough room.
 
-    A text with word wrap needs room for some words beside the others, a flow for one line.
+    A text with word wrap needs room for some words beside the others, a flow for one line. A flow
+    beside something higher is in the middle, as a button is.
     """
 
     def __init__(self, *parts: Part, gap: int = 10):
@@ -86,6 +87,7 @@ class TurningRow(QFrame):
         self._line.setSpacing(gap)
         for part in parts:
             add(self._line, part)
+        self._align(beside=True)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -99,8 +101,14 @@ class TurningRow(QFrame):
     def _turn(self) -> None:
         needed = [_beside(item) for item in self._items() if not item.isEmpty()]
         room = self.width() - self._line.spacing() * (len(needed) - 1)
-        way = QBoxLayout.Direction
-        self._line.setDirection(way.LeftToRight if sum(needed) <= room else way.TopToBottom)
+        way, beside = QBoxLayout.Direction, sum(needed) <= room
+        self._align(beside=beside)
+        self._line.setDirection(way.LeftToRight if beside else way.TopToBottom)
+
+    def _align(self, *, beside: bool) -> None:
+        for item in self._items():
+            if _flows(item):
+                item.setAlignment(Qt.AlignmentFlag.AlignVCenter if beside else Qt.AlignmentFlag(0))
 
     def _items(self) -> list[QLayoutItem]:
         items = (self._line.itemAt(number) for number in range(self._line.count()))
@@ -117,9 +125,12 @@ def _beside(item: QLayoutItem) -> int:
     widget, least = item.widget(), item.minimumSize().width()
     if isinstance(widget, QLabel) and widget.wordWrap():
         return max(least, min(item.sizeHint().width(), theme.px(LEAST_WORDS)))
-    if widget is not None and isinstance(widget.layout(), FlowLayout):
-        return item.sizeHint().width()
-    return least
+    return item.sizeHint().width() if _flows(item) else least
+
+
+def _flows(item: QLayoutItem) -> bool:
+    widget = item.widget()
+    return widget is not None and isinstance(widget.layout(), FlowLayout)
 
 
 def bar(*parts: Part, margins: Margins = (24, 8, 24, 8), gap: int = 8) -> QFrame:
