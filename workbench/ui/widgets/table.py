@@ -407,7 +407,10 @@ class Table(SavableTable):
         self._most = most
         count = min(max(len(self.rows()), 1), most)
         head = self.horizontalHeader().sizeHint().height()
-        self.setFixedHeight(head + count * self.verticalHeader().defaultSectionSize() + 6)
+        rows = count * self.verticalHeader().defaultSectionSize()
+        sideways = self.horizontalScrollBarPolicy() != Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        bar = self.horizontalScrollBar().sizeHint().height() if sideways else 0
+        self.setFixedHeight(head + rows + bar + 6)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         editing = self.state() == QAbstractItemView.State.EditingState

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from PySide6.QtCore import Qt
+
 from workbench.base.i18n import _
 from workbench.ui.panels.results.runs.details import ScoreRow, SpanRow
 from workbench.ui.style import formats
@@ -24,7 +26,7 @@ ORIGINAL, CURRENT = 1, 2  # columns of `score_table`
 
 
 def span_table() -> Table:
-    """Rows are `SpanRow`."""
+    """Rows are `SpanRow`; it scrolls sideways, as every outcome is needed to read a row."""
     columns = (
         Column(_("Scheme"), lambda row: row.scheme, tip=lambda row: row.hint),
         Column(_("F1"), lambda row: points(row.f1), 58, right=True),
@@ -40,7 +42,9 @@ def span_table() -> Table:
             for outcome, title in OUTCOMES.items()
         ),
     )
-    return Table(columns, name=_("Matching of spans"), key=lambda row: row.scheme)
+    table = Table(columns, name=_("Matching of spans"), key=lambda row: row.scheme)
+    table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+    return table
 
 
 def score_table() -> Table:
