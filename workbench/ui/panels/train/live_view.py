@@ -25,7 +25,7 @@ from workbench.ui.panels.train.live import (
     shown_scores,
 )
 from workbench.ui.project.queue_position import QueuePosition
-from workbench.ui.style import escaping, formats
+from workbench.ui.style import escaping, formats, theme
 from workbench.ui.style.run_text import score_hint, score_title
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
@@ -59,6 +59,7 @@ LOSSES = {  # parts of a loss that are drawn; those of plugins have their own na
     "layer_l2": N_("L2 penalty of layer weights"),
 }
 ADAPT, TUNE = "adapt", "tune"  # stages of a run
+LOG_HEIGHT = 142  # of the log with its heading, pixels at 100%; more where the window is high
 REDRAW = 500  # minimum interval between two redraws of the curves, in milliseconds
 
 
@@ -210,13 +211,16 @@ class LiveRun(QFrame):
         self._log.setProperty("kind", "mono")
         self._log.setMaximumBlockCount(400)
         self._log.setMinimumHeight(70)
+        policy = QSizePolicy.Policy
+        self._log.setSizePolicy(policy.Expanding, policy.Ignored)  # the plots come first
         call(self._log, _("Log"))
         folder = Button(
             _("Open log folder"), "external-link", "quiet", small=True, on=self._open_folder
         )
         log = card(self._log, title=_("Log"), note=folder)
-        log.setMaximumHeight(190)
-        parts = (head, self._message, self._stage_row, (self._plots, 1), self._layers, log)
+        log.setMinimumHeight(theme.px(LOG_HEIGHT))
+        log.setMaximumHeight(max(190, log.minimumHeight()))
+        parts = (head, self._message, self._stage_row, (self._plots, 3), self._layers, (log, 1))
         whole = column(*parts, gap=12, margins=(16, 16, 16, 16))
         self._live = scrolled(whole, upright=True)
         self._stack.addWidget(self._live)
