@@ -44,6 +44,15 @@ def test_called_off_it_ends_at_the_next_word():
         QUIET.cancel()
 
 
+@pytest.mark.parametrize("whole", [QUIET, Watch()])
+def test_a_step_hears_what_its_job_reports_and_so_does_the_whole(whole):
+    events = []
+    whole.part(0.0, 0.5, events.append).event({"done": 1})
+
+    assert events == [{"done": 1}]
+    assert whole is QUIET or whole.progress == {"done": 1}
+
+
 def test_a_pause_ends_as_soon_as_nobody_waits_for_it():
     asked = iter((False, True))
 

@@ -476,6 +476,18 @@ def test_an_interrupted_wait_cancels_the_job(queue, tmp_path):
     assert job.status == "cancelled"
 
 
+def test_a_job_that_is_forgotten_is_not_listed_however_it_ends(queue, tmp_path):
+    got, failing = [], spec("fails", tmp_path)
+
+    with pytest.raises(JobFailed):
+        queue.run(failing, forget=True)
+    assert queue.jobs == ()
+
+    work = partial(queue.run, failing, forget=True)
+    threads.run(work, lambda _result, error: got.append(error), dispatch=queue.dispatch)
+    assert queue.dispatch.wait(lambda: bool(got), 20) and queue.jobs == ()
+
+
 def test_run_in_a_task_adds_its_job_on_the_main_thread(queue, tmp_path):
     got, where = [], []
     queue.changed.connect(lambda _job, _event: where.append(threading.current_thread()))

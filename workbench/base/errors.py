@@ -73,12 +73,13 @@ class ProjectMoved(ProjectError):
 class JobFailed(WorkbenchError):
     """A background job ended without a result.
 
-    `details`: the traceback of the worker or the end of its log, "" if there is none.
+    `details`: the traceback of the worker or the end of its log, "" if there is none. `crashed`:
+    its process has ended without reporting an error.
     """
 
-    def __init__(self, message: str, *, hint: str = "", details: str = ""):
+    def __init__(self, message: str, *, hint: str = "", details: str = "", crashed: bool = False):
         super().__init__(message, hint=hint)
-        self.details = details
+        self.details, self.crashed = details, crashed
 
 
 def as_exception(error: BaseException) -> Exception:

@@ -13,6 +13,7 @@ EVERY = 0.1  # minimum seconds between two progress reports
 STEP = 0.02  # seconds of a pause between two questions whether to stop
 
 Item = TypeVar("Item")
+OnEvent = Callable[[Mapping[str, Any]], None]
 
 
 def pause(seconds: float, stop: Callable[[], bool]) -> None:
@@ -39,7 +40,7 @@ class Watch:
         self,
         report: Callable[[float], None] | None = None,
         *,
-        on_event: Callable[[Mapping[str, Any]], None] | None = None,
+        on_event: OnEvent | None = None,
         clock: Callable[[], float] = time.monotonic,
     ):
         self.share, self.behind = 0.0, ""
@@ -79,9 +80,12 @@ class Watch:
             if self._report is not None:
                 self._report(self.share)
 
-    def part(self, start: float, end: float) -> Watch:
-        """A watch for a step that covers `start` to `end` of the whole operation."""
-        return _Part(self, start, end)
+    def part(self, start: float, end: float, on_event: OnEvent | None = None) -> Watch:
+        """A watch for a step that covers `start` to `end` of the whole operation.
+
+        `on_event` gets what a job of the step reports, before this watch does.
+        """
+        return _Part(self, start, end, on_event)
 
     def over(self, items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
         """Slices of `size` items; calls `at` before each slice and after the last."""
@@ -92,8 +96,8 @@ class Watch:
 
 
 class _Part(Watch):
-    def __init__(self, whole: Watch, start: float, end: float):
-        super().__init__()
+    def __init__(self, whole: Watch, start: float, end: float, on_event: OnEvent | None):
+        super().__init__(on_event=on_event)
         self._whole, self._start, self._end = whole, start, end
 
     @property
@@ -107,6 +111,7 @@ class _Part(Watch):
         self._whole.at(self._start + (self._end - self._start) * min(max(share, 0.0), 1.0))
 
     def event(self, payload: Mapping[str, Any]) -> None:
+        super().event(payload)
         self._whole.event(payload)
 
     def wait_behind(self, name: str) -> None:
@@ -126,8 +131,8 @@ class _Quiet(Watch):
     def wait_behind(self, name: str) -> None:
         pass
 
-    def part(self, start: float, end: float) -> Watch:
-        return self
+    def part(self, start: float, end: float, on_event: OnEvent | None = None) -> Watch:
+        return self if on_event is None else Watch(on_event=on_event)
 
 
 QUIET = _Quiet()

@@ -194,18 +194,24 @@ class Queue:
         self._start_waiting()
         return job
 
-    def run(self, spec: JobSpec, watch: Watch = QUIET) -> dict[str, Any]:
+    def run(self, spec: JobSpec, watch: Watch = QUIET, *, forget: bool = False) -> dict[str, Any]:
         """Start a job, wait for it and return its result: for operations that need a worker.
 
         What it reports is forwarded to `watch`; when that is cancelled, or an exception such as
         KeyboardInterrupt ends the wait, the job is cancelled. Call it from a task, or without an
-        event loop. Raises Cancelled, or JobFailed with the message, hint and details of the job.
+        event loop. forget: it is not listed any more once it has ended, however that was. Raises
+        Cancelled, or JobFailed with the message, hint and details of the job.
         """
         if threading.get_ident() != self._home:
-            return self._run_for_task(spec, watch)
+            return self._run_for_task(spec, watch, forget)
         if not isinstance(self.dispatch, Mailbox):
             raise RuntimeError("run() would block the event loop; call it from a task")
-        return self.result(self.add(spec), watch)
+        job = self.add(spec)
+        try:
+            return self.result(job, watch)
+        finally:
+            if forget:
+                self.forget(job)
 
     def result(self, job: Job, watch: Watch = QUIET) -> dict[str, Any]:
         """As `run`, of a job that was added before, such as a training. Without an event loop."""
@@ -224,7 +230,7 @@ class Queue:
             raise
         return result_of(job)
 
-    def _run_for_task(self, spec: JobSpec, watch: Watch) -> dict[str, Any]:
+    def _run_for_task(self, spec: JobSpec, watch: Watch, forget: bool) -> dict[str, Any]:
         started: list[_Waited] = []
         failures: list[Exception] = []
         ended = threading.Event()
@@ -252,6 +258,9 @@ class Queue:
             self.dispatch(cancel)
             ended.wait(PATIENCE)
             raise
+        finally:
+            if forget and started:
+                self.dispatch(partial(self.forget, started[0].job))
         if failures:
             raise failures[0]
         if not started:
@@ -477,7 +486,12 @@ def result_of(job: Job) -> dict[str, Any]:
     message = _("{title} ended without a result ({status}).").format(
         title=job.spec.title or _("The job"), status=term(job.status)
     )
-    raise JobFailed(job.message or message, hint=job.hint, details=job.details)
+    raise JobFailed(
+        job.message or message,
+        hint=job.hint,
+        details=job.details,
+        crashed=job.status == "crashed",
+    )
 
 
 def _share(payload: Mapping[str, Any], before: float) -> float:

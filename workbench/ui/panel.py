@@ -63,14 +63,13 @@ from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
     from workbench.base.settings import Settings
-    from workbench.base.watch import Watch
+    from workbench.base.watch import OnEvent, Watch
     from workbench.jobs.events import Event
     from workbench.jobs.queue import Job, Queue
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
     from workbench.ui.app import App
     from workbench.ui.shell.work import Work
-    from workbench.ui.tasks import OnEvent
 
 
 class PanelContext:

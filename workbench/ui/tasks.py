@@ -27,10 +27,9 @@ from typing import Any, Protocol
 
 from workbench.base.errors import Cancelled, ProjectBusy
 from workbench.base.i18n import _
-from workbench.base.watch import Watch, takes_watch
+from workbench.base.watch import OnEvent, Watch, takes_watch
 
 Done = Callable[[Any, Exception | None], None]
-OnEvent = Callable[[Mapping[str, Any]], None]
 
 
 class Task:

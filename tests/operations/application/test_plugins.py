@@ -1,7 +1,6 @@
 """Plugins are listed, enabled and checked; their code runs only after that was permitted."""
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -9,7 +8,7 @@ from tests import a_plugin
 from workbench.base import plugins as base_plugins
 from workbench.base import registry
 from workbench.base import settings as settings_file
-from workbench.base.errors import ImportFailed, WorkbenchError
+from workbench.base.errors import ImportFailed, JobFailed, WorkbenchError
 from workbench.base.manifest import Contribution
 from workbench.base.settings import Settings
 from workbench.importers import detect
@@ -259,22 +258,49 @@ def test_a_check_in_a_worker_knows_the_package_of_an_installed_plugin(tmp_path, 
     monkeypatch.syspath_prepend(str(tmp_path))
     plugin = base_plugins.describe(folder, "company.lines")
 
-    *shown, found = run(plugin_checks.check_job(plugin_checks.check_spec(plugin).params, tmp_path))
+    params = {"folder": str(plugin.folder), "package": plugin.package}
+    *events, result = run(plugin_checks.check_job(params, tmp_path))
 
-    assert [item.error for item in plugin_checks.PluginCheck.from_json(found).checked] == [""]
-    assert [payload["text"] for payload in shown[:1]] == ["Importing Lines (1 of 1)…"]
-    assert [payload["kind"] for payload in shown] == ["progress", "checked"]
+    assert [item.error for item in plugin_checks.PluginCheck.from_json(result).checked] == [""]
+    assert [payload["text"] for payload in events[:1]] == ["Importing Lines (1 of 1)…"]
+    assert [payload["kind"] for payload in events] == ["progress", "checked"]
+
+
+class CrashingQueue:
+    """The worker ends after it has yielded `events`."""
+
+    def __init__(self, events, details=""):
+        self.events, self.details = events, details
+
+    def run(self, _spec, watch, *, forget):
+        for event in self.events:
+            watch.event(event)
+        raise JobFailed("Ended.", details=self.details, crashed=True)
 
 
 def test_a_crash_names_the_line_of_the_plugin_that_was_running(tmp_path):
     plugin = plugins.find(str(a_plugin.make(tmp_path)))
     code = plugin.folder / "code.py"
     details = f'Timeout\n  File "{__file__}", line 1 in f\n  File "{code}", line 7 in wait'
-    job = SimpleNamespace(status="crashed", message="Ended.", details=details, events=[])
 
-    (found,) = plugin_checks.outcome(plugin, job).checked
+    (failed,) = plugin_checks.check_in_worker(CrashingQueue([], details), plugin).checked
 
-    assert found.error.startswith(f"Ended. Last imported: {code}, line 7. A plugin must not exit")
+    assert failed.error.startswith(f"Ended. Last imported: {code}, line 7. A plugin must not exit")
+
+
+def test_what_was_checked_before_a_crash_is_kept(tmp_path):
+    target = {"title": "Lines", "object": "lines.code:Lines"}
+    entries = {"importer": [{"id": f"lines.{name}", **target} for name in ("a", "b")]}
+    plugin = plugins.find(str(a_plugin.make(tmp_path, entries=entries)))
+    first = {"kind": "importer", "id": "lines.a", "title": "Lines", "error": "", "details": ""}
+    queue = CrashingQueue([{"kind": "checked", "checked": first}])
+
+    checked = plugin_checks.check_in_worker(queue, plugin).checked
+
+    assert [(item.id, bool(item.error)) for item in checked] == [
+        ("lines.a", False),
+        ("lines.b", True),
+    ]
 
 
 def run(job):

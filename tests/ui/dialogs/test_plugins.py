@@ -1,14 +1,12 @@
 """The Plugins page of Settings: confirmation, check, and tracebacks of errors."""
 
-from types import SimpleNamespace
-
 import pytest
 from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit
 
-from tests import a_plugin
+from tests import a_plugin, panel_tasks
+from tests.held import Held
 from tests.inline import InlineQueue
 from workbench.base import registry
-from workbench.base.events import Signal
 from workbench.ui.dialogs.plugins import PERMISSION, PluginCard, PluginsPage
 from workbench.ui.dialogs.plugins_state import PluginsState
 from workbench.ui.dialogs.settings import PLUGINS, SettingsDialog
@@ -25,10 +23,14 @@ def known():
 
 @pytest.fixture
 def state(app, tmp_path):
-    """A state with one plugin in a configured folder, and a queue with in-process jobs."""
-    queue = InlineQueue()
+    """A state with one plugin in a configured folder, and a queue with in-process jobs.
+
+    Checks are done at once, on this thread.
+    """
+    queue, context = InlineQueue(), panel_tasks.context()
     app.settings.plugin_folders = [str(tmp_path / "plugins")]
-    made = PluginsState(app.settings, queue)
+    made = PluginsState(app.settings, queue, context.tasks)
+    made.context = context
     yield made
     made.close()
     queue.close()
@@ -65,11 +67,6 @@ def said(page):
     return " ".join(label.text() for label in page.findChildren(QLabel) if label.isVisibleTo(page))
 
 
-def finish(state):
-    for job in state.queue.jobs:
-        state.queue.wait(job)
-
-
 def test_few_plugins_stand_at_the_top_of_the_page(page, state, tmp_path):
     plugin(state, tmp_path)
     QApplication.processEvents()
@@ -88,7 +85,6 @@ def test_nothing_is_enabled_before_the_question_was_answered(page, state, tmp_pa
 
     press(page, "Enable Lines")
     press(page, "Enable plugin")
-    finish(state)
     assert [row.state for row in state.rows] == ["enabled"]
     assert "lines.all" in known.ids("importer")
     assert state.summary() == "1 plugin: 1 enabled, 0 disabled, 0 with an error"
@@ -103,7 +99,6 @@ def test_a_plugin_whose_code_fails_stays_disabled_and_shows_its_traceback(
     folder = a_plugin.make(tmp_path / "plugins", code="import not_there_at_all")
     state.refresh()
     state.enable(state.rows[0].plugin)
-    finish(state)
 
     assert "lines.all" not in known.ids("importer")
     assert "not_there_at_all is missing" in said(page)
@@ -114,55 +109,34 @@ def test_a_plugin_whose_code_fails_stays_disabled_and_shows_its_traceback(
 
     (folder / "code.py").write_text(a_plugin.IMPORTER, encoding="utf-8")
     press(page, "Check Lines again")
-    finish(state)
     assert [row.state for row in state.rows] == ["enabled"]
 
 
-class SlowQueue:
-    """Its jobs wait until they are ended."""
-
-    def __init__(self):
-        self.forgotten = []
-
-    def add(self, spec):
-        job = SimpleNamespace(over=False, status="running", progress={}, cancelled=False)
-        job.changed = Signal("job")
-        job.cancel = lambda: setattr(job, "cancelled", True)
-        self.job = job
-        return job
-
-    def forget(self, job):
-        self.forgotten.append(job)
-
-
 def test_a_check_can_be_cancelled(page, state, tmp_path, known):
-    checked = plugin(state, tmp_path)
-    state.queue = queue = SlowQueue()
-    state.enable(checked)
-    assert state.checking == {checked.key}
+    disabled, held = plugin(state, tmp_path), Held(state.context)
+    state.enable(disabled)
+    assert state.progress == {disabled.key: ""}
+    held.compute(0)  # its last line is on the way
 
     press(page, "Cancel the check of Lines")
-    assert queue.job.cancelled and not state.checking
+    assert not state.progress
     assert [row.state for row in state.rows] == ["disabled"]
 
-    queue.job.over, queue.job.status = True, "done"  # its last line was on the way
-    queue.job.changed.emit(None)
-    assert queue.forgotten == [queue.job] and state.settings.plugins_enabled == []
+    held.answer(0)
+    assert state.queue.jobs == () and state.settings.plugins_enabled == []
 
 
 def test_a_check_that_is_cancelled_leaves_the_error_of_the_one_before(page, state, tmp_path):
     a_plugin.make(tmp_path / "plugins", code="import not_there_at_all")
     state.refresh()
     state.enable(state.rows[0].plugin)
-    finish(state)
-    inline, state.queue = state.queue, SlowQueue()
+    Held(state.context)
 
     press(page, "Check Lines again")
     assert "not_there_at_all is missing" not in said(page)
     press(page, "Cancel the check of Lines")
 
     assert "not_there_at_all is missing" in said(page)
-    state.queue = inline
 
 
 def test_a_damaged_manifest_is_an_error_that_goes_once_it_is_corrected(page, state, tmp_path):
@@ -174,7 +148,7 @@ def test_a_damaged_manifest_is_an_error_that_goes_once_it_is_corrected(page, sta
     (folder / "plugin.toml").write_text(text.replace('api = "7"', 'api = "1"'), "utf-8")
     press(page, "Check lines again")
 
-    assert [row.state for row in state.rows] == ["disabled"] and not state.checking
+    assert [row.state for row in state.rows] == ["disabled"] and not state.progress
 
 
 def test_a_card_warns_of_a_misspelled_key(page, state, tmp_path):
@@ -191,7 +165,6 @@ def test_a_card_warns_of_a_misspelled_key(page, state, tmp_path):
 def test_a_folder_that_is_removed_takes_its_plugins_with_it(page, state, tmp_path):
     made = plugin(state, tmp_path)
     state.enable(made)
-    finish(state)
 
     state.remove_folder(str(tmp_path / "plugins"))
 
@@ -204,7 +177,6 @@ def test_pages_of_a_plugin_come_and_go_with_a_restart(page, state, tmp_path):
     assert "Restart" not in said(page)
 
     state.enable(made)
-    finish(state)
     assert "Restart Glossbench to see “Lines”." in said(page)
 
     state.pages = frozenset({"lines.page"})  # as after a restart
@@ -217,7 +189,6 @@ def test_pages_of_a_plugin_come_and_go_with_a_restart(page, state, tmp_path):
 def test_an_enabled_plugin_with_an_error_can_be_disabled(page, state, tmp_path, known):
     made = plugin(state, tmp_path, entries=a_plugin.PANEL, code=a_plugin.PAGE)
     state.enable(made)
-    finish(state)
     known.failed("panel", "lines.page", ValueError("later"))
     state.refresh()
     assert "The plugin lines failed: ValueError: later." in said(page)

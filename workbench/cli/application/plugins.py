@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
-from workbench.base.errors import JobFailed
 from workbench.base.i18n import _
 from workbench.cli.output import as_json, emit, note, plain, say, table
 
@@ -35,9 +33,9 @@ def list_plugins(as_json: bool) -> None:
     from workbench.operations.application import plugin_checks
     from workbench.operations.application import plugins as operations
 
-    found = operations.all_plugins()
+    statuses = operations.all_plugins()
     if as_json:
-        emit([status.to_json() for status in found])
+        emit([status.to_json() for status in statuses])
         return
     head = (_("Id"), _("Version"), _("State"), _("Adds"), _("Folder"))
     rows = [
@@ -48,10 +46,10 @@ def list_plugins(as_json: bool) -> None:
             plain("; ".join(operations.adds(status.plugin))) or None,
             plain(str(status.plugin.folder)),
         )
-        for status in found
+        for status in statuses
     ]
     table(head, rows)
-    for status in found:
+    for status in statuses:
         if status.error:
             say(f"{plain(status.plugin.id)}: {plain(status.error)}")
         _warn(status.plugin.warnings)
@@ -125,10 +123,10 @@ def check(context: click.Context, name: str, as_json: bool) -> None:
     _warn(plugin.warnings)
     if plugin.fault and not as_json:
         say(plain(plugin.fault))
-    found = plugin_checks.PluginCheck()
+    result = plugin_checks.PluginCheck()
     if not plugin.fault:
-        found = _check(plugin, quiet=as_json)
-    for checked in found.checked if not as_json else ():
+        result = _check(plugin, quiet=as_json)
+    for checked in result.checked if not as_json else ():
         _show(checked)
     if as_json:
         emit(
@@ -136,10 +134,10 @@ def check(context: click.Context, name: str, as_json: bool) -> None:
                 "id": plugin.id,
                 "error": plugin.fault,
                 "warnings": list(plugin.warnings),
-                "checked": [asdict(checked) for checked in found.checked],
+                "checked": [asdict(checked) for checked in result.checked],
             }
         )
-    if plugin.fault or found.first_error:
+    if plugin.fault or result.first_error:
         context.exit(1)
     operations.passed(plugin)
 
@@ -153,10 +151,7 @@ def _check(plugin: Plugin, *, quiet: bool) -> PluginCheck:
         session(None) as opened,
         opened.progress(_("Checking"), what=_("The check"), quiet=quiet) as watch,
     ):
-        job = opened.queue.add(plugin_checks.check_spec(plugin))
-        with suppress(JobFailed):  # the outcome of the check says why
-            opened.queue.result(job, watch)
-    return plugin_checks.outcome(plugin, job)
+        return plugin_checks.check_in_worker(opened.queue, plugin, watch=watch)
 
 
 def _show(checked: Checked) -> None:

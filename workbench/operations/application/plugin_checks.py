@@ -20,20 +20,20 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from workbench.base import plugins
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import JobFailed, WorkbenchError
 from workbench.base.i18n import _
 from workbench.base.manifest import Contribution
 from workbench.base.options import Option
 from workbench.base.plugins import Plugin
 from workbench.base.records import from_plain, to_plain
 from workbench.base.settings import Settings
-from workbench.jobs.events import Output
+from workbench.base.watch import QUIET, Watch
 from workbench.jobs.spec import JobSpec
 from workbench.operations.application import plugin_contracts, plugin_options
 from workbench.version import __version__
 
 if TYPE_CHECKING:
-    from workbench.jobs.queue import Job
+    from workbench.jobs.queue import Queue
 
 TARGET = "workbench.operations.application.plugin_checks:check_job"
 IMPORT_TIMEOUT = 120.0  # seconds for the import of one contribution, large libraries included
@@ -176,9 +176,9 @@ def _missing_module(plugin: Plugin, error: ModuleNotFoundError) -> str:
     return message.format(package=package)
 
 
-def ensure_checked(plugin: Plugin, found: PluginCheck) -> None:
+def ensure_checked(plugin: Plugin, result: PluginCheck) -> None:
     """Raises WorkbenchError that names the first contribution that fails in a check."""
-    first = found.first_error
+    first = result.first_error
     if first is not None:
         template = _("The plugin {name} was not enabled. {title} cannot be used: {reason}")
         message = template.format(name=plugin.name, title=first.title, reason=first.error)
@@ -287,11 +287,40 @@ def _without_heavy() -> Iterator[None]:
 # ---------------------------------------------------------------- in a worker
 
 
-def check_spec(plugin: Plugin) -> JobSpec:
-    """The job that checks the plugin in a worker; its events are those of `check_job`."""
+def check_in_worker(queue: Queue, plugin: Plugin, *, watch: Watch = QUIET) -> PluginCheck:
+    """As `check`, in a worker, which yields what `check_job` does.
+
+    If the worker crashes, the result ends with the contribution that it was importing. Raises
+    Cancelled.
+    """
+    checked: list[Checked] = []
+
+    def take(payload: Mapping[str, Any]) -> None:
+        if payload.get("kind") == CHECKED:
+            checked.append(from_plain(Checked, payload["checked"]))
+
     title = _("Check plugin {name}").format(name=plugin.name)
     params = {"folder": str(plugin.folder), "package": plugin.package}
-    return JobSpec(TARGET, params, device="", title=title, silent=IMPORT_TIMEOUT)
+    spec = JobSpec(TARGET, params, device="", title=title, silent=IMPORT_TIMEOUT)
+    try:
+        result = queue.run(spec, watch.part(0.0, 1.0, take), forget=True)
+    except JobFailed as error:
+        return PluginCheck((*checked, _not_imported(plugin, len(checked), error)))
+    return PluginCheck.from_json(result)
+
+
+def _not_imported(plugin: Plugin, number: int, error: JobFailed) -> Checked:
+    """The contribution that a worker was importing when it failed."""
+    entry = plugin.contributions[min(number, len(plugin.contributions) - 1)]
+    message = _("{reason} Last imported: {place}.").format(
+        reason=error.message, place=_place(plugin, entry, error.details)
+    )
+    if error.crashed:
+        advice = _(
+            "A plugin must not exit or wait while it is imported: move such code into a function."
+        )
+        message = f"{message} {advice}"
+    return Checked(entry.kind, entry.id, entry.title, message, error.details)
 
 
 def check_job(
@@ -311,38 +340,11 @@ def check_job(
 
 
 def _progress(plugin: Plugin, done: int, contribution: Contribution) -> dict[str, Any]:
-    """What is to be shown before a contribution is imported: done, total and text."""
+    """What is to be shown before a contribution is imported: part and text."""
     total = len(plugin.contributions)
     message = _("Importing {title} ({n} of {total})…")
     text = message.format(title=contribution.title, n=done + 1, total=total)
-    return {"kind": "progress", "done": done, "total": total, "text": text}
-
-
-def checked_in(payload: Mapping[str, Any]) -> Checked | None:
-    """The contribution that a job reports as checked; None for other events."""
-    return from_plain(Checked, payload["checked"]) if payload.get("kind") == CHECKED else None
-
-
-def outcome(plugin: Plugin, job: Job) -> PluginCheck:
-    """What a job of `check_spec` that is over has found.
-
-    If its worker crashed, this ends with the contribution that it was importing.
-    """
-    if job.status == "done":
-        return PluginCheck.from_json(job.result)
-    payloads = (event.payload for event in job.events if isinstance(event, Output))
-    checks = [checked for payload in payloads if (checked := checked_in(payload))]
-    entry = plugin.contributions[min(len(checks), len(plugin.contributions) - 1)]
-    error = _("{reason} Last imported: {place}.").format(
-        reason=job.message, place=_place(plugin, entry, job.details)
-    )
-    if job.status == "crashed":
-        advice = _(
-            "A plugin must not exit or wait while it is imported: move such code into a function."
-        )
-        error = f"{error} {advice}"
-    crashed = Checked(entry.kind, entry.id, entry.title, error, job.details)
-    return PluginCheck((*checks, crashed))
+    return {"kind": "progress", "part": done / total, "text": text}
 
 
 def _place(plugin: Plugin, entry: Contribution, details: str) -> str:

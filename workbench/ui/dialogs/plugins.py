@@ -125,8 +125,8 @@ class PluginCard(QFrame):
         parts = [self._head(), *(_fact("" if line else _("Adds"), add) for line, add in adds)]
         parts.append(_fact(_("From"), _short(plugin.key), Qt.TextElideMode.ElideMiddle))
         more = self._error() if status.state == ERROR else []
-        if plugin.key in state.checking:
-            more.append(words(state.progress(plugin), "small", "muted", wrap=True))
+        if plugin.key in state.progress:
+            more.append(words(state.progress[plugin.key], "small", "muted", wrap=True))
         for warning in plugin.warnings:
             message = words(warning, "small", wrap=True, select=True)
             more.append(row(IconLabel("triangle-alert", "warn", 14), (message, 1), gap=6))
@@ -142,7 +142,7 @@ class PluginCard(QFrame):
     def _head(self) -> QWidget:
         plugin, status = self.status.plugin, self.status
         icon, tone, chip = LOOKS[status.state]
-        checking = plugin.key in self.state.checking
+        checking = plugin.key in self.state.progress
         message = _("Checking…") if checking else self.state.title(status)
         return row(
             IconLabel(icon, tone),
@@ -189,7 +189,7 @@ class PluginCard(QFrame):
 
     def _error(self) -> list[QWidget]:
         details = self.status.details
-        found: list[QWidget] = [words(self.status.error, "small", wrap=True, select=True)]
+        parts: list[QWidget] = [words(self.status.error, "small", wrap=True, select=True)]
         if details:
             box = QPlainTextEdit(details.rstrip())
             box.setReadOnly(True)
@@ -199,13 +199,13 @@ class PluginCard(QFrame):
             box.setFixedHeight(lines * box.fontMetrics().lineSpacing() + theme.px(18))
             bar = box.verticalScrollBar()  # the last line contains the error message
             bar.rangeChanged.connect(lambda _low, high: bar.setValue(high))
-            found.append(box)
+            parts.append(box)
             copy = Button(_("Copy traceback"), "copy", "quiet", small=True, on=self._copy)
         else:
             copy = None
         folder = Button(_("Open folder"), "folder-open", "quiet", small=True, on=self._open)
-        found.append(row(*([copy] if copy else []), folder, None))
-        return found
+        parts.append(row(*([copy] if copy else []), folder, None))
+        return parts
 
     def _copy(self) -> None:
         QApplication.clipboard().setText(self.status.details)

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.base.errors import WorkbenchError
+from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.i18n import _, ngettext
 from workbench.operations.application import plugin_checks, plugins
@@ -21,26 +21,29 @@ __all__ = ["DISABLED", "ENABLED", "ERROR", "PluginsState", "Status"]
 if TYPE_CHECKING:
     from workbench.base.plugins import Plugin
     from workbench.base.settings import Settings
-    from workbench.jobs.queue import Job, Queue
+    from workbench.base.watch import Watch
+    from workbench.jobs.queue import Queue
+    from workbench.operations.application.plugin_checks import PluginCheck
+    from workbench.ui.tasks import Tasks
 
 
 class PluginsState:
     """`changed` is emitted whenever something else is to be shown.
 
     rows: every plugin, those with an error first. asking: key of the plugin that awaits permission,
-    "" for none. checking: keys of the plugins that a worker is importing. pages: ids of the pages
-    that the window has.
+    "" for none. progress: keys of the plugins that a worker is importing → what it imports. pages:
+    ids of the pages that the window has.
     """
 
-    def __init__(self, settings: Settings, queue: Queue, pages: Collection[str] = ()):
+    def __init__(self, settings: Settings, queue: Queue, tasks: Tasks, pages: Collection[str] = ()):
         self.settings, self.queue, self.pages = settings, queue, frozenset(pages)
         self.changed = Signal("plugins.changed")
         self.rows: tuple[Status, ...] = ()
         self.asking = ""
-        self.checking: set[str] = set()
+        self.progress: dict[str, str] = {}
         self._failed: dict[str, tuple[str, str]] = {}  # key → error and traceback of a check
         self._before: dict[str, tuple[str, str]] = {}  # of plugins that are checked again
-        self._jobs: dict[str, Job] = {}
+        self._tasks = tasks
         self.refresh()
 
     def adds(self, plugin: Plugin) -> tuple[str, ...]:
@@ -53,9 +56,9 @@ class PluginsState:
 
     def refresh(self) -> None:
         """Search the plugin folders again."""
-        found = [self._with_failure(plugin) for plugin in plugins.all_plugins(self.settings)]
-        found.sort(key=lambda status: (status.state != ERROR, status.plugin.name.casefold()))
-        self.rows = tuple(found)
+        rows = [self._with_failure(status) for status in plugins.all_plugins(self.settings)]
+        rows.sort(key=lambda status: (status.state != ERROR, status.plugin.name.casefold()))
+        self.rows = tuple(rows)
         self.changed.emit()
 
     def _with_failure(self, status: Status) -> Status:
@@ -97,11 +100,6 @@ class PluginsState:
 
     # ---------------------------------------------------------------- actions
 
-    def progress(self, plugin: Plugin) -> str:
-        """What the worker that checks a plugin is importing; "" before it has started."""
-        job = self._jobs.get(plugin.key)
-        return str(job.progress.get("text", "")) if job is not None else ""
-
     def ask(self, plugin: Plugin | None) -> None:
         """Show the consequences of enabling a plugin first; None dismisses the question."""
         self.asking = plugin.key if plugin else ""
@@ -133,14 +131,9 @@ class PluginsState:
 
     def cancel(self, plugin: Plugin) -> None:
         """End the check of a plugin: it is what it was before, and its worker ends."""
-        job = self._jobs.pop(plugin.key, None)
-        if job is None:
-            return
-        self.checking.discard(plugin.key)
-        if before := self._before.pop(plugin.key, None):
-            self._failed[plugin.key] = before
-        job.cancel()
-        self.refresh()
+        if plugin.key in self.progress:
+            self._tasks.drop(plugin.key)
+            self._cancelled(plugin)
 
     def add_folder(self, folder: str) -> None:
         """Add a plugin folder, or a folder of plugin folders, to the search path."""
@@ -155,53 +148,57 @@ class PluginsState:
         for row in self.rows:
             if row.plugin.folder == inside or inside in row.plugin.folder.parents:
                 plugins.disable(row.plugin, self.settings)
-        kept = [
-            plugin_folder
-            for plugin_folder in self.settings.plugin_folders
-            if plugin_folder != folder
-        ]
-        self.settings.plugin_folders = kept
+        folders = [path for path in self.settings.plugin_folders if path != folder]
+        self.settings.plugin_folders = folders
         self.settings.save()
         self.refresh()
 
     def close(self) -> None:
         """Cancel running checks."""
-        for job in self._jobs.values():
-            job.cancel()
+        self._tasks.close()
 
     # ---------------------------------------------------------------- checking
 
     def _check(self, plugin: Plugin) -> None:
-        job = self.queue.add(plugin_checks.check_spec(plugin))
-        self.checking.add(plugin.key)
-        self._jobs[plugin.key] = job
-        job.changed.connect(partial(self._heard, plugin, job))
+        self.progress[plugin.key] = ""
+        self.changed.emit()
+        self._tasks.start(
+            plugin.key,
+            partial(plugin_checks.check_in_worker, self.queue, plugin),
+            partial(self._checked, plugin),
+            failed=partial(self._not_checked, plugin),
+            progress=partial(self._progressed, plugin),
+        )
+
+    def _progressed(self, plugin: Plugin, watch: Watch) -> None:
+        self.progress[plugin.key] = str(watch.progress.get("text", ""))
         self.changed.emit()
 
-    def _heard(self, plugin: Plugin, job: Job, _event: object) -> None:
-        was_cancelled = self._jobs.get(plugin.key) is not job
-        if not job.over:
-            if not was_cancelled:
-                self.changed.emit()
-            return
-        self.queue.forget(job)
-        if was_cancelled:
-            return
-        self.checking.discard(plugin.key)
-        self._jobs.pop(plugin.key)
-        self._before.pop(plugin.key, None)
-        if job.status == "cancelled":
-            self.changed.emit()
-            return
-        failed = _failure(plugin, job)
-        if failed is None:
-            self._failed.pop(plugin.key, None)
+    def _not_checked(self, plugin: Plugin, error: Exception) -> None:
+        if isinstance(error, Cancelled):  # in the list of jobs
+            self._cancelled(plugin)
+        else:
+            self._ended(plugin, (str(error), ""))
+
+    def _cancelled(self, plugin: Plugin) -> None:
+        self._ended(plugin, self._before.get(plugin.key))
+
+    def _checked(self, plugin: Plugin, result: PluginCheck) -> None:
+        failure = _failure(result)
+        if failure is None:
             try:
                 plugins.enable(plugin, self.settings)
             except WorkbenchError as error:
-                self._failed[plugin.key] = str(error), ""
+                failure = str(error), ""
+        self._ended(plugin, failure)
+
+    def _ended(self, plugin: Plugin, failure: tuple[str, str] | None) -> None:
+        self.progress.pop(plugin.key, None)
+        self._before.pop(plugin.key, None)
+        if failure is None:
+            self._failed.pop(plugin.key, None)
         else:
-            self._failed[plugin.key] = failed
+            self._failed[plugin.key] = failure
         self.refresh()
 
 
@@ -209,9 +206,9 @@ def _quoted(titles: Mapping[str, str], ids: Collection[str]) -> str:
     return ", ".join(_("“{title}”").format(title=titles[id]) for id in titles if id in ids)
 
 
-def _failure(plugin: Plugin, job: Job) -> tuple[str, str] | None:
-    """The error of a plugin that a job has checked, with traceback; None if the check succeeded."""
-    first = plugin_checks.outcome(plugin, job).first_error
+def _failure(result: PluginCheck) -> tuple[str, str] | None:
+    """The error of a plugin that was checked, with traceback; None if the check succeeded."""
+    first = result.first_error
     if first is None:
         return None
     template = _("{title} cannot be used. {reason} The plugin was not enabled ({time}).")

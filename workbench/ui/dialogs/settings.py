@@ -230,7 +230,8 @@ class SettingsDialog(Dialog):
     def _show(self, index: int) -> None:
         if index == PLUGINS and self._plugins is None:
             pages = [entry.id for entry in self._app.window.panels()]
-            self._plugins = PluginsState(self._app.settings, self._app.queue, pages)
+            tasks = self._app.new_tasks()
+            self._plugins = PluginsState(self._app.settings, self._app.queue, tasks, pages)
             self._plugins.changed.connect(self._tell)
             self.finished.connect(lambda _result, state=self._plugins: state.close())
             layout_of(self._pages[PLUGINS]).addWidget(PluginsPage(self._plugins))

@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from workbench.base.errors import Cancelled
 from workbench.base.i18n import _
 from workbench.base.registry import PluginError
 
 if TYPE_CHECKING:
     from workbench.base.plugins import Plugin
-    from workbench.jobs.queue import Job
-    from workbench.operations.application.plugin_checks import Checked
+    from workbench.operations.application.plugin_checks import Checked, PluginCheck
     from workbench.ui.app import App
+
+TASK = "plugin"  # key of the check
 
 
 class PluginWatch:
@@ -25,7 +27,6 @@ class PluginWatch:
     def __init__(self, app: App):
         self._app = app
         self._left: list[Plugin] = []
-        self._job: Job | None = None
 
     def find(self) -> None:
         """Look which plugins have changed. Reads their folders; call it in a thread."""
@@ -40,25 +41,25 @@ class PluginWatch:
         from workbench.operations.application import plugin_checks
 
         plugin = self._left.pop(0)
-        self._job = job = self._app.queue.add(plugin_checks.check_spec(plugin))
-        job.changed.connect(partial(self._heard, plugin, job))
+        self._app.tasks.start(
+            TASK,
+            partial(plugin_checks.check_in_worker, self._app.queue, plugin),
+            partial(self._checked, plugin),
+            failed=self._not_checked,
+        )
 
     def stop(self) -> None:
         """Cancel the check that is running, and start no other."""
         self._left.clear()
-        if self._job is not None:
-            self._job.cancel()
+        self._app.tasks.drop(TASK)
 
-    def _heard(self, plugin: Plugin, job: Job, _event: object) -> None:
-        if not job.over:
-            return
-        self._job = None
-        self._app.queue.forget(job)
-        if job.status != "cancelled":
-            from workbench.operations.application import plugin_checks
+    def _checked(self, plugin: Plugin, result: PluginCheck) -> None:
+        self._record(plugin, [checked for checked in result.checked if checked.error])
+        self.check()
 
-            found = plugin_checks.outcome(plugin, job).checked
-            self._record(plugin, [checked for checked in found if checked.error])
+    def _not_checked(self, error: Exception) -> None:
+        if not isinstance(error, Cancelled):
+            self._app.fail(error)
         self.check()
 
     def _record(self, plugin: Plugin, failed: Sequence[Checked]) -> None:
