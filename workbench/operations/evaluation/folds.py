@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from workbench.project.project import Project
     from workbench.text.labels import Layer
 
-TARGET = "workbench.jobs.folds:run"
+TARGET = "workbench.operations.evaluation.folds_job:run"
 TRAINING, BASELINE = "workbench.training.loop:run", "workbench.baselines.job:fit"
 FOLDS, LEAST_FOLDS, MOST_FOLDS = 5, 2, 20
 SPLITS = ("train", "dev")  # test stays unseen

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from workbench.jobs import folds
+from workbench.operations.evaluation import folds_job
 
 
 def train(params, folder):
@@ -25,7 +25,7 @@ def params(tmp_path):
 
 
 def test_every_document_is_predicted_by_the_fold_that_did_not_see_it(params, tmp_path):
-    payloads = list(folds.run(params, tmp_path / "work"))
+    payloads = list(folds_job.run(params, tmp_path / "work"))
 
     lines = (tmp_path / "out" / "answers.jsonl").read_text().splitlines()
     assert [json.loads(line)["document_id"] for line in lines] == [2, 1]
@@ -33,7 +33,7 @@ def test_every_document_is_predicted_by_the_fold_that_did_not_see_it(params, tmp
 
 
 def test_a_cancelled_job_leaves_no_output(params, tmp_path):
-    work = folds.run(params, tmp_path / "work")
+    work = folds_job.run(params, tmp_path / "work")
     next(work)
     work.close()
 
