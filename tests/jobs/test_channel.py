@@ -40,6 +40,7 @@ def channel(record, clock):
 
 def step(number, **losses):
     figures = {"total": 9, "epoch": 1, "learning_rate": 1e-4, "seconds_left": 5.0}
+    figures["per_step"] = ["learning_rate"]
     return Output({"kind": "step", "step": number, "losses": losses or {"task": 0.5}, **figures})
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+PER_STEP = ("learning_rate", "gradient_norm")  # fields of which every value is kept, see jobs.steps
+
 
 @dataclass(frozen=True)
 class Step:
@@ -26,7 +28,7 @@ class Step:
     gradient_norm: float | None = None  # of all gradients together, before they are clipped
 
     def to_json(self) -> dict[str, object]:
-        return {"kind": "step", **asdict(self)}
+        return {"kind": "step", "per_step": list(PER_STEP), **asdict(self)}
 
 
 @dataclass(frozen=True)

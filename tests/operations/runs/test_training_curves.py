@@ -11,6 +11,7 @@ def step(number, **more):
         "step": number,
         "total": 4,
         "losses": {"task": 1.0 / number, "lm": 1.0},
+        "per_step": ["learning_rate", "gradient_norm"],
         "learning_rate": number / 10,
         **more,
     }

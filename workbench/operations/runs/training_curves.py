@@ -13,6 +13,7 @@ from workbench.jobs import steps
 if TYPE_CHECKING:
     from workbench.project.project import Project
 
+SERIES = ("learning_rate", "gradient_norm")  # one value per step, besides the losses
 Points = tuple[tuple[int, ...], tuple[float, ...]]  # steps and values
 
 
@@ -56,7 +57,7 @@ class _Reader:
     def __init__(self) -> None:
         self.loss: list[tuple[int, float]] = []
         self.parts: dict[str, list[tuple[int, float]]] = {}
-        self.series: dict[str, list[tuple[int, float]]] = {name: [] for name in steps.SERIES}
+        self.series: dict[str, list[tuple[int, float]]] = {name: [] for name in SERIES}
         self.scores: dict[str, list[tuple[int, float]]] = {}
         self.best: int | None = None
         self.adapting: dict[str, list[tuple[int, float]]] = {}
@@ -90,7 +91,7 @@ class _Reader:
             _append(self.adapted, payload["step"], payload["scores"])
 
     def curves(self) -> TrainingCurves:
-        rate, norm = (_points(self.series[name]) for name in steps.SERIES)
+        rate, norm = (_points(self.series[name]) for name in SERIES)
         several = self.parts if len(self.parts) > 1 else {}
         return TrainingCurves(
             _points(self.loss),
