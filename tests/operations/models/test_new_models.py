@@ -63,9 +63,8 @@ def test_the_model_is_listed_at_the_end_and_deleted_after_a_cancel(
     filled, tiny_model, status, listed
 ):
     queue, settings = HeldQueue(), Settings()
-    written = new_models.write(filled, TextSource())
     spec = PretrainSpec("masked_lm", str(tiny_model), ())
-    work = new_models.prepare(spec, written, "mine")
+    work = new_models.prepare(filled, spec, TextSource(), "mine")
     job = new_models.start(queue, settings, work)
     owned_folder.create(work.out)  # saved at an evaluation
 
@@ -73,4 +72,4 @@ def test_the_model_is_listed_at_the_end_and_deleted_after_a_cancel(
     job.end(status)
 
     assert settings.model_folders == ([str(work.out)] if listed else [])
-    assert work.out.exists() is bool(listed) and not written.folder.exists()
+    assert work.out.exists() is bool(listed) and not Path(work.spec.texts[0]).exists()

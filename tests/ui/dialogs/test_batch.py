@@ -1,12 +1,9 @@
 """The first batches of a run in a dialog."""
 
-from types import SimpleNamespace
-
-import pytest
-
+from tests import panel_tasks
+from tests.held import Held
 from tests.ui.panels.train.test_state import context, state  # noqa: F401 (fixtures)
-from workbench.base.events import Signal
-from workbench.jobs.events import Finished
+from workbench.base.errors import JobFailed
 from workbench.ui.dialogs.batch import BatchDialog
 from workbench.ui.dialogs.batch_state import BatchState
 from workbench.ui.widgets.unit_flow import UnitFlow
@@ -24,20 +21,13 @@ ROW = {
 }
 
 
-@pytest.fixture
-def job():
-    made = SimpleNamespace(changed=Signal("job"), over=False, asked=[])
-    made.cancel = lambda: made.asked.append("cancel")
-    return made
-
-
-def test_units_show_what_was_done_to_them_and_batches_can_be_turned(look, qtbot, job):
+def test_units_show_what_was_done_to_them_and_batches_can_be_turned(look, qtbot):
     state = BatchState("bert")  # noqa: F811
     dialog = BatchDialog(None, state)
     qtbot.addWidget(dialog)
-    state.follow(job)
     other = {**ROW, "units": ROW["units"][:1]}
-    job.changed.emit(Finished("done", {"objective": "o", "rows": [ROW], "more": [[other, other]]}))
+    result = {"objective": "o", "rows": [ROW], "more": [[other, other]]}
+    state.compute(panel_tasks.context(), lambda: result)
 
     flow = dialog.findChild(UnitFlow)
     assert flow.accessibleDescription() == (
@@ -51,33 +41,33 @@ def test_units_show_what_was_done_to_them_and_batches_can_be_turned(look, qtbot,
     dialog.reject()
 
 
-def test_an_error_is_told_and_closing_cancels_the_job(look, qtbot, job):
-    state = BatchState("bert")  # noqa: F811
+def test_an_error_is_told_and_closing_cancels_the_job(look, qtbot):
+    state, watches, context = BatchState("bert"), [], panel_tasks.context()  # noqa: F811
     dialog = BatchDialog(None, state)
     qtbot.addWidget(dialog)
-    state.follow(job)
-    job.changed.emit(Finished("failed", {}, "Too short.", "Use more text."))
+
+    def fail(*, watch):
+        watches.append(watch)
+        raise JobFailed("Too short.", hint="Use more text.")
+
+    state.compute(context, fail)
     assert state.error == "Too short. Use more text."
 
+    held = Held(context)
+    state.compute(context, fail)
     dialog.reject()
-    assert job.asked == ["cancel"] and not job.changed.listeners
+    held.compute(0)
+    assert watches[1].cancelled and not context.waiting(state)
 
 
 def test_a_batch_of_a_fine_tuning_is_that_of_its_choices(state, context):  # noqa: F811
-    add = context.queue.add
-
-    def added(spec):
-        job = add(spec)
-        job.changed, job.over = Signal("job"), False
-        return job
-
-    context.queue.add = added
-    shown = state.first_batch()
-    (job,) = context.queue.jobs
-    assert job.spec.params["batches"] > 1 and job.spec.params["spec"]["task"] == state.task
-
     units = [{"input": "a", "target": None}]
     row = {"document": "k1", "texts": ["A"], "units": units, "notes": {"class": "good"}}
-    job.changed.emit(Finished("done", {"task": state.task, "rows": [row]}))
+    context.queue.results.append({"task": state.task, "rows": [row]})
+
+    shown = state.first_batch()
+
+    (job,) = context.queue.jobs
+    assert job.spec.params["batches"] > 1 and job.spec.params["spec"]["task"] == state.task
     assert shown.shown[0].original == "A" and shown.shown[0].title.endswith("k1  ·  class: good")
     shown.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -82,9 +83,10 @@ def pretrain(
     _check(texts, goal, model, show_batch)
     note_links_out((*texts, *held_out))
     spec = _spec(str(goal), str(model), texts, held_out, seed, settings)
-    result = _run(spec, paths[-1], show_batch)
-    if show_batch and not as_json:
-        return show_rows(result["rows"])
+    if show_batch:
+        result = _first_batch(spec, paths[-1])
+        return emit(result) if as_json else show_rows(result["rows"])
+    result = _run(spec, paths[-1])
     emit(result) if as_json else _show(result)
 
 
@@ -119,25 +121,37 @@ def _spec(
     return PretrainSpec(info.id, card.path, given, kept, seed, settings, card.pickled)
 
 
-def _run(spec: PretrainSpec, folder: Path, show_batch: bool) -> dict[str, Any]:
+def _first_batch(spec: PretrainSpec, folder: Path) -> dict[str, Any]:
+    """Raises Cancelled, or WorkbenchError if the job failed."""
+    from workbench.operations.models.pretrain import Pretraining
+
+    with (
+        closing(Pretraining(spec, folder)) as work,
+        session(None) as opened,
+        opened.progress(work.batch_title) as watch,
+    ):
+        return work.first_batches(opened.queue, watch=watch)
+
+
+def _run(spec: PretrainSpec, folder: Path) -> dict[str, Any]:
     """The result of the job as JSON. Raises Cancelled, or WorkbenchError if the job failed."""
     from workbench.operations.models.pretrain import Pretraining, project_of
 
     work = Pretraining(spec, folder)
-    file = None if show_batch else project_of(spec)
+    file = project_of(spec)
     try:
         with session(file) if file is None else writing_if_free(file) as opened:
             project = None if file is None else opened.project
             if project is not None and project.read_only:
                 note(_("The run is not added to the project, as another program writes to it."))
-            job = work.show_batch(opened.queue) if show_batch else work.start(opened.queue, project)
+            job = work.start(opened.queue, project)
             stopping = _("Stopping. The model is saved as it is. Press Ctrl+C again to cancel.")
             follow(opened, job, job.spec.title, stopping)
             if job.status == "cancelled":
                 raise Cancelled(_("Pretraining was cancelled."))
             if job.status not in ("done", "stopped"):
                 raise failed(job, _("Pretraining"))
-            return dict(job.result) if show_batch else work.result(job).to_json()
+            return work.result(job).to_json()
     finally:
         work.close()
 

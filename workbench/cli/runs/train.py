@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from workbench.base import scratch
 from workbench.base.errors import Cancelled, JobFailed, WorkbenchError
 from workbench.base.i18n import _, ngettext
 from workbench.base.records import to_plain
@@ -250,16 +249,10 @@ def _plan(opened: Session, spec: TrainSpec, card: ModelInfo, as_json: bool) -> N
 def _show_batch(opened: Session, spec: TrainSpec, as_json: bool) -> None:
     from workbench.operations.runs import train as operations
 
-    folder = scratch.make("batch")
-    try:
-        prepared = operations.prepare(opened.project, spec)
-        job = operations.show_batch(opened.queue, prepared, folder)
-        follow(opened, job, job.spec.title, _("Stopping."))
-        if job.status != "done":
-            raise failed(job, _("The batch"))
-    finally:
-        scratch.remove(folder)
-    emit(dict(job.result)) if as_json else show_rows(job.result["rows"])
+    title = _("First batch of task “{task}”").format(task=_(spec.info.title))
+    with opened.progress(title, what=_("The batch")) as watch:
+        result = operations.first_batches(opened.project, opened.queue, spec, watch=watch)
+    emit(result) if as_json else show_rows(result["rows"])
 
 
 def _middles(epochs: Sequence[int]) -> list[int]:

@@ -19,7 +19,7 @@ def is_known(card: ModelInfo) -> bool:
 
 
 def read(card: ModelInfo) -> dict[str, Any]:
-    """The title of its objective, and its rows, see `Pretraining.show_batch`.
+    """The title of its objective, and its rows, see `Pretraining.first_batches`.
 
     Raises ModelError for a damaged file.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -111,6 +112,7 @@ def write(project: Project, source: TextSource, watch: Watch = QUIET) -> Written
             plain_text.write(path, _others(project, ids, held_back, watch.part(start, start + 0.5)))
             for ids, path, start in zip(split_ids, places, (0.0, 0.5), strict=True)
         ]
+        watch.at(1.0)
         if not counts[0]:
             raise WorkbenchError(
                 _("No document of the project matches."),
@@ -122,7 +124,23 @@ def write(project: Project, source: TextSource, watch: Watch = QUIET) -> Written
     return Written((str(places[0]),), (str(places[1]),) if counts[1] else (), folder)
 
 
-def write_again(project: Project, job: Job, watch: Watch = QUIET) -> Written:
+def write_joined(project: Project, source: TextSource, watch: Watch = QUIET) -> Written:
+    """As `write`, in one file, for word vectors; one plain file is used as it is."""
+    written = write(project, source, watch)
+    files = files_of([Path(path) for path in written.texts])
+    if len(files) == 1:
+        return replace(written, texts=(str(files[0]),))
+    folder = scratch.make("texts")
+    try:
+        with open(folder / "texts.txt", "w", encoding="utf-8", newline="\n") as file:
+            file.writelines(f"{line}\n" for document in Texts(files) for line in document)
+    except BaseException:
+        scratch.remove(folder)
+        raise
+    return Written((str(folder / "texts.txt"),), folder=folder)
+
+
+def _write_again(project: Project, job: Job, watch: Watch) -> Written:
     """The texts of a run: its own copies while it has them, else those of its source as they are
     now. Not for the main thread.
 
@@ -205,13 +223,26 @@ def place(name: str, method: str = "") -> Path:
 
 
 def prepare(
-    spec: PretrainSpec, written: Written, name: str, source: Mapping[str, Any] | None = None
+    project: Project, spec: PretrainSpec, source: TextSource, name: str, watch: Watch = QUIET
 ) -> Pretraining:
-    """A pretraining on these texts; source: see `source_json`. Raises WorkbenchError if they are
-    missing.
+    """Write the texts of a pretraining, which `start` begins. Not for the main thread.
+
+    Raises WorkbenchError if there is no text, and Cancelled.
     """
-    spec = replace(spec, texts=written.texts, held_out=written.held_out)
-    work = Pretraining(spec, place(name), source)
+    origin = {"project": project.uid, **asdict(source)}
+    return _pretraining(spec, write(project, source, watch), name, origin)
+
+
+def _pretraining(
+    spec: PretrainSpec, written: Written, name: str, origin: Mapping[str, Any] | None = None
+) -> Pretraining:
+    """A pretraining on these texts. origin: where they are from, for `_write_again`."""
+    try:
+        spec = replace(spec, texts=written.texts, held_out=written.held_out)
+        work = Pretraining(spec, place(name), origin)
+    except BaseException:
+        written.close()
+        raise
     if written.folder is not None:
         work.copies.append(written.folder)
     return work
@@ -224,7 +255,11 @@ def start(
     was cancelled.
     """
     paths.models_folder().mkdir(parents=True, exist_ok=True)
-    job = work.start(queue, project)
+    try:
+        job = work.start(queue, project)
+    except WorkbenchError:
+        work.close()
+        raise
     _when_over(job, lambda status: _ended(work, status, settings))
     return job
 
@@ -235,11 +270,6 @@ def _ended(work: Pretraining, status: str, settings: Settings) -> None:
         owned_folder.remove(work.out)
     elif owned_folder.current(work.out).exists():
         _list(work.out, settings)
-
-
-def source_json(project: Project, source: TextSource) -> dict[str, Any]:
-    """Where the text of a run is from, for `write_again`."""
-    return {"project": project.uid, **asdict(source)}
 
 
 def settings_of_run(job: Job) -> PretrainSpec:
@@ -254,11 +284,27 @@ def settings_of_run(job: Job) -> PretrainSpec:
     return replace(spec, model=str(out), options=options, allow_pickle=True)
 
 
-def show_batches(queue: Queue, work: Pretraining, count: int) -> Job:
-    """A job whose result are the first `count` batches, see `Pretraining.show_batch`."""
-    job = work.show_batch(queue, batches=count)
-    _when_over(job, lambda _status: work.close())
-    return job
+def first_batches(
+    project: Project,
+    queue: Queue,
+    spec: PretrainSpec,
+    source: TextSource,
+    *,
+    batches: int,
+    watch: Watch = QUIET,
+) -> dict[str, Any]:
+    """The first batches of a pretraining, see `Pretraining.first_batches`."""
+    with closing(_pretraining(spec, write(project, source, watch.part(0, 0.5)), "model")) as work:
+        return work.first_batches(queue, batches=batches, watch=watch.part(0.5, 1))
+
+
+def first_batches_of_run(
+    project: Project, queue: Queue, job: Job, *, batches: int, watch: Watch = QUIET
+) -> dict[str, Any]:
+    """The first batches of the run of a job, from its own settings and text."""
+    written = _write_again(project, job, watch.part(0, 0.5))
+    with closing(_pretraining(settings_of_run(job), written, "model")) as work:
+        return work.first_batches(queue, batches=batches, watch=watch.part(0.5, 1))
 
 
 def start_vectors(
@@ -272,11 +318,15 @@ def start_vectors(
     seed: int,
 ) -> Job:
     """Train word vectors in a worker; they are listed when it ends. Not for large texts on the main
-    thread: several files are first joined to one, see `joined`.
+    thread: several files are first joined to one, see `write_joined`.
     """
     paths.models_folder().mkdir(parents=True, exist_ok=True)
     out, text = place(name, method), Path(written.texts[0])
-    job = vectors.train(queue, text, out, method=method, settings=options, seed=seed)
+    try:
+        job = vectors.train(queue, text, out, method=method, settings=options, seed=seed)
+    except WorkbenchError:
+        written.close()
+        raise
 
     def ended(status: str) -> None:
         written.close()
@@ -287,31 +337,19 @@ def start_vectors(
     return job
 
 
-def count_pairs(queue: Queue, written: Written, options: Mapping[str, Any], *, top: int) -> Job:
-    """A job that counts the co-occurrences of GloVe in `joined` texts, see `vectors`."""
-    job = vectors.co_occurrences(queue, Path(written.texts[0]), options, top=top)
-    _when_over(job, lambda _status: written.close())
-    return job
-
-
-def joined(written: Written) -> Written:
-    """The texts as one file, for word vectors; one plain file is used as it is."""
-    files = files_of([Path(path) for path in written.texts])
-    if len(files) == 1:
-        return replace(written, texts=(str(files[0]),))
-    folder = scratch.make("texts")
-    try:
-        with open(folder / "texts.txt", "w", encoding="utf-8", newline="\n") as file:
-            file.writelines(f"{line}\n" for line in _lines(Texts(files)))
-    except BaseException:
-        scratch.remove(folder)
-        raise
-    return Written((str(folder / "texts.txt"),), folder=folder)
-
-
-def _lines(texts: Texts) -> Iterator[str]:
-    for document in texts:
-        yield from document
+def co_occurrences(
+    project: Project,
+    queue: Queue,
+    source: TextSource,
+    options: Mapping[str, Any],
+    *,
+    top: int,
+    watch: Watch = QUIET,
+) -> dict[str, Any]:
+    """Count the co-occurrences of GloVe in a text, see `vectors.co_occurrences`."""
+    with closing(write_joined(project, source, watch.part(0, 0.1))) as written:
+        text = Path(written.texts[0])
+        return vectors.co_occurrences(queue, text, options, top=top, watch=watch.part(0.1, 1))
 
 
 def _list(path: Path, settings: Settings) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base import paths, scratch
 from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
+from workbench.base.watch import QUIET, Watch
 from workbench.jobs.spec import JobSpec
 from workbench.operations.models import precision
 from workbench.operations.runs import run_recorder, train
@@ -34,7 +35,7 @@ SHOW = "workbench.pretraining.loop:show_batch"
 class Pretraining:
     """One pretraining: its job, and the text that was copied from projects for it.
 
-    source: where the text is from, as JSON; kept with the job to write the text again.
+    source: where the text is from, as JSON; stored with the job to write the text again.
     Raises WorkbenchError if a text is missing or the project has no documents.
     """
 
@@ -88,15 +89,21 @@ class Pretraining:
         files = () if self.copies else self.spec.texts  # copies hold documents of a project
         return pretrain_run.add(project, self.spec, self.out, files)
 
-    def show_batch(self, queue: Queue, *, batches: int = 1) -> Job:
-        """A job whose result is the first batch of the run: {"objective", "rows", "fingerprint"}.
+    @property
+    def batch_title(self) -> str:
+        """The title of the job of `first_batches`."""
+        return _("First batch of {name}").format(name=_(objective(self.spec.objective).title))
 
-        With several batches, the rows of each of the others are in "more".
+    def first_batches(
+        self, queue: Queue, *, batches: int = 1, watch: Watch = QUIET
+    ) -> dict[str, Any]:
+        """The first batch of the run: {"objective", "rows", "fingerprint"}.
+
+        With several batches, the rows of each of the others are in "more". Raises Cancelled or
+        JobFailed.
         """
-        self.copies.append(folder := scratch.make("batch"))
-        title = _("First batch of {name}").format(name=_(objective(self.spec.objective).title))
         params = {"spec": self.spec.to_json(), "batches": batches}
-        return queue.add(JobSpec(SHOW, params, str(folder), title=title, short=True))
+        return queue.run(JobSpec(SHOW, params, title=self.batch_title, short=True), watch)
 
     def result(self, job: Job) -> PretrainResult:
         """The result of a job that is done."""

@@ -240,10 +240,12 @@ def train(
     return job
 
 
-def co_occurrences(queue: Queue, source: Path, settings: Mapping[str, Any], *, top: int) -> Job:
+def co_occurrences(
+    queue: Queue, source: Path, settings: Mapping[str, Any], *, top: int, watch: Watch = QUIET
+) -> dict[str, Any]:
     """Count the co-occurrences of GloVe in a text file, in a worker.
 
-    Its result: words, tokens, pairs (numbers) and top, rows of word, context, X and f(X).
+    Returns words, tokens, pairs (numbers) and top, rows of word, context, X and f(X).
     """
     params = {
         "inputs": [str(source.absolute())],
@@ -251,7 +253,7 @@ def co_occurrences(queue: Queue, source: Path, settings: Mapping[str, Any], *, t
         "top": top,
     }
     title = _("Count co-occurrences")
-    return queue.add(JobSpec(training.COUNT_TARGET, params, title=title, short=True))
+    return queue.run(JobSpec(training.COUNT_TARGET, params, title=title, short=True), watch)
 
 
 def _written(texts: Iterable[str], path: Path) -> Path:

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base import learning_rates, paths
 from workbench.base.errors import ModelError, SpecError, WorkbenchError
@@ -15,6 +15,7 @@ from workbench.base.i18n import _
 from workbench.base.options import Option
 from workbench.base.records import to_plain
 from workbench.base.registry import registry
+from workbench.base.watch import QUIET, Watch
 from workbench.jobs.spec import JobSpec
 from workbench.models.spec import card
 from workbench.operations.documents import corpus
@@ -233,11 +234,15 @@ def begin(
     return run
 
 
-def show_batch(queue: Queue, prepared: PreparedTraining, folder: Path, *, batches: int = 1) -> Job:
-    """A job whose result is the first batch of the training: {"task", "rows"}.
+def first_batches(
+    project: Project, queue: Queue, spec: TrainSpec, *, batches: int = 1, watch: Watch = QUIET
+) -> dict[str, Any]:
+    """The first batch of a training: {"task", "rows"}. Assigns splits, as a start does.
 
-    With several batches, the rows of each of the others are in "more".
+    With several batches, the rows of each of the others are in "more". Raises WorkbenchError as
+    `prepare` does, Cancelled or JobFailed.
     """
+    prepared = prepare(project, spec)
     params = {
         "spec": with_models(prepared.spec).to_json(),
         "batches": batches,
@@ -246,7 +251,7 @@ def show_batch(queue: Queue, prepared: PreparedTraining, folder: Path, *, batche
         "plan": to_plain(prepared.settings),
     }
     title = _("First batch of task “{task}”").format(task=_(prepared.spec.info.title))
-    return queue.add(JobSpec(SHOW, params, str(folder), title=title, short=True))
+    return queue.run(JobSpec(SHOW, params, title=title, short=True), watch)
 
 
 def start(project: Project, queue: Queue, spec: TrainSpec, *, parent_id: int | None = None) -> Run:

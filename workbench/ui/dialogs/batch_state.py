@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.events import State
 from workbench.base.i18n import _
-from workbench.jobs.events import Event, Finished
 
 if TYPE_CHECKING:
-    from workbench.jobs.queue import Job
+    from workbench.ui.panel import PanelContext
 
 BATCHES = 5  # that are computed at once
 
@@ -46,25 +46,15 @@ class BatchState(State):
         self.number = 0
         self.error = ""
         self.closed = False
-        self._job: Job | None = None
+        self._drop: Callable[[], None] = lambda: None
 
-    def follow(self, job: Job) -> None:
-        """Wait for a job that shows batches."""
-        self._job = job
-        self.listen(job.changed, self._heard)
-        if self.closed:
-            job.cancel()
+    def compute(self, context: PanelContext, work: Callable[..., Mapping[str, Any]]) -> None:
+        """Show the batches that an operation computes, until the dialog is closed."""
+        self._drop = partial(context.drop, self)
+        context.task(self, work, self.show, failed=self.fail)
 
     def fail(self, error: Exception) -> None:
         self.update(error=str(error))
-
-    def _heard(self, event: Event) -> None:
-        if not isinstance(event, Finished) or self.closed:
-            return
-        if event.status != "done":
-            self.update(error=f"{event.message} {event.hint}".strip() or _("Cancelled."))
-            return
-        self.show(event.result)
 
     def show(self, result: Mapping[str, Any]) -> None:
         """Show batches as a job or a model has them: rows, and those of more batches."""
@@ -87,8 +77,7 @@ class BatchState(State):
 
     def close(self) -> None:
         self.closed = True
-        if self._job is not None and not self._job.over:
-            self._job.cancel()
+        self._drop()
         super().close()
 
 

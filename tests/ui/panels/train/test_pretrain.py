@@ -2,12 +2,12 @@
 
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from tests.held import Held
 from tests.ui.panels.train.test_state import context  # noqa: F401 (a fixture)
+from workbench.base import scratch
 from workbench.base.events import Signal
 from workbench.jobs.events import Finished, Output, Started
 from workbench.operations.runs import results
@@ -17,8 +17,6 @@ from workbench.ui.panels.train.pretrain_text import FILES
 
 @pytest.fixture
 def state(context):  # noqa: F811
-    context.notes = []
-    context.note = lambda text, *_more, **_named: context.notes.append(text)
     add = context.queue.add
 
     def added(spec):
@@ -124,10 +122,10 @@ def test_the_batches_of_a_finished_run_are_those_of_its_settings_and_text(state,
     state.set_values({"mask_rate": "0.3"})
     state.start()
     run = context.queue.jobs[-1]
+    context.queue.results = [{"rows": []}, {"rows": [], "fingerprint": "of other texts"}]
     running = state.batch_of_run()
-    shown = context.queue.jobs[-1].spec.params["spec"]
-    assert shown == {**run.spec.params["spec"], "texts": shown["texts"]}
-    assert shown["texts"] == run.spec.params["spec"]["texts"]
+    params = context.queue.jobs[-1].spec.params["spec"]
+    assert params == run.spec.params["spec"]
     running.close()
 
     run.result = {"fingerprint": "of the run"}
@@ -137,11 +135,9 @@ def test_the_batches_of_a_finished_run_are_those_of_its_settings_and_text(state,
     finished = state.batch_of_run()
     job = context.queue.jobs[-1]
     (text,) = job.spec.params["spec"]["texts"]
-    assert job.spec.params["spec"]["options"]["mask_rate"] == 0.3 and Path(text).is_file()
-
-    job.over = True
-    tell(state, job, Finished("done", {"rows": [], "fingerprint": "of other texts"}))
-    assert finished.changed_text and not Path(text).exists()
+    assert job.spec.params["spec"]["options"]["mask_rate"] == 0.3
+    assert text != run.spec.params["spec"]["texts"][0] and not Path(text).exists()
+    assert finished.changed_text
     finished.close()
 
 
@@ -191,7 +187,7 @@ def test_a_run_of_before_is_taken_over(state, context):  # noqa: F811
     events = [Started(1, ""), Output({"kind": "evaluated", "step": 0, "scores": {"perplexity": 2}})]
     context.queue.jobs[-1].events = events
 
-    again = PretrainState(SimpleNamespace(**vars(context)))
+    again = PretrainState(context)
     assert again.live.seen == [0]
     again.close()
     tell(state, context.queue.jobs[-1], Finished("cancelled"))
@@ -204,14 +200,12 @@ def test_the_co_occurrences_of_glove_are_those_of_the_text(state, context, look,
     assert not state.has_pairs
     state.choose_objective("glove")
     state.set_values({"window": "3"})
+    rows = [["the", "tram", 150.0, 1.0], ["tram", "late", 2.0, 0.053]]
+    context.queue.results.append({"words": 9, "tokens": 99, "pairs": 40, "top": rows})
     dialog = PairsDialog(None, state.pairs())
     qtbot.addWidget(dialog)
-    job = context.queue.jobs[-1]
-    assert job.spec.params["options"]["window"] == 3
+    assert context.queue.jobs[-1].spec.params["options"]["window"] == 3
 
-    rows = [["the", "tram", 150.0, 1.0], ["tram", "late", 2.0, 0.053]]
-    job.over = True
-    tell(state, job, Finished("done", {"words": 9, "tokens": 99, "pairs": 40, "top": rows}))
     dialog.state.set_filter("Late")
     assert [pair.word for pair in dialog.table.rows()] == ["tram"]
     assert "40 different pairs" in dialog._message.text()
@@ -234,18 +228,16 @@ def test_the_focus_returns_to_the_button_of_the_batch(state, look, qtbot):
         assert view.focusWidget() is button
 
 
-def test_the_text_of_a_run_is_still_written_after_another_one_was(state, context):  # noqa: F811
-    held, begun = Held(context), []
-    for _text in range(2):
-        state.with_text(begun.append, lambda _job: None)
+def test_no_second_run_starts_while_the_text_of_the_first_is_written(state, context):  # noqa: F811
+    held = Held(context)
+    state.start()
+    assert state.preparing and not state.ready
 
-    held.answer(1)
-    assert len(begun) == 1 and state.preparing and not state.ready
+    state.set_values({"epochs": "2"})
+    state.start()
     held.answer(0)
 
-    assert len(begun) == 2 and not state.preparing
-    for written in begun:
-        written.close()
+    assert len(held) == 1 and len(context.queue.jobs) == 1 and not state.preparing
 
 
 def test_the_size_of_an_earlier_choice_does_not_replace_that_of_the_present_one(
@@ -261,12 +253,12 @@ def test_the_size_of_an_earlier_choice_does_not_replace_that_of_the_present_one(
     assert state.size.documents > 0 and not state.problem
 
 
-def test_closing_ends_all_texts_that_are_written(state, context):  # noqa: F811
-    held, begun = Held(context), []
-    for _text in range(2):
-        state.with_text(begun.append, lambda _job: None)
+def test_closing_ends_the_text_that_is_written(state, context):  # noqa: F811
+    held, before = Held(context), set(scratch.root().glob("texts-*"))
+    state.start()
 
-    state.close()
-    held.answer(0, 1)
+    context.tasks.close()
+    held.answer(0)
 
-    assert context.faults == [] and begun == [] and not state.preparing
+    assert context.faults == [] and context.queue.jobs == ()
+    assert set(scratch.root().glob("texts-*")) == before

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests import panel_tasks
 from tests.held import Held
 from workbench.base.events import Signal
 from workbench.base.settings import Settings
@@ -26,6 +27,7 @@ class StillQueue:
 
     def __init__(self):
         self.changed, self.jobs = Signal("queue.changed"), ()
+        self.results = []
 
     def add(self, spec):
         job = SimpleNamespace(
@@ -41,6 +43,11 @@ class StillQueue:
         self.jobs = (*self.jobs, job)
         return job
 
+    def run(self, spec, watch):
+        """As `Queue.run`, which waits for the job: its answer is the next of `results`."""
+        self.add(spec)
+        return self.results.pop(0)
+
     def tell(self, job, event):
         self.changed.emit(job, event)
 
@@ -48,19 +55,15 @@ class StillQueue:
 @pytest.fixture
 def context(copy_sample, tmp_path):
     project = Project.open(copy_sample(tmp_path))
-    faults = []
-    made = SimpleNamespace(
+    yield panel_tasks.context(
         project=project,
         queue=StillQueue(),
         settings=Settings(),
         run=lambda work, done, failed=None: done(work()),
-        fail=faults.append,
         attempt=lambda act, *args, **named: act(*args, **named),
-        faults=faults,
         commands_changed=lambda: None,
         go=lambda *args, **named: None,
     )
-    yield made
     project.close()
 
 
@@ -394,31 +397,27 @@ def test_how_many_texts_are_cut_is_counted_exactly_for_the_length_that_is_set(st
 def test_a_count_that_is_no_longer_wanted_is_given_up_and_one_that_is_known_is_not_made_again(
     state, context, monkeypatch
 ):
-    held, watches, count = [], [], train.count_cut
-    monkeypatch.setattr(
-        train,
-        "count_cut",
-        lambda *args, watch, **named: watches.append(watch) or count(*args, watch=watch, **named),
-    )
-    at_once = context.run
-    context.run = lambda work, done, failed=None: (
-        held.append((work, done)) if "count_cut" in work.__code__.co_names else at_once(work, done)
-    )
+    watches, count = [], train.count_cut
+    held = panel_tasks.hold(context, "count_cut")
+
+    def count_cut(*args, watch, **named):
+        watches.append(watch)
+        return count(*args, watch=watch, **named)
+
+    monkeypatch.setattr(train, "count_cut", count_cut)
 
     state.set_values({"max_length": "16"})
     assert [warning for warning in state.warnings if warning.startswith("About")]
     state.set_values({"max_length": "12"})
-    work, done = held[-1]
-    done(work())
+    for count_now in held:
+        count_now()
     assert [
         warning for warning in state.warnings if warning.startswith("Texts longer than 12 subwords")
-    ] and len(watches) == 1
+    ] and [watch.cancelled for watch in watches] == [True, False]
 
-    state.set_values({})
-    assert watches[0].cancelled
-    made = len(held)
+    state.set_values({"max_length": "16"})
     state.set_values({"max_length": "12"})
-    assert len(held) == made and [
+    assert len(held) == 3 and [
         warning for warning in state.warnings if warning.startswith("Texts longer than 12 subwords")
     ]
 
@@ -461,16 +460,14 @@ def test_with_the_last_layer_the_plan_goes_before_listeners_are_called(state, co
 
 
 def test_a_start_that_comes_while_the_plan_is_worked_out_waits_for_it(state, context):
-    held, at_once = [], context.run
-    context.run = lambda work, done, failed=None: held.append((work, done))
+    held = Held(context)
     state.refresh()
 
     state.start_soon()
     assert state.working_out and not context.queue.jobs
 
-    context.run = at_once
-    for work, done in held:
-        done(work())
+    held.end()
+    held.answer(0)
     assert [job.spec.params["run"]["purpose"] for job in context.queue.jobs] == ["train"]
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from workbench.base.watch import Watch
 from workbench.operations.runs import train
 from workbench.tasks import spec as tasks
 
@@ -16,13 +16,15 @@ if TYPE_CHECKING:
     from workbench.ui.panel import PanelContext
 
 
+TASK = "cut-texts"
+
+
 class CutTexts:
     """Counts all texts, replacing the estimate from a sample; kept until the project changes."""
 
     def __init__(self, context: PanelContext, project: Project):
         self._context, self._project = context, project
         self.edits = 0  # number of changes of the project
-        self._watch = Watch()
         # by model, layer, length and `edits`
         self._known: dict[tuple[object, ...], train.CutCount | None] = {}
 
@@ -42,25 +44,20 @@ class CutTexts:
 
         def done(exact: train.CutCount | None) -> None:
             self._known[key] = exact
-            if watch is self._watch and not watch.cancelled:
-                show(train.text_warnings(plan.task, check, card.name, exact))
+            show(train.text_warnings(plan.task, check, card.name, exact))
 
-        watch = self._watch = Watch()
         if key in self._known:
             done(self._known[key])
             return
-        self._context.run(
-            lambda: train.count_cut(
-                self._project,
-                layer,
-                card.path,
-                max_length=length,
-                model_length=card.max_length,
-                watch=watch,
-            ),
-            done,
-            lambda _error: None,
+        work = partial(
+            train.count_cut,
+            self._project,
+            layer,
+            card.path,
+            max_length=length,
+            model_length=card.max_length,
         )
+        self._context.task(TASK, work, done, failed=lambda _error: None)
 
     def cancel(self) -> None:
-        self._watch.cancel()
+        self._context.drop(TASK)

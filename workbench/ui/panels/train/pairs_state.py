@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.events import State
-from workbench.base.i18n import _
-from workbench.jobs.events import Event, Finished, Output
 
 if TYPE_CHECKING:
-    from workbench.jobs.queue import Job
+    from workbench.base.watch import Watch
+    from workbench.ui.panel import PanelContext
 
 TOP = 1000  # pairs
 
@@ -40,43 +40,33 @@ class PairsState(State):
         self.words = self.tokens = self.total = 0
         self.share = 0.0
         self.error, self.filter = "", ""
-        self.closed = False
-        self._job: Job | None = None
+        self._drop: Callable[[], None] = lambda: None
 
     @property
     def shown(self) -> tuple[Pair, ...]:
         """The pairs with the typed word, all without one."""
-        wanted = self.filter.casefold()
+        word = self.filter.casefold()
         every = self.pairs or ()
-        return tuple(pair for pair in every if not wanted or wanted in (pair.word, pair.context))
+        return tuple(pair for pair in every if not word or word in (pair.word, pair.context))
 
     def set_filter(self, word: str) -> None:
         self.update(filter=word.strip())
 
-    def follow(self, job: Job) -> None:
-        """Wait for a job that counts co-occurrences."""
-        self._job = job
-        self.listen(job.changed, self._heard)
-        if self.closed:
-            job.cancel()
+    def compute(self, context: PanelContext, work: Callable[..., Mapping[str, Any]]) -> None:
+        """Show the pairs that an operation counts, until the dialog is closed."""
+        self._drop = partial(context.drop, self)
+        context.task(self, work, self._show, failed=self._fail, progress=self._progress)
 
-    def fail(self, error: Exception) -> None:
+    def _fail(self, error: Exception) -> None:
         self.update(error=str(error))
 
-    def _heard(self, event: Event) -> None:
-        if isinstance(event, Output) and event.payload.get("kind") == "progress":
-            self.update(share=event.payload["part"])
-        if not isinstance(event, Finished) or self.closed:
-            return
-        if event.status != "done":
-            self.update(error=f"{event.message} {event.hint}".strip() or _("Cancelled."))
-            return
-        found = event.result
-        self.words, self.tokens, self.total = found["words"], found["tokens"], found["pairs"]
-        self.update(pairs=tuple(Pair(*row) for row in found["top"]))
+    def _progress(self, watch: Watch) -> None:
+        self.update(share=float(watch.progress.get("part", 0.0)))
+
+    def _show(self, table: Mapping[str, Any]) -> None:
+        self.words, self.tokens, self.total = table["words"], table["tokens"], table["pairs"]
+        self.update(pairs=tuple(Pair(*row) for row in table["top"]))
 
     def close(self) -> None:
-        self.closed = True
-        if self._job is not None and not self._job.over:
-            self._job.cancel()
+        self._drop()
         super().close()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ from workbench.ui.panels.train.pretrain_text import TextState
 from workbench.ui.panels.train.starts import Starts
 
 if TYPE_CHECKING:
+    from workbench.jobs.events import Event
     from workbench.jobs.queue import Job
     from workbench.ui.panel import PanelContext
 
@@ -51,7 +53,7 @@ class PretrainState(TextState):
         self.live: Live | None = None
         self._lives: dict[int, Live] = {}
         self._starts = Starts()
-        self.listen(self.queue.changed, self._heard)
+        context.follow(None, self._on_event)
         for job in self.queue.jobs:
             if job.spec.target in TARGETS:
                 self._replay(job)
@@ -240,38 +242,43 @@ class PretrainState(TextState):
         """
         if not self.ready or self._starts.again(self._choices):
             return
-        name, seed = self.name, self.seed
-        settings = self.context.settings
+        source, name, settings = self.text_source, self.name, self.context.settings
         if self.is_vectors:
-            method, options = self.objective, dict(self.values)
-            self.with_text(
+            options = {"method": self.objective, "options": dict(self.values), "seed": self.seed}
+            self._start_after(
+                partial(operations.write_joined, self.project, source),
                 lambda written: operations.start_vectors(
-                    self.queue, settings, written, name, method=method, options=options, seed=seed
+                    self.queue, settings, written, name, **options
                 ),
-                self._started,
-                joined=True,
             )
-            return
-        spec, source = self.spec(), operations.source_json(self.project, self.text_source)
-        self.with_text(
-            lambda written: operations.start(
-                self.queue, settings, operations.prepare(spec, written, name, source), self.project
-            ),
-            self._started,
-        )
+        else:
+            self._start_after(
+                partial(operations.prepare, self.project, self.spec(), source, name),
+                lambda work: operations.start(self.queue, settings, work, self.project),
+            )
+
+    def _start_after(self, write: Callable[..., Any], start: Callable[[Any], Job]) -> None:
+        """Write the text off the main thread, then start with it."""
+        self.update(preparing=True)
+
+        def written(text: Any) -> None:
+            self.update(preparing=False)
+            if (job := self.context.attempt(start, text)) is not None:
+                self._started(job)
+
+        def failed(error: Exception) -> None:
+            self.update(preparing=False)
+            self.context.fail(error)
+
+        self.context.task("start-pretraining", write, written, failed=failed)
 
     def first_batch(self) -> BatchState:
         """The first batches of a run with the present choices."""
-        spec, name = self.spec(), self.name
         titles = dict(self.objective_titles)
         state = BatchState("  ·  ".join((self.model, titles[self.objective])))
-        self.with_text(
-            lambda written: operations.show_batches(
-                self.queue, operations.prepare(spec, written, name), BATCHES
-            ),
-            state.follow,
-            failed=state.fail,
-        )
+        texts = self.text_source
+        work = partial(operations.first_batches, self.project, self.queue, self.spec(), texts)
+        state.compute(self.context, partial(work, batches=BATCHES))
         return state
 
     def batch_of_run(self) -> BatchState:
@@ -285,16 +292,8 @@ class PretrainState(TextState):
         state = BatchState(
             "  ·  ".join((live.title, live.name)), fingerprint=job.result.get("fingerprint", "")
         )
-        self.with_text(
-            lambda written: operations.show_batches(
-                self.queue,
-                operations.prepare(operations.settings_of_run(job), written, live.title),
-                BATCHES,
-            ),
-            state.follow,
-            failed=state.fail,
-            run=job,
-        )
+        work = partial(operations.first_batches_of_run, self.project, self.queue, job)
+        state.compute(self.context, partial(work, batches=BATCHES))
         return state
 
     @property
@@ -306,12 +305,9 @@ class PretrainState(TextState):
         """The table of co-occurrences of the text, with the present settings."""
         options = dict(self.values)
         state = PairsState(vectors.settings(self.objective, options))
-        self.with_text(
-            lambda written: operations.count_pairs(self.queue, written, options, top=TOP),
-            state.follow,
-            joined=True,
-            failed=state.fail,
-        )
+        texts = self.text_source
+        work = partial(operations.co_occurrences, self.project, self.queue, texts, options)
+        state.compute(self.context, partial(work, top=TOP))
         return state
 
     @property
@@ -386,7 +382,7 @@ class PretrainState(TextState):
             follow_pretraining(live, event)
         self.live = live
 
-    def _heard(self, job: Job, event: object) -> None:
+    def _on_event(self, job: Job, event: Event) -> None:
         if job.spec.target not in TARGETS:
             return
         live = self._live(job)

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
-from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
-from workbench.base.watch import Watch
 from workbench.operations.models import new_models as operations
-from workbench.operations.models.new_models import TextSize, TextSource, Written
+from workbench.operations.models.new_models import TextSize, TextSource
 from workbench.pretraining.texts import ENDINGS
 from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
-    from workbench.jobs.queue import Job
     from workbench.project.changes import Changes
     from workbench.ui.panel import PanelContext
 
 PROJECT, FILES = "project", "files"  # sources of text
 FILE_PATTERNS = tuple(f"*{ending}" for ending in ENDINGS)
+SIZE = "size"  # the task that measures the text
 UNSPLIT = "none"  # documents without a split, in `splits`
 
 
@@ -42,8 +40,6 @@ class TextState(State):
         self.size: TextSize | None = None
         self.problem = ""
         self.preparing = False
-        self._asked = 0
-        self._writing: tuple[Watch, ...] = ()  # of the texts that are being written
         self.listen(self.project.changed, self._project_changed)
 
     @property
@@ -76,79 +72,23 @@ class TextState(State):
         self.measure()
 
     def measure(self) -> None:
-        """Count documents or bytes off the main thread; only the latest request counts."""
-        self._asked += 1
-        asked, source = self._asked, self.text_source
+        """Count documents or bytes off the main thread."""
+        source = self.text_source
         if self.source == FILES and not source.files:
+            self.context.drop(SIZE)
             self.update(size=None, problem=_("Add files or folders with text."))
             return
         self.update(size=None, problem="")
 
         def done(size: TextSize) -> None:
-            if asked == self._asked:
-                empty = not (size.documents or size.files)
-                self.update(
-                    size=size, problem=_("No document of the project matches.") if empty else ""
-                )
+            empty = not (size.documents or size.files)
+            self.update(
+                size=size, problem=_("No document of the project matches.") if empty else ""
+            )
 
-        def failed(error: Exception) -> None:
-            if asked == self._asked:
-                self.update(problem=str(error))
-
-        self.context.run(lambda: operations.measure(self.project, source), done, failed)
+        work = partial(operations.measure, self.project, source)
+        self.context.task(SIZE, work, done, failed=lambda error: self.update(problem=str(error)))
 
     def _project_changed(self, changes: Changes) -> None:
         if self.shown and self.source == PROJECT and changes.touches("document"):
             self.measure()
-
-    def with_text(
-        self,
-        begin: Callable[[Written], Job],
-        then: Callable[[Job], None],
-        *,
-        joined: bool = False,
-        failed: Callable[[Exception], None] | None = None,
-        run: Job | None = None,
-    ) -> None:
-        """Write the text off the main thread, then call `begin` with it and `then` with its job.
-
-        failed: called with an error, which is shown at the top of the window by default. run: one
-        whose text is written again, instead of the chosen text.
-        """
-        report = failed or self.context.fail
-        source = self.text_source
-        watch = Watch()
-        self._writing = (*self._writing, watch)
-        self.update(preparing=True)
-
-        def work() -> Written:
-            if run is not None:
-                return operations.write_again(self.project, run, watch)
-            written = operations.write(self.project, source, watch)
-            return operations.joined(written) if joined else written
-
-        def ended() -> None:
-            self._writing = tuple(other for other in self._writing if other is not watch)
-            self.update(preparing=bool(self._writing))
-
-        def done(written: Written) -> None:
-            ended()
-            try:
-                job = begin(written)
-            except WorkbenchError as error:
-                written.close()
-                report(error)
-            else:
-                then(job)
-
-        def not_written(error: Exception) -> None:
-            ended()
-            if not isinstance(error, Cancelled):
-                report(error)
-
-        self.context.run(work, done, not_written)
-
-    def close(self) -> None:
-        for watch in self._writing:
-            watch.cancel()
-        super().close()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from workbench.base import paths, scratch
+from workbench.base import paths
 from workbench.base.errors import SpecError
 from workbench.base.events import State
 from workbench.base.i18n import _
@@ -26,11 +27,15 @@ from workbench.ui.panels.train.starts import Starts
 from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
+    from workbench.jobs.events import Event
     from workbench.jobs.queue import Job
     from workbench.project.changes import Changes
     from workbench.text.segmenters.base import Advice
     from workbench.training.rates import LayerRates
     from workbench.ui.panel import PanelContext
+
+
+PLAN = "plan"  # the task that counts the usable documents
 
 
 class TrainState(State):
@@ -59,15 +64,14 @@ class TrainState(State):
         self.live: Live | None = None
         self.waiting = 0
         self._lives: dict[int, Live] = {}
-        self._asked, self._plan_of = 0, ("", "")  # task and layer of `plan`
+        self._plan_of = "", ""  # task and layer of `plan`
         self._cuts = CutTexts(context, self.project)
         self._watched, self._stale = True, False
         self.preparing = False  # the training data is being prepared
-        self.working_out = False  # the usable documents are being counted
-        self._start_wanted = False  # start as soon as the count is known
+        self._starts_after_count = False
         self._starts = Starts()
         self.listen(self.project.changed, self._project_changed)
-        self.listen(self.queue.changed, self._heard)
+        context.follow(None, self._on_event)
         self._pick_up()
         self.refresh()
 
@@ -236,12 +240,11 @@ class TrainState(State):
 
     def ask_map(self, show: Callable[[Any], None], fail: Callable[[Exception], None]) -> None:
         """Compute what a run with these choices does with each block, off the main thread."""
-        found = self._settled()
-        if found is None:
+        settled = self._settled()
+        if settled is None:
             fail(SpecError(_("First choose data and settings that can be trained.")))
             return
-        work = lambda: checks.blocks(*found)  # noqa: E731
-        self.context.run(work, show, fail)
+        self.context.task("model-map", partial(checks.blocks, *settled), show, failed=fail)
 
     def layer_rates(self) -> LayerRates | None:
         """Learning rates of each layer over a run with these choices; None if they do not fit."""
@@ -254,17 +257,14 @@ class TrainState(State):
         return self.spec(), self.plan, self.card
 
     def _work_out(self) -> None:
-        """Compute the usable data and unknown words off the main thread; only the latest request
-        counts.
-        """
-        self._asked += 1
+        """Compute the usable data and unknown words off the main thread."""
         self._cuts.cancel()
-        asked, task, layer, card = self._asked, self.task, self.layer, self.card
+        task, layer, card = self.task, self.layer, self.card
         if not task:
-            self.working_out = self._start_wanted = False
+            self.context.drop(PLAN)
+            self._starts_after_count = False
             self.update(plan=None, warnings=(), words=None)
             return
-        self.working_out = True
         if self.plan is not None and self._plan_of != (task, layer):
             self.update(plan=None, warnings=(), words=None)  # of other data
         length, limit, seed = self._number("max_length"), self._number("train_limit"), self.seed
@@ -274,23 +274,26 @@ class TrainState(State):
             plan = train.plan(self.project, task, layer or None, train_limit=limit, seed=seed)
             return plan, *checks.text_check(self.project, plan, card, length, spec)
 
-        def done(found: Any) -> None:
-            if asked == self._asked:
-                plan, check, warnings = found
-                self.working_out, self._plan_of = False, (task, layer)
-                self.update(plan=plan, warnings=warnings, words=check and check.words)
-                self._start_if_wanted()
-                if check is not None and card is not None:
-                    show = lambda warnings: self.update(warnings=warnings)  # noqa: E731
-                    self._cuts.count(card, plan, check, length, show)
+        def done(counted: Any) -> None:
+            plan, check, warnings = counted
+            self._plan_of = task, layer
+            self.update(plan=plan, warnings=warnings, words=check and check.words)
+            self._start_after_count()
+            if check is not None and card is not None:
+                show = lambda warnings: self.update(warnings=warnings)  # noqa: E731
+                self._cuts.count(card, plan, check, length, show)
 
         def failed(error: Exception) -> None:
-            if asked == self._asked:
-                self.working_out = self._start_wanted = False
-                self.update(plan=None, warnings=(), words=None)
-                self.context.fail(error)
+            self._starts_after_count = False
+            self.update(plan=None, warnings=(), words=None)
+            self.context.fail(error)
 
-        self.context.run(work, done, failed)
+        self.context.task(PLAN, work, done, failed=failed)
+
+    @property
+    def working_out(self) -> bool:
+        """Whether the usable documents are being counted."""
+        return self.context.waiting(PLAN)
 
     def _number(self, name: str) -> int | None:
         """The value of an option that was set; None if automatic or not a valid number."""
@@ -302,10 +305,6 @@ class TrainState(State):
         limit = self._number("train_limit")
         sampled = self.seed if limit else None
         return self._number("max_length"), limit, sampled, *own
-
-    def close(self) -> None:
-        self._cuts.cancel()
-        super().close()
 
     # ---------------------------------------------------------------- runs
 
@@ -325,9 +324,9 @@ class TrainState(State):
             return
         self.update(preparing=True)
 
-        def prepared(found: Any) -> None:
+        def start(prepared: train.PreparedTraining) -> None:
             self.update(preparing=False)
-            run = self.context.attempt(train.begin, self.project, self.queue, found)
+            run = self.context.attempt(train.begin, self.project, self.queue, prepared)
             if run is not None:
                 self._starts.begun(spec)
                 self._follow(run.id)
@@ -336,32 +335,24 @@ class TrainState(State):
             self.update(preparing=False)
             self.context.fail(error)
 
-        self.context.run(lambda: train.prepare(self.project, spec), prepared, failed)
+        self.context.task("start", partial(train.prepare, self.project, spec), start, failed=failed)
 
     def first_batch(self) -> BatchState:
         """The first batches of a run with the present choices. Assigns splits, as a start does."""
-        state, spec = BatchState("  ·  ".join((self.model, self.layer))), self.spec()
-
-        def prepared(found: train.PreparedTraining) -> None:
-            folder = scratch.make("batch")
-            job = train.show_batch(self.queue, found, folder, batches=BATCHES)
-            job.changed.connect(
-                lambda event: scratch.remove(folder) if isinstance(event, Finished) else None
-            )
-            state.follow(job)
-
-        self.context.run(lambda: train.prepare(self.project, spec), prepared, state.fail)
+        work = partial(train.first_batches, self.project, self.queue, self.spec(), batches=BATCHES)
+        state = BatchState("  ·  ".join((self.model, self.layer)))
+        state.compute(self.context, work)
         return state
 
     def start_soon(self) -> None:
         """Like `start`, after the usable data has been counted."""
-        self._start_wanted = self.working_out
+        self._starts_after_count = self.working_out
         if not self.working_out:
             self.start()
 
-    def _start_if_wanted(self) -> None:
-        wanted, self._start_wanted = self._start_wanted, False
-        if wanted:
+    def _start_after_count(self) -> None:
+        starts, self._starts_after_count = self._starts_after_count, False
+        if starts:
             self.start()
 
     def stop(self) -> None:
@@ -417,7 +408,7 @@ class TrainState(State):
                 self.live = self._lives[last.id] = live
                 self.changed.emit(frozenset({"live", "run"}))
 
-        self.context.run(lambda: read_live(last, path), done)
+        self.context.task("last-run", partial(read_live, last, path), done)
 
     def _replay(self, job: Job, run_id: int) -> None:
         live = self._live(run_id)
@@ -443,7 +434,7 @@ class TrainState(State):
             self.live and self.live.active
         )
 
-    def _heard(self, job: Job, event: object) -> None:
+    def _on_event(self, job: Job, event: Event) -> None:
         about = job.spec.params.get("run") or {}
         if about.get("project") != self.project.uid or not kinds.of_job(job).fine_tunes:
             return
@@ -462,7 +453,7 @@ class TrainState(State):
             whole = isinstance(event, Started | Finished)
             self.changed.emit(frozenset({"live", "run"} if whole else {"live"}))
 
-    def _next(self, live: Live, event: object) -> None:
+    def _next(self, live: Live, event: Event) -> None:
         """Show a starting run if none, or a finished one, is shown."""
         if isinstance(event, Started) and (self.live is None or not self.live.active):
             self.live = live
