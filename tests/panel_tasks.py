@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 from workbench.base.errors import ProjectBusy
+from workbench.operations.runs import train
+from workbench.storage.runs.runs import Run
 from workbench.ui.tasks import Tasks
 
 
@@ -79,8 +82,12 @@ def hold(context: Any, name: str) -> list[Any]:
 
 
 def _follow(context, what, on_event):
+    changed = context.queue.changed
     if what is None:
-        return context.queue.changed.connect(on_event)
+        return changed.connect(on_event)
+    if isinstance(what, Run):
+        of_run = partial(train.trains, project=context.project, run_id=what.id)
+        return changed.connect(lambda job, event: on_event(job, event) if of_run(job) else None)
     return what.changed.connect(lambda event: on_event(what, event))
 
 

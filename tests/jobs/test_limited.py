@@ -10,9 +10,9 @@ import psutil
 import pytest
 
 from workbench.base.errors import Cancelled, JobFailed
+from workbench.base.watch import Watch
 from workbench.jobs.limited import LimitedHost, OutOfMemory, OutOfTime
 from workbench.jobs.spec import Limits
-from workbench.jobs.threads import Token
 
 pytestmark = pytest.mark.process
 MEGABYTE = 1024 * 1024
@@ -94,11 +94,11 @@ def test_an_error_of_the_target_is_raised_with_its_message(host):
 
 def test_cancelling_ends_a_request_that_is_being_worked_on(host):
     host = LimitedHost("job_targets:consumer", Limits(seconds=60, memory=100 * MEGABYTE))
-    token, raised = Token(), []
+    watch, raised = Watch(), []
 
     def ask():
         try:
-            host.ask({"native": True}, token=token)
+            host.ask({"native": True}, watch=watch)
         except Cancelled as error:
             raised.append(error)
 
@@ -106,7 +106,7 @@ def test_cancelling_ends_a_request_that_is_being_worked_on(host):
         host.ask({"parts": 1})
         thread = threading.Thread(target=ask)
         thread.start()
-        token.cancel()
+        watch.cancel()
         thread.join(10)
 
         assert raised and host.ask({"parts": 1}) == {"parts": 1}
@@ -116,18 +116,18 @@ def test_cancelling_ends_a_request_that_is_being_worked_on(host):
 
 def test_cancelling_while_the_worker_starts_lets_it_start(host):
     """Else someone who types without a pause would end one after the other before it is ready."""
-    token = Token()
-    token.cancel()
+    watch = Watch()
+    watch.cancel()
     for _again in range(3):
         with pytest.raises(Cancelled):
-            host.ask({"parts": 1}, token=token)
+            host.ask({"parts": 1}, watch=watch)
     assert host.pid is None  # refused before anything starts
 
-    late, pids = Token(), []
+    late, pids = Watch(), []
 
     def ask():
         with pytest.raises(Cancelled):
-            host.ask({"parts": 1}, token=late)
+            host.ask({"parts": 1}, watch=late)
         pids.append(host.pid)
 
     thread = threading.Thread(target=ask)

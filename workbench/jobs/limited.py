@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base import scratch
-from workbench.base.errors import JobFailed
+from workbench.base.errors import Cancelled, JobFailed
 from workbench.base.i18n import _
+from workbench.base.watch import QUIET, Watch
 from workbench.jobs.process import Child, last_lines
 from workbench.jobs.spec import JobSpec, Limits
-from workbench.jobs.threads import Token
 
 INTERVAL = 0.02  # polling interval in seconds; a worker can allocate about 50 MB in that time
 SLACK = 0.25  # seconds of processor time in which the worker may report the exceeded limit itself
@@ -70,21 +70,19 @@ class LimitedHost:
         request: Mapping[str, Any],
         *,
         on_part: Callable[[Any], None] | None = None,
-        token: Token | None = None,
+        watch: Watch = QUIET,
     ) -> Any:
         """Wait for the answer. `on_part(part)` is called in this thread for each part as it
         arrives.
 
-        Raises OutOfTime or OutOfMemory if a limit is exceeded, Cancelled if `token` is cancelled
-        (unless
-        the answer arrives at once), JobFailed if the worker ends without an answer.
+        Raises OutOfTime or OutOfMemory if a limit is exceeded, Cancelled if `watch` is cancelled
+        (unless the answer arrives at once), JobFailed if the worker ends without an answer.
         """
-        token = token or Token()
-        with self._turn(token):
+        with self._turn(watch):
             number = next(self._numbers)
-            child = self._started(token)
+            child = self._started(watch)
             child.send({"type": "ask", "id": number, "kind": "limited", "request": dict(request)})
-            return self._wait(child, number, on_part or _ignore, token)
+            return self._wait(child, number, on_part or _ignore, watch)
 
     def close(self) -> None:
         """End the worker and delete its folder.
@@ -103,28 +101,29 @@ class LimitedHost:
     # ------------------------------------------------------------ the worker
 
     @contextmanager
-    def _turn(self, token: Token) -> Iterator[None]:
+    def _turn(self, watch: Watch) -> Iterator[None]:
         while not self._lock.acquire(timeout=INTERVAL):
-            self._check(token)
+            self._check(watch)
         try:
-            self._check(token)
+            self._check(watch)
             yield
         finally:
             self._lock.release()
 
-    def _check(self, token: Token) -> None:
-        token.check()
+    def _check(self, watch: Watch) -> None:
+        if watch.cancelled:
+            raise Cancelled()
         if self._closed.is_set():
             raise _closed()
 
-    def _started(self, token: Token) -> Child:
+    def _started(self, watch: Watch) -> Child:
         """The worker, ready for a request.
 
         A starting worker continues even if the caller stops waiting.
         """
         child = self._child if self._child and not self._child.ended else self._start()
         if not self._ready:
-            self._wait_until_ready(child, token)
+            self._wait_until_ready(child, watch)
             self._ready = True
         return child
 
@@ -146,11 +145,12 @@ class LimitedHost:
             child.kill()
         return child
 
-    def _wait_until_ready(self, child: Child, token: Token) -> None:
+    def _wait_until_ready(self, child: Child, watch: Watch) -> None:
         end = time.monotonic() + START_LIMIT
         while True:
             message = self._next(child)
-            token.check()
+            if watch.cancelled:
+                raise Cancelled()
             if message is None and time.monotonic() > end:
                 self._end(child)
                 raise JobFailed(_("The worker did not start in {n:.0f} s.").format(n=START_LIMIT))
@@ -167,22 +167,22 @@ class LimitedHost:
 
     # ------------------------------------------------------------ one request
 
-    def _wait(self, child: Child, number: int, on_part: Callable[[Any], None], token: Token) -> Any:
-        watch, began = _Watch(child, self.limits), time.monotonic()
+    def _wait(self, child: Child, number: int, on_part: Callable[[Any], None], watch: Watch) -> Any:
+        usage, began = _Watch(child, self.limits), time.monotonic()
         while True:
             message = self._next(child)
             if message is None:
-                if token.cancelled and time.monotonic() - began > PATIENCE:
+                if watch.cancelled and time.monotonic() - began > PATIENCE:
                     self._end(child)
-                    token.check()
-                if reason := watch.exceeded():
+                    raise Cancelled()
+                if reason := usage.exceeded():
                     self._end(child)
                     raise self._over(reason)
             elif message.get("id") != number:
                 continue  # a line of the log
             elif message["type"] == "part":
                 on_part(message["part"])
-                watch.restart()
+                usage.restart()
             elif message["type"] == "answer":
                 return self._answer(child, message)
 

@@ -6,7 +6,7 @@ import psutil
 import pytest
 
 from workbench.base.errors import Cancelled
-from workbench.jobs.threads import Token
+from workbench.base.watch import Watch
 from workbench.operations.prompts.prompt_render import Renderer
 from workbench.prompting.base import Example, Labels, Request, TemplateError
 
@@ -172,13 +172,13 @@ def test_the_worker_is_light_and_loads_no_heavy_library(renderer):
 
 
 def test_a_render_that_nobody_waits_for_any_more_gives_way_to_the_next():
-    renderer, token = Renderer(seconds=60), Token()
+    renderer, watch = Renderer(seconds=60), Watch()
     try:
         render(renderer, GOOD)
-        token.cancel()
+        watch.cancel()
         start = time.monotonic()
         with pytest.raises(Cancelled):
-            render(renderer, HOSTILE["loops"]["nested loops over the text"], token=token)
+            render(renderer, HOSTILE["loops"]["nested loops over the text"], watch=watch)
         assert render(renderer, GOOD).prompts and time.monotonic() - start < 30
     finally:
         renderer.close()

@@ -124,7 +124,7 @@ def prepare(
     if fillers is None:
         with Fillers(project) as own_fillers:
             return prepare(project, spec, split=split, fillers=own_fillers, watch=watch)
-    filler = fillers.filler(spec)
+    filler = fillers.filler(spec, watch=watch)
     documents = scoring.scored_documents(project, tasks.info(filler.task), filler.layer, split)
     if not documents:
         raise WorkbenchError(

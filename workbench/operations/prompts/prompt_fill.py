@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from workbench.base.errors import SpecError
 from workbench.base.i18n import N_, _
+from workbench.base.watch import QUIET, Watch
 from workbench.operations.evaluation import scoring
 from workbench.operations.runs import train
 from workbench.prompting.backends import spec as backends
@@ -20,7 +21,6 @@ from workbench.text.labels import Layer
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
-    from workbench.jobs.threads import Token
     from workbench.operations.prompts.prompt_render import Renderer
     from workbench.project.project import Project
     from workbench.prompting.budget import Budget, Fitted, PromptInput
@@ -164,7 +164,7 @@ class Fillers:
         self._measure: tuple[tuple[object, ...], Measure] | None = None
         self._shots: tuple[tuple[object, ...], Shots] | None = None
 
-    def filler(self, spec: PromptSpec, *, token: Token | None = None) -> Filler:
+    def filler(self, spec: PromptSpec, *, watch: Watch = QUIET) -> Filler:
         """Raises SpecError or ModelError where layer or model will not do."""
         layer, _remark = choose_layer(self.project, spec.layer or None)
         if len(layer.names) < 2:
@@ -181,7 +181,7 @@ class Fillers:
                 ),
                 hint=_("Shorten it."),
             )
-        return Filler(self, spec, layer, self.measure(spec), token)
+        return Filler(self, spec, layer, self.measure(spec), watch)
 
     def forget_documents(self) -> None:
         """The project has changed: examples are drawn again."""
@@ -235,7 +235,7 @@ class Filler:
         spec: PromptSpec,
         layer: Layer,
         measure: Measure,
-        token: Token | None,
+        watch: Watch,
     ):
         from workbench.prompting.base import Labels
         from workbench.prompting.budget import Budget
@@ -246,7 +246,7 @@ class Filler:
         renderer = fillers.renderer
         self.budget: Budget = Budget(
             labels,
-            render=lambda fitted: renderer.render(spec.template, labels, fitted, token=token),
+            render=lambda fitted: renderer.render(spec.template, labels, fitted, watch=watch),
             count=measure.count,
             limit=measure.limit,
             errors=renderer.errors,

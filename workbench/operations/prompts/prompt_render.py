@@ -7,9 +7,9 @@ from typing import Any
 
 from workbench.base.errors import JobFailed
 from workbench.base.i18n import _
+from workbench.base.watch import QUIET, Watch
 from workbench.jobs.limited import LimitedHost, OutOfMemory, OutOfTime
 from workbench.jobs.spec import Limits
-from workbench.jobs.threads import Token
 from workbench.prompting.base import Example, Labels, Prompt, Rendered, Request, TemplateError
 from workbench.prompting.limits import MEGABYTES, SECONDS, Messages
 
@@ -44,28 +44,28 @@ class Renderer:
         labels: Labels,
         requests: Sequence[Request],
         *,
-        token: Token | None = None,
+        watch: Watch = QUIET,
     ) -> list[Rendered]:
         """The prompts of each request, in order. The error of a request is in its `error`.
 
-        Raises Cancelled if `token` is cancelled, TemplateError for a template that exceeds a limit,
+        Raises Cancelled if `watch` is cancelled, TemplateError for a template that exceeds a limit,
         JobFailed if there is no worker.
         """
         rendered: list[Rendered] = []
         for wave in _waves(requests):
-            rendered += self._wave(source, labels, wave, token)
+            rendered += self._wave(source, labels, wave, watch)
         return rendered
 
     def close(self) -> None:
         self._host.close()
 
     def _wave(
-        self, source: str, labels: Labels, requests: Sequence[Request], token: Token | None
+        self, source: str, labels: Labels, requests: Sequence[Request], watch: Watch
     ) -> list[Rendered]:
         answers: list[dict[str, Any]] = []
         try:
             request = _packed(source, labels, requests)
-            self._host.ask(request, on_part=answers.extend, token=token)
+            self._host.ask(request, on_part=answers.extend, watch=watch)
         except OutOfTime:
             raise self.errors.time() from None
         except OutOfMemory:

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests import panel_tasks
 from tests.held import Held
-from workbench.base.errors import WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.settings import Settings
 from workbench.jobs.events import Finished, Output, Started
@@ -42,6 +42,11 @@ class StillQueue:
         self.jobs = (*self.jobs, job)
         return job
 
+    def run(self, spec, watch):
+        """As `Queue.run`: every document is answered with the label delay."""
+        _answer(self.add(spec), "delay")
+        return {}
+
     def tell(self, job, event):
         self.changed.emit(job, event)
 
@@ -49,22 +54,11 @@ class StillQueue:
 @pytest.fixture
 def context(copy_sample, tmp_path):
     project = Project.open(copy_sample(tmp_path))
-    faults, went = [], []
-
-    def run(work, done, failed=None):
-        try:
-            result = work()
-        except WorkbenchError as error:
-            return (failed or faults.append)(error)
-        done(result)
-
-    made = SimpleNamespace(
+    went = []
+    made = panel_tasks.context(
         project=project,
         queue=StillQueue(),
         settings=Settings(),
-        run=run,
-        fail=faults.append,
-        faults=faults,
         went=went,
         commands_changed=lambda: None,
         go=lambda page, **args: went.append((page, args)),
@@ -166,6 +160,18 @@ def test_a_run_is_followed_to_its_scores(state, context):
     low, high = state.evaluation.interval("accuracy")
     assert low < 1 / 6 < high
     assert state.evaluation.of_label("delay", "recall").interval == (1.0, 1.0)
+
+
+def test_the_answers_to_unlabelled_documents_become_suggestions(state, context):
+    state.run_on_dev()
+    job = context.queue.jobs[-1]
+    _answer(job, "delay")
+    context.queue.tell(job, Finished("done", {"n": 60, "seconds": 1.0, "versions": {}}))
+
+    state.make_suggestions()
+
+    assert context.faults == []
+    assert context.notes[-1].startswith("prompt-1 created 120 suggestions.")
 
 
 def _answer(job, label):

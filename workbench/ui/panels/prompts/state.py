@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from workbench.base.errors import Cancelled, WorkbenchError
+from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.base.registry import registry
-from workbench.base.watch import Watch
 from workbench.jobs.events import Finished
-from workbench.jobs.threads import Token
 from workbench.operations.annotation import suggest
 from workbench.operations.evaluation import quality
 from workbench.operations.prompts import prompt, prompt_models
 from workbench.operations.prompts.prompt import Preview, PromptSpec
 from workbench.operations.prompts.prompt_models import Choice, Unavailable
-from workbench.operations.runs import results, run_results
-from workbench.operations.runs.kinds import contract as kinds
+from workbench.operations.runs import results, run_results, train
 from workbench.operations.schema import labels
 from workbench.tasks import spec as tasks
 from workbench.ui.panels.prompts.live import Live
@@ -28,10 +25,12 @@ from workbench.ui.panels.prompts.templates import OWN, Known, known_templates, u
 from workbench.ui.project.opened import opened
 
 if TYPE_CHECKING:
+    from workbench.base.watch import Watch
     from workbench.jobs.events import Event
     from workbench.jobs.queue import Job
     from workbench.metrics.evaluation import Evaluation
-    from workbench.operations.prompts.prompt import LabelAnswer
+    from workbench.operations.annotation.suggest import Suggested
+    from workbench.operations.prompts.prompt import LabelAnswer, PreparedPrompt
     from workbench.project.changes import Changes
     from workbench.storage.runs.runs import Run
     from workbench.text.document import Document
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
 
 FIGURES = 3  # scores of a run above its table
 STARTERS = ("starter-bert", "starter-gpt")
+PREVIEW, RENDER, INTERVALS = "preview", "render", "intervals"  # tasks
 
 
 class PromptsState(State):
@@ -69,21 +69,15 @@ class PromptsState(State):
         self.figures: tuple[str, ...] = ()  # its scores above the table
         self.prior: Mapping[str, float] = {}  # of each label
         self._fillers = prompt.Fillers(self.project)
-        self._token = Token()  # of the preview being computed
-        self._preparing: Watch | None = None
         self._scorer = Scorer(context)
         self._pending: tuple[str, Preview] | None = None  # model, and request sent to it
-        self.listen(self.queue.changed, self._heard)
+        self._unfollow: Callable[[], None] = lambda: None
         self.listen(self.project.changed, self._project_changed)
         self.listen(registry().changed, self._plugins_changed)
         self.refresh()
 
     def close(self) -> None:
         super().close()
-        self._token.cancel()
-        if self._preparing is not None:
-            self._preparing.cancel()
-        self.preparing = False
         self._fillers.close()
         self._scorer.close()
 
@@ -229,45 +223,38 @@ class PromptsState(State):
     # ---------------------------------------------------------------- rendered prompt
 
     def _fill(self) -> None:
-        """Compute the preview off the main thread; only the latest request counts."""
-        self._token.cancel()
-        token = self._token = Token()
+        """Compute the preview off the main thread."""
         if not self.layer or not self.model:
+            self.context.drop(PREVIEW)
             self.update(preview=None, problem="", line=None, dev=0, no_document=False)
             return
         spec, document, label, project = self.spec, self.document, self.label, self.project
         fillers = self._fillers
 
-        def work() -> Any:
-            filler = fillers.filler(spec, token=token)
-            shown = document or prompt.first_document(project, filler.layer)
+        def work(watch: Watch) -> Any:
+            filler = fillers.filler(spec, watch=watch)
+            sample = document or prompt.first_document(project, filler.layer)
             dev = len(prompt.split_ids(project, filler.layer, "dev"))
-            preview = prompt.preview(filler, shown, label=label) if shown else None
-            return preview, shown, dev
-
-        def done(found: Any) -> None:
-            if not token.cancelled:
-                self._filled(*found)
+            preview = prompt.preview(filler, sample, label=label) if sample else None
+            return preview, sample, dev
 
         def failed(error: Exception) -> None:
-            if token.cancelled:
-                return
             if not isinstance(error, WorkbenchError):
                 self.context.fail(error)
             self.update(problem=str(error), line=getattr(error, "line", None))
             self.context.commands_changed()
 
-        self.context.run(work, done, failed)
+        self.context.task(PREVIEW, work, lambda filled: self._filled(*filled), failed=failed)
 
-    def _filled(self, preview: Preview | None, shown: Any, dev: int) -> None:
+    def _filled(self, preview: Preview | None, document: Any, dev: int) -> None:
         self.update(
             preview=preview,
-            document=shown,
+            document=document,
             label=preview.label if preview else "",
             dev=dev,
             problem="",
             line=None,
-            no_document=shown is None,
+            no_document=document is None,
         )
         self._show_answers()
         if preview is None:
@@ -320,32 +307,30 @@ class PromptsState(State):
             return
         self._keep_template()
         spec, project, fillers = self.spec, self.project, self._fillers
-        watch = self._preparing = Watch(self._prepared_share)
         self.update(preparing=True, prepared=0.0)
 
-        def started(prepared: Any) -> None:
-            if watch.cancelled:  # after the last prompt was rendered
-                failed(Cancelled())
-                return
+        def start(prepared: PreparedPrompt) -> None:
             self.update(preparing=False)
             run = self.context.attempt(prompt.start, project, self.queue, prepared)
             if run is not None:
+                self.context.drop(INTERVALS)
                 self.update(live=Live(run.id, run.name, total=0), evaluation=None)
+                self._unfollow()
+                self._unfollow = self.context.follow(run, self._on_event)
                 self.context.commands_changed()
 
         def failed(error: Exception) -> None:
             self.update(preparing=False)
-            if not isinstance(error, Cancelled):
-                self.context.fail(error)
+            self.context.fail(error)
             self.context.commands_changed()
 
-        self.context.run(
-            lambda: prompt.prepare(project, spec, fillers=fillers, watch=watch), started, failed
+        self.context.task(
+            RENDER,
+            partial(prompt.prepare, project, spec, fillers=fillers),
+            start,
+            failed=failed,
+            progress=lambda watch: self.update(prepared=watch.share),
         )
-
-    def _prepared_share(self, share: float) -> None:
-        """Called on the thread that renders the prompts."""
-        self.context.dispatch(lambda: self.update(prepared=share) if self.preparing else None)
 
     def _keep_template(self) -> None:
         if self.chosen != OWN:
@@ -362,28 +347,22 @@ class PromptsState(State):
 
     def cancel(self) -> None:
         """End the run, or the rendering of its prompts, and keep nothing."""
-        if self.preparing and self._preparing is not None:
-            self._preparing.cancel()
+        if self.preparing:
+            self.context.drop(RENDER)
+            self.update(preparing=False)
+            self.context.commands_changed()
         elif self.live and (job := self._job()):
             self.live.ending = "cancel"
             job.cancel()
             self.changed.emit(frozenset({"live"}))
 
     def _job(self) -> Job | None:
-        return next((job for job in self.queue.jobs if self._is_live(job)), None)
-
-    def _is_live(self, job: Job) -> bool:
-        """Whether the job scores the run that is shown."""
-        about = job.spec.params.get("run") or {}
-        return self.live is not None and (
-            about.get("project") == self.project.uid
-            and kinds.of_job(job).queued
-            and about.get("id") == self.live.run_id
-        )
-
-    def _heard(self, job: Job, event: Event) -> None:
+        """The job that scores the run that is shown."""
         live = self.live
-        if live is None or not self._is_live(job):
+        return train.job_of(self.queue, self.project, live.run_id) if live is not None else None
+
+    def _on_event(self, _job: Job, event: Event) -> None:
+        if (live := self.live) is None:
             return
         live.follow(event)
         if isinstance(event, Finished):
@@ -409,15 +388,11 @@ class PromptsState(State):
     def _add_intervals(self, run: Run, evaluation: Evaluation) -> None:
         """A second for thousands of documents."""
 
-        def measured() -> Evaluation:
+        def measure() -> Evaluation:
             evidence = quality.evidence(self.project, run, evaluation.split)
             return quality.with_intervals(evaluation, evidence)
 
-        def show(measured: Evaluation) -> None:
-            if self.evaluation is evaluation:
-                self.update(evaluation=measured)
-
-        self.context.run(measured, show)
+        self.context.task(INTERVALS, measure, lambda measured: self.update(evaluation=measured))
 
     def show_results(self) -> None:
         if self.live:
@@ -429,17 +404,15 @@ class PromptsState(State):
             return
         run = results.run(self.project, self.live.run_id)
 
-        def describe(outcome: Any, error: Exception | None) -> None:
-            if error is not None:
-                self.context.fail(error)
-            else:
-                look = partial(self.context.go, "annotate", run=run.id, suggestions=True)
-                some = bool(outcome.suggestions)
-                self.context.note(
-                    suggest.describe(outcome), look if some else False, action=_("Show suggestions")
-                )
+        def describe(outcome: Suggested) -> None:
+            look = partial(self.context.go, "annotate", run=run.id, suggestions=True)
+            some = bool(outcome.suggestions)
+            self.context.note(
+                suggest.describe(outcome), look if some else False, action=_("Show suggestions")
+            )
 
-        self.context.attempt(suggest.suggest, self.project, self.queue, run, describe)
+        work = partial(suggest.suggest, self.project, self.queue, run)
+        self.context.task("suggest", work, describe)
 
     # ---------------------------------------------------------------- events
 

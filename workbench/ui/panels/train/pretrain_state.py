@@ -244,11 +244,11 @@ class PretrainState(TextState):
             return
         source, name, settings = self.text_source, self.name, self.context.settings
         if self.is_vectors:
-            options = {"method": self.objective, "options": dict(self.values), "seed": self.seed}
+            method, options, seed = self.objective, dict(self.values), self.seed
             self._start_after(
                 partial(operations.write_joined, self.project, source),
                 lambda written: operations.start_vectors(
-                    self.queue, settings, written, name, **options
+                    self.queue, settings, written, name, method=method, options=options, seed=seed
                 ),
             )
         else:
