@@ -82,6 +82,10 @@ class HeldQueue:
             job.forget()
         return result_of(job)
 
+    def wait(self, job):
+        """As `Queue.wait`, without an event loop."""
+        self.worker(job)
+
     def add(self, spec):
         job = HeldJob(self, spec)
         self.jobs = (*self.jobs, job)

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests import a_plugin
+from tests import a_plugin, panel_tasks
 from workbench.base import registry
-from workbench.base.errors import SpecError, WorkbenchError
+from workbench.base.errors import SpecError
 from workbench.base.settings import Settings
 from workbench.cli.main import main
 from workbench.operations.annotation import suggest
@@ -197,21 +197,10 @@ def state(make, sample):
     made = []
 
     def build():
-        faults = []
-
-        def run(work, done, failed=None):
-            try:
-                result = work()
-            except WorkbenchError as error:
-                return failed(error)
-            done(result)
-
-        context = SimpleNamespace(
+        context = panel_tasks.context(
             project=sample,
             queue=SimpleNamespace(changed=sample.changed, jobs=(), spare=None),
             settings=Settings(),
-            run=run,
-            fail=faults.append,
             commands_changed=lambda: None,
             dispatch=lambda act: act(),
         )

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from workbench.base.errors import SpecError
+from workbench.jobs.events import Output
 from workbench.operations.experiments import ladder, ladder_report
 from workbench.operations.experiments.ladder import Ladder
 from workbench.operations.experiments.ladder_rungs import Rung, named, parse
@@ -22,24 +23,30 @@ def wiring(project, queue):
 
 @pytest.fixture
 def climb(project, queue, wiring, topics):
-    """climb(rungs=…, seeds=…) → a ladder over layer topic, closed at the end."""
-    made = []
+    """climb(rungs=…, seeds=…) → a ladder over layer topic."""
 
     def make(*rungs, seeds=(1, 2), **more):
         spec = LadderSpec(
             "classify", "topic", named(rungs or ("frozen-vectors", "bert")), seeds, **more
         )
-        made.append(Ladder(project, queue, spec))
-        return made[-1]
+        return Ladder(project, spec)
 
-    yield make
-    for item in made:
-        item.close()
+    return make
 
 
-def finish(queue, score=0.5, status="done", **more):
-    """End the latest job."""
-    job = queue.jobs[-1]
+@pytest.fixture
+def train(queue):
+    """train(work, end, …): run it; each function ends the next job, the last one all others."""
+
+    def run(work, *ends):
+        left = list(ends or (finish,))
+        queue.worker = lambda job: (left.pop(0) if len(left) > 1 else left[0])(job)
+        ladder.run(work, queue)
+
+    return run
+
+
+def finish(job, score=0.5, status="done", **more):
     job.start()
     result = {"scores": {"dev": {"macro_f1": score, "accuracy": score}}, "seconds": 60.0}
     job.end(status, result if status == "done" else None, **more)
@@ -49,15 +56,13 @@ def states(work):
     return [cell.status for cell in work.cells]
 
 
-def test_runs_follow_one_another_on_the_same_data(project, queue, climb):
-    work = climb()
-    work.start()
+def test_runs_follow_one_another_on_the_same_data(project, queue, climb, train):
+    work, counts = climb(), []
 
-    for number in range(4):
-        assert len(queue.jobs) == number + 1 and work.status == "running"
-        finish(queue, 0.1 * number)
+    train(work, lambda job: (counts.append(len(queue.jobs)), finish(job, 0.1 * len(counts))))
 
     specs = [job.spec.params["spec"] for job in queue.jobs]
+    assert counts == [1, 2, 3, 4]
     assert work.status == "done" and states(work) == ["done"] * 4
     assert [(spec["model_name"], spec["seed"]) for spec in specs] == [
         ("starter-glove", 1),
@@ -69,87 +74,103 @@ def test_runs_follow_one_another_on_the_same_data(project, queue, climb):
     assert runs.all(project.db)[0].name == "ladder-frozen-vectors-1"
 
 
-def test_a_repeated_experiment_uses_finished_runs_again(queue, climb):
+def test_a_repeated_experiment_uses_finished_runs_again(queue, climb, train):
     first = climb()
-    first.start()
-    finish(queue, 0.25)
-    first.cancel()
-    assert queue.jobs[-1].asked == "cancel"
-    queue.jobs[-1].end("cancelled")
+
+    def cancelled(job):
+        first.cancel(queue)
+        assert job.asked == "cancel"
+        job.end("cancelled")
+
+    train(first, lambda job: finish(job, 0.25), cancelled)
     assert (first.status, states(first)) == ("paused", ["done", *["waiting"] * 3])
-    first.close()
 
     second = climb()
     assert (states(second), second.cells[0].reused) == (["done", *["waiting"] * 3], True)
-    second.start()
+    train(second)
 
-    assert queue.jobs[-1].spec.params["spec"]["seed"] == 2
+    assert queue.jobs[2].spec.params["spec"]["seed"] == 2
     assert ladder_report.score_of(second.cells[0]) == 0.25
 
 
-def test_runs_on_other_labels_are_not_used_again(project, queue, climb, topics, add_documents):
-    first = climb("bert", seeds=(1,))
-    first.start()
-    finish(queue)
+def test_runs_on_other_labels_are_not_used_again(queue, climb, train, add_documents):
+    train(climb("bert", seeds=(1,)))
     add_documents([("brand new", "train", "submitted", "topic", "praise")])
 
     second = climb("bert", seeds=(1,))
-    second.start()
+    train(second)
 
-    assert states(second) == ["running"] and len(queue.jobs) == 2
+    assert states(second) == ["done"] and len(queue.jobs) == 2
 
 
-def test_labels_changed_between_two_runs_pause_the_experiment(queue, climb, add_documents):
+def test_labels_changed_between_two_runs_pause_the_experiment(queue, climb, train, add_documents):
     work = climb("bert")
-    work.start()
-    add_documents([("brand new", "train", "submitted", "topic", "praise")])
-    finish(queue)
 
+    def change_and_finish(job):
+        add_documents([("brand new", "train", "submitted", "topic", "praise")])
+        finish(job)
+
+    train(work, change_and_finish)
     assert work.status == "paused" and "were changed" in work.error
 
-    work.start()
-    assert work.status == "running" and states(work) == ["running", "waiting"]
+    train(work)
+    assert work.status == "done" and states(work) == ["done", "done"] and len(queue.jobs) == 3
 
 
-def test_a_failed_run_does_not_stop_the_others_and_is_tried_again(queue, climb):
+def test_a_failed_run_does_not_stop_the_others_and_is_tried_again(queue, climb, train):
     work = climb("bert")
-    work.start()
-    finish(queue, status="out_of_memory", message="Out of memory at step 41.")
+    train(
+        work,
+        lambda job: finish(job, status="out_of_memory", message="Out of memory at step 41."),
+        finish,
+    )
     assert work.cells[0].status == "failed" and "step 41" in work.cells[0].message
-    finish(queue)
     assert (work.status, states(work)) == ("done", ["failed", "done"])
 
-    work.start()
+    train(work)
 
-    assert states(work) == ["running", "done"]
+    assert states(work) == ["done", "done"] and len(queue.jobs) == 3
 
 
-def test_a_pause_waits_for_the_current_run(queue, climb):
+def test_a_pause_waits_for_the_current_run(queue, climb, train):
     work = climb("bert")
-    work.start()
-    work.pause()
-    assert work.status == "pausing" and not queue.jobs[-1].asked
 
-    finish(queue)
+    def pause_and_finish(job):
+        work.pause()
+        assert work.status == "pausing" and not job.asked
+        finish(job)
+
+    train(work, pause_and_finish)
 
     assert (work.status, states(work), len(queue.jobs)) == ("paused", ["done", "waiting"], 1)
 
 
-def test_a_rung_without_its_models_is_left_out_with_the_reason(project, queue, climb):
+def test_progress_of_the_current_run_is_that_of_its_steps(climb, train):
+    work, shares = climb("bert", seeds=(1,)), []
+
+    def step_and_finish(job):
+        job.tell(Output({"kind": "step", "step": 1, "total": 4}))
+        shares.append(work.cells[0].fraction)
+        finish(job)
+
+    train(work, step_and_finish)
+
+    assert shares == [0.25] and work.cells[0].fraction is None
+
+
+def test_a_rung_without_its_models_is_left_out_with_the_reason(climb, train):
     work = climb("frozen-elmo", "bert", seeds=(1,), parts={"elmo": "my-elmo"})
-    work.start()
-    finish(queue)
+    train(work)
 
     assert (work.status, states(work)) == ("done", ["missing", "done"])
     assert work.cells[0].message == "my-elmo is not installed"
 
 
-def test_a_rung_has_defaults_of_its_own_until_they_are_set(climb, project, queue):
+def test_a_rung_has_defaults_of_its_own_until_they_are_set(climb, project):
     rung = Rung("slow", "Slow", "starter-bert", usually={"epochs": "20"})
 
     def epochs(**settings):
-        work = Ladder(project, queue, LadderSpec("classify", "topic", (rung,), settings=settings))
-        work.close()
+        work = Ladder(project, LadderSpec("classify", "topic", (rung,), settings=settings))
         return work.cells[0].spec.option("epochs")
 
     assert (epochs(), epochs(epochs="2")) == (20, 2)
@@ -183,10 +204,9 @@ def test_wrong_settings_are_refused_before_the_start(climb, more, message):
 
 def test_data_that_cannot_be_trained_on_is_reported_once(project, queue, wiring, add_layer):
     add_layer("empty")
-    work = Ladder(project, queue, LadderSpec("classify", "empty", named(())))
+    work = Ladder(project, LadderSpec("classify", "empty", named(())))
 
-    work.start()
-    work.close()
+    ladder.run(work, queue)
 
     assert work.status == "paused" and "submitted" in work.error and not queue.jobs
 

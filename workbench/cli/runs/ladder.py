@@ -108,13 +108,10 @@ def ladder(
     with session(file) as opened:
         layer = folds.layer_named(opened.project, layer_name).name
         spec = _spec(opened, layer, rungs, added, parts, decoders, seeds, settings)
-        work = Ladder(opened.project, opened.queue, spec)
-        try:
-            if not plan_only:
-                _train(opened, work)
-            report = _report(work)
-        finally:
-            work.close()
+        work = Ladder(opened.project, spec)
+        if not plan_only:
+            _train(opened, work)
+        report = _report(work)
     emit(report) if as_json else _show(report)
     if not plan_only:
         _check(work)
@@ -159,6 +156,8 @@ def _spec(
 
 def _train(opened: Session, work: Ladder) -> None:
     """Train all rungs; Ctrl+C ends after the current run, twice cancels it."""
+    from workbench.operations.experiments import ladder as operations
+
     progress, total = Progress(""), len([cell for cell in work.cells if cell.spec])
     for missing in {cell.message: cell for cell in work.cells if cell.spec is None}.values():
         title = _(missing.rung.rung.title)
@@ -184,14 +183,12 @@ def _train(opened: Session, work: Ladder) -> None:
             work.pause()
         else:
             progress.line(_("Cancelling."))
-            work.cancel()
+            work.cancel(opened.queue)
 
     drop = work.changed.connect(tell)
     try:
         with interrupts(interrupted, post=opened.mailbox):
-            work.start()
-            while work.active and (job := work.job) is not None:
-                opened.queue.wait(job)
+            operations.run(work, opened.queue)
     finally:
         drop()
         progress.end()

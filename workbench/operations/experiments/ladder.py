@@ -6,16 +6,15 @@ was interrupted continues where it ended.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.i18n import _
 from workbench.jobs.events import Finished, Output, Started
-from workbench.operations.application.background import Background, here
 from workbench.operations.experiments.ladder_rungs import Available, available, check_parts
 from workbench.operations.experiments.ladder_spec import LadderSpec, keep
 from workbench.operations.models import installed
@@ -30,7 +29,7 @@ from workbench.training.spec import options as settings_of
 if TYPE_CHECKING:
     from workbench.base.settings import Settings
     from workbench.jobs.events import Event
-    from workbench.jobs.queue import Job, Queue
+    from workbench.jobs.queue import Queue
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
 
@@ -215,73 +214,86 @@ def _reuse(
 
 
 class Ladder:
-    """Trains the cells of an experiment one after another; `changed()` is emitted at each step.
+    """The cells of an experiment, trained one after another; `changed()` is emitted at each step.
 
     status: ready, running, pausing (after the current run), paused or done. error: why it could not
-    start, or was paused. `background` runs the preparation of each run.
+    start, or was paused. Between two runs the caller prepares the next one, off the main thread in
+    a window:
+
+        cell = ladder.next()
+        run = ladder.begin(queue, train.prepare(project, cell.spec))
+        ladder.on_event(event)  # for each event of the run, after it was recorded
+
+    `run` does this for callers that may block.
     """
 
-    def __init__(
-        self,
-        project: Project,
-        queue: Queue,
-        spec: LadderSpec,
-        *,
-        background: Background = here,
-        settings: Settings | None = None,
-    ):
-        self.project, self.queue, self.spec, self._background = project, queue, spec, background
+    def __init__(self, project: Project, spec: LadderSpec, *, settings: Settings | None = None):
+        self.project, self.spec = project, spec
         self.changed = Signal("ladder")
         self.cells = cells(project, spec, settings)
         self.status, self.error = "ready", ""
         self._fingerprint: str | None = None
         self._cell: Cell | None = None  # that is prepared or trained
-        self._run_id: int | None = None
-        self._drop = queue.changed.connect(self._heard)
-
-    def close(self) -> None:
-        """Stop listening; the current run continues."""
-        self._drop()
 
     @property
     def active(self) -> bool:
         return self.status in ("running", "pausing")
 
-    @property
-    def job(self) -> Job | None:
-        """The job of the current run."""
-        return train.job_of(self.queue, self.project, self._run_id) if self._run_id else None
-
     def start(self) -> None:
-        """Check the data, then train what is not finished; also after a pause."""
-        if self.active:
-            return
+        """From now on, train what is not finished; also after a pause. `check` the data next."""
         self.status, self.error, self._fingerprint = "running", "", None
         keep(self.project, self.spec)
         for cell in self.cells:
             if cell.status == FAILED:
                 cell.status, cell.message, cell.run = WAITING, "", None
         self.changed.emit()
+
+    def check(self) -> None:
+        """Raises WorkbenchError if there are not enough documents. Not for the main thread."""
         limits = {cell.spec.option("train_limit") for cell in self.cells if cell.spec is not None}
         limit = limits.pop() if len(limits) == 1 else None  # else some rungs have one of their own
+        plan = train.plan(self.project, self.spec.task, self.spec.layer, train_limit=limit)
+        if plan.problem:
+            raise WorkbenchError(plan.problem)
 
-        def plan() -> train.Plan:
-            return train.plan(
-                self.project,
-                self.spec.task,
-                self.spec.layer,
-                train_limit=limit,
-            )
+    def next(self) -> Cell | None:
+        """The cell to prepare; None if the experiment has ended or is paused."""
+        if not self.active:
+            return None
+        waiting = [cell for cell in self.cells if cell.status == WAITING]
+        if self._fingerprint is None:  # a finished cell fixes the data only if it is still current
+            waiting = [cell for cell in self.cells if cell.spec is not None]
+        if self.status == "pausing" or not waiting:
+            self.end("paused" if waiting and self.status == "pausing" else "done")
+            return None
+        self._cell = waiting[0]
+        self.changed.emit()
+        return self._cell
 
-        self._background(plan, self._planned)
+    def begin(self, queue: Queue, prepared: train.PreparedTraining) -> Run | None:
+        """Start the run of the cell that was prepared; None if there is nothing to wait for."""
+        cell = self._cell
+        if cell is None or not self._is_on_same_data(prepared.data.fingerprint):
+            return None
+        if cell.status == DONE:  # it was only needed to read the data
+            return None
+        if self.status == "pausing":
+            self.end("paused")
+            return None
+        try:
+            cell.run = train.begin(self.project, queue, self._titled(cell, prepared))
+        except WorkbenchError as error:
+            self.fail(error)
+            return None
+        cell.status, cell.fraction = RUNNING, None
+        self.changed.emit()
+        return cell.run
 
-    def _planned(self, plan: Any, error: Exception | None) -> None:
-        if error is None and plan.problem:
-            error = WorkbenchError(plan.problem)
-        if error is not None:
-            self._end("paused", str(error))
-            return
-        self._next()
+    def fail(self, error: Exception) -> None:
+        """The cell could not be prepared or started."""
+        if self._cell is not None:
+            self._fingerprint = self._fingerprint or ""
+            self._cell.status, self._cell.message = FAILED, str(error)
 
     def pause(self) -> None:
         """End after the current run."""
@@ -289,49 +301,30 @@ class Ladder:
             self.status = "pausing"
             self.changed.emit()
 
-    def cancel(self) -> None:
+    def cancel(self, queue: Queue) -> None:
         """Cancel the current run and start no other; finished runs stay."""
         self.pause()
-        if job := self.job:
-            job.cancel()
+        if self._cell is not None and self._cell.run is not None:
+            train.cancel(self.project, queue, self._cell.run.id)
 
-    def _next(self) -> None:
-        waiting = [cell for cell in self.cells if cell.status == WAITING]
-        if self._fingerprint is None:  # a finished cell fixes the data only if it is still current
-            waiting = [cell for cell in self.cells if cell.spec is not None]
-        if self.status == "pausing" or not waiting:
-            self._end("paused" if waiting and self.status == "pausing" else "done")
-            return
-        cell = self._cell = waiting[0]
-        spec = cell.spec
-        if spec is None:
-            raise RuntimeError("a missing rung is not trained")
-        self.changed.emit()
-        prepare: Callable[[], Any] = lambda: train.prepare(self.project, spec)  # noqa: E731
-        self._background(prepare, lambda prepared, error: self._prepared(cell, prepared, error))
-
-    def _prepared(self, cell: Cell, prepared: Any, error: Exception | None) -> None:
-        if error is None and not self._on_same_data(prepared.data.fingerprint):
-            return
-        if error is None and cell.status == DONE:  # it was only needed to read the data
-            self._next()
-            return
-        if error is None and self.status == "pausing":
-            self._end("paused")
-            return
-        try:
-            if error is not None:
-                raise error
-            cell.run = train.begin(self.project, self.queue, self._titled(cell, prepared))
-        except WorkbenchError as problem:
-            self._fingerprint = self._fingerprint or ""
-            cell.status, cell.message = FAILED, str(problem)
-            self._next()
-            return
-        self._run_id, cell.status, cell.fraction = cell.run.id, RUNNING, None
+    def end(self, status: str, error: str = "") -> None:
+        self.status, self.error, self._cell = status, error, None
         self.changed.emit()
 
-    def _on_same_data(self, fingerprint: str) -> bool:
+    def on_event(self, event: Event) -> None:
+        """Take an event of the current run, after it was recorded."""
+        cell = self._cell
+        if cell is None:
+            return
+        if isinstance(event, Output) and event.payload.get("kind") == "step":
+            cell.fraction = event.payload["step"] / max(1, event.payload["total"])
+            self.changed.emit()
+        elif isinstance(event, Started):
+            self.changed.emit()
+        elif isinstance(event, Finished):
+            self._ended(cell, event)
+
+    def _is_on_same_data(self, fingerprint: str) -> bool:
         """Whether the experiment can continue; the first run fixes its data."""
         if not self._fingerprint:
             self._fingerprint = fingerprint
@@ -342,7 +335,7 @@ class Ladder:
         if fingerprint == self._fingerprint:
             return True
         message = _("Documents or labels were changed. Start again to train every rung on them.")
-        self._end("paused", message)
+        self.end("paused", message)
         return False
 
     def _titled(self, cell: Cell, prepared: train.PreparedTraining) -> train.PreparedTraining:
@@ -351,36 +344,46 @@ class Ladder:
         name = runs.free_name(self.project.db, stem)
         return replace(prepared, spec=replace(prepared.spec, name=name))
 
-    def _end(self, status: str, error: str = "") -> None:
-        self.status, self.error, self._cell, self._run_id = status, error, None, None
-        self.changed.emit()
-
-    def _heard(self, job: Job, event: Event) -> None:
-        about = job.spec.params.get("run") or {}
-        mine = kinds.of_job(job).queued and about.get("project") == self.project.uid
-        cell = self._cell
-        if cell is None or not mine or about.get("id") != self._run_id:
-            return
-        if isinstance(event, Output) and event.payload.get("kind") == "step":
-            cell.fraction = event.payload["step"] / max(1, event.payload["total"])
-            self.changed.emit()
-        elif isinstance(event, Started):
-            self.changed.emit()
-        elif isinstance(event, Finished):
-            self._ended(cell, event)
-
     def _ended(self, cell: Cell, event: Finished) -> None:
-        self._cell, run_id, self._run_id = None, self._run_id, None
-        cell.fraction = None
+        self._cell, cell.fraction = None, None
         if event.status == "cancelled":
             cell.status, cell.run = WAITING, None
             self.status = "pausing"
-        else:
-            cell.run = runs.get(self.project.db, run_id) if run_id else None
-            is_done = cell.run is not None and cell.run.status == DONE
-            cell.status = DONE if is_done else FAILED
-            cell.message = "" if is_done else _why(cell.run, event)
-        self._next()
+            return
+        if cell.run is not None:
+            cell.run = runs.get(self.project.db, cell.run.id)
+        is_done = cell.run is not None and cell.run.status == DONE
+        cell.status = DONE if is_done else FAILED
+        cell.message = "" if is_done else _why(cell.run, event)
+
+
+def run(ladder: Ladder, queue: Queue) -> None:
+    """Train the cells, without an event loop. What fails is in `ladder.error` and its cells."""
+    ladder.start()
+    try:
+        ladder.check()
+    except WorkbenchError as error:
+        ladder.end("paused", str(error))
+    while (cell := ladder.next()) is not None and cell.spec is not None:
+        try:
+            prepared = train.prepare(ladder.project, cell.spec)
+        except WorkbenchError as error:
+            ladder.fail(error)
+            continue
+        if (started := ladder.begin(queue, prepared)) is not None:
+            _wait(ladder, queue, started)
+
+
+def _wait(ladder: Ladder, queue: Queue, started: Run) -> None:
+    job = train.job_of(queue, ladder.project, started.id)
+    drop = queue.changed.connect(
+        lambda other, event: ladder.on_event(event) if other is job else None
+    )
+    try:
+        if job is not None:
+            queue.wait(job)
+    finally:
+        drop()
 
 
 def _why(run: Run | None, event: Finished) -> str:

@@ -5,13 +5,18 @@ import json
 import pytest
 from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 
+from tests.held import Held
+from tests.ui.panels.train.test_state import context  # noqa: F401 (a fixture)
+from workbench.base.errors import WorkbenchError
 from workbench.jobs import threads
+from workbench.jobs.events import Finished
 from workbench.operations.experiments.ladder_rungs import named as named_rungs
 from workbench.operations.experiments.ladder_rungs import parse
 from workbench.operations.experiments.ladder_spec import LadderSpec, keep
+from workbench.operations.runs.run_recorder import wire
 from workbench.storage.runs.runs import Run
 from workbench.ui.panels.train.ladder_cells import CellTable
-from workbench.ui.panels.train.ladder_state import Setting
+from workbench.ui.panels.train.ladder_state import LadderState, Setting
 from workbench.ui.widgets.charts.system_scores import Group, LadderChart, scale
 from workbench.ui.widgets.table import Table
 
@@ -259,3 +264,44 @@ def test_a_value_below_its_mark_does_not_cover_the_names(qtbot):
     low = chart._area((0.0, 60.0))
 
     assert low.height() < high and low.bottom() < chart.height() - 42
+
+
+@pytest.fixture
+def experiment(context):  # noqa: F811
+    """The experiment on the page without a window, of two seeds of one rung."""
+    wiring = wire(context.project, context.queue)
+    state = LadderState(context)
+    state.refresh()
+    state.choose(layer="class", chosen=frozenset({"bert"}), seeds="1, 2")
+    yield state
+    state.close()
+    wiring.close()
+
+
+def test_runs_of_an_experiment_follow_one_another_until_it_is_paused(experiment, context):  # noqa: F811
+    experiment.start()
+    (job,) = context.queue.jobs
+    assert experiment.active and [cell.status for cell in experiment.cells] == [
+        "running",
+        "waiting",
+    ]
+
+    experiment.pause()
+    result = {"scores": {"dev": {"macro_f1": 0.5}}, "seconds": 60.0}
+    context.queue.tell(job, Finished("done", result))
+
+    assert not experiment.active and experiment.can_start
+    assert [cell.status for cell in experiment.cells] == ["done", "waiting"]
+    experiment.start()
+    assert len(context.queue.jobs) == 2
+    experiment.cancel()
+    assert context.queue.jobs[-1].asked == ["cancel"]
+
+
+def test_an_experiment_without_enough_documents_says_so_and_stays(experiment, context):  # noqa: F811
+    held = Held(context)
+    experiment.start()
+    held.fail(0, WorkbenchError("No submitted document."))
+
+    assert experiment.work.error == "No submitted document." and not experiment.active
+    assert context.faults == [] and context.queue.jobs == ()

@@ -35,6 +35,7 @@ class StillQueue:
             status="waiting",
             events=[],
             asked=[],
+            ending="",
             over=False,
             result={},
             stop=lambda: job.asked.append("stop"),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import SpecError, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
+from workbench.jobs.events import Finished
 from workbench.operations.experiments import ladder, ladder_report, ladder_spec
 from workbench.operations.experiments.ladder import Ladder
 from workbench.operations.experiments.ladder_rungs import PARTS, RUNGS, Rung, available, own
@@ -25,10 +26,16 @@ from workbench.ui.style.run_text import is_error, score_text, score_title
 
 if TYPE_CHECKING:
     from workbench.base.options import Option
+    from workbench.jobs.events import Event
+    from workbench.jobs.queue import Job
     from workbench.models.spec import ModelInfo
     from workbench.operations.experiments.ladder import Cell
     from workbench.operations.experiments.ladder_report import Row
+    from workbench.storage.runs.runs import Run
     from workbench.ui.panel import PanelContext
+
+
+TASK = "experiment"  # prepares the next run
 
 
 @dataclass(frozen=True)
@@ -219,18 +226,9 @@ class LadderState(State):
         """Find the runs of the experiment with the present choices."""
         states = [available(rung, self._cards, self.parts) for rung in (*RUNGS, *self.own)]
         self.missing = {state.rung.id: state.missing for state in states if state.missing}
-        if self.work is not None:
-            self.work.close()
         self.work, self.error = None, ""
         try:
-            spec = self._spec()
-            self.work = Ladder(
-                self.project,
-                self.context.queue,
-                spec,
-                background=self._background,
-                settings=self.context.settings,
-            )
+            self.work = Ladder(self.project, self._spec(), settings=self.context.settings)
             self.work.changed.connect(lambda: self.changed.emit(frozenset({"work"})))
         except WorkbenchError as error:
             self.error = str(error)
@@ -265,19 +263,6 @@ class LadderState(State):
             for item in self.settings
             if item.value and item.rung in used
         }
-
-    def _background(
-        self, work: Callable[[], Any], done: Callable[[Any, Exception | None], None]
-    ) -> None:
-        self.context.run(
-            work, lambda found: done(found, None), lambda error: self._failed(error, done)
-        )
-
-    def _failed(self, error: Exception, done: Callable[[Any, Exception | None], None]) -> None:
-        if not isinstance(error, WorkbenchError):
-            self.context.fail(error)
-            error = WorkbenchError(str(error))
-        done(None, error)
 
     # ---------------------------------------------------------------- the experiment
 
@@ -342,8 +327,51 @@ class LadderState(State):
         return is_open and not self.active and not self.project.read_only
 
     def start(self) -> None:
-        if self.work is not None and self.can_start:
-            self.work.start()
+        if self.work is None or not self.can_start:
+            return
+        ladder = self.work
+        ladder.start()
+
+        def failed(error: Exception) -> None:
+            ladder.end("paused", str(error))
+            self._report(error)
+
+        self.context.task(TASK, ladder.check, lambda _none: self._train_next(ladder), failed=failed)
+
+    def _train_next(self, ladder: Ladder) -> None:
+        """Prepare and start the next run, if there is one."""
+        cell = ladder.next()
+        if cell is None or cell.spec is None:
+            return
+
+        def prepared(training: train.PreparedTraining) -> None:
+            run = ladder.begin(self.context.queue, training)
+            if run is None:
+                self._train_next(ladder)
+            else:
+                self._follow(ladder, run)
+
+        def failed(error: Exception) -> None:
+            ladder.fail(error)
+            self._report(error)
+            self._train_next(ladder)
+
+        work = partial(train.prepare, self.project, cell.spec)
+        self.context.task(TASK, work, prepared, failed=failed)
+
+    def _follow(self, ladder: Ladder, run: Run) -> None:
+        def on_event(_job: Job, event: Event) -> None:
+            ladder.on_event(event)
+            if isinstance(event, Finished):
+                drop()
+                self._train_next(ladder)
+
+        drop = self.context.follow(run, on_event)
+
+    def _report(self, error: Exception) -> None:
+        """Errors for the user are shown in the experiment, others are uncaught ones."""
+        if not isinstance(error, WorkbenchError):
+            self.context.fail(error)
 
     def pause(self) -> None:
         if self.work is not None:
@@ -351,7 +379,7 @@ class LadderState(State):
 
     def cancel(self) -> None:
         if self.work is not None:
-            self.work.cancel()
+            self.work.cancel(self.context.queue)
 
     def open_run(self, cell: Cell | None) -> None:
         """Show the run of a cell on the Results page."""
@@ -371,11 +399,6 @@ class LadderState(State):
             message = _("{file} cannot be written: {error}.")
             reason = error.strerror or error
             self.context.fail(WorkbenchError(message.format(file=path, error=reason)))
-
-    def close(self) -> None:
-        if self.work is not None:
-            self.work.close()
-        super().close()
 
 
 def _settings(spec: LadderSpec) -> tuple[Setting, ...]:
