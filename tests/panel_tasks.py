@@ -45,7 +45,7 @@ class Board:
 
 
 def add_tasks(context: Any) -> Any:
-    """Give a context `task`, `waiting`, `cancel`, `drop` and `follow`; returns it.
+    """Give a context `task`, `waiting`, `cancel`, `drop`, `follow` and `close`; returns it.
 
     Its `fail` and `note` are called; `context.board.shown` are the titles of tasks.
     """
@@ -60,7 +60,18 @@ def add_tasks(context: Any) -> Any:
     context.tasks = tasks
     context.task, context.waiting = tasks.start, tasks.waiting
     context.cancel, context.drop = tasks.cancel, tasks.drop
-    context.follow = lambda what, on_event: _follow(context, what, on_event)
+    drops = []
+
+    def follow(what, on_event):
+        drops.append(_follow(context, what, on_event))
+        return drops[-1]
+
+    def close():
+        tasks.close()
+        for drop in drops:
+            drop()
+
+    context.follow, context.close = follow, close
     return context
 
 

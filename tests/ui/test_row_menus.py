@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QTableView
 
+from tests import panel_tasks
 from tests.ui.context import choose, open_menu
 from workbench.jobs.spec import JobSpec
 
@@ -90,7 +91,7 @@ def test_a_job_is_cancelled_and_taken_off_the_list(look, qtbot, inline_jobs):
     from workbench.ui.panels.jobs.state import JobsState
     from workbench.ui.panels.jobs.view import JobsView
 
-    state = JobsState(inline_jobs)
+    state = JobsState(panel_tasks.context(queue=inline_jobs))
     view = JobsView(state)
     qtbot.addWidget(view)
     job = inline_jobs.add(JobSpec("tests.jobs.job_targets:counts", {"total": 4}, title="Count"))

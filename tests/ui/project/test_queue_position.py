@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests import panel_tasks
 from tests.jobs.test_turns import StillQueue
 from workbench.jobs.spec import JobSpec
 from workbench.ui.panels.jobs.state import JobsState
@@ -71,7 +72,7 @@ def test_jobs_of_other_projects_and_purposes_say_nothing_here(line, queue, proje
 
 
 def test_the_list_of_jobs_says_what_each_waits_for_and_lets_one_go_first(look, qtbot, queue):
-    view = JobsView(JobsState(queue))
+    view = JobsView(JobsState(panel_tasks.context(queue=queue)))
     qtbot.addWidget(view)
     view.show()
     jobs = [train(queue, name) for name in ("first", "second", "third")]

@@ -38,12 +38,12 @@ class RunRecorder:
         self._kept: dict[int, KeptScores] = {}  # by run
         if not project.read_only:
             self._catch_up(queue)
-        self._drop = queue.changed.connect(self._heard)
+        self._drop = queue.changed.connect(self.on_event)
 
     def close(self) -> None:
         self._drop()
 
-    def _heard(self, job: Job, event: Event) -> None:
+    def on_event(self, job: Job, event: Event) -> None:
         run_id = self._run_of(job)
         if run_id is None:
             return

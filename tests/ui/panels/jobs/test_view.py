@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests import panel_tasks
 from workbench.jobs.spec import JobSpec
 from workbench.ui.panels.jobs.state import JobsState
 from workbench.ui.panels.jobs.view import JobsView
@@ -11,7 +12,7 @@ SPEC = JobSpec("tests.jobs.job_targets:counts", {"total": 4}, title="Count to fo
 
 @pytest.fixture
 def view(look, qtbot, inline_jobs):
-    state = JobsState(inline_jobs)
+    state = JobsState(panel_tasks.context(queue=inline_jobs))
     view = JobsView(state)
     qtbot.addWidget(view)
     view.resize(600, 200)

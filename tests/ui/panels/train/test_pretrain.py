@@ -257,7 +257,7 @@ def test_closing_ends_the_text_that_is_written(state, context):  # noqa: F811
     held, before = Held(context), set(scratch.root().glob("texts-*"))
     state.start()
 
-    context.tasks.close()
+    context.close()
     held.answer(0)
 
     assert context.faults == [] and context.queue.jobs == ()

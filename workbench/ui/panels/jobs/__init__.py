@@ -25,5 +25,5 @@ class JobsPanel(Panel):
         from workbench.ui.panels.jobs.state import JobsState
         from workbench.ui.panels.jobs.view import JobsView
 
-        state = JobsState(context.queue)
+        state = JobsState(context)
         return state, lambda: JobsView(state)

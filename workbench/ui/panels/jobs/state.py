@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from workbench.base.events import State
 from workbench.jobs.events import Output
-from workbench.jobs.queue import Job, Queue
+
+if TYPE_CHECKING:
+    from workbench.jobs.events import Event
+    from workbench.jobs.queue import Job
+    from workbench.ui.panel import PanelContext
 
 ORDER = {"running": 0, "waiting": 1}
 
@@ -12,13 +18,13 @@ ORDER = {"running": 0, "waiting": 1}
 class JobsState(State):
     """`jobs` is the list in display order; `latest` is the job of the last event."""
 
-    def __init__(self, queue: Queue):
+    def __init__(self, context: PanelContext):
         super().__init__()
-        self.queue = queue
+        self.queue = context.queue
         self.jobs: tuple[Job, ...] = ()
         self.latest: Job | None = None
-        self.listen(queue.changed, self._heard)
-        self.listen(queue.forgotten, lambda _job: self._read())
+        context.follow(None, self._on_event)
+        self.listen(self.queue.forgotten, lambda _job: self._read())
         self._read()
 
     @property
@@ -34,7 +40,7 @@ class JobsState(State):
         """Remove a finished job from the list."""
         self.queue.forget(job)
 
-    def _heard(self, job: Job, event: object) -> None:
+    def _on_event(self, job: Job, event: Event) -> None:
         self.latest, own = job, isinstance(event, Output)
         if not own:  # other jobs may now be waiting for a different one
             self._read()
