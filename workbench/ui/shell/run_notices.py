@@ -9,7 +9,6 @@ from workbench.base import paths
 from workbench.base.i18n import _
 from workbench.base.terms import term
 from workbench.jobs.events import Finished
-from workbench.operations.runs.kinds import contract as kinds
 
 if TYPE_CHECKING:
     from workbench.jobs.queue import Job
@@ -22,12 +21,15 @@ def tell(app: App, job: Job, event: object) -> None:
     Call it after the ending was recorded. Says nothing of a cancelled run, as it was discarded.
     """
     about = job.spec.params.get("run") or {}
-    page = kinds.of_job(job).page
     project = app.project
-    if not page or project is None or about.get("project") != project.uid:
+    if project is None or about.get("project") != project.uid:
         return
-    if Path(job.spec.folder).absolute() != paths.run_folder(project.path, about["id"]).absolute():
-        return  # of another copy of the project
+    from workbench.operations.runs.kinds import contract as kinds
+
+    page = kinds.of_job(job).page
+    folder = paths.run_folder(project.path, about["id"]).absolute()
+    if not page or Path(job.spec.folder).absolute() != folder:
+        return  # that of another copy of the project
     if isinstance(event, Finished) and event.status != "cancelled" and app.window.page != page:
         from workbench.operations.runs import results
 

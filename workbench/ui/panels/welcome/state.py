@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from workbench.base.events import State
 from workbench.base.i18n import _
-from workbench.operations.runs.kinds import contract as kinds
 from workbench.ui.panels.welcome.news import newest
 from workbench.ui.shell.recent import Recent, projects
 
@@ -47,6 +46,8 @@ class WelcomeState(State):
 
     def go_to(self, job: Job) -> None:
         """Open the project of a job, on the page that shows its run."""
+        from workbench.operations.runs.kinds import contract as kinds
+
         self.context.app.open_project(job.spec.project, page=kinds.of_job(job).page)
 
     def open(self, path: str) -> None:
