@@ -119,7 +119,7 @@ def _dataset(name: str, n: int):
 
 
 def _tagged(key: str, words: list[str], tags: list[str], split: str, id: int):
-    from workbench.metrics.spans import chunks
+    from workbench.text import schemes
     from workbench.text.document import Document
     from workbench.text.spans import Span
 
@@ -128,8 +128,8 @@ def _tagged(key: str, words: list[str], tags: list[str], split: str, id: int):
         offsets.append((at, at + len(word)))
         at += len(word) + 1
     spans = tuple(
-        Span(offsets[chunk.start][0], offsets[chunk.end - 1][1], chunk.label)
-        for chunk in chunks(tags)
+        Span(offsets[tagged.first][0], offsets[tagged.last - 1][1], tagged.label)
+        for tagged in schemes.spans(tags)
     )
     return Document(
         key, (("text", " ".join(words)),), split, tokens={"text": tuple(offsets)}, id=id
