@@ -204,8 +204,7 @@ class Queue:
         """
         if threading.get_ident() != self._home:
             return self._run_for_task(spec, watch, forget)
-        if not isinstance(self.dispatch, Mailbox):
-            raise RuntimeError("run() would block the event loop; call it from a task")
+        self._mailbox()
         job = self.add(spec)
         try:
             return self.result(job, watch)
@@ -215,7 +214,7 @@ class Queue:
 
     def result(self, job: Job, watch: Watch = QUIET) -> dict[str, Any]:
         """As `run`, of a job that was added before, such as a training. Without an event loop."""
-        waited = _Waited(job, watch)
+        mailbox, waited = self._mailbox(), _Waited(job, watch)
 
         def over() -> bool:
             waited.report()
@@ -223,7 +222,7 @@ class Queue:
 
         try:
             with self.while_waiting(watch):
-                self.dispatch.wait(over)
+                mailbox.wait(over)
         except BaseException:
             job.cancel()
             self.wait(job, PATIENCE)
@@ -295,11 +294,7 @@ class Queue:
 
         Raises RuntimeError for a queue with an event loop.
         """
-        if not isinstance(self.dispatch, Mailbox):
-            raise RuntimeError(
-                "wait() is for a queue without an event loop; listen to job.changed instead"
-            )
-        return self.dispatch.wait(lambda: job.over, timeout)
+        return self._mailbox().wait(lambda: job.over, timeout)
 
     def close(self, *, keep: bool = True, timeout: float = 30.0) -> None:
         """End all jobs: waiting jobs are cancelled, running ones keep their best result (unless
@@ -324,6 +319,11 @@ class Queue:
             self._over(job, job._finished or _without_result(job, None))
 
     # ------------------------------------------------------------ internal
+
+    def _mailbox(self) -> Mailbox:
+        if not isinstance(self.dispatch, Mailbox):
+            raise RuntimeError("a wait would block the event loop; call run() from a task")
+        return self.dispatch
 
     def _start_waiting(self) -> None:
         for job in turns.in_order(self.waiting):
