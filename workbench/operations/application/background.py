@@ -5,28 +5,15 @@ must not.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.base.errors import WorkbenchError
-
-if TYPE_CHECKING:
-    from workbench.project.project import Project
-
-LARGE_PROJECT_BYTES = 8_000_000  # bytes
 
 Done = Callable[[Any, "Exception | None"], None]
 Background = Callable[[Callable[[], Any], Done], None]
 """`background(work, done)` runs `work()` on another thread and calls `done(result, None)` or
 `done(None, error)` on the main thread.
 """
-
-
-def is_large(project: Project) -> bool:
-    """Whether counting or listing all documents may take more than a few milliseconds.
-
-    Decided by the size of the project file.
-    """
-    return project.path.stat().st_size > LARGE_PROJECT_BYTES
 
 
 def here(work: Callable[[], Any], done: Done) -> None:

@@ -54,10 +54,19 @@ __all__ = [
 
 STATES = ("pending", "draft", "submitted", "discarded")
 COLUMNS = tuple(columns.EXPRESSIONS)  # further columns of tables of documents
+LARGE_PROJECT_BYTES = 8_000_000
 META = columns.META  # start of the name of a column for a metadata field
 
 
 # ---------------------------------------------------------------- reading
+
+
+def is_large(project: Project) -> bool:
+    """Whether counting or listing all documents may take more than a few milliseconds.
+
+    Decided by the size of the project file.
+    """
+    return project.path.stat().st_size > LARGE_PROJECT_BYTES
 
 
 def filter_ids(

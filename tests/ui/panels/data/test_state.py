@@ -199,7 +199,7 @@ def test_the_layers_shown_are_one_choice_for_all_pages(sample, inline_jobs):
 
 
 def test_in_a_large_project_the_first_rows_of_a_search_come_before_all(state, context, monkeypatch):
-    monkeypatch.setattr("workbench.ui.panels.data.state.is_large", lambda _project: True)
+    monkeypatch.setattr(corpus, "is_large", lambda _project: True)
     monkeypatch.setattr("workbench.ui.panels.data.state.TYPING", 0.0)
     held = Held(context)
     state.set_filter(text="day")
@@ -211,7 +211,7 @@ def test_in_a_large_project_the_first_rows_of_a_search_come_before_all(state, co
 
 
 def test_while_one_types_on_the_rest_of_a_search_is_not_read(state, context, monkeypatch):
-    monkeypatch.setattr("workbench.ui.panels.data.state.is_large", lambda _project: True)
+    monkeypatch.setattr(corpus, "is_large", lambda _project: True)
     held = Held(context)
     state.set_filter(text="d")
     held.answer(0)

@@ -6,6 +6,7 @@ from tests.held import Held
 from tests.panel_tasks import add_tasks
 from workbench.base.errors import WorkbenchError
 from workbench.operations.annotation import annotate
+from workbench.operations.documents import corpus
 from workbench.project.project import Project
 from workbench.ui.panels.labels.state import LabelsState
 
@@ -154,7 +155,7 @@ def test_a_read_only_project_can_be_looked_at_alone(project_file):
 
 def test_labels_of_a_large_project_are_shown_before_they_are_counted(state, monkeypatch):
     annotate.set_class(state.project, 1, state.labels[0].id)
-    monkeypatch.setattr("workbench.operations.application.background.LARGE_PROJECT_BYTES", 0)
+    monkeypatch.setattr("workbench.operations.documents.corpus.LARGE_PROJECT_BYTES", 0)
     context = Context(state.project)
     held = Held(context)
     large = LabelsState(context)
@@ -167,7 +168,7 @@ def test_labels_of_a_large_project_are_shown_before_they_are_counted(state, monk
 
 
 def test_a_label_that_is_not_counted_yet_is_deleted_off_the_main_thread(state, monkeypatch):
-    monkeypatch.setattr("workbench.operations.application.background.LARGE_PROJECT_BYTES", 0)
+    monkeypatch.setattr("workbench.operations.documents.corpus.LARGE_PROJECT_BYTES", 0)
     context = Context(state.project)
     held = Held(context)
     large = LabelsState(context)
@@ -181,7 +182,7 @@ def test_a_label_that_is_not_counted_yet_is_deleted_off_the_main_thread(state, m
 
 
 def test_an_answer_for_labels_selected_before_is_dropped(state, monkeypatch):
-    monkeypatch.setattr("workbench.operations.application.background.LARGE_PROJECT_BYTES", 0)
+    monkeypatch.setattr("workbench.operations.documents.corpus.LARGE_PROJECT_BYTES", 0)
     context = Context(state.project)
     held = Held(context)
     large = LabelsState(context)
@@ -196,7 +197,7 @@ def test_an_answer_for_labels_selected_before_is_dropped(state, monkeypatch):
 @pytest.fixture
 def large(state, monkeypatch):
     """The state, as if counting took long, and its held back work."""
-    monkeypatch.setattr("workbench.ui.panels.labels.state.is_large", lambda _project: True)
+    monkeypatch.setattr(corpus, "is_large", lambda _project: True)
     return state, Held(state.context)
 
 

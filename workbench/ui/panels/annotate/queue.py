@@ -14,8 +14,7 @@ from workbench.base.i18n import N_, _
 from workbench.base.terms import term
 from workbench.operations.annotation import annotate, progress, provenance
 from workbench.operations.annotation.annotate import TO_DO, DocumentRow, Filter, SourceFile
-from workbench.operations.application.background import is_large
-from workbench.operations.documents import queries
+from workbench.operations.documents import corpus, queries
 from workbench.text import query_edit
 from workbench.text.query import Node, Query, QueryError, Term
 from workbench.text.rows import row_id
@@ -286,7 +285,7 @@ class QueueState(State):
 
         self._meanwhile, self._reordered = set(), False
         many = max(len(self.ids), self.total) > LARGE_QUEUE
-        if many or (not self.ids and is_large(self.project)):
+        if many or (not self.ids and corpus.is_large(self.project)):
             if self.document_id is None:
                 self.next_unlabelled(start=True)
             self.context.task(READ, read, take)

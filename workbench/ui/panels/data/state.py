@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.i18n import _, ngettext
 from workbench.base.terms import term
 from workbench.base.watch import Watch, pause
-from workbench.operations.application.background import is_large
 from workbench.operations.documents import corpus, notes, removal, splits
 from workbench.operations.documents.splits import SplitChoice, SplitPreview
 from workbench.operations.schema import labels as schema
@@ -211,7 +210,7 @@ class DataState(SelectionState):
                 self.context.fail(error)
 
         whole = order is not None or narrowed != filter or not filter.text.strip()
-        if whole or not is_large(project):
+        if whole or not corpus.is_large(project):
             self.context.task(SEARCH, search, done, failed=failed)
         else:
             first_ids = partial(corpus.first_ids, project, filter)

@@ -11,7 +11,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
 from workbench.operations.annotation import questions, relation_rules, values
-from workbench.operations.application.background import is_large
+from workbench.operations.documents import corpus
 from workbench.operations.schema import labels as operations
 from workbench.project import backup
 from workbench.text.labels import LABEL_TABLES, LAYER_KINDS, TEXT, Label, Layer
@@ -128,7 +128,7 @@ class LabelsState(State):
             self._counts, self._submitted = counts
             self._show(operations.layers(project), self.layer.id if self.layer else None)
 
-        if is_large(project):
+        if corpus.is_large(project):
             self._show(operations.layers(project), self.layer.id if self.layer else None)
         self.read(
             "counts",
@@ -138,7 +138,7 @@ class LabelsState(State):
 
     def read(self, key: str, work: Callable[[], Any], done: Callable[[Any], None]) -> None:
         """Call `done(work())`, with `work` in a task in a large project."""
-        if is_large(self.project):
+        if corpus.is_large(self.project):
             self.context.task(key, work, done)
         else:
             self.context.drop(key)
@@ -434,7 +434,7 @@ class LabelsState(State):
             return False
         count = sum(row.count or 0 for row in rows)
         copied = count > backup.LARGE_CHANGE or not rows  # a layer without labels has other values
-        return count <= MAX_ROWS_COUNTED and not (copied and is_large(self.project))
+        return count <= MAX_ROWS_COUNTED and not (copied and corpus.is_large(self.project))
 
     def attempt(self, act: Callable[..., Any], *values: Any) -> bool:
         """Run an operation on the project; on error, show it, reload the state and return False."""
