@@ -140,12 +140,16 @@ class Progress:
         self.on_event({"total": job.spec.params.get("total"), **payload})
 
     def on_event(self, payload: Mapping[str, Any]) -> None:
-        """Show what a job reports: `part` (fraction), or `done` of `total`, and `text`."""
+        """Show what a job reports: `part` (fraction), or `done` of `total`, and `text`; or a stage
+        with its `text` alone.
+        """
         total, text = payload.get("total"), plain(str(payload.get("text", "")))
         if payload.get("part") is not None:
             self.show(float(payload["part"]), text)
         elif total and payload.get("done") is not None:
             self.show(payload["done"] / total, text)
+        elif text and payload.get("kind") == "stage":
+            self.show(None, text)
 
     def line(self, text: str) -> None:
         """Print a permanent line."""

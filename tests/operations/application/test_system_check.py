@@ -1,16 +1,31 @@
-"""The parts of a system check run as jobs; their lines come together in one order."""
+"""The parts of a system check run as jobs, and their lines come together in one order. Versions,
+folders and the environment: what is fine, what is not, and what is never printed.
+"""
+
+import shutil
+from collections import namedtuple
+from importlib import metadata
 
 import pytest
 
-from workbench.base.system_check import PROBLEM, WARNING, Check
+from workbench.base import paths, privacy, settings
+from workbench.base.errors import Cancelled
+from workbench.base.system_check import OK, PROBLEM, WARNING, Check
+from workbench.base.watch import Watch
+from workbench.jobs.events import Started
 from workbench.operations.application import system_check
 from workbench.operations.application.system_check import (
     Part,
-    SystemCheck,
     as_json,
     as_text,
+    environment,
+    folder_check,
+    package,
+    satisfies,
     summary,
 )
+
+Usage = namedtuple("Usage", "total used free")
 
 
 def first(params, folder):
@@ -25,7 +40,7 @@ def second(params, folder):
     raise RuntimeError("illegal instruction")
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def parts(monkeypatch):
     result = tuple(
         Part(f"computing.{name}", name.title(), f"{__name__}:{name}")
@@ -34,44 +49,45 @@ def parts(monkeypatch):
     monkeypatch.setattr(system_check, "PARTS", result)
 
 
-def finish(queue, check):
-    check.start()
-    for job in check.jobs:
-        queue.wait(job)
-    return check
+def test_lines_are_ordered_by_group_and_a_part_that_fails_is_a_problem(inline_jobs):
+    checks = system_check.check(inline_jobs)
 
-
-def test_lines_are_ordered_by_group_and_a_part_that_fails_is_a_problem(parts, inline_jobs):
-    check = finish(inline_jobs, SystemCheck(inline_jobs))
-
-    assert [item.id for item in check.checks] == [
+    assert [item.id for item in checks] == [
         "versions.b",
         "versions.c",
         "computing.second",
         "network.a",
     ]
-    failed = check.checks[2]
-    assert failed.state == check.state == PROBLEM and "illegal instruction" in failed.result
-    assert not check.running and inline_jobs.jobs == ()  # nothing stays in the list of jobs
+    assert checks[2].state == PROBLEM and "illegal instruction" in checks[2].result
+    assert inline_jobs.jobs == ()  # nothing stays in the list of jobs
 
 
-def test_the_work_in_progress_is_reported(parts, inline_jobs):
-    check, doing = SystemCheck(inline_jobs, project="x"), []
-    check.changed.connect(lambda: doing.append(check.doing))
+def test_the_work_in_progress_is_reported(inline_jobs):
+    events = []
 
-    finish(inline_jobs, check)
+    system_check.check(inline_jobs, project="x", watch=Watch(on_event=events.append))
 
-    assert "Loading x…" in doing and doing[-1] == ""
+    kinds = [event["kind"] for event in events]
+    assert kinds == ["check", "check", "stage", "check"] and events[2]["text"] == "Loading x…"
 
 
-def test_a_cancelled_check_ends(parts, inline_jobs):
-    check = SystemCheck(inline_jobs)
-    check.start()
-    check.cancel()
-    for job in check.jobs:
-        inline_jobs.wait(job)
+def test_a_cancelled_check_ends(inline_jobs):
+    watch = Watch(on_event=lambda _event: watch.cancel())
 
-    assert not check.running
+    with pytest.raises(Cancelled):
+        system_check.check(inline_jobs, watch=watch)
+
+    assert inline_jobs.jobs == ()
+
+
+def test_a_worker_that_was_cancelled_alone_is_a_problem(inline_jobs):
+    inline_jobs.changed.connect(
+        lambda job, event: job.cancel() if isinstance(event, Started) else None
+    )
+
+    checks = system_check.check(inline_jobs, watch=Watch())
+
+    assert {item.result for item in checks if item.state == PROBLEM} == {"cancelled"}
 
 
 def test_the_report_reads_as_text_and_as_json():
@@ -113,3 +129,129 @@ def test_the_summary_counts(states, words):
     names = {"w": WARNING, "p": PROBLEM}
 
     assert summary([Check("a.b", "", "", names[state], "x") for state in states]) == words
+
+
+# ---------------------------------------------------------------- without torch and Qt
+
+
+def local(**params):
+    """Every check by its id."""
+    events = system_check.run(params, None)
+    checks = [Check.from_event(event) for event in events]
+    assert len({check.id for check in checks}) == len(checks)
+    return {check.id: check for check in checks}
+
+
+@pytest.mark.parametrize(
+    ("version", "wanted", "fine"),
+    [
+        ("2.6.0", ">=2.6", True),
+        ("2.5.9", ">=2.6", False),
+        ("2.13.0+cpu", ">=2.6", True),
+        ("6.11.1", ">=6.8,!=6.11.0,!=6.11.1,<6.12", False),
+        ("6.11.3", ">=6.8,!=6.11.0,!=6.11.1,<6.12", True),
+        ("6.12", ">=6.8,<6.12", False),
+        ("6.0.0rc1", ">=5,<6", False),
+        ("10.0", "", True),
+    ],
+)
+def test_versions_are_compared_by_their_numbers(version, wanted, fine):
+    assert satisfies(version, wanted) == fine
+
+
+def test_a_package_is_missing_or_outside_the_supported_versions(monkeypatch):
+    assert package("no-such-package", ">=1").state == PROBLEM
+    monkeypatch.setattr(metadata, "version", lambda name: "6.12.0")
+
+    check = package("PySide6-Essentials", ">=6.8,<6.12")
+
+    assert (check.state, check.result) == (WARNING, "6.12.0, supported: >=6.8,<6.12")
+    assert "make setup" in check.advice
+
+
+def test_sqlite_without_full_text_search_is_a_problem(monkeypatch):
+    assert local()["versions.sqlite"].state == OK
+    monkeypatch.setattr(system_check.probe, "has_full_text_search", lambda: False)
+
+    check = local()["versions.sqlite"]
+
+    assert check.state == PROBLEM and "without FTS5" in check.result and check.advice
+
+
+@pytest.mark.parametrize(
+    ("free", "state", "text"),
+    [(1e8, PROBLEM, "100 MB free"), (2e9, WARNING, "2.0 GB free"), (1e11, OK, "100 GB free")],
+)
+def test_free_space_is_judged(monkeypatch, tmp_path, free, state, text):
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: Usage(2e11, 0, int(free)))
+
+    check = folder_check("storage.x", "X", tmp_path / "not made yet")
+
+    assert check.state == state and text in check.describe()
+    assert bool(check.advice) == (state != OK)
+    assert list(tmp_path.iterdir()) == [tmp_path / "home"]  # nothing was made
+
+
+def test_a_folder_that_cannot_be_written_or_read_is_a_problem(monkeypatch, tmp_path):
+    monkeypatch.setattr(system_check, "_writable", lambda folder: False)
+    assert folder_check("storage.x", "X", tmp_path).result == "cannot be written"
+
+    def broken(place):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(shutil, "disk_usage", broken)
+    check = folder_check("storage.x", "X", tmp_path)
+    assert check.state == PROBLEM and "Input/output error" in check.result
+
+
+def test_our_folders_are_named_and_those_of_the_user_are_not(monkeypatch, tmp_path, user_dir):
+    secret = tmp_path / "Interviews with Ada"
+    secret.mkdir()
+    settings.Settings(documents_folder=str(secret)).save()
+
+    checks = local(project=str(secret))
+
+    assert str(paths.cache_folder()).replace(str(user_dir), "~") in checks["storage.cache"].result
+    assert {"storage.project", "storage.documents.documents"} <= set(checks)
+    assert "Interviews" not in str(checks)
+
+
+def test_telemetry_that_is_on_is_a_problem(monkeypatch):
+    assert local()["network.telemetry"].state == OK
+    monkeypatch.setenv("ORT_DISABLE_TELEMETRY", "0")
+
+    assert local()["network.telemetry"].state == PROBLEM
+
+
+def test_values_of_variables_are_printed_only_if_they_are_switches_or_numbers():
+    variables = {
+        **privacy.TELEMETRY_OFF,
+        "HF_TOKEN": "1234",
+        "HF_HOME": "/home/ada/private study",
+        "HF_ENDPOINT": "https://ada:secret@example.org",
+        "HF_USER": "ada",
+        "TRANSFORMERS_VERBOSITY": "yes",
+        "CUDA_VISIBLE_DEVICES": "0,1",
+        "GLOSSBENCH_DATA": "../data",
+        "EDITOR": "vi",
+    }
+
+    shown = {check.title: check.result for check in environment(variables)}
+
+    assert shown == {
+        "HF_TOKEN": "set",
+        "HF_HOME": "set",
+        "HF_ENDPOINT": "set",
+        "HF_USER": "set",
+        "TRANSFORMERS_VERBOSITY": "yes",
+        "CUDA_VISIBLE_DEVICES": "0,1",
+        "GLOSSBENCH_DATA": "set",
+    }
+
+
+def test_little_free_memory_is_a_warning(monkeypatch):
+    monkeypatch.setattr(system_check.machine, "memory", lambda: (16 * 1024**3, 2 * 1024**3))
+
+    check = local()["computing.memory"]
+
+    assert check.state == WARNING and "2.1 GB free of 17.2 GB" in check.describe()

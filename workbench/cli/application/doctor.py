@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from workbench.base.errors import JobFailed, WorkbenchError
+from workbench.base.errors import WorkbenchError
 from workbench.base.i18n import _
-from workbench.base.watch import Watch
-from workbench.cli.output import Progress, as_json, emit, say
-from workbench.cli.session import PROJECT, Session, session
-
-if TYPE_CHECKING:
-    from workbench.operations.application.system_check import SystemCheck
+from workbench.base.system_check import PROBLEM, worst
+from workbench.cli.output import as_json, emit, say
+from workbench.cli.session import PROJECT, session
 
 
 @click.command()
@@ -35,21 +30,9 @@ def doctor(context: click.Context, file: Path | None, as_json: bool) -> None:
         raise WorkbenchError(
             _("There is no file {path}.").format(path=file), hint=_("Check the path.")
         )
-    with session(None) as opened:
-        folder = str(file.absolute().parent) if file is not None else ""
-        check = system_check.SystemCheck(opened.queue, project=folder)
-        _wait(opened, check)
-    emit(system_check.as_json(check.checks)) if as_json else say(system_check.as_text(check.checks))
-    if check.state == "problem":
+    folder = str(file.absolute().parent) if file is not None else ""
+    with session(None) as opened, opened.progress(_("Checking")) as watch:
+        checks = system_check.check(opened.queue, project=folder, watch=watch)
+    emit(system_check.as_json(checks)) if as_json else say(system_check.as_text(checks))
+    if worst(checks) == PROBLEM:
         context.exit(1)
-
-
-def _wait(opened: Session, check: SystemCheck) -> None:
-    progress = Progress(_("Checking"))
-    drop = check.changed.connect(lambda: progress.show(None, check.doing))
-    check.start()
-    for job in check.jobs:
-        with suppress(JobFailed):  # it is a problem that the check lists
-            opened.queue.result(job, Watch())
-    drop()
-    progress.end()

@@ -1,120 +1,130 @@
-"""The system check: three workers check versions and folders, torch and the devices, and Qt."""
+"""The system check: versions and folders, then Qt, then torch and the devices, each in a worker.
+
+Here are the checks that need neither torch nor Qt, too: a job target as the other two.
+"""
 
 from __future__ import annotations
 
+import os
+import platform
+import re
+import shutil
+import struct
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING
+import tempfile
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from workbench.base.errors import WorkbenchError
-from workbench.base.events import Signal
+from workbench.base import file_lock, paths, settings
+from workbench.base.errors import Cancelled, JobFailed
 from workbench.base.i18n import N_, _, ngettext
-from workbench.base.system_check import GROUPS, PROBLEM, WARNING, Check, worst
+from workbench.base.privacy import TELEMETRY_OFF
+from workbench.base.system_check import GROUPS, OK, PROBLEM, WARNING, Check, shown, worst
 from workbench.base.terms import term
-from workbench.jobs.events import Finished, Output
+from workbench.base.watch import QUIET, Watch
+from workbench.jobs import machine
 from workbench.jobs.spec import JobSpec
-from workbench.operations.application import local_checks
 from workbench.operations.models import precision
+from workbench.storage.connections import probe
+from workbench.version import __version__
 
 if TYPE_CHECKING:
-    from workbench.jobs.queue import Job, Queue
+    from workbench.jobs.queue import Queue
 
 
 @dataclass(frozen=True)
 class Part:
-    """The part of the check done by one worker; `id` and `title` are used if it does not finish."""
+    """The part of the check done by one worker; `id` and `title` are used if it does not finish.
+
+    env: added to the environment of the worker.
+    """
 
     id: str
     title: str
     target: str
+    env: Mapping[str, str] = field(default_factory=dict)
 
 
+# On Linux, fonts and plugins can be checked without a display.
+_OFFSCREEN = {} if sys.platform in ("win32", "darwin") else {"QT_QPA_PLATFORM": "offscreen"}
 PARTS = (
-    Part("storage.check", N_("Versions and folders"), local_checks.TARGET),
+    Part("storage.check", N_("Versions and folders"), f"{__name__}:run"),
+    Part("display.check", N_("Display"), "workbench.ui.shell.system_check:run", _OFFSCREEN),
     Part("computing.check", N_("Computing"), "workbench.models.system_check:run"),
-    Part("display.check", N_("Display"), "workbench.ui.shell.system_check:run"),
 )
+LITTLE_MEMORY = 4 * 1024**3  # free bytes below which no worker is kept ready
+LITTLE_SPACE, NO_SPACE = 5e9, 0.5e9  # bytes free
+NAMED = (  # packages listed separately
+    "PySide6-Essentials",
+    "torch",
+    "transformers",
+    "tokenizers",
+    "onnxruntime",
+    "numpy",
+)
+SWITCHES = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
+PREFIXES = (
+    "GLOSSBENCH",
+    "HF_",
+    "HUGGINGFACE",
+    "TRANSFORMERS",
+    "TORCH",
+    "PYTORCH",
+    "ONEDNN",
+    "OMP_",
+    "MKL_",
+    "KMP_",
+    "CUDA_",
+    "ORT_",
+    "QT_",
+)
+# Values of these are switches, numbers or Qt platforms; others may hold a path, a name or a secret.
+SHOWN_VALUES = re.compile(
+    r"on|off|true|false|yes|no|auto|passive|active|offscreen|minimal|xcb|wayland|[\d.,:-]{1,12}",
+    re.I,
+)
+SECRET = re.compile(r"TOKEN|KEY|SECRET|PASS", re.I)
+FIX_PACKAGES = N_("Run `make setup` in a checkout, or install Glossbench again.")
 
 
-class SystemCheck:
-    """Runs the check once. `changed` is emitted on the main thread when `checks` or `doing` change.
+def check(queue: Queue, *, project: str = "", watch: Watch = QUIET) -> tuple[Check, ...]:
+    """All checks, in the order of the report. project: the folder of the open one, "" for none.
 
-    `checks` are the finished ones, in report order; `doing` describes the current step.
-    A worker that fails or crashes gives a problem instead of its remaining checks.
+    The workers yield each check (`Check.from_event`), and a "stage" with its "text". One that fails
+    or crashes gives a problem instead of its remaining checks. Raises Cancelled.
     """
+    checks: list[Check] = []
 
-    def __init__(self, queue: Queue, *, project: str = ""):
-        """`project`: the folder of the open project, if there is one."""
-        self.changed = Signal("system_check.changed")
-        self.doing = ""
-        self.jobs: list[Job] = []
-        self._queue, self._project = queue, project
-        self._found: list[tuple[int, Check]] = []  # (number of the part, check) in order of arrival
-        self._running = 0
+    def take(payload: Mapping[str, Any]) -> None:
+        if payload.get("kind") == "check":
+            checks.append(Check.from_event(payload))
 
-    @property
-    def running(self) -> bool:
-        return self._running > 0
-
-    @property
-    def checks(self) -> tuple[Check, ...]:
-        groups = list(GROUPS)
-        ordered = sorted(self._found, key=lambda pair: (groups.index(pair[1].group), pair[0]))
-        return tuple(check for _part, check in ordered)
-
-    @property
-    def state(self) -> str:
-        """The most severe state so far."""
-        return worst(self.checks)
-
-    def start(self) -> None:
-        self._running = len(PARTS)
-        for number, part in enumerate(PARTS):
-            title = _("System check: {part}").format(part=_(part.title))
-            spec = JobSpec(part.target, self._params(), device="", title=title, env=_env(part))
-            try:
-                job = self._queue.add(spec)
-            except WorkbenchError as error:
-                self._ended(number, Finished("failed", message=error.message, hint=error.hint))
-                continue
-            self.jobs.append(job)
-            job.changed.connect(partial(self._heard, number, job))
-
-    def cancel(self) -> None:
-        for job in self.jobs:
-            if not job.over:
-                job.cancel()
-
-    def _params(self) -> dict[str, object]:
-        return {"known": precision.known(), "project": self._project}
-
-    def _heard(self, number: int, job: Job, event: object) -> None:
-        if isinstance(event, Output) and event.payload.get("kind") == "check":
-            self._found.append((number, Check.from_event(event.payload)))
-        elif isinstance(event, Output) and event.payload.get("kind") == "stage":
-            self.doing = str(event.payload["text"])
-        elif isinstance(event, Finished):
-            self._queue.forget(job)
-            self._ended(number, event)
-            return
-        self.changed.emit()
-
-    def _ended(self, number: int, event: Finished) -> None:
-        self._running -= 1
-        if event.status not in ("done", "stopped"):
-            part, text = PARTS[number], event.message or term(event.status)
-            self._found.append((number, Check(part.id, _(part.title), text, PROBLEM, event.hint)))
-        if not self._running:
-            self.doing = ""
-        self.changed.emit()
+    for number, part in enumerate(PARTS):
+        params = {"known": precision.known(), "project": project}
+        title = _("System check: {part}").format(part=_(part.title))
+        spec = JobSpec(part.target, params, device="", title=title, env=part.env)
+        try:
+            step = watch.part(number / len(PARTS), (number + 1) / len(PARTS), take)
+            queue.run(spec, step, forget=True)
+        except Cancelled:
+            if watch.cancelled:
+                raise
+            checks.append(Check(part.id, _(part.title), term("cancelled"), PROBLEM))
+        except JobFailed as error:
+            checks.append(Check(part.id, _(part.title), error.message, PROBLEM, error.hint))
+    return in_order(checks)
 
 
-def _env(part: Part) -> Mapping[str, str]:
-    """Environment of a check: on Linux, fonts and plugins can be checked without a display."""
-    offscreen = part.id == "display.check" and sys.platform not in ("win32", "darwin")
-    return {"QT_QPA_PLATFORM": "offscreen"} if offscreen else {}
+def in_order(checks: Sequence[Check]) -> tuple[Check, ...]:
+    """Checks by group."""
+    groups = list(GROUPS)
+    return tuple(sorted(checks, key=lambda check: groups.index(check.group)))
+
+
+# ---------------------------------------------------------------- report
 
 
 def by_group(checks: Sequence[Check]) -> list[tuple[str, list[Check]]]:
@@ -160,3 +170,246 @@ def as_json(checks: Sequence[Check]) -> dict[str, object]:
         for check in checks
     ]
     return {"state": worst(tuple(checks)), "checks": rows}
+
+
+# ---------------------------------------------------------------- without torch and Qt
+
+
+def run(params: Mapping[str, Any], folder: Path) -> Generator[dict[str, Any], None, dict[str, Any]]:
+    """Job target. `params`: project, the folder of the open project, or empty."""
+    for checks in (_versions(), _computing(), _storage(params.get("project", "")), _network()):
+        for check in checks:
+            yield check.to_event()
+    return {}
+
+
+# ---------------------------------------------------------------- versions
+
+
+def _versions() -> Iterator[Check]:
+    yield Check("versions.glossbench", "Glossbench", __version__)
+    yield Check("versions.system", _("System"), platform.platform(terse=True))
+    bits = 8 * struct.calcsize("P")
+    message = _("{version} ({bits} bit)").format(version=platform.python_version(), bits=bits)
+    yield Check("versions.python", "Python", message)
+    required = requirements()
+    for name in NAMED:
+        yield package(name, required.get(name, ""))
+    yield _other_packages({name: spec for name, spec in required.items() if name not in NAMED})
+    yield _sqlite()
+
+
+def requirements() -> dict[str, str]:
+    """Package → supported versions (">=2.6,<3"); empty if Glossbench is not installed."""
+    try:
+        lines = metadata.requires("glossbench") or []
+    except metadata.PackageNotFoundError:
+        return {}
+    versions = {}
+    for line in lines:
+        name = re.match(r"[\w.-]+", line)
+        if name is not None and ";" not in line:  # not an extra
+            versions[name[0]] = line[len(name[0]) :].strip()
+    return versions
+
+
+def package(name: str, wanted: str) -> Check:
+    """The installed version of a package compared with the supported ones."""
+    id = f"versions.package.{name}"
+    try:
+        version = metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return Check(id, name, _("not installed"), PROBLEM, _(FIX_PACKAGES))
+    if satisfies(version, wanted):
+        return Check(id, name, version)
+    message = _("{version}, supported: {wanted}").format(version=version, wanted=wanted)
+    return Check(id, name, message, WARNING, _(FIX_PACKAGES))
+
+
+def _other_packages(required: Mapping[str, str]) -> Check:
+    id, title = "versions.packages", _("Other packages")
+    wrong = [check for name in required if (check := package(name, required[name])).state != OK]
+    if wrong:
+        message = ", ".join(f"{check.title}: {check.describe()}" for check in wrong)
+        return Check(id, title, message, max(wrong, key=_badness).state, _(FIX_PACKAGES))
+    return Check(
+        id,
+        title,
+        ngettext(
+            "{n} package in a supported version",
+            "{n} packages in supported versions",
+            len(required),
+        ).format(n=len(required)),
+    )
+
+
+def _badness(check: Check) -> bool:
+    return check.state == PROBLEM
+
+
+def satisfies(version: str, wanted: str) -> bool:
+    """Whether a version is in a range such as ">=6.8,!=6.11.0,<6.12"; only numeric parts are
+    compared.
+    """
+    have = _numbers(version.partition("+")[0])
+    for sign, limit in re.findall(r"(>=|<=|==|!=|<|>)\s*([\d.]+)", wanted):
+        bound = _numbers(limit)
+        holds = {
+            ">=": have >= bound, "<=": have <= bound, "==": have == bound,
+            "!=": have != bound, "<": have < bound, ">": have > bound,
+        }  # fmt: skip
+        if not holds[sign]:
+            return False
+    return True
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """The release number, padded so that 6.8 equals 6.8.0."""
+    release = re.match(r"\d+(?:\.\d+)*", version)
+    parts = [int(part) for part in release[0].split(".")] if release else []
+    return tuple([*parts, 0, 0, 0, 0][:4])
+
+
+def _sqlite() -> Check:
+    id, title, version = "versions.sqlite", "SQLite", probe.version()
+    if probe.has_full_text_search():
+        return Check(id, title, _("{version} with FTS5").format(version=version))
+    message = _("{version} without FTS5").format(version=version)
+    advice = _("Projects require full-text search. Install a Python whose SQLite has FTS5.")
+    return Check(id, title, message, PROBLEM, advice)
+
+
+# ---------------------------------------------------------------- memory
+
+
+def _computing() -> Iterator[Check]:
+    total, free = machine.memory()
+    message, sizes = _("{free} free of {total}"), {"free": free, "total": total}
+    little = free < LITTLE_MEMORY
+    advice = _("Close other programs before training. No worker is kept ready while memory is low.")
+    state, advice = (WARNING, advice) if little else (OK, "")
+    yield Check("computing.memory", _("Memory"), message, state, advice, sizes)
+
+
+# ---------------------------------------------------------------- folders
+
+
+def _storage(project: str) -> Iterator[Check]:
+    own = (
+        ("settings", _("Settings folder"), paths.config_folder()),
+        ("data", _("Data folder"), paths.data_folder()),
+        ("cache", _("Cache folder"), paths.cache_folder()),
+    )
+    for name, title, folder in own:
+        yield folder_check(f"storage.{name}", title, folder, named=True)
+    yield folder_check("storage.models", _("Downloaded models"), paths.hub_cache())
+    chosen = settings.load().documents_folder
+    documents = Path(chosen) if chosen else paths.documents_folder()
+    yield folder_check("storage.documents.documents", _("Folder for projects"), documents)
+    if project:
+        yield folder_check("storage.project", _("Folder of the open project"), Path(project))
+    yield _locks()
+
+
+def folder_check(id: str, title: str, folder: Path, *, named: bool = False) -> Check:
+    """Permissions and free space.
+
+    `named`: the folder belongs to Glossbench, so its path may be printed.
+    """
+    place = _existing(folder)
+    prefix = f"{shown(folder)}: " if named else ""
+    try:
+        free = shutil.disk_usage(place).free
+    except OSError as error:
+        message = _("cannot be read: {reason}").format(
+            reason=error.strerror or type(error).__name__
+        )
+        return Check(id, title, prefix + message, PROBLEM, _("Check the disk and its permissions."))
+    if not _writable(place):
+        message = _("cannot be written")
+        return Check(
+            id,
+            title,
+            prefix + message,
+            PROBLEM,
+            _("Grant your user write permission for the folder."),
+        )
+    message, sizes = prefix + _("writable, {space} free"), {"space": free}
+    if free < NO_SPACE:
+        return Check(id, title, message, PROBLEM, _("Free up space on this disk."), sizes)
+    if free < LITTLE_SPACE:
+        advice = _("A trained model takes up to 2 GB. Free up space before training or exporting.")
+        return Check(id, title, message, WARNING, advice, sizes)
+    return Check(id, title, message, sizes=sizes)
+
+
+def _existing(folder: Path) -> Path:
+    """The folder, or its closest existing parent: it is created when first needed."""
+    return next((place for place in (folder, *folder.parents) if place.is_dir()), folder)
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def _locks() -> Check:
+    """Check file locks: without them, as on some network drives, two windows could write to one
+    project.
+    """
+    id, title = "storage.locks", _("File locks")
+    try:
+        with tempfile.TemporaryFile(dir=_existing(paths.cache_folder())) as file:
+            works = file_lock.try_lock(file.fileno())
+    except OSError:
+        works = False
+    if works:
+        return Check(id, title, _("work in the cache folder"))
+    advice = _("Set XDG_CACHE_HOME to a folder on a local disk.")
+    return Check(id, title, _("do not work in the cache folder"), WARNING, advice)
+
+
+# ---------------------------------------------------------------- network and environment
+
+
+def _network() -> Iterator[Check]:
+    off = all(os.environ.get(name) == value for name, value in TELEMETRY_OFF.items())
+    message = ", ".join(f"{name}={os.environ.get(name, '')}" for name in TELEMETRY_OFF)
+    yield Check(
+        "network.telemetry",
+        _("Telemetry of libraries"),
+        _("off ({variables})").format(variables=message) if off else message,
+        OK if off else PROBLEM,
+        "" if off else _("This is a bug in Glossbench. Report it with this list."),
+    )
+    offline = os.environ.get("HF_HUB_OFFLINE") == "1"
+    yield Check(
+        "network.workers",
+        _("Workers"),
+        _("offline (HF_HUB_OFFLINE=1)") if offline else _("may use the network"),
+        OK if offline else PROBLEM,
+        "" if offline else _("This is a bug in Glossbench. Report it with this list."),
+    )
+    yield Check(
+        "network.downloads",
+        _("Downloads of models"),
+        _("off in the settings") if settings.load().offline else _("on request"),
+    )
+    yield from environment(os.environ)
+
+
+def environment(variables: Mapping[str, str]) -> Iterator[Check]:
+    """Environment variables of the libraries.
+
+    Values are printed only if they can be neither a path nor a secret.
+    """
+    ours = {*TELEMETRY_OFF, *SWITCHES, "OMP_NUM_THREADS", "OMP_WAIT_POLICY", "KMP_BLOCKTIME"}
+    for name in sorted(variables):
+        if not name.startswith(PREFIXES) or name in ours:
+            continue
+        value = variables[name]
+        harmless = SHOWN_VALUES.fullmatch(value) and not SECRET.search(name)
+        yield Check(f"network.environment.{name}", name, value if harmless else _("set"))

@@ -48,9 +48,8 @@ class SystemCheckDialog(Dialog):
             ),
             width=MIN_SIZE[0],
         )
-        self._app = app
-        self._check = SystemCheckState(app.queue)
-        self._check.changed.connect(self._later)
+        self._check = SystemCheckState(app)
+        self._check.listen(self._check.changed, self._later)
         self._state = Callout("", "accent")
         self._meter = Meter(None, name=_("Progress"))
         titles = {ATTENTION: _("Needs attention"), **{id: _(title) for id, title in GROUPS.items()}}
@@ -82,10 +81,10 @@ class SystemCheckDialog(Dialog):
         """Run all checks from the start."""
         for group in self._groups.values():
             group.clear()
-        self._check.begin(self._app.project)
+        self._check.begin()
         self._show()
 
-    def _later(self) -> None:
+    def _later(self, _fields: frozenset[str]) -> None:
         """Schedule an update; restarting the timer would postpone it with every result."""
         if not self._timer.isActive():
             self._timer.start()
@@ -101,7 +100,7 @@ class SystemCheckDialog(Dialog):
         self._again.setEnabled(not check.running)
         self._copy.set_text(_("Copy"))
         if check.running:
-            self._state.set(check.doing or _("Checking…"), "accent")
+            self._state.set(check.stage or _("Checking…"), "accent")
         else:
             self._state.set(check.summary(), TONES[check.worst])
         if self._add_lines():
@@ -112,16 +111,15 @@ class SystemCheckDialog(Dialog):
 
         Returns whether there are more.
         """
-        shown = {id: [check for check in self._check.checks if check.group == id] for id in GROUPS}
-        shown[ATTENTION] = self._check.failed
+        groups = {id: [check for check in self._check.checks if check.group == id] for id in GROUPS}
+        groups[ATTENTION] = self._check.failed
         room = ROWS_PER_UPDATE
-        for id, checks in shown.items():
+        for id, checks in groups.items():
             room -= self._groups[id].show_checks(checks, room)
         return room <= 0
 
     def _closed(self, _result: int) -> None:
         self._timer.stop()
-        self._check.changed.disconnect(self._later)
         self._check.close()
 
 
@@ -169,5 +167,5 @@ def check_line(check: Check) -> QWidget:
         parts.append(words(check.advice, "small", "muted", wrap=True, select=True))
     title_and_space = column(title, None, margins=(0, 1, 0, 0))
     result = column(*parts, None, gap=2, margins=(0, 1, 0, 0))
-    made = row(column(icon, None), title_and_space, (result, 1), gap=10, margins=(2, 6, 2, 6))
-    return call(made, f"{term(check.state)}: {check.title}: {message}", check.advice)
+    whole = row(column(icon, None), title_and_space, (result, 1), gap=10, margins=(2, 6, 2, 6))
+    return call(whole, f"{term(check.state)}: {check.title}: {message}", check.advice)

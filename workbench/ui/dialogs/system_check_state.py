@@ -2,55 +2,57 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from workbench.base.events import Signal
-from workbench.base.system_check import OK, Check
+from workbench.base.events import State
+from workbench.base.system_check import OK, Check, worst
 from workbench.operations.application import system_check
 
 if TYPE_CHECKING:
-    from workbench.jobs.queue import Queue
-    from workbench.project.project import Project
+    from workbench.ui.app import App
+
+CHECK = "check"  # key of the task
 
 
-class SystemCheckState:
-    """`changed` is emitted when a result or the current step has changed."""
+class SystemCheckState(State):
+    """`checks`: the results so far, in the order of the report; `stage`: the current step, "" for
+    none.
+    """
 
-    def __init__(self, queue: Queue):
-        self.changed = Signal("system_check.shown")
-        self._queue = queue
-        self._check = system_check.SystemCheck(queue)
+    def __init__(self, app: App):
+        super().__init__()
+        self._app, self._tasks = app, app.new_tasks()
+        self.checks: tuple[Check, ...] = ()
+        self.stage = ""
 
-    def begin(self, project: Project | None) -> None:
+    def begin(self) -> None:
         """Run all checks from the start, with the folder of the open project."""
+        project = self._app.project
         folder = str(project.path.parent) if project is not None else ""
-        self._check.changed.disconnect(self.changed.emit)
-        self._check = system_check.SystemCheck(self._queue, project=folder)
-        self._check.changed.connect(self.changed.emit)
-        self._check.start()
+        self.update(checks=(), stage="")
+        self._tasks.start(
+            CHECK,
+            partial(system_check.check, self._app.queue, project=folder),
+            self._ended,
+            failed=self._failed,
+            on_event=self._take,
+        )
 
     def close(self) -> None:
         """Cancel the checks that are not finished."""
-        self._check.changed.disconnect(self.changed.emit)
-        self._check.cancel()
+        self._tasks.close()
+        super().close()
 
     @property
     def running(self) -> bool:
-        return self._check.running
-
-    @property
-    def doing(self) -> str:
-        """The current step, "" between steps."""
-        return self._check.doing
+        return self._tasks.waiting(CHECK)
 
     @property
     def worst(self) -> str:
         """The most severe state so far."""
-        return self._check.state
-
-    @property
-    def checks(self) -> tuple[Check, ...]:
-        return self._check.checks
+        return worst(self.checks)
 
     @property
     def failed(self) -> list[Check]:
@@ -63,3 +65,18 @@ class SystemCheckState:
     def report(self) -> str:
         """The text to be copied."""
         return system_check.as_text(self.checks)
+
+    def _take(self, payload: Mapping[str, Any]) -> None:
+        """Keep what a worker reports."""
+        if payload.get("kind") == "stage":
+            self.update(stage=str(payload["text"]))
+        elif payload.get("kind") == "check":
+            check = Check.from_event(payload)
+            self.update(checks=system_check.in_order((*self.checks, check)))
+
+    def _ended(self, checks: tuple[Check, ...]) -> None:
+        self.update(checks=checks, stage="")
+
+    def _failed(self, error: Exception) -> None:
+        self.update(stage="")
+        self._app.fail(error)
