@@ -92,6 +92,28 @@ def tags(text, spans):
     return found
 
 
+def test_nested_spans_are_scored_against_all_gold_spans(sample, tmp_path):
+    lines = [
+        json.dumps(
+            {"id": record.document.key, "spans": [span_of(s) for s in record.spans["spans"]]}
+        )
+        for record in gold_of(sample, "spans")
+        if record.spans.get("spans")
+    ]
+    file = tmp_path / "nested.jsonl"
+    file.write_text("\n".join(lines), encoding="utf-8")
+
+    matched = match(sample, file)
+    run = add(sample, file, matched)
+
+    assert matched.task.id == run.spec["task"] == "spans"
+    assert run.scores["dev"]["span_f1"] == 1
+
+
+def span_of(span):
+    return {"start": span.start, "end": span.end, "label": span.label}
+
+
 def test_the_format_of_predict_is_read_as_it_was_written(sample, tmp_path):
     rows = classes(sample)
     file = write(tmp_path / "a.csv", "key,label", [f"{k},{p}" for k, _g, p in rows])
@@ -129,6 +151,17 @@ def test_a_file_without_a_match_is_refused(sample, tmp_path):
         match(sample, file)
 
     assert "nobody" in error.value.hint
+
+
+def test_a_file_without_a_match_is_explained_for_the_layer_that_it_has_fields_of(sample, tmp_path):
+    file = tmp_path / "spans.jsonl"
+    line = {"id": classes(sample)[0][0], "spans": [[0, 99999, "STOP"]]}
+    file.write_text(json.dumps(line), encoding="utf-8")
+
+    with pytest.raises(WorkbenchError) as error:
+        match(sample, file)
+
+    assert "99999 is outside the text" in error.value.hint
 
 
 def test_a_run_without_a_model_predicts_no_other_documents(sample, tmp_path):

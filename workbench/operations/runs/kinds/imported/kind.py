@@ -24,6 +24,7 @@ from workbench.storage.schema.values import now
 from workbench.tasks import spec as tasks
 from workbench.text.fields import Answers, Prediction
 from workbench.text.rows import row_id
+from workbench.text.spans import flatten
 from workbench.training.results import TrainResult
 
 if TYPE_CHECKING:
@@ -69,8 +70,10 @@ class ImportedPredictions(RunKind):
 class Matched:
     """The predictions of a file for the documents of a project, by document id.
 
+    task: the first of the layer; for spans that overlap, one that predicts such spans.
     unmatched: lines that were left out, with the reason. unknown: labels that the layer does not
-    have → how many lines have them.
+    have → how many lines have them. has_predictions: some line has a field for predictions of the
+    layer, whatever its value.
     """
 
     layer: Layer
@@ -78,6 +81,7 @@ class Matched:
     answers: Mapping[int, tuple[Document, Prediction]]
     unmatched: tuple[Skipped, ...] = ()
     unknown: Mapping[str, int] = field(default_factory=dict)
+    has_predictions: bool = True
 
     @property
     def summary(self) -> str:
@@ -128,7 +132,7 @@ def match(project: Project, path: Path, layer: str = "", *, watch: Watch = QUIET
         )
     known = _Documents(record.document for record in documents.records(project.db, layers=()))
     matches = [_match(path, item, known) for (item,) in watch.over(chosen, 1)]
-    best = max(matches, key=lambda matched: len(matched.answers))
+    best = max(matches, key=lambda matched: (len(matched.answers), matched.has_predictions))
     if not best.answers:
         raise WorkbenchError(
             _("{file} has no prediction for a document of the project.").format(file=path.name),
@@ -186,6 +190,7 @@ def _match(path: Path, layer: Layer, known: _Documents) -> Matched:
     first: dict[int, int] = {}  # document id → line
     left_out: list[Skipped] = []
     unknown: Counter[str] = Counter()
+    has_predictions = False
     for line in reading.lines(path, layer):
         if isinstance(line, Skipped):
             left_out.append(line)
@@ -204,7 +209,17 @@ def _match(path: Path, layer: Layer, known: _Documents) -> Matched:
             left_out.append(Skipped(line.number, str(error)))
         except Fault as error:
             left_out.append(Skipped(line.number, str(error)))
-    return Matched(layer, task, answers, tuple(left_out), dict(unknown))
+            has_predictions |= not isinstance(error, reading.NoPrediction)
+    task = _task(layer, [prediction for _document, prediction in answers.values()])
+    has_predictions |= bool(answers or unknown)
+    return Matched(layer, task, answers, tuple(left_out), dict(unknown), has_predictions)
+
+
+def _task(layer: Layer, predictions: Iterable[Prediction]) -> TaskInfo:
+    fitting = tasks.fitting(layer)
+    nested = [task for task in fitting if not getattr(task, "flat", False)]
+    overlap = any(flatten(prediction.spans)[1] for prediction in predictions)
+    return nested[0] if nested and overlap else fitting[0]
 
 
 def _joined(before: Prediction, answer: Prediction, line: int) -> Prediction:

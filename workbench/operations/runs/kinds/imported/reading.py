@@ -62,6 +62,10 @@ class UnknownLabel(Fault):
         self.label = label
 
 
+class NoPrediction(Fault):
+    """A line without a field that would have a prediction of the layer."""
+
+
 @dataclass(frozen=True)
 class Line:
     """A line of the file: values by name of field or column."""
@@ -363,6 +367,6 @@ def _float(value: object) -> float:
     return number
 
 
-def _missing(names: Sequence[str]) -> Fault:
-    """There is no prediction: names of fields that would have one."""
-    return Fault(_("there is no field or column {names}").format(names=", ".join(names[:4])))
+def _missing(names: Sequence[str]) -> NoPrediction:
+    """names: fields that would have one."""
+    return NoPrediction(_("there is no field or column {names}").format(names=", ".join(names[:4])))
