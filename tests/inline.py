@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from workbench.base import scratch
 from workbench.base.events import Signal
+from workbench.base.watch import QUIET
 from workbench.jobs import events, host, serving, worker
 from workbench.jobs.queue import Job, Queue
 
@@ -63,7 +64,7 @@ class InlineHost:
     def start(self):
         """It is loaded when it is asked."""
 
-    def ask_now(self, request, timeout=0.0):
+    def ask_now(self, request, timeout=0.0, watch=QUIET):
         if self._answer is None:
             self._answer = worker.resolve(self._spec.target)(self._spec.params)
         result = self._answer(json.loads(json.dumps(request)))

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from tests.jobs import job_targets
-from workbench.base.errors import JobFailed
+from workbench.base.errors import Cancelled, JobFailed, WorkbenchError
+from workbench.base.watch import Watch
 from workbench.jobs.host import Host
 from workbench.jobs.serving import QUIET, _answer_all, newest
 from workbench.jobs.spec import JobSpec
@@ -56,6 +57,35 @@ def test_the_limit_of_an_answer_leaves_out_the_time_until_the_model_is_loaded():
             slow.ask_now({"value": 4, "pause": 2.0}, timeout=0.1)
     finally:
         slow.close()
+
+
+def test_a_task_waits_for_its_answer_until_it_is_cancelled_or_the_host_is_closed(host):
+    ended = []
+    watches = [Watch(), Watch(), Watch()]
+
+    def ask(watch, pause):
+        try:
+            ended.append(host.ask_now({"value": 4, "pause": pause}, watch=watch))
+        except WorkbenchError as error:
+            ended.append(error)
+
+    def start(watch, pause):
+        thread = threading.Thread(target=ask, args=(watch, pause))
+        thread.start()
+        return thread
+
+    answered = start(watches[0], 0.0)
+    host.dispatch.wait(lambda: not answered.is_alive(), 30)
+    assert ended == [{"value": 8}]
+
+    watches[1].cancel()
+    start(watches[1], 30.0).join(10)
+    assert isinstance(ended[1], Cancelled)
+
+    dropped = start(watches[2], 30.0)
+    host.close()
+    dropped.join(10)
+    assert "closed" in str(ended[2])
 
 
 def test_of_one_kind_only_the_newest_is_answered(host):

@@ -1,4 +1,7 @@
-"""A persistent child process: one loaded model, many small requests. Used on the main thread."""
+"""A persistent child process: one loaded model, many small requests.
+
+Used on the main thread; only `ask_now` may be called from another one.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base import scratch
-from workbench.base.errors import JobFailed, WorkbenchError
+from workbench.base.errors import Cancelled, JobFailed, WorkbenchError
 from workbench.base.events import Signal
 from workbench.base.i18n import _, ngettext
+from workbench.base.watch import EVERY, QUIET, Watch
+from workbench.jobs import threads
 from workbench.jobs.dispatch import Mailbox
 from workbench.jobs.process import Child, Grace, last_lines
 from workbench.jobs.spare import Spare
@@ -65,6 +70,7 @@ class Host:
         self._numbers = itertools.count(1)
         self._asked: dict[int, Asked] = {}
         self._crashes: list[float] = []
+        self._home = threading.get_ident()
 
     @property
     def pid(self) -> int | None:
@@ -94,24 +100,56 @@ class Host:
         self._child.send({"type": "ask", "id": number, "kind": kind, "request": dict(request)})
         return number
 
-    def ask_now(self, request: Mapping[str, Any], timeout: float = 120.0) -> Any:
-        """Without an event loop: send a request and wait `timeout` seconds at most, from when the
-        model is loaded: on a busy machine, the imports alone can take minutes.
+    def ask_now(
+        self, request: Mapping[str, Any], timeout: float = 120.0, watch: Watch = QUIET
+    ) -> Any:
+        """Send a request and wait `timeout` seconds at most, from when the model is loaded: on a
+        busy machine, the imports alone can take minutes. From a task, or without an event loop.
 
-        Raises the error of the answer, or JobFailed on timeout.
+        Raises the error of the answer, JobFailed on timeout, or Cancelled in a task.
         """
+        if threading.get_ident() != self._home:
+            return self._ask_for_task(request, timeout, watch)
         if not isinstance(self.dispatch, Mailbox):
-            raise RuntimeError("ask_now() is for a host without an event loop; use ask()")
+            raise RuntimeError("ask_now() would block the event loop; call it from a task")
         got: list[tuple[Any, WorkbenchError | None]] = []
         self.ask(
             f"now {next(self._numbers)}", request, lambda answer, error: got.append((answer, error))
         )
         self.dispatch.wait(lambda: bool(got) or self.status != "starting", LOADING)
         if not self.dispatch.wait(lambda: bool(got), timeout):
-            raise JobFailed(
-                _("The model did not respond within {timeout:.0f} s.").format(timeout=timeout)
-            )
+            raise _late(timeout)
         answer, error = got[0]
+        if error is not None:
+            raise error
+        return answer
+
+    def _ask_for_task(self, request: Mapping[str, Any], timeout: float, watch: Watch) -> Any:
+        answers: list[tuple[Any, Exception | None]] = []
+        ended, loaded = threading.Event(), 0.0
+
+        def take(answer: Any, error: Exception | None) -> None:
+            answers.append((answer, error))
+            ended.set()
+
+        def send() -> None:
+            try:
+                self.ask(f"now {next(self._numbers)}", request, take)
+            except Exception as error:
+                take(None, error)
+
+        self.dispatch(send)
+        with threads.waiting():
+            while not ended.wait(EVERY):
+                if watch.cancelled:
+                    raise Cancelled()
+                if self.status == "closed":  # requests without an answer were dropped
+                    raise JobFailed(_("The model has been closed."))
+                if self.status == "ready":
+                    loaded = loaded or time.monotonic()
+                    if time.monotonic() - loaded > timeout:
+                        raise _late(timeout)
+        answer, error = answers[0]
         if error is not None:
             raise error
         return answer
@@ -250,6 +288,10 @@ class Host:
 
 def _failed(error: Mapping[str, str]) -> JobFailed:
     return JobFailed(error["message"], hint=error["hint"], details=error.get("details", ""))
+
+
+def _late(timeout: float) -> JobFailed:
+    return JobFailed(_("The model did not respond within {timeout:.0f} s.").format(timeout=timeout))
 
 
 def _end(children: Sequence[Child], folder: Path) -> None:
