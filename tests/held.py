@@ -66,6 +66,10 @@ class Held:
         self._answered.add(number)
         self._asked[number][1](None, error)
 
+    def forget(self, number: int) -> None:
+        """Drop the answer of a request, as a thread does that has delivered it."""
+        del self._found[number]
+
     def end(self) -> None:
         if hasattr(self._context, "run"):
             self._context.run = self._at_once

@@ -23,7 +23,6 @@ import os
 import statistics
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 
@@ -63,13 +62,14 @@ def main() -> None:
 def switch_on(folder: Path, *, wait: bool) -> None:
     """Print the times to the first answers, and those of the first training."""
     from workbench.jobs.queue import Queue
-    from workbench.operations.annotation.instant import READY, WORDS, Instant
+    from workbench.operations.annotation.instant import WORDS
     from workbench.operations.inspecting import inspect
+    from workbench.ui.panels.annotate.instant_model import READY, Instant
 
     rows = questions()
     project, layer, ids = filled(folder, rows)
     queue = Queue()
-    model = Instant(project, queue, layer, background(queue))
+    model = Instant(context(project, queue), layer)
     began, used = time.perf_counter(), time.process_time()
     model.start(inspect.of_folder(str(MODEL)))
     for vectors in (WORDS, model.model) if wait else (WORDS,):
@@ -165,20 +165,14 @@ def filled(folder: Path, rows: list[tuple[str, str]]):
     return project, labels.layers(project)[0], ids
 
 
-def background(queue):
-    """As in the window: work on a thread, the result on this one."""
+def context(project, queue):
+    """That of a panel, with tasks in threads."""
+    from tests import panel_tasks
+    from workbench.jobs import threads
 
-    def run(work, done) -> None:
-        def worked() -> None:
-            try:
-                found, error = work(), None
-            except Exception as failure:
-                found, error = None, failure
-            queue.dispatch(lambda: done(found, error))
-
-        threading.Thread(target=worked).start()
-
-    return run
+    made = panel_tasks.context(project=project, queue=queue)
+    made.runner.run = lambda work, done: threads.run(work, done, dispatch=queue.dispatch)
+    return made
 
 
 def right(model, rows, ids) -> float:

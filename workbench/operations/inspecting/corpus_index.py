@@ -9,8 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -35,15 +34,14 @@ from workbench.inspection.corpus.spec import (
 from workbench.inspection.spec import InspectorInfo
 from workbench.jobs.spec import JobSpec
 from workbench.operations.models import installed
-from workbench.operations.runs import predict, train
+from workbench.operations.runs import train
 from workbench.storage.documents import documents, gold_labels
 from workbench.text import dataset
 from workbench.text.document import TEXT
 from workbench.text.segment import tokens_of
 
 if TYPE_CHECKING:
-    from workbench.jobs.events import Finished
-    from workbench.jobs.queue import Job, Queue
+    from workbench.jobs.queue import Queue
     from workbench.operations.inspecting.inspect import Choice
     from workbench.project.project import Project
     from workbench.text.dataset import Record
@@ -54,7 +52,6 @@ INPUT = "asked.jsonl"  # the documents that a job reads
 MOST_BYTES = 4 << 30  # of all indexes together
 SEED = 1
 VECTORS = "word_vectors"  # what the model of static neighbours gives
-Then = Callable[["Need | None", "Exception | None"], None]
 
 
 @dataclass(frozen=True)
@@ -228,23 +225,16 @@ def _write(folder: Path, records: Any) -> None:
     dataset.write(folder / INPUT, (), records, ids=True)
 
 
-def texts_of(project: Project, wanted: Need | PreparedIndex) -> Path:
+def texts_of(project: Project, need: Need) -> Path:
     """The documents of an index as JSON lines, in a scratch folder of their own. Not for the main
     thread.
     """
     folder = scratch.make("texts")
-    if isinstance(wanted, PreparedIndex):
-        shutil.copy(wanted.folder / INPUT, folder / INPUT)
-    elif wanted.kind == WORDS:
+    if need.kind == WORDS:
         _write_words(project, folder)
     else:
         _write_documents(project, folder)
     return folder / INPUT
-
-
-def discard(prepared: PreparedIndex) -> None:
-    """Delete the input of a job that is not started."""
-    scratch.remove(prepared.folder)
 
 
 def compute(
@@ -298,34 +288,6 @@ def _spec(prepared: PreparedIndex, device: str, background: bool) -> JobSpec:
         short=True,
         background=background,
     )
-
-
-def start(
-    queue: Queue,
-    prepared: PreparedIndex,
-    then: Then,
-    *,
-    device: str = "auto",
-    background: bool = False,
-) -> Job | None:
-    """As `compute`, for a caller that is called back: `then(need, None)` or `then(None, error)`."""
-    need, folder = prepared.need, prepared.folder
-    if not prepared.rows:
-        scratch.remove(folder)
-        then(need, None)
-        return None
-
-    def ended(event: Finished) -> None:
-        scratch.remove(folder)
-        try:
-            predict.check_ending(event)
-        except Exception as error:
-            then(None, error)
-        else:
-            trim(need.files.root)
-            then(replace(need, ready=True), None)
-
-    return predict.follow(queue, _spec(prepared, device, background), ended)
 
 
 def _title(need: Need) -> str:

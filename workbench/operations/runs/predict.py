@@ -6,18 +6,17 @@ The prediction of a run for a text never changes, so it is computed once and sto
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import scratch
 from workbench.base.costs import PredictionCost
-from workbench.base.errors import Cancelled, JobFailed, ModelError
+from workbench.base.errors import JobFailed, ModelError
 from workbench.base.i18n import _
 from workbench.base.records import from_plain, to_plain
 from workbench.base.watch import QUIET, Watch
-from workbench.jobs.events import Finished
 from workbench.jobs.spec import JobSpec
 from workbench.models.spec import DESCRIPTION, published
 from workbench.operations.runs import train
@@ -29,7 +28,7 @@ from workbench.text.document import TEXT, Document
 from workbench.text.rows import row_id
 
 if TYPE_CHECKING:
-    from workbench.jobs.queue import Job, Queue
+    from workbench.jobs.queue import Queue
     from workbench.project.project import Project
     from workbench.storage.runs.runs import Run
     from workbench.text.fields import Prediction
@@ -210,32 +209,6 @@ def reading_answers() -> Iterator[None]:
         raise JobFailed(
             _("The predictions of the worker cannot be read: {error!r}.").format(error=error)
         ) from error
-
-
-def follow(queue: Queue, spec: JobSpec, ended: Callable[[Finished], None]) -> Job:
-    """Queue a job and call `ended` with its last event."""
-    job = queue.add(spec)
-
-    def heard(event: object) -> None:
-        if isinstance(event, Finished):
-            drop()
-            ended(event)
-
-    drop = job.changed.connect(heard)
-    return job
-
-
-def check_ending(event: Finished) -> None:
-    """Raises Cancelled or JobFailed unless the job is done."""
-    if event.status == "cancelled":
-        raise Cancelled()
-    if event.status != "done":
-        raise JobFailed(
-            event.message
-            or _("The prediction ended without a result ({status}).").format(status=event.status),
-            hint=event.hint,
-            details=event.details,
-        )
 
 
 def numbered(document: Document, number: int) -> Document:

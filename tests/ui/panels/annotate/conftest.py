@@ -4,6 +4,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.operations.conftest import (  # noqa: F401 (fixtures)
+    add_documents,
+    add_layer,
+    add_texts,
+    topics,
+)
 from tests.panel_tasks import add_tasks
 from workbench.base.errors import WorkbenchError
 from workbench.base.settings import Settings

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.inline import InlineHost, InlineQueue
+from tests.panel_tasks import hold
 from tests.ui.panels.annotate.test_state import key_of, label_id
 from workbench.operations.annotation import annotate, provenance, queue_orders
 from workbench.operations.inspecting.inspect import of_folder
@@ -33,11 +34,10 @@ def learning(context, filled, tiny_model, monkeypatch):
             for n in range(12)
         ]
         documents.add(filled.db, records, source_id=filled.source("person"))
-    mail = []
-    context.queue = InlineQueue(dispatch=mail.append)
+    context.queue, vectors = InlineQueue(), hold(context, "compute_vectors")
     state = AnnotateActs(context)
     state.toggle_instant()
-    state.mail = mail
+    state.vectors = vectors
     yield state
     state.close()
     context.queue.close()
@@ -51,8 +51,9 @@ def learned(learning):
 
 
 def work(state):
-    while state.mail:
-        state.mail.pop(0)()
+    """Compute the vectors of the documents."""
+    while state.vectors:
+        state.vectors.pop(0)()
 
 
 def test_predictions_are_suggested_without_a_step_in_the_history(learned):

@@ -1,24 +1,31 @@
-"""The instant model in a project: vectors, labels as they change, order and advice."""
+"""The instant model while it is on: vectors, labels as they change, order."""
 
 from pathlib import Path
 
 import pytest
 
+from tests import panel_tasks
+from tests.held import Held
 from tests.inline import InlineHost, InlineQueue
 from workbench.base import scratch
+from workbench.base.errors import JobFailed
 from workbench.operations.annotation import annotate, instant, instant_curve
-from workbench.operations.annotation.instant import Instant
-from workbench.operations.annotation.instant_curve import Point, advice
-from workbench.operations.application.background import here
+from workbench.operations.annotation.instant_curve import Point
 from workbench.operations.inspecting import inspect
+from workbench.ui.panels.annotate.instant_model import READY, STARTING, VECTORS, Instant
 
 
 @pytest.fixture
-def started(project, tiny_model, monkeypatch):
+def context(project):
+    queue = InlineQueue()
+    yield panel_tasks.context(project=project, queue=queue)
+    queue.close()
+
+
+@pytest.fixture
+def started(context, tiny_model, monkeypatch):
     """started(layer) → its instant model with vectors of a tiny model, all in this process."""
-    mail, models = [], []
-    jobs = InlineQueue(dispatch=mail.append)
-    hosts = []
+    models, hosts, held = [], [], panel_tasks.hold(context, "compute_vectors")
 
     def host(spec, **named):
         hosts.append(spec)
@@ -27,31 +34,30 @@ def started(project, tiny_model, monkeypatch):
     monkeypatch.setattr("workbench.jobs.host.Host", host)
 
     def work():
-        while mail:
-            mail.pop(0)()
+        while held:
+            held.pop(0)()
 
     def start(layer, *, working=True):
         """working: until the vectors of the tiny model are computed."""
-        model = Instant(project, jobs, layer, here)
+        model = Instant(context, layer)
         models.append(model)
         model.start(inspect.of_folder(str(tiny_model)))
         if working:
             work()
         return model
 
-    start.work, start.jobs, start.hosts = work, jobs, hosts
+    start.work, start.jobs, start.hosts = work, context.queue, hosts
 
     yield start
     for model in models:
         model.close()
-    jobs.close()
 
 
 def test_classes_are_learned_and_the_rest_is_ordered(project, topics, started):
     layer, ids = topics
     model = started(layer)
 
-    assert (model.status, model.labelled) == (instant.READY, 12)  # test stays unseen
+    assert (model.status, model.labelled) == (READY, 12)  # test stays unseen
     assert sorted(model.order.ids) == sorted(ids[-4:]) and model.order.source == "instant model"
     ((label, start, end, sure),) = model.answers[ids[-1]]
     assert label in (0, 1) and start is end is None and 0.5 <= sure <= 1
@@ -90,7 +96,7 @@ def test_documents_imported_later_join_the_order(project, topics, started, add_t
 
     (later,) = add_texts(["the lift is late"])
     model.documents_changed()
-    assert model.indexing and model.order is before and model.status == instant.READY
+    assert model.indexing and model.order is before and model.status == READY
     started.work()
 
     assert later in model.order.ids and model.labelled == 12 and not model.indexing
@@ -102,10 +108,12 @@ def test_the_curve_goes_on_when_the_project_is_opened_again(project, topics, sta
     layer, ids = topics
     first = started(layer)
     first.close()
+    (point,) = first.points
+    instant_curve.keep(project, layer, first.model, (Point(10, 0.5, 10, None), point))
 
     again = started(layer)
 
-    assert again.points == first.points and len(again.points) == 1
+    assert again.points == (Point(10, 0.5, 10, None), point)
     instant_curve.keep(project, layer, "another model", again.points)
     assert instant_curve.kept(project, layer, again.model) == ()
 
@@ -127,64 +135,48 @@ def test_fewer_than_ten_labels_give_no_order(project, add_layer, add_documents, 
 
     model = started(layer)
 
-    assert (model.status, model.labelled, model.order) == (instant.READY, 4, None)
+    assert (model.status, model.labelled, model.order) == (READY, 4, None)
 
 
-def points(*pairs):
-    return [Point(10 * at, score, 20, kappa) for at, (score, kappa) in enumerate(pairs, 1)]
-
-
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        (points((0.5, None), (0.6, 0.8)), "2 more points"),
-        (points((0.5, 0.8), (0.6, 0.9), (0.7, 0.95)), "score still rises with"),
-        (points((0.7, 0.8), (0.7, 0.9), (0.7, 0.95)), "predictions still change"),
-        (points((0.6, 0.99), (0.65, 1.0), (0.7, 0.99)), "held-out labels still rises"),
-        (points((0.7, 0.99), (0.71, 1.0), (0.705, 0.99)), "unlikely to help"),
-        (points((None, 0.99), (None, 1.0), (None, 0.99)), "unlikely to help"),
-    ],
-)
-def test_advice_follows_the_last_three_points(given, words):
-    assert words in advice(given)
-
-
-@pytest.fixture
-def reading(project, topics, tiny_model, started):
-    """A model whose next readings of all labels are held back, as (work, done)."""
-    model, held = started(topics[0]), []
-    model._background = lambda work, done: held.append((work, done))
-    model.held = held
-    return model
-
-
-def test_labels_that_were_read_before_a_change_do_not_replace_it(project, topics, reading):
+def test_labels_that_change_while_it_learns_are_learned_after_it(project, topics, started, context):
     layer, ids = topics
-    reading.labels_changed(None)
-    work, done = reading.held[0]
-    before = work()
+    model, held = started(layer), Held(context)
+    model.labels_changed(None)
+    held.compute(0)
     annotate.discard(project, ids[0], [layer.id])
     annotate.set_class(project, ids[-1], layer.labels[0].id)
     annotate.submit(project, ids[-1], [layer.id])
-    reading.labels_changed([ids[0], ids[-1]])
-    assert reading.labelled == 12
+    model.labels_changed([ids[0]])
+    model.labels_changed([ids[-1]])
+    assert len(held) == 1
 
-    done(before, None)
+    held.answer(0)
+    assert model.labelled == 12
+    held.rest()
 
-    assert reading.labelled == 12 and ids[-1] not in reading.order.ids
+    assert len(held) == 2 and model.labelled == 12
+    assert ids[-1] not in model.order.ids and ids[0] not in model.order.ids
 
 
-def test_an_earlier_reading_of_all_labels_does_not_replace_a_later_one(project, topics, reading):
+def test_a_process_that_has_ended_learns_from_all_labels_again(
+    project, topics, started, monkeypatch
+):
     layer, ids = topics
-    reading.labels_changed(None)
-    before = reading.held[0][0]()
-    annotate.discard(project, ids[0], [layer.id])
-    reading.labels_changed(None)
+    model = started(layer)
+    answer = InlineHost.ask_now
 
-    reading.held[1][1](reading.held[1][0](), None)
-    reading.held[0][1](before, None)
+    def crash(host, *_request):
+        host._answer = None
+        raise JobFailed("The model process ended unexpectedly.")
 
-    assert reading.labelled == 11
+    monkeypatch.setattr(InlineHost, "ask_now", crash)
+    model.labels_changed([ids[0]])
+    assert model.message.startswith("The model process ended") and model.status == READY
+    monkeypatch.setattr(InlineHost, "ask_now", answer)
+
+    model.labels_changed([ids[0]])
+
+    assert model.labelled == 12
 
 
 def test_labels_that_a_large_change_has_removed_are_no_longer_learned(project, topics, started):
@@ -201,18 +193,18 @@ def test_labels_that_a_large_change_has_removed_are_no_longer_learned(project, t
 
 
 def test_documents_that_come_while_the_vectors_are_looked_up_are_looked_up_too(
-    project, topics, reading, add_texts
+    topics, started, context, add_texts
 ):
-    reading.documents_changed()
-    work, done = reading.held[0]
-    before = work()
+    model, held = started(topics[0]), Held(context)
+    model.documents_changed()
+    held.compute(0)
     add_texts(["late again"])
-    reading.documents_changed()
-    assert len(reading.held) == 1
+    model.documents_changed()
+    assert len(held) == 1
 
-    done(before, None)
+    held.answer(0)
 
-    assert len(reading.held) == 2
+    assert len(held) == 2
 
 
 def test_trainings_do_not_wait_for_its_vectors_and_it_computes_with_one_thread(
@@ -230,7 +222,7 @@ def test_it_learns_from_words_until_the_vectors_are_computed(project, topics, st
 
     model = started(layer, working=False)
 
-    assert (model.status, model.vectors, model.labelled) == (instant.READY, instant.WORDS, 12)
+    assert (model.status, model.vectors, model.labelled) == (READY, instant.WORDS, 12)
     assert model.indexing and model.order.source == "instant model (words)"
     assert sorted(model.order.ids) == sorted(ids[-4:]) and model.answers[ids[-1]]
     started.work()
@@ -294,14 +286,14 @@ def test_spans_are_learned_from_vectors_alone_once_they_are_computed(
     assert "texts" not in vectors and not Path(words["texts"]).exists()
 
 
-def test_without_vectors_it_goes_on_with_words_and_says_why(project, topics, started, monkeypatch):
+def test_without_vectors_it_goes_on_with_words_and_says_why(context, topics, started):
     layer, ids = topics
     model = started(layer, working=False)
 
-    started.jobs.jobs[0].cancel()
+    context.cancel(VECTORS)
     started.work()
 
-    assert (model.status, model.vectors) == (instant.READY, instant.WORDS) and model.message
+    assert (model.status, model.vectors) == (READY, instant.WORDS) and model.message
     assert not model.indexing and sorted(model.order.ids) == sorted(ids[-4:])
 
 
@@ -325,31 +317,27 @@ def test_the_time_left_for_the_vectors_is_told_with_each_report(project, topics,
     assert [share for share, _left in told] == sorted(share for share, _left in told)
 
 
-def test_vectors_are_not_computed_before_the_first_answer_from_words(
-    project, topics, started, monkeypatch
-):
-    asked = []
-    monkeypatch.setattr(InlineHost, "ask", lambda self, *asking: asked.append((self, asking)))
+def test_vectors_are_not_computed_before_the_first_answer_from_words(context, topics, started):
+    held = panel_tasks.hold(context, "learn")
 
     model = started(topics[0])
-    assert model.status == instant.STARTING and not started.jobs.jobs
-    host, (_kind, request, done) = asked[0]
-    done(host.ask_now(request), None)
+    assert model.status == STARTING and not model.indexing
+    held.pop()()
 
-    assert model.status == instant.READY and model.indexing
+    assert model.status == READY and model.indexing
 
 
-def test_turned_off_while_the_documents_are_read_it_leaves_no_files(project, topics, tiny_model):
+def test_turned_off_while_the_documents_are_read_it_leaves_no_files(
+    context, project, topics, tiny_model
+):
     before = set(scratch.root().glob("*"))
-    held, jobs = [], InlineQueue()
-    model = Instant(project, jobs, topics[0], lambda work, done: held.append((work, done)))
+    held, model = Held(context), Instant(context, topics[0])
     model.start(inspect.of_folder(str(tiny_model)))
-    (work, done) = held[0]
-    found = work()
-    assert len({path for path in scratch.root().iterdir() if path.is_dir()} - before) == 2
+    held.compute(0)
+    assert len({path for path in scratch.root().iterdir() if path.is_dir()} - before) == 1
 
     model.close()
-    done(found, None)
+    held.answer(0)
+    held.forget(0)
 
-    assert set(scratch.root().glob("*")) <= before and not jobs.jobs
-    jobs.close()
+    assert set(scratch.root().glob("*")) <= before and not context.queue.jobs

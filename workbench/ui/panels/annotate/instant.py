@@ -8,23 +8,18 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.i18n import _, ngettext
-from workbench.base.latest import Latest
 from workbench.operations.annotation import instant, live_suggestions, queue_orders
 from workbench.operations.annotation.annotate import DocumentRow, SuggestionRow
-from workbench.operations.annotation.instant import (
-    FAILED,
-    INDEXING,
-    MIN_LABELLED_DOCUMENTS,
-    READY,
-    Instant,
-)
+from workbench.operations.annotation.instant import MIN_LABELLED_DOCUMENTS
 from workbench.operations.runs import rerun, rounds
 from workbench.text.rows import row_id
 from workbench.ui.panels.annotate import learning
 from workbench.ui.panels.annotate.ahead import PredictionPrefetch
+from workbench.ui.panels.annotate.instant_model import FAILED, INDEXING, READY, Instant
 from workbench.ui.panels.annotate.ordering import FILES
 from workbench.ui.panels.annotate.queue import DONE
 from workbench.ui.style import formats
@@ -38,6 +33,7 @@ if TYPE_CHECKING:
     from workbench.ui.panels.annotate.learning import Curve
 
 _ON = "annotate.instant"  # project uid → uid of the layer on which the instant model is on
+RERUN = "rerun"  # key of the task
 INSTANT = 0  # in place of the id of a run: predictions of the instant model
 
 
@@ -54,7 +50,6 @@ class InstantState(PredictionPrefetch):
         self.chosen: tuple[str, int] | None = None
         self.live: Mapping[int, SuggestionRow] = {}
         self._counted: Mapping[int, Sequence[Sequence[Any]]] = {}
-        self._repeats = Latest()
         super().__init__(context)
         self.instant_line = self._instant_text()
 
@@ -98,7 +93,7 @@ class InstantState(PredictionPrefetch):
     def _turn_on(self, layer: Layer, vectors: Choice, *, follows: bool) -> None:
         if follows:
             self._stop_computing()
-        model = Instant(self.project, self.context.queue, layer, self._in_background)
+        model = Instant(self.context, layer)
         model.changed.connect(self._instant_changed)
         model.progressed.connect(self._instant_progressed)
         self.update(instant=model, follows=follows, instant_line="")
@@ -247,19 +242,20 @@ class InstantState(PredictionPrefetch):
     def read_curves(self, done: Callable[[tuple[Curve, ...]], None]) -> None:
         """Call `done` with the curve of the instant model and that of the newest run, if any."""
         instant, run = self.instant, self.last_run
-        found = (learning.of_instant(instant),) if instant is not None else ()
+        curves = (learning.of_instant(instant),) if instant is not None else ()
         if run is None:
-            done(found)
+            done(curves)
             return
 
         def failed(error: Exception) -> None:
-            done(found)
+            done(curves)
             self.context.fail(error)
 
-        self.context.run(
-            lambda: rounds.rounds(self.project, run),
-            lambda known: done((*found, learning.of_rounds(known))),
-            failed,
+        self.context.task(
+            "rounds",
+            partial(rounds.rounds, self.project, run),
+            lambda of_run: done((*curves, learning.of_rounds(of_run))),
+            failed=failed,
         )
 
     @property
@@ -273,26 +269,28 @@ class InstantState(PredictionPrefetch):
 
         They are then counted, found by queries, and decided on like those of a run.
         """
-        model, project = self.instant, self.project
+        model = self.instant
         if model is None or not self.can_keep_instant:
             return
 
         def report(n: int) -> None:
-            kept = ngettext(
+            message = ngettext(
                 "Kept {n:,} suggestion of the instant model.",
                 "Kept {n:,} suggestions of the instant model.",
                 n,
             )
-            self.context.note(kept.format(n=n), undo=n > 0)
+            self.context.note(message.format(n=n), undo=n > 0)
 
         def store() -> None:
-            answers, layer, ref = dict(model.answers), model.layer, self._instant_ref(model)
-            self.context.long(
-                _("Keep suggestions"),
-                lambda watch: live_suggestions.keep_instant(
-                    project, layer, answers, ref=ref, watch=watch
-                ),
-                report,
+            keep = partial(
+                live_suggestions.keep_instant,
+                self.project,
+                model.layer,
+                dict(model.answers),
+                ref=self._instant_ref(model),
+            )
+            self.context.task(
+                "keep-suggestions", keep, report, title=_("Keep suggestions"), writes=True
             )
 
         model.ask_for_all(store)
@@ -369,20 +367,17 @@ class InstantState(PredictionPrefetch):
     def train_again(self) -> None:
         """Train with the settings of the newest run on what is labelled now."""
         old, context, project = self.last_run, self.context, self.project
-        if old is None or self._repeats.waiting:  # a second click, before the run is listed
+        if old is None or context.waiting(RERUN):  # a second click, before the run is listed
             return
         repeated = old
 
-        def prepared(found: Any) -> None:
-            run = context.attempt(rerun.begin, project, context.queue, found, repeated)
+        def begin(prepared: Any) -> None:
+            run = context.attempt(rerun.begin, project, context.queue, prepared, repeated)
             if run is not None:
                 message = _("{name} was started with the settings of {old}.")
                 context.note(message.format(name=run.name, old=repeated.name))
 
-        context.run(
-            lambda: rerun.prepare(project, repeated),
-            *self._repeats.newest(prepared, context.fail),
-        )
+        context.task(RERUN, partial(rerun.prepare, project, repeated), begin)
 
     # ------------------------------------------------------------ suggestions that are not stored
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from workbench.base.i18n import _
 from workbench.operations.annotation import instant, instant_curve
-from workbench.operations.annotation.instant import Instant
 from workbench.operations.annotation.instant_curve import Point
 from workbench.operations.runs import rounds
 from workbench.operations.runs.rounds import Rounds
+from workbench.ui.panels.annotate.instant_model import Instant
 
 
 @dataclass(frozen=True)

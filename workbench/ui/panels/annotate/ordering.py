@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.i18n import _, ngettext
@@ -18,7 +18,6 @@ from workbench.ui.style import formats
 
 if TYPE_CHECKING:
     from workbench.operations.annotation.queue_orders import Order
-    from workbench.operations.application.background import Done
     from workbench.text.labels import Layer
     from workbench.ui.panel import PanelContext
 
@@ -171,9 +170,6 @@ class OrderState(QueueState):
         """Another order is chosen instead of the one that is computed."""
         self.context.drop(ORDERING)
         self.update(computing=False)
-
-    def _in_background(self, work: Callable[[], Any], done: Done) -> None:
-        self.context.run(work, lambda found: done(found, None), lambda error: done(None, error))
 
     def _not_ordered(self, error: Exception) -> None:
         self.update(computing=False)
