@@ -56,7 +56,9 @@ def _add_run(project, layer, name, numbers):
 def test_errors_are_listed_by_size_and_a_prediction_becomes_gold(rated):
     project, layer = rated
     run = results.run_named(project, "close")
-    found = errors.arranged(errors.items(project, run, "dev"), errors.Wanted(sort=errors.LOSS))
+    found = errors.arranged(
+        errors.items(project, run, "dev"), errors.ErrorFilters(sort=errors.LOSS)
+    )
     assert [(item.key, item.mistake.predicted) for item in found] == [
         ("d3", "4"), ("d2", "2.5"), ("d0", "1.2"),
     ]  # fmt: skip

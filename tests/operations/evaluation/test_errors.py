@@ -5,7 +5,7 @@ import pytest
 from workbench.base.errors import WorkbenchError
 from workbench.operations.annotation import annotate
 from workbench.operations.evaluation import errors
-from workbench.operations.evaluation.errors import Wanted, arranged
+from workbench.operations.evaluation.errors import ErrorFilters, arranged
 from workbench.operations.runs import results
 from workbench.operations.schema import labels
 from workbench.storage.documents import documents
@@ -60,16 +60,22 @@ def test_classes_are_listed_with_confidence_loss_and_order(project, trained):
 def test_filters_and_orders(project, spans):
     found = errors.items(project, spans[0])
 
-    assert [item.mistake.kind for item in arranged(found, Wanted())] == [
+    assert [item.mistake.kind for item in arranged(found, ErrorFilters())] == [
         "label", "boundary", "spurious", "missed",
     ]  # fmt: skip
-    assert [i.mistake.kind for i in arranged(found, Wanted(sort="loss"))][:2] == ["label", "missed"]
-    assert [i.mistake.kind for i in arranged(found, Wanted(sort="kind"))][:2] == ["label", "missed"]
-    assert [i.quote for i in arranged(found, Wanted(kind="missed"))] == ["twice this week"]
-    assert len(arranged(found, Wanted(gold="TIME"))) == 2
-    assert [i.quote for i in arranged(found, Wanted(gold="–"))] == ["ferry"]
-    assert len(arranged(found, Wanted(predicted="TIME", match="PIER"))) == 2
-    assert arranged(found, Wanted(documents=())) == ()
+    assert [i.mistake.kind for i in arranged(found, ErrorFilters(sort="loss"))][:2] == [
+        "label",
+        "missed",
+    ]
+    assert [i.mistake.kind for i in arranged(found, ErrorFilters(sort="kind"))][:2] == [
+        "label",
+        "missed",
+    ]
+    assert [i.quote for i in arranged(found, ErrorFilters(kind="missed"))] == ["twice this week"]
+    assert len(arranged(found, ErrorFilters(gold="TIME"))) == 2
+    assert [i.quote for i in arranged(found, ErrorFilters(gold="–"))] == ["ferry"]
+    assert len(arranged(found, ErrorFilters(predicted="TIME", match="PIER"))) == 2
+    assert arranged(found, ErrorFilters(documents=())) == ()
 
 
 @pytest.mark.parametrize(
@@ -84,16 +90,16 @@ def test_filters_and_orders(project, spans):
 def test_accepting_changes_this_place_only_and_undo_brings_gold_back(project, spans, kind, after):
     run, id = spans
     before = gold_of(project, id)
-    (item,) = arranged(errors.items(project, run), Wanted(kind=kind))
+    (item,) = arranged(errors.items(project, run), ErrorFilters(kind=kind))
 
     errors.accept(project, run, item)
     assert gold_of(project, id) == after
-    (shown,) = arranged(errors.items(project, run), Wanted(kind=kind))
+    (shown,) = arranged(errors.items(project, run), ErrorFilters(kind=kind))
     assert shown.verdict == "accepted"
 
     project.undo()
     assert gold_of(project, id) == before
-    assert arranged(errors.items(project, run), Wanted(state="reviewed")) == ()
+    assert arranged(errors.items(project, run), ErrorFilters(state="reviewed")) == ()
 
 
 def test_kept_gold_stays_reviewed_for_other_runs_until_undo(project, trained):
@@ -102,7 +108,7 @@ def test_kept_gold_stays_reviewed_for_other_runs_until_undo(project, trained):
     errors.keep(project, trained, item)
 
     assert [error.verdict for error in errors.items(project, trained)] == ["kept"]
-    assert arranged(errors.items(project, trained), Wanted(state="open")) == ()
+    assert arranged(errors.items(project, trained), ErrorFilters(state="open")) == ()
     project.undo()
     assert [error.verdict for error in errors.items(project, trained)] == [""]
 
@@ -119,7 +125,7 @@ def test_an_accepted_class_replaces_gold_and_keeps_its_source(project, trained):
 
 def test_accepting_twice_says_that_gold_has_changed(project, spans):
     run, _id = spans
-    (item,) = arranged(errors.items(project, run), Wanted(kind="label"))
+    (item,) = arranged(errors.items(project, run), ErrorFilters(kind="label"))
     errors.accept(project, run, item)
 
     with pytest.raises(WorkbenchError, match="has changed"):

@@ -72,7 +72,7 @@ def errors(
         layer = results.layer_of(project, chosen)
     if layer.traits.has_labels:
         _check_labels((gold, predicted, label), layer.names, every)
-    wanted = operations.Wanted(
+    wanted = operations.ErrorFilters(
         sort=sort, kind=kind or "", gold=gold, predicted=predicted, label=label, match=match
     )
     found = operations.arranged(every, wanted)

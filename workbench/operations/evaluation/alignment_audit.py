@@ -298,13 +298,13 @@ def _inside(units: Sequence[tuple[int, int]], text: str, boundary: int) -> bool:
 # ---------------------------------------------------------------- fixing
 
 
-def snap(project: Project, found: Sequence[Finding], *, origin: object = None) -> int:
+def snap(project: Project, findings: Sequence[Finding], *, origin: object = None) -> int:
     """Move the boundaries of labels to those of words, in one step; returns how many were moved.
 
     Labels that have changed since the audit are left alone.
     """
     fixable = [
-        finding for finding in found if finding.fix is not None and finding.span_id is not None
+        finding for finding in findings if finding.fix is not None and finding.span_id is not None
     ]
     if not fixable:
         return 0

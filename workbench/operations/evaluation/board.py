@@ -321,22 +321,22 @@ def _evaluation(
     return evaluation.with_intervals(replace(drawn, scores=every))
 
 
-def with_rankings(found: Board, later: Rankings, watch: Watch = QUIET) -> Board:
+def with_rankings(board: Board, later: Rankings, watch: Watch = QUIET) -> Board:
     """The board with the intervals of rankings too, which take longer than all others together."""
 
     def resampled(entry: Entry, part: Watch) -> Entry:
         statistic = later.get(entry.run.id)
         if statistic is None or entry.evaluation is None:
             return entry
-        measured = intervals(statistic, found.n, reported=(), watch=part)
+        measured = intervals(statistic, board.n, reported=(), watch=part)
         return replace(entry, evaluation=entry.evaluation.with_intervals(measured))
 
-    count = len(found.entries)
+    count = len(board.entries)
     entries = [
         resampled(entry, watch.part(at / count, (at + 1) / count))
-        for at, entry in enumerate(found.entries)
+        for at, entry in enumerate(board.entries)
     ]
-    return replace(found, entries=tuple(entries))
+    return replace(board, entries=tuple(entries))
 
 
 def made_from(run: Run) -> str:

@@ -144,13 +144,13 @@ def _averaged(
 # ---------------------------------------------------------------- for files and programs
 
 
-def report(found: Average) -> dict[str, Any]:
+def report(average: Average) -> dict[str, Any]:
     """The board for programs."""
     return {
-        "split": found.split,
-        "where": found.where,
+        "split": average.split,
+        "where": average.where,
         "definition": _(DEFINITION),
-        "layers": [dict(vars(column)) for column in found.layers],
+        "layers": [dict(vars(column)) for column in average.layers],
         "systems": [
             {
                 "system": system.name,
@@ -161,20 +161,20 @@ def report(found: Average) -> dict[str, Any]:
                     for layer, item in system.cells.items()
                 },
             }
-            for system in found.systems
+            for system in average.systems
         ],
     }
 
 
-def to_csv(found: Average) -> str:
+def to_csv(average: Average) -> str:
     """Scores as fractions of 1, with deviations; empty cells for what is not known."""
     out = io.StringIO()
     write = csv.writer(out, lineterminator="\n")
-    names = [f"{column.layer}{end}" for column in found.layers for end in ("", "_sd", "_runs")]
+    names = [f"{column.layer}{end}" for column in average.layers for end in ("", "_sd", "_runs")]
     write.writerow(["system", "kind", "average", *map(safe, names)])
-    for system in found.systems:
+    for system in average.systems:
         cells: list[object] = [safe(system.name), system.kind, system.average]
-        for column in found.layers:
+        for column in average.layers:
             item = system.cells.get(column.layer)
             cells += [None, None, 0] if item is None else [item.value, item.deviation]
             cells += [] if item is None else [len(item.runs)]
@@ -182,40 +182,42 @@ def to_csv(found: Average) -> str:
     return out.getvalue()
 
 
-def to_markdown(found: Average) -> str:
+def to_markdown(average: Average) -> str:
     """Scores as points, the average in the last column."""
-    heads = [_("System"), _("Kind"), *(column.title for column in found.layers), _("Average")]
+    heads = [_("System"), _("Kind"), *(column.title for column in average.layers), _("Average")]
     lines = [list(map(cell, heads)), ["---", "---", *["---:"] * (len(heads) - 2)]]
-    for system in found.systems:
+    for system in average.systems:
         cells = [
             system.name,
             kind_text(system),
-            *(cell_text(found, system, column) for column in found.layers),
+            *(cell_text(average, system, column) for column in average.layers),
         ]
         lines.append([*map(cell, cells), average_text(system)])
-    about = _("{split}, {layers}.").format(split=term(found.split), layers=documents_text(found))
-    if found.where:
-        about = f"{about} {_('Query: {query}.').format(query=found.where)}"
+    about = _("{split}, {layers}.").format(
+        split=term(average.split), layers=documents_text(average)
+    )
+    if average.where:
+        about = f"{about} {_('Query: {query}.').format(query=average.where)}"
     return "\n".join([*map(line, lines), "", about, "", _(DEFINITION), ""])
 
 
-def notes(found: Average) -> list[str]:
+def notes(average: Average) -> list[str]:
     """Why there is no average."""
     return [
         _(
             "There is no average: the main score of layer {layer} is an error in a unit of its own."
         ).format(layer=column.layer)
-        for column in found.errors
+        for column in average.errors
     ]
 
 
-def documents_text(found: Average) -> str:
+def documents_text(average: Average) -> str:
     """The layers with the numbers of their documents."""
     return ", ".join(
         ngettext("{layer}: {n:,} document", "{layer}: {n:,} documents", column.n).format(
             layer=column.layer, n=column.n
         )
-        for column in found.layers
+        for column in average.layers
     )
 
 
@@ -223,7 +225,7 @@ def kind_text(system: System) -> str:
     return term(system.kind) if system.kind else _("Group of runs")
 
 
-def cell_text(found: Average, system: System, column: LayerScore) -> str:
+def cell_text(average: Average, system: System, column: LayerScore) -> str:
     """A score as points, an error in its own unit, with the deviation over several runs."""
     item = system.cells.get(column.layer)
     if item is None:

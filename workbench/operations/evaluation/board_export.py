@@ -23,22 +23,22 @@ UNKNOWN = "–"
 Signed = Callable[[float, int], str]
 
 
-def board_report(found: Board, score: str = "", over: Entry | None = None) -> dict[str, Any]:
+def board_report(board: Board, score: str = "", over: Entry | None = None) -> dict[str, Any]:
     """The board for programs, best first. over: the entry that gains are measured over."""
-    score = score or found.score
+    score = score or board.score
     return {
         "over": None if over is None else over.run.name,
-        "layer": found.layer,
-        "split": found.split,
-        "n": found.n,
-        "fingerprint": found.fingerprint,
-        "where": found.where,
+        "layer": board.layer,
+        "split": board.split,
+        "n": board.n,
+        "fingerprint": board.fingerprint,
+        "where": board.where,
         "score": score,
-        "definition": _(found.definition),
+        "definition": _(board.definition),
         "entries": [
-            {**_entry(entry), "gains": _gains(entry, over)} for entry in found.sorted_by(score)
+            {**_entry(entry), "gains": _gains(entry, over)} for entry in board.sorted_by(score)
         ],
-        "others": [{**_entry(other), "problem": other.problem} for other in found.others],
+        "others": [{**_entry(other), "problem": other.problem} for other in board.others],
     }
 
 
@@ -67,21 +67,21 @@ def _gains(entry: Entry, over: Entry | None) -> dict[str, Any]:
     return {name: gain.to_json() for name, gain in gains.items() if gain is not None}
 
 
-def to_csv(found: Board, score: str = "", over: Entry | None = None) -> str:
+def to_csv(board: Board, score: str = "", over: Entry | None = None) -> str:
     """All scores as fractions of 1, with intervals; empty cells for what is not known.
 
     over: the entry that gains of the chosen score are measured over, in two more columns.
     """
-    score = score or found.score
+    score = score or board.score
     out = io.StringIO()
     write = csv.writer(out, lineterminator="\n")
-    names = [f"{name}{end}" for name in found.names for end in ("", "_low", "_high")]
+    names = [f"{name}{end}" for name in board.names for end in ("", "_low", "_high")]
     costs = ("seconds", "parameters", "bytes", "cpu_seconds_per_1000")
     more = () if over is None else ("gain", "errors_removed")
     write.writerow(["run", "kind", "made_from", *names, *costs, *more])
-    for entry in found.sorted_by(score):
+    for entry in board.sorted_by(score):
         cells: list[object] = [safe(entry.run.name), entry.run.kind, safe(entry.made_from)]
-        for name in found.names:
+        for name in board.names:
             value = entry.scores.get(name)
             cells += [value.value, value.low, value.high] if value is not None else [None] * 3
         cells += [entry.seconds, entry.parameters, entry.bytes, entry.cpu]
@@ -96,20 +96,20 @@ def safe(text: str) -> str:
     return formulas.escape(text) if formulas.is_formula(text) else text
 
 
-def to_markdown(found: Board, score: str = "", over: Entry | None = None) -> str:
+def to_markdown(board: Board, score: str = "", over: Entry | None = None) -> str:
     """The main columns, scores as points with intervals, best first.
 
     over: the entry that gains of the chosen score are measured over, in a column of their own.
     """
-    score = score or found.score
-    columns = [score, *(name for name in found.names[:3] if name != score)]
+    score = score or board.score
+    columns = [score, *(name for name in board.names[:3] if name != score)]
     heads = [_("System"), _("Kind"), _("Made from"), *map(tasks.score_title, columns)]
     if over is not None:
         heads.append(_("Gain over {run}").format(run=over.run.name))
     heads += [_("Training time, s"), _("Size, MB"), _("CPU s / 1,000 documents")]
     heads = [cell(head) for head in heads]
     lines = [heads, ["---"] * 3 + ["---:"] * (len(heads) - 3)]
-    for entry in found.sorted_by(score):
+    for entry in board.sorted_by(score):
         cells = [entry.run.name, term(entry.run.kind), entry.made_from]
         cells += [_points(entry, name) for name in columns]
         if over is not None:
@@ -120,16 +120,16 @@ def to_markdown(found: Board, score: str = "", over: Entry | None = None) -> str
     message = ngettext(
         "Layer {layer}, {split}, {n} document, fingerprint {fingerprint}.",
         "Layer {layer}, {split}, {n} documents, fingerprint {fingerprint}.",
-        found.n,
+        board.n,
     )
     about = message.format(
-        layer=found.layer, split=term(found.split), n=found.n, fingerprint=found.fingerprint
+        layer=board.layer, split=term(board.split), n=board.n, fingerprint=board.fingerprint
     )
-    if any(has_interval(entry, name) for entry in found.entries for name in columns):
+    if any(has_interval(entry, name) for entry in board.entries for name in columns):
         about = f"{about} {quality.interval_method()}"
-    if found.where:
-        about = f"{about} {_('Query: {query}.').format(query=found.where)}"
-    return "\n".join([*map(line, lines), "", about, "", _(found.definition), ""])
+    if board.where:
+        about = f"{about} {_('Query: {query}.').format(query=board.where)}"
+    return "\n".join([*map(line, lines), "", about, "", _(board.definition), ""])
 
 
 def _signed(value: float, digits: int) -> str:

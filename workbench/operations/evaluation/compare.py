@@ -195,9 +195,9 @@ def _one_test_set(chosen: Sequence[Run], evidence: Sequence[Evidence], split: st
     return prints[0]
 
 
-def fingerprint(given: Evidence) -> str:
+def fingerprint(evidence: Evidence) -> str:
     """Fingerprint of the documents that a run has predictions for, and of their gold labels."""
-    rows = zip(given.documents, given.golds, strict=True)
+    rows = zip(evidence.documents, evidence.golds, strict=True)
     return scoring.fingerprint([GoldDocument(document, gold) for document, gold in rows])
 
 

@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from workbench.operations.evaluation.pairs import Pair, PartDifference
 
 
-def comparison_report(found: Comparison) -> dict[str, Any]:
+def comparison_report(comparison: Comparison) -> dict[str, Any]:
     """The comparison for programs; documents by id and key."""
-    names = {system.run.id: system.run.name for system in found.systems}
+    names = {system.run.id: system.run.name for system in comparison.systems}
     titles = run_settings.option_titles()
     return {
-        "split": found.split,
-        "n": found.n,
-        "fingerprint": found.fingerprint,
-        "score": found.score,
-        "definition": _(found.definition),
+        "split": comparison.split,
+        "n": comparison.n,
+        "fingerprint": comparison.fingerprint,
+        "score": comparison.score,
+        "definition": _(comparison.definition),
         "systems": [
             {
                 "run": system.run.name,
@@ -31,12 +31,12 @@ def comparison_report(found: Comparison) -> dict[str, Any]:
                 "scores": {name: score.to_json() for name, score in system.scores.items()},
                 "trained_on": [to_plain(overlap) for overlap in system.trained_on],
             }
-            for system in found.systems
+            for system in comparison.systems
         ],
-        "pairs": [_pair_json(pair, names) for pair in found.pairs],
+        "pairs": [_pair_json(pair, names) for pair in comparison.pairs],
         "settings": [
             {"name": row.name, "title": row.title(titles), "values": list(row.values)}
-            for row in found.settings
+            for row in comparison.settings
         ],
     }
 

@@ -76,7 +76,7 @@ class ErrorItem:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class ErrorFilters:
     """Which errors are shown, and in which order. None and "" do not restrict.
 
     gold, predicted: labels, where tasks.NONE stands for no label; label: one of the two. match:
@@ -94,7 +94,7 @@ class Wanted:
 
     @property
     def restricts(self) -> bool:
-        return self != Wanted(sort=self.sort)
+        return self != ErrorFilters(sort=self.sort)
 
 
 def items(
@@ -131,10 +131,10 @@ def items(
 
 
 def refreshed(
-    project: Project, run: Run, split: str, given: Iterable[ErrorItem], ids: Collection[int]
+    project: Project, run: Run, split: str, before: Iterable[ErrorItem], ids: Collection[int]
 ) -> tuple[ErrorItem, ...]:
     """The list updated after the gold labels of a few documents have changed."""
-    unchanged = [item for item in given if item.document_id not in ids]
+    unchanged = [item for item in before if item.document_id not in ids]
     return tuple(sorted((*unchanged, *items(project, run, split, ids)), key=_by_document))
 
 
@@ -176,25 +176,25 @@ def _content(document: Document, mistake: Mistake) -> str:
         return document.text
 
 
-def arranged(given: Iterable[ErrorItem], wanted: Wanted) -> tuple[ErrorItem, ...]:
-    """The errors that are wanted, in the wanted order."""
-    needle = wanted.match.casefold()
+def arranged(items: Iterable[ErrorItem], filters: ErrorFilters) -> tuple[ErrorItem, ...]:
+    """The errors that pass, in the order of the filters."""
+    needle = filters.match.casefold()
     matches = [
         item
-        for item in given
-        if (not wanted.kind or item.mistake.kind == wanted.kind)
-        and (not wanted.gold or (item.mistake.gold or tasks.NONE) == wanted.gold)
-        and (not wanted.predicted or (item.mistake.predicted or tasks.NONE) == wanted.predicted)
-        and (not wanted.label or wanted.label in (item.mistake.gold, item.mistake.predicted))
-        and (wanted.documents is None or item.document_id in wanted.documents)
-        and (not wanted.state or (wanted.state == REVIEWED) == bool(item.verdict))
+        for item in items
+        if (not filters.kind or item.mistake.kind == filters.kind)
+        and (not filters.gold or (item.mistake.gold or tasks.NONE) == filters.gold)
+        and (not filters.predicted or (item.mistake.predicted or tasks.NONE) == filters.predicted)
+        and (not filters.label or filters.label in (item.mistake.gold, item.mistake.predicted))
+        and (filters.documents is None or item.document_id in filters.documents)
+        and (not filters.state or (filters.state == REVIEWED) == bool(item.verdict))
         and (not needle or needle in item.text.casefold())
     ]
-    if wanted.sort == CONFIDENCE:
+    if filters.sort == CONFIDENCE:
         matches.sort(key=lambda item: (-item.mistake.confidence, _by_document(item)))
-    elif wanted.sort == LOSS:
+    elif filters.sort == LOSS:
         matches.sort(key=lambda item: (-item.mistake.loss, _by_document(item)))
-    elif wanted.sort == KIND:
+    elif filters.sort == KIND:
         matches.sort(key=lambda item: (KINDS.index(item.mistake.kind), -item.mistake.confidence))
     else:
         matches.sort(key=_by_document)
@@ -216,10 +216,10 @@ class HasMistake(Protocol):
 H = TypeVar("H", bound=HasMistake)
 
 
-def same_confusion(given: Iterable[H], item: HasMistake) -> list[H]:
+def same_confusion(items: Iterable[H], item: HasMistake) -> list[H]:
     """Every error with the gold and predicted label of this one, itself included."""
     pair = item.mistake.gold, item.mistake.predicted
-    return [item for item in given if (item.mistake.gold, item.mistake.predicted) == pair]
+    return [item for item in items if (item.mistake.gold, item.mistake.predicted) == pair]
 
 
 @dataclass(frozen=True)
@@ -251,7 +251,7 @@ class Detail:
             dict(zip(scores.labels, scores.thresholds, strict=True)) if scores is not None else {}
         )
 
-    def words(self, place: tuple[int, int], asked: str = "") -> list[tuple[str, str, float]]:
+    def words(self, place: tuple[int, int], question: str = "") -> list[tuple[str, str, float]]:
         """(word, predicted label or "", probability) of each word in a range.
 
         For a question, every answer that was considered.
@@ -260,7 +260,7 @@ class Detail:
         text = self.document.text
         answers = self.prediction.get(Answers) if self.prediction is not None else None
         if answers is not None:
-            answer = answers.to(asked)
+            answer = answers.to(question)
             return [
                 (text[candidate.start : candidate.end], "", candidate.score)
                 for candidate in (answer.candidates if answer is not None else ())
@@ -294,10 +294,10 @@ def detail_of(
     return Detail(view.document, state, gold, predicted, ids, answer)
 
 
-def place_in_annotate(shown: Detail | None, mistake: Mistake) -> dict[str, object]:
+def place_in_annotate(detail: Detail | None, mistake: Mistake) -> dict[str, object]:
     """Arguments with which Annotate shows the place: its gold span, else the range of text."""
-    if mistake.at is not None and shown is not None:
-        span = shown.gold_ids.get((mistake.field, *mistake.at, mistake.gold))
+    if mistake.at is not None and detail is not None:
+        span = detail.gold_ids.get((mistake.field, *mistake.at, mistake.gold))
         if span is not None:
             return {"span": span}
     place = mistake.place
@@ -306,9 +306,9 @@ def place_in_annotate(shown: Detail | None, mistake: Mistake) -> dict[str, objec
     return {"at": (mistake.field, *place)} if place is not None else {}
 
 
-def counts(given: Iterable[ErrorItem]) -> Counter[str]:
+def counts(items: Iterable[ErrorItem]) -> Counter[str]:
     """Number of errors by kind."""
-    return Counter(item.mistake.kind for item in given)
+    return Counter(item.mistake.kind for item in items)
 
 
 # ---------------------------------------------------------------- decisions

@@ -216,10 +216,10 @@ def given_labels(project: Project, task: str, layer: Layer) -> list[GoldDocument
     ]
 
 
-def divided(given: Sequence[GoldDocument], folds: int, seed: int) -> list[list[int]]:
+def divided(documents: Sequence[GoldDocument], folds: int, seed: int) -> list[list[int]]:
     """Document ids of each fold: labels are spread evenly, documents of a group stay together."""
     groups: dict[str, list[GoldDocument]] = defaultdict(list)
-    for scored in given:
+    for scored in documents:
         groups[scored.document.group or f"\0{scored.document.id}"].append(scored)
     by_label: dict[str, list[list[GoldDocument]]] = defaultdict(list)
     for members in groups.values():

@@ -36,17 +36,17 @@ class Units:
 
 
 def units_of(
-    layer: Layer, given: Sequence[GoldDocument], answers: Sequence[Prediction]
+    layer: Layer, documents: Sequence[GoldDocument], answers: Sequence[Prediction]
 ) -> Iterator[Units]:
     """The labels of documents with their out-of-fold predictions, which are judged together."""
     if layer.traits.asks:
-        yield _answers(given, answers)
+        yield _answers(documents, answers)
     elif layer.traits.on_document and layer.traits.several:
-        yield from _binary(layer, given, answers)
+        yield from _binary(layer, documents, answers)
     elif layer.traits.on_document:
-        yield _classes(layer, given, answers)
+        yield _classes(layer, documents, answers)
     else:
-        yield _words(layer, given, answers)
+        yield _words(layer, documents, answers)
 
 
 def _scores(names: Sequence[str], answer: Prediction) -> list[float]:

@@ -158,11 +158,11 @@ class Pair:
         return self.first if first else self.second
 
 
-def system(run: Run, given: Evidence, watch: Watch = QUIET) -> System:
+def system(run: Run, evidence: Evidence, watch: Watch = QUIET) -> System:
     """A run with every score of its predictions; at least one document."""
-    original = results.original(run, given.split)
+    original = results.original(run, evidence.split)
     stored = original.fingerprint if original is not None else ""
-    return System(run, given, quality.evaluate(given, watch), stored)
+    return System(run, evidence, quality.evaluate(evidence, watch), stored)
 
 
 def pair(left: System, right: System, score: str, by_slice: str, watch: Watch = QUIET) -> Pair:

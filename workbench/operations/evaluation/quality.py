@@ -85,12 +85,12 @@ def evidence_of(
     project: Project,
     run: Run,
     split: str,
-    found: Sequence[GoldDocument],
+    documents: Sequence[GoldDocument],
     answers: Mapping[int, Prediction],
     info: TaskInfo | None = None,
 ) -> Evidence:
     """As `evidence`, for given documents and predictions by document id."""
-    have = [scored for scored in found if scored.document.id in answers]
+    have = [scored for scored in documents if scored.document.id in answers]
     files = queue.files_of(project.db, (row_id(scored.document) for scored in have))
     return Evidence(
         info or tasks.info(results.task_of(run)),
@@ -104,46 +104,46 @@ def evidence_of(
     )
 
 
-def with_queries(project: Project, given: Evidence, texts: Sequence[str]) -> Evidence:
+def with_queries(project: Project, evidence: Evidence, texts: Sequence[str]) -> Evidence:
     """The evidence with further slices by queries, named by their text. Raises QueryError."""
-    ids = [row_id(document) for document in given.documents]
+    ids = [row_id(document) for document in evidence.documents]
     more = {text: frozenset(queries.matching(project, text, ids)) for text in texts}
-    return replace(given, filters={**given.filters, **more})
+    return replace(evidence, filters={**evidence.filters, **more})
 
 
-def matching(project: Project, given: Evidence, where: str) -> Evidence:
+def matching(project: Project, evidence: Evidence, where: str) -> Evidence:
     """The documents that match a query alone; all for "". Raises QueryError."""
     if not where.strip():
-        return given
-    ids = frozenset(queries.matching(project, where, [row_id(item) for item in given.documents]))
-    positions = [at for at, item in enumerate(given.documents) if item.id in ids]
+        return evidence
+    ids = frozenset(queries.matching(project, where, [row_id(item) for item in evidence.documents]))
+    positions = [at for at, item in enumerate(evidence.documents) if item.id in ids]
     return replace(
-        given,
-        documents=tuple(given.documents[at] for at in positions),
-        golds=tuple(given.golds[at] for at in positions),
-        predictions=tuple(given.predictions[at] for at in positions),
-        files=tuple(given.files[at] for at in positions) if given.files else (),
+        evidence,
+        documents=tuple(evidence.documents[at] for at in positions),
+        golds=tuple(evidence.golds[at] for at in positions),
+        predictions=tuple(evidence.predictions[at] for at in positions),
+        files=tuple(evidence.files[at] for at in positions) if evidence.files else (),
     )
 
 
-def pronoun_counts(given: Evidence) -> PronounCounts | None:
+def pronoun_counts(evidence: Evidence) -> PronounCounts | None:
     """Counts of names of documents that ask which name a pronoun means, as the importer of GAP
     makes them; None if there are none with a gender.
     """
-    asks = [document.choices[-1:] == (NEITHER,) for document in given.documents]
-    genders = [str(document.meta.get(GENDER, "")) for document in given.documents]
+    asks = [document.choices[-1:] == (NEITHER,) for document in evidence.documents]
+    genders = [str(document.meta.get(GENDER, "")) for document in evidence.documents]
     if not any(is_asked and gender for is_asked, gender in zip(asks, genders, strict=True)):
         return None
     from workbench.operations.evaluation.gap import PronounCounts
 
-    names = [choice_names(len(document.choices) - 1) for document in given.documents]
+    names = [choice_names(len(document.choices) - 1) for document in evidence.documents]
     gold = [
         frozenset({gold.label} & {*known}) if is_asked else None
-        for is_asked, gold, known in zip(asks, given.golds, names, strict=True)
+        for is_asked, gold, known in zip(asks, evidence.golds, names, strict=True)
     ]
     predicted = [
         frozenset({*(answer.labels or ())} & {*known})
-        for answer, known in zip(given.predictions, names, strict=True)
+        for answer, known in zip(evidence.predictions, names, strict=True)
     ]
     return PronounCounts.of(genders, gold, predicted)
 
@@ -180,11 +180,11 @@ def interval_method(intervals: Intervals | None = None) -> str:
     return message.format(rounds=rounds, seed=seed)
 
 
-def evaluate(given: Evidence, watch: Watch = QUIET) -> Evaluation:
+def evaluate(evidence: Evidence, watch: Watch = QUIET) -> Evaluation:
     """The predictions scored against gold, with intervals."""
-    documents, golds, predictions = given.documents, given.golds, given.predictions
-    evaluation = tasks.evaluate(given.info, given.split, documents, golds, predictions)
-    return with_intervals(evaluation, given, watch)
+    documents, golds, predictions = evidence.documents, evidence.golds, evidence.predictions
+    evaluation = tasks.evaluate(evidence.info, evidence.split, documents, golds, predictions)
+    return with_intervals(evaluation, evidence, watch)
 
 
 def measure_intervals(
@@ -197,7 +197,7 @@ def measure_intervals(
     return with_intervals(evaluation, evidence(project, run, evaluation.split), watch)
 
 
-def with_intervals(evaluation: Evaluation, given: Evidence, watch: Watch = QUIET) -> Evaluation:
+def with_intervals(evaluation: Evaluation, evidence: Evidence, watch: Watch = QUIET) -> Evaluation:
     """An evaluation of these predictions with the interval of every score, those per label for
     labels that occur.
 
@@ -206,27 +206,27 @@ def with_intervals(evaluation: Evaluation, given: Evidence, watch: Watch = QUIET
     """
     from workbench.metrics import report as bootstrap
 
-    if not len(given):
+    if not len(evidence):
         return replace(evaluation, intervals=None)
-    if given.statistic is None:
-        own = own_interval(given, evaluation.scores)
+    if evidence.statistic is None:
+        own = own_interval(evidence, evaluation.scores)
         return replace(evaluation, intervals=own)
-    used = {row.label for row in given.info.per_label(given.golds, given.predictions)}
-    labels = [label for label in given.statistic.labels if label in used]
-    measured = bootstrap.intervals(given.statistic, len(given), reported=labels, watch=watch)
+    used = {row.label for row in evidence.info.per_label(evidence.golds, evidence.predictions)}
+    labels = [label for label in evidence.statistic.labels if label in used]
+    measured = bootstrap.intervals(evidence.statistic, len(evidence), reported=labels, watch=watch)
     return evaluation.with_intervals(measured)
 
 
-def own_interval(given: Evidence, scores: Mapping[str, float]) -> Intervals | None:
+def own_interval(evidence: Evidence, scores: Mapping[str, float]) -> Intervals | None:
     """The interval that a task without a statistic computes itself, see `TaskInfo.interval`."""
     from workbench.metrics.evaluation import Intervals, Measured
 
-    interval = given.info.interval(given.golds, given.predictions)
+    interval = evidence.info.interval(evidence.golds, evidence.predictions)
     if interval is None:
         return None
     name, low, high = interval
     measured = {name: Measured(scores.get(name), low, high)}
-    return Intervals(len(given), measured, {}, {}, rounds=0, seed=0)
+    return Intervals(len(evidence), measured, {}, {}, rounds=0, seed=0)
 
 
 @dataclass(frozen=True)
@@ -248,7 +248,7 @@ class Calibrated:
 
 
 def calibrated(
-    given: Evidence, dev: Evidence, in_use: float, *, can_scale: bool
+    evidence: Evidence, dev: Evidence, in_use: float, *, can_scale: bool
 ) -> Calibrated | None:
     """Reliability on a split; the temperature is that in use, else one fitted on dev.
 
@@ -256,26 +256,26 @@ def calibrated(
     """
     from workbench.metrics.calibration import BinnedDecisions, binned_intervals, reliability
 
-    info, used = given.info, in_use != 1.0
+    info, used = evidence.info, in_use != 1.0
     fitted = info.temperature(dev.golds, dev.predictions) if len(dev) else None
-    raw = given.predictions
+    raw = evidence.predictions
     if used:
         raw = tuple(info.rescaled(prediction, 1 / in_use) for prediction in raw)
-    decisions = info.confidences(given.golds, raw)
+    decisions = info.confidences(evidence.golds, raw)
     if decisions is None or not len(decisions[0]):
         return None
     before = reliability(decisions[0], decisions[1])
-    documents = [_by_bin(given, before, decisions[2])]
-    binned = [BinnedDecisions.of(before, *decisions, len(given))]
+    documents = [_by_bin(evidence, before, decisions[2])]
+    binned = [BinnedDecisions.of(before, *decisions, len(evidence))]
     temperature = in_use if used else fitted
     after = None
     if temperature is not None:
         scaled = [info.rescaled(prediction, temperature) for prediction in raw]
-        columns = info.confidences(given.golds, scaled)
+        columns = info.confidences(evidence.golds, scaled)
         if columns is not None:
             after = reliability(columns[0], columns[1])
-            documents.append(_by_bin(given, after, columns[2]))
-            binned.append(BinnedDecisions.of(after, *columns, len(given)))
+            documents.append(_by_bin(evidence, after, columns[2]))
+            binned.append(BinnedDecisions.of(after, *columns, len(evidence)))
     can = can_scale and temperature is not None
     intervals = tuple(map(binned_intervals, binned))
     return Calibrated(before, after, temperature or 1.0, used, can, tuple(documents), intervals)
@@ -307,7 +307,7 @@ class LabelCurves:
     pooled: bool = False
 
 
-def label_curves(given: Evidence) -> tuple[LabelCurves, ...]:
+def label_curves(evidence: Evidence) -> tuple[LabelCurves, ...]:
     """Curves of every label that has a document; of spans one curve, over their scores."""
     import numpy as np
 
@@ -319,14 +319,14 @@ def label_curves(given: Evidence) -> tuple[LabelCurves, ...]:
     from workbench.metrics.resampling import LABEL
     from workbench.text.fields import LabelScores
 
-    statistic = given.of_task
+    statistic = evidence.of_task
     if isinstance(statistic, LabelCounts):
         if statistic.scores is None:
             return ()
-        first = given.predictions[0].get(LabelScores) if given.predictions else None
+        first = evidence.predictions[0].get(LabelScores) if evidence.predictions else None
         limits = dict(zip(first.labels, first.thresholds, strict=True)) if first else {}
         names = f"{LABEL}average_precision", f"{LABEL}roc_auc"
-        areas = measured_columns(statistic.ranked, len(given), names) if len(given) else {}
+        areas = measured_columns(statistic.ranked, len(evidence), names) if len(evidence) else {}
         columns = zip(
             statistic.labels,
             statistic.scores.T,
@@ -346,17 +346,17 @@ def label_curves(given: Evidence) -> tuple[LabelCurves, ...]:
             for label, scores, gold, precision, area in columns
             if gold.any()
         )
-    decisions = given.info.confidences(given.golds, given.predictions)
+    decisions = evidence.info.confidences(evidence.golds, evidence.predictions)
     if decisions is None or not len(decisions[0]):
         return ()
-    counts = np.array([len([*gold.labels()]) for gold in given.golds], np.float64)
+    counts = np.array([len([*gold.labels()]) for gold in evidence.golds], np.float64)
     curve = curves.precision_recall(decisions[0], decisions[1], gold=int(counts.sum()))
     ranked = DecisionRanking.of(*decisions, counts)
-    (area,) = measured_columns(ranked, len(given), ["average_precision"])["average_precision"]
+    (area,) = measured_columns(ranked, len(evidence), ["average_precision"])["average_precision"]
     return (LabelCurves(_("all labels"), curve, None, area, UNKNOWN),)
 
 
-def pooled_curves(given: Evidence) -> tuple[LabelCurves, ...]:
+def pooled_curves(evidence: Evidence) -> tuple[LabelCurves, ...]:
     """The curves over the decisions of all labels, without intervals; () for a single label.
 
     As scikit-learn's micro averages of `average_precision_score` and `roc_auc_score`.
@@ -365,7 +365,7 @@ def pooled_curves(given: Evidence) -> tuple[LabelCurves, ...]:
     from workbench.metrics.evaluation import UNKNOWN
     from workbench.metrics.label_counts import LabelCounts
 
-    counts = given.of_task
+    counts = evidence.of_task
     if not isinstance(counts, LabelCounts) or counts.scores is None or len(counts.labels) < 2:
         return ()
     scores, gold = counts.scores.ravel(), counts.gold.ravel() > 0
@@ -390,7 +390,7 @@ def decided_labels(predictions: Sequence[Prediction]) -> tuple[str, ...]:
     return tuple(thresholds(predictions))
 
 
-def wrong_at(given: Evidence, label: str, threshold: float) -> list[int]:
+def wrong_at(evidence: Evidence, label: str, threshold: float) -> list[int]:
     """Positions of the documents whose decisions for a label at a threshold differ from gold.
 
     label: "" for the decisions of all labels. Of spans, which have one curve for all labels, those
@@ -399,10 +399,10 @@ def wrong_at(given: Evidence, label: str, threshold: float) -> list[int]:
     from workbench.metrics.label_counts import LabelCounts
     from workbench.text.fields import DocumentLabels
 
-    if not isinstance(given.of_task, LabelCounts):
-        return _wrong_spans(given, threshold)
+    if not isinstance(evidence.of_task, LabelCounts):
+        return _wrong_spans(evidence, threshold)
     wrong = []
-    for at, (gold, prediction) in enumerate(zip(given.golds, given.predictions, strict=True)):
+    for at, (gold, prediction) in enumerate(zip(evidence.golds, evidence.predictions, strict=True)):
         scores = prediction.get(DocumentLabels)
         known = scores.as_dict() if scores is not None else {}
         right = set(gold.labels())

@@ -53,11 +53,11 @@ def quality_report(
     }
 
 
-def pronoun_scores(given: Evidence) -> GapScores | None:
+def pronoun_scores(evidence: Evidence) -> GapScores | None:
     """Scores by gender of documents that ask which name a pronoun means; None for others."""
     from workbench.operations.evaluation.gap import gap_scores
 
-    counts = quality.pronoun_counts(given)
+    counts = quality.pronoun_counts(evidence)
     return None if counts is None else gap_scores(counts)
 
 

@@ -64,7 +64,7 @@ class Slices:
 
 
 def slices(
-    given: Evidence, patterns: Sequence[str] = (), others: Sequence[Evidence] = ()
+    evidence: Evidence, patterns: Sequence[str] = (), others: Sequence[Evidence] = ()
 ) -> Slices | None:
     """Score the slices of a split, those of `patterns` included, and `others`, whole splits.
 
@@ -74,15 +74,15 @@ def slices(
 
     None without documents. Raises SpecError for an invalid pattern.
     """
-    n = len(given)
+    n = len(evidence)
     if not n:
         return None
-    exact = _exact(given, np.arange(n))
-    score = ACCURACY if ACCURACY in exact else given.info.main
-    queried = dict(_asked(given, patterns))
-    chosen = {**members(given), **_slices(queried, n)}
+    exact = _exact(evidence, np.arange(n))
+    score = ACCURACY if ACCURACY in exact else evidence.info.main
+    queried = dict(_asked(evidence, patterns))
+    chosen = {**members(evidence), **_slices(queried, n)}
     whole = exact[score]
-    ids = [row_id(document) for document in given.documents]
+    ids = [row_id(document) for document in evidence.documents]
     rows = [
         Slice(
             score.name,
@@ -90,7 +90,7 @@ def slices(
             tuple(ids[at] for at in chosen[score.name]),
             score.value < whole and score.holm is not None and score.holm < SIGNIFICANCE_LEVEL,
         )
-        for score in _measured(given, score, chosen, whole)
+        for score in _measured(evidence, score, chosen, whole)
     ]
     rows += [_whole(other, score) for other in others if len(other) >= MIN_EXAMPLES]
     left_out = {name: len(rows) for name, rows in queried.items() if name not in chosen}
@@ -135,12 +135,12 @@ def _whole(evidence: Evidence, score: str) -> Slice:
     return Slice(name, SliceScore(name, n, value, low, high), ids, False, evidence.split)
 
 
-def members(given: Evidence) -> dict[str, np.ndarray]:
+def members(evidence: Evidence) -> dict[str, np.ndarray]:
     """Name of each slice that is neither too small nor the whole → positions of its documents.
 
-    Without patterns. Positions int (K,) in `given`.
+    Without patterns. Positions int (K,) in `evidence`.
     """
-    return _slices({**dict(_members(given)), **dict(_asked(given, ()))}, len(given))
+    return _slices({**dict(_members(evidence)), **dict(_asked(evidence, ()))}, len(evidence))
 
 
 def _slices(every: Mapping[str, np.ndarray], n: int) -> dict[str, np.ndarray]:

@@ -142,18 +142,18 @@ class PreparedIndex:
     total: int
 
 
-def prepare(project: Project, wanted: Need) -> PreparedIndex:
+def prepare(project: Project, need: Need) -> PreparedIndex:
     """Write the documents, or those with uses of the word. Not for the main thread."""
     folder = scratch.make("index")
-    rows, total = wanted.documents, wanted.documents
-    if not wanted.files.about.is_file():
-        if wanted.kind == USES:
-            rows, total = _write_uses(project, wanted.forms, folder)
-        elif wanted.kind == WORDS:
+    rows, total = need.documents, need.documents
+    if not need.files.about.is_file():
+        if need.kind == USES:
+            rows, total = _write_uses(project, need.forms, folder)
+        elif need.kind == WORDS:
             rows = total = _write_words(project, folder)
         else:
             rows = _write_documents(project, folder)
-    return PreparedIndex(wanted, folder, rows, total)
+    return PreparedIndex(need, folder, rows, total)
 
 
 def _write_documents(project: Project, folder: Path) -> int:
@@ -318,30 +318,30 @@ def _used(path: Path) -> float:
 # ---------------------------------------------------------------- using
 
 
-def completed(project: Project, wanted: Need | None, options: Mapping[str, Any]) -> dict[str, Any]:
+def completed(project: Project, need: Need | None, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options of an inspector with its index, the labels of its rows, and the model of static
     vectors. Not for the main thread.
     """
     params = dict(options)
-    if wanted is None or not wanted.files.about.is_file():
+    if need is None or not need.files.about.is_file():
         return {**params, "index": ""} if "index" in params else params
     with suppress(OSError):
-        wanted.files.about.touch()  # the time of its last use
-    params["index"] = str(wanted.files.about)
-    if wanted.projection is not None:
-        params["map"] = str(wanted.files.map(wanted.projection))
+        need.files.about.touch()  # the time of its last use
+    params["index"] = str(need.files.about)
+    if need.projection is not None:
+        params["map"] = str(need.files.map(need.projection))
     if params.get("senses"):
-        params["labels"] = json.dumps(labels_of(project, places_of(wanted), params["senses"]))
+        params["labels"] = json.dumps(labels_of(project, places_of(need), params["senses"]))
     if "static" in params:
         params["static"] = vectors_of(params["static"]) if params["static"] else static_vectors()
     return params
 
 
-def places_of(wanted: Need) -> list[tuple[int, int, int]]:
+def places_of(need: Need) -> list[tuple[int, int, int]]:
     """Document, start and end of every row of an index."""
     import numpy as np
 
-    places: list[tuple[int, int, int]] = np.load(wanted.files.places, allow_pickle=False).tolist()
+    places: list[tuple[int, int, int]] = np.load(need.files.places, allow_pickle=False).tolist()
     return places
 
 

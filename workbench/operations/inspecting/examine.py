@@ -77,14 +77,14 @@ def layers(project: Project, model: Choice) -> tuple[str, ...]:
 
 
 def prepare(
-    project: Project, model: Choice, inspector: str, given: Mapping[str, Any]
+    project: Project, model: Choice, inspector: str, chosen: Mapping[str, Any]
 ) -> PreparedExamination:
     """Draw the sample. Not for the main thread. Raises WorkbenchError if there is nothing to draw,
     SpecError for wrong options.
     """
     info = spec.light(inspector)
     assert info is not None
-    options = spec.options(inspector, given)
+    options = spec.options(inspector, chosen)
     if info.examines == spec.LABELS:
         layer, task = _layer(project, model, str(options[spec.LAYER]))
         options = {**options, spec.LAYER: layer.name}

@@ -223,9 +223,9 @@ def _given(choice: Choice) -> tuple[tuple[str, ...] | None, tuple[str, ...] | No
     return inspectors.of_run(card.gives, folder), task.provides(predict.options_of(folder))
 
 
-def first(found: Sequence[InspectorChoice]) -> str:
+def first(choices: Sequence[InspectorChoice]) -> str:
     """The default inspector: of those that support the model, one that shows predictions."""
-    fitting = [offer for offer in found if not offer.refused]
+    fitting = [offer for offer in choices if not offer.refused]
     return next((offer.id for offer in fitting if offer.answers), fitting[0].id if fitting else "")
 
 
@@ -337,11 +337,11 @@ def gold(project: Project, choice: Choice, document_id: int) -> Gold | None:
     )
 
 
-def compare(given: Gold, spans: Sequence[Span]) -> tuple[Difference, ...]:
+def compare(gold: Gold, spans: Sequence[Span]) -> tuple[Difference, ...]:
     """Comparison of gold and predicted spans: agreed, missed, extra, border, label."""
     from workbench.metrics.differences import compare as sides
 
-    return sides(given.spans, spans)
+    return sides(gold.spans, spans)
 
 
 def token_warning(choice: Choice, document: Document) -> str:

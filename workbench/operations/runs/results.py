@@ -233,7 +233,10 @@ def results(project: Project, run_id: int) -> Results:
 
 
 def confusion(
-    task: str, names: Sequence[str], found: Sequence[GoldDocument], answers: Sequence[Prediction]
+    task: str,
+    names: Sequence[str],
+    documents: Sequence[GoldDocument],
+    answers: Sequence[Prediction],
 ) -> ConfusionMatrix | None:
     """The confusion matrix of predictions; labels without occurrences are omitted.
 
@@ -241,10 +244,10 @@ def confusion(
     """
     from workbench.metrics.confusion import NO_SPAN
 
-    matrix = tasks.info(task).confusion([item.gold for item in found], answers, names)
+    matrix = tasks.info(task).confusion([item.gold for item in documents], answers, names)
     if matrix is None:
         return None
-    ids = [row_id(item.document) for item in found]
+    ids = [row_id(item.document) for item in documents]
     used = [
         at
         for at in range(len(matrix.labels))
@@ -264,13 +267,13 @@ def confusion(
 
 
 def errors(
-    task: str, found: Sequence[GoldDocument], answers: Sequence[Prediction]
+    task: str, documents: Sequence[GoldDocument], answers: Sequence[Prediction]
 ) -> tuple[ErrorRow, ...]:
     """The documents whose prediction differs from gold, most confident first."""
     info = tasks.info(task)
     rows = [
         error_row(info, item, answer)
-        for item, answer in zip(found, answers, strict=True)
+        for item, answer in zip(documents, answers, strict=True)
         if not info.agrees(item.gold, answer)
     ]
     return tuple(sorted(rows, key=lambda row: (-row.score, row.document_id)))

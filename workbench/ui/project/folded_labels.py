@@ -20,12 +20,12 @@ _KEY = "annotate.folded"  # project uid → uid of a label → whether its subla
 
 def groups(layer: Layer) -> dict[int, tuple[int, ...]]:
     """Ids of the labels that have sublabels, with the ids of these."""
-    found: dict[str, list[int]] = {}
+    below: dict[str, list[int]] = {}
     for label in layer.labels:
         if label.parent:
-            found.setdefault(label.parent, []).append(row_id(label))
+            below.setdefault(label.parent, []).append(row_id(label))
     return {
-        row_id(label): tuple(found[label.name]) for label in layer.labels if label.name in found
+        row_id(label): tuple(below[label.name]) for label in layer.labels if label.name in below
     }
 
 
@@ -46,7 +46,7 @@ def folded(context: PanelContext, layer: Layer) -> frozenset[int]:
 def fold(context: PanelContext, labels: Iterable[Label], folded: bool) -> None:
     """Fold or unfold the sublabels of these labels."""
     window, uid = context.settings.window, opened(context).uid
-    kept = dict(window.get(_KEY, {}))
-    kept[uid] = {**kept.get(uid, {}), **{label.uid: folded for label in labels}}
-    window[_KEY] = kept
+    projects = dict(window.get(_KEY, {}))
+    projects[uid] = {**projects.get(uid, {}), **{label.uid: folded for label in labels}}
+    window[_KEY] = projects
     context.settings.save()

@@ -59,20 +59,20 @@ class Indexing:
         self.close()
 
         def find() -> tuple[Need | None, dict[str, Any]]:
-            wanted = corpus_index.need(project, model, info, options)
-            complete = wanted is None or wanted.ready
-            return wanted, corpus_index.completed(project, wanted, options) if complete else {}
+            need = corpus_index.need(project, model, info, options)
+            complete = need is None or need.ready
+            return need, corpus_index.completed(project, need, options) if complete else {}
 
         def found(result: tuple[Need | None, dict[str, Any]]) -> None:
-            wanted, completed = result
-            if wanted is None or wanted.ready:
+            need, completed = result
+            if need is None or need.ready:
                 self._show(None)
                 ready(completed)
-            elif self._may_start(wanted):
-                self._compute(wanted, options, ready, failed)
+            elif self._may_start(need):
+                self._compute(need, options, ready, failed)
             else:
-                self._waiting = lambda: self._compute(wanted, options, ready, failed)
-                self._show(Build(_asking(wanted), waits=True))
+                self._waiting = lambda: self._compute(need, options, ready, failed)
+                self._show(Build(_asking(need), waits=True))
 
         self._context.task(self, find, found, failed=partial(self._failed, failed))
 
@@ -90,24 +90,24 @@ class Indexing:
         self._context.drop(self)
         self._waiting = None
 
-    def _may_start(self, wanted: Need) -> bool:
-        small = bool(wanted.forms) or wanted.documents <= WITHOUT_ASKING
-        return small or wanted.files.key == self._agreed or wanted.files.about.is_file()
+    def _may_start(self, need: Need) -> bool:
+        small = bool(need.forms) or need.documents <= WITHOUT_ASKING
+        return small or need.files.key == self._agreed or need.files.about.is_file()
 
     # ---------------------------------------------------------------- the job
 
     def _compute(
-        self, wanted: Need, options: Mapping[str, Any], ready: Ready, failed: Failed
+        self, need: Need, options: Mapping[str, Any], ready: Ready, failed: Failed
     ) -> None:
         project, queue = self._project, self._context.queue
         device = self._context.settings.device
-        self._agreed = wanted.files.key
+        self._agreed = need.files.key
         self._show(Build(_("Reading the documents…")))
 
         def compute(watch: Watch) -> dict[str, Any]:
-            prepared = corpus_index.prepare(project, wanted)
-            need = corpus_index.compute(queue, prepared, device=device, watch=watch)
-            return corpus_index.completed(project, need, options)
+            prepared = corpus_index.prepare(project, need)
+            computed = corpus_index.compute(queue, prepared, device=device, watch=watch)
+            return corpus_index.completed(project, computed, options)
 
         def completed(options: dict[str, Any]) -> None:
             self._show(None)
@@ -139,12 +139,12 @@ def _build(watch: Watch) -> Build:
     return Build(message.format(done=done, n=total), share=done / total)
 
 
-def _asking(wanted: Need) -> str:
+def _asking(need: Need) -> str:
     message = ngettext(
         "This view compares with the {n:,} document of the project. Their vectors are computed "
         "once for each model.",
         "This view compares with the {n:,} documents of the project. Their vectors are computed "
         "once for each model.",
-        wanted.documents,
+        need.documents,
     )
-    return message.format(n=wanted.documents)
+    return message.format(n=need.documents)

@@ -45,14 +45,14 @@ class QueryText(State):
     def set(self, text: str) -> None:
         """Read a new text; `query` stays if it cannot be read."""
         try:
-            found = parse(text)
+            query = parse(text)
         except QueryError as error:
             self.update(text=text, problem=error)
             return
-        if found == self.query and self.problem is None:
+        if query == self.query and self.problem is None:
             self.update(text=text, query=self.query)
         else:
-            self.update(text=text, query=found, problem=None)
+            self.update(text=text, query=query, problem=None)
 
     def refuse(self, error: QueryError) -> None:
         """Show that the query has a name that the project does not have."""

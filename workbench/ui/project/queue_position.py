@@ -18,9 +18,9 @@ class QueuePosition(State):
     whether `run_first` would start it earlier.
     """
 
-    def __init__(self, queue: Any, wanted: Callable[[Any], bool]):
+    def __init__(self, queue: Any, matches: Callable[[Any], bool]):
         super().__init__()
-        self._queue, self._wanted = queue, wanted
+        self._queue, self._wanted = queue, matches
         self.job: Any = None
         self.behind, self.can_run_first = "", False
         self.listen(queue.changed, lambda _job, _event: self.refresh())

@@ -27,15 +27,15 @@ _EMPTY = "annotate.empty"
 
 def hidden(context: PanelContext, layers: Sequence[Layer]) -> frozenset[int]:
     """Ids of the layers that are not labelled."""
-    off, seen = _uids(context, _OFF), _uids(context, _SEEN)
-    if not set(seen).issuperset(layer.uid for layer in layers):
-        if off and not seen:  # chosen before new layers were told from others
+    off, known = _uids(context, _OFF), _uids(context, _SEEN)
+    if not set(known).issuperset(layer.uid for layer in layers):
+        if off and not known:  # chosen before new layers were told from others
             _keep(context, _CHOSEN, [layer.uid for layer in layers if layer.uid not in off])
-        new = [layer for layer in layers if seen and layer.uid not in seen]
+        new = [layer for layer in layers if known and layer.uid not in known]
         aside = [layer for layer in new if _would_reopen(context, layer, layers, {*off, *_of(new)})]
         off = [*off, *_of(aside)]
         _keep(context, _OFF, off)
-        _keep(context, _SEEN, [*seen, *(uid for uid in _of(layers) if uid not in seen)])
+        _keep(context, _SEEN, [*known, *(uid for uid in _of(layers) if uid not in known)])
         context.settings.save()
         if aside:
             _tell(context, aside, layers)
@@ -104,8 +104,8 @@ def _of(layers: Iterable[Layer]) -> list[str]:
 
 
 def _uids(context: PanelContext, key: str) -> list[str]:
-    found: list[str] = context.settings.window.get(key, {}).get(opened(context).uid, [])
-    return found
+    uids: list[str] = context.settings.window.get(key, {}).get(opened(context).uid, [])
+    return uids
 
 
 def _keep(context: PanelContext, key: str, uids: list[str]) -> None:

@@ -65,7 +65,7 @@ def test_back_leads_from_the_editor_to_the_errors_of_a_slice_and_to_the_slice(pa
 
 def test_back_restores_each_restriction_of_the_errors(panel, qtbot):
     state, window = panel.state, panel.context.app.window
-    cell = lambda: (state.part, state.browser.wanted.gold, state.browser.caption)  # noqa: E731
+    cell = lambda: (state.part, state.browser.filters.gold, state.browser.caption)  # noqa: E731
     state.open_cell("good", "bad")
     first = cell()
     qtbot.waitUntil(lambda: bool(state.browser.shown))

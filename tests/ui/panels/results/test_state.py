@@ -468,11 +468,11 @@ def test_quality_follows_the_run_while_it_is_visible(state):
     for curve, bins in enumerate(loaded.calibrated.documents):  # without and with temperature
         used = [at for at, ids in enumerate(bins) if ids]
         quality.open_bin(curve, used[-1])
-        assert state.browser.wanted.documents == frozenset(bins[used[-1]])
+        assert state.browser.filters.documents == frozenset(bins[used[-1]])
     quality.open_wrong(2.0)
     state.browser.show_documents()
     assert len(state.context.gone[-1][1]["ids"]) == 3  # gold "good", never predicted above 1
-    assert state.browser.wanted.label == ""  # an error of one class is one of another
+    assert state.browser.filters.label == ""  # an error of one class is one of another
 
 
 def test_of_two_loads_the_later_one_is_shown_whichever_ends_first(state):
@@ -498,7 +498,7 @@ def test_a_point_of_a_label_with_a_threshold_leads_to_errors_of_that_label(state
     quality.update(loaded=replace(quality.loaded, curves=curves))
 
     quality.open_wrong(2.0)
-    assert state.browser.wanted.label == quality.label == "good"
+    assert state.browser.filters.label == quality.label == "good"
 
 
 def test_a_temperature_is_set_and_undone(state):

@@ -422,7 +422,7 @@ def test_a_row_by_label_shows_the_errors_of_the_label_on_either_side(panel, qtbo
     browser = panel.state.browser
     qtbot.waitUntil(lambda: bool(browser.shown))
     assert all(label in (item.mistake.gold, item.mistake.predicted) for item in browser.shown)
-    assert browser.caption == f"label {label}" and browser.wanted.restricts
+    assert browser.caption == f"label {label}" and browser.filters.restricts
 
 
 @pytest.mark.parametrize("name", ["By label", "All scores", "Confusion"])

@@ -45,19 +45,19 @@ class Corpus:
         """The one document that is selected in the session, if the model can read it."""
         try:
             (id,) = self._page.project.selection
-            found = inspect.document(self._page.project, id)
+            document = inspect.document(self._page.project, id)
         except (ValueError, KeyError):
             return None
-        return found if found.form == self._page.texts else None
+        return document if document.form == self._page.texts else None
 
     def follow(self) -> None:
         """Read the document that was selected on another page, unless a text was typed here."""
         page = self._page
         if page.document_id is None or page.project.selection == (page.document_id,):
             return
-        found = self.selected_document()
-        if found is not None:
-            page.take(found, found.id)
+        document = self.selected_document()
+        if document is not None:
+            page.take(document, document.id)
 
     def open(self, document: int) -> None:
         """Open a document in Annotate."""
@@ -65,9 +65,9 @@ class Corpus:
 
     def open_key(self, key: str) -> None:
         """Open the document with this key in Annotate."""
-        found = self._page.context.attempt(inspect.by_key, self._page.project, key)
-        if found is not None:
-            self.open(row_id(found))
+        document = self._page.context.attempt(inspect.by_key, self._page.project, key)
+        if document is not None:
+            self.open(row_id(document))
 
     def show_chosen(self) -> None:
         """Show the selected documents alone in Data, where they can be labelled at once."""
@@ -77,9 +77,9 @@ class Corpus:
 
     def texts_at(self, places: Sequence[Place]) -> list[tuple[str, str]]:
         """Key of each document, and its beginning or the text around a use; ("", "") if deleted."""
-        found = inspect.documents_of(self._page.project, [id for id, _start, _end in places])
+        documents = inspect.documents_of(self._page.project, [id for id, _start, _end in places])
         return [
-            _text_at(found[id], start, end) if id in found else ("", "")
+            _text_at(documents[id], start, end) if id in documents else ("", "")
             for id, start, end in places
         ]
 
@@ -94,11 +94,11 @@ class Corpus:
     def label_chosen(self, layer: str, name: str) -> None:
         """Set the class of the selected documents."""
         context, project, ids = self._page.context, self._page.project, self._page.chosen_documents
-        found = next(item for item in labels.layers(project) if item.name == layer)
-        label = row_id(found.label(name))
+        chosen = next(item for item in labels.layers(project) if item.name == layer)
+        label = row_id(chosen.label(name))
         title = ngettext("Label {n:,} document", "Label {n:,} documents", len(ids))
         message = ngettext("{n:,} document is “{label}”", "{n:,} documents are “{label}”", len(ids))
-        work = partial(corpus.set_class, project, ids, row_id(found), label)
+        work = partial(corpus.set_class, project, ids, row_id(chosen), label)
         done = lambda _count: context.note(message.format(n=len(ids), label=name), undo=True)  # noqa: E731
         context.task((self, "label"), work, done, title=title.format(n=len(ids)), writes=True)
 
@@ -134,8 +134,8 @@ class Corpus:
 
     def label(self, layer: str, name: str) -> Any:
         """A label of the project with its colour, None if it was deleted."""
-        found = (item for item in labels.layers(self._page.project) if item.name == layer)
-        every = (label for layer in found for label in layer.labels)
+        layers = (item for item in labels.layers(self._page.project) if item.name == layer)
+        every = (label for layer in layers for label in layer.labels)
         return next((label for label in every if label.name == name), None)
 
     def assign(

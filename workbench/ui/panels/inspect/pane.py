@@ -143,8 +143,8 @@ class Pane(QFrame):
             self._drop(key)
         if key not in self._views:
             make = page.context.attempt(registry().view, "inspector", self.id) or plain_view
-            self._views[key] = made = make(shown)
-            self._pages.addWidget(made)
+            self._views[key] = view = make(shown)
+            self._pages.addWidget(view)
             shown.listen(shown.changed, lambda fields: self._shown_changed(shown, fields))
         return self._views[key]
 
@@ -257,8 +257,8 @@ class Pane(QFrame):
         if shown.result is not None:
             self._answered[key] = page.choice
             return view
-        seen = self._answered.get(key) == page.choice
-        if page.loading_of(shown) and not seen:
+        was_answered = self._answered.get(key) == page.choice
+        if page.loading_of(shown) and not was_answered:
             return self.opening
         return view if shown.asking or not shown.needs_text else self.empty
 

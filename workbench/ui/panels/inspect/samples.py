@@ -58,7 +58,7 @@ def samples(form: int) -> tuple[Sample, ...]:
 
     form: how many texts it reads, CHOICES or QUESTIONS, as for `text.typed`.
     """
-    given = {2: _PAIRS, QUESTIONS: _QUESTIONS, CHOICES: _CHOICES}.get(form)
-    if given is not None:
-        return tuple(Sample(_(text), _(second)) for text, second in given)
+    texts = {2: _PAIRS, QUESTIONS: _QUESTIONS, CHOICES: _CHOICES}.get(form)
+    if texts is not None:
+        return tuple(Sample(_(text), _(second)) for text, second in texts)
     return (*(Sample(_(text)) for text in SAMPLES), *map(Sample, OTHER_SCRIPTS))

@@ -57,9 +57,9 @@ def save(view: InspectorView, path: Path) -> None:
 
 def _write(write: Callable[[QWidget, Path], None], widget: QWidget, path: Path) -> str:
     """Write the picture with what is scrolled out of view; returns what it lacks."""
-    with whole(widget) as found:
+    with whole(widget) as picture:
         write(widget, path)
-    return found.note
+    return picture.note
 
 
 def _write_png(widget: QWidget, path: Path) -> None:

@@ -81,8 +81,8 @@ class Shown(State):
         if self._indexing is not None:
             self._indexing.close()
         of_text = self.info.of_text if self.info is not None else ()
-        kept = {key: value for key, value in self.options.items() if key not in of_text}
-        options = {} if model else kept
+        remaining = {key: value for key, value in self.options.items() if key not in of_text}
+        options = {} if model else remaining
         self.update(result=None, answer=None, asking=False, options=options, build=None)
         self.update(error="", details="", continuing=False)
 
@@ -204,4 +204,4 @@ def by_question(offers: Iterable[InspectorChoice]) -> list[tuple[str, list[Inspe
         (_(title), [offer for offer in fitting if offer.question == question])
         for question, title in QUESTIONS.items()
     ]
-    return [(title, found) for title, found in grouped if found]
+    return [(title, choices) for title, choices in grouped if choices]

@@ -83,35 +83,38 @@ class InspectState(Kept):
 
     def refresh(self) -> None:
         """Read runs and models again; select the latest finished run if nothing is selected."""
-        found = inspect.choices(self.project, self.context.settings)
-        keys = [choice.key for choice in found]
-        self.update(choices=found, refused=inspect.refused(self.project))
+        choices = inspect.choices(self.project, self.context.settings)
+        keys = [choice.key for choice in choices]
+        self.update(choices=choices, refused=inspect.refused(self.project))
         if self.choice is None or self.choice.key not in keys:
-            if found:
-                self.choose(found[0].key)
+            if choices:
+                self.choose(choices[0].key)
             else:
                 self.update(choice=None, offers=(), view="")
 
     def choose(self, key: str) -> None:
         """Select another model and run it on the same text."""
-        found = next((choice for choice in self.choices if choice.key == key), None)
-        if found is None or found == self.choice:
+        choice = self._choice_of(key)
+        if choice is None or choice == self.choice:
             return
-        self._inspector.open(found)
-        offers = inspect.offers(found)
+        self._inspector.open(choice)
+        offers = inspect.offers(choice)
         fitting = [offer.id for offer in offers if not offer.refused]
-        wanted = self._chosen_view if self._chosen_view in fitting else inspect.first(offers)
+        view = self._chosen_view if self._chosen_view in fitting else inspect.first(offers)
         self._forget(model=True)
-        second = self.second if self.second in fitting and self.second != wanted else ""
-        self.update(choice=found, offers=offers, view=wanted, second=second, fault="")
-        self.update(labels=self._labels(found), pane=self.pane if self.has_two else 0)
+        second = self.second if self.second in fitting and self.second != view else ""
+        self.update(choice=choice, offers=offers, view=view, second=second, fault="")
+        self.update(labels=self._labels(choice), pane=self.pane if self.has_two else 0)
         if self.compared is not None and self.compared.choice not in self.comparable:
             self.compare_with("")
-        if self.document is None or self.document.form != found.texts:
+        if self.document is None or self.document.form != choice.texts:
             self._begin()
         else:
             self.update(gold=self._gold(), chosen_token=None)
             self.ask()
+
+    def _choice_of(self, key: str) -> Choice | None:
+        return next((choice for choice in self.choices if choice.key == key), None)
 
     def choose_run(self, run_id: int) -> None:
         """Select a run; a message says why an ensemble cannot be inspected."""
@@ -153,11 +156,11 @@ class InspectState(Kept):
         """The initial text: the document selected on another page, else the first dev document for
         a run, else any suitable one, else an example.
         """
-        found = self.corpus.selected_document()
-        if found is None and self.choice is not None:
-            found = inspect.first_of_dev(self.project, self.choice)
-        if found is not None:
-            self._take(found, found.id)
+        document = self.corpus.selected_document()
+        if document is None and self.choice is not None:
+            document = inspect.first_of_dev(self.project, self.choice)
+        if document is not None:
+            self._take(document, document.id)
         else:
             sample = samples(self.form)[0]
             self.type_text(sample.text, sample.second)
@@ -182,11 +185,13 @@ class InspectState(Kept):
 
     def step(self, direction: int) -> None:
         """The next (+1) or previous (-1) document of the project."""
-        found = annotate.neighbour(self.project, self.document_id, direction)
-        while found is not None and inspect.document(self.project, found).form != self.texts:
-            found = annotate.neighbour(self.project, found, direction)
-        if found is not None:
-            self.pick(found)
+        neighbour = annotate.neighbour(self.project, self.document_id, direction)
+        while (
+            neighbour is not None and inspect.document(self.project, neighbour).form != self.texts
+        ):
+            neighbour = annotate.neighbour(self.project, neighbour, direction)
+        if neighbour is not None:
+            self.pick(neighbour)
 
     def find(self, text: str) -> tuple[DocumentRow, ...]:
         """Documents to choose from."""
@@ -286,12 +291,12 @@ class InspectState(Kept):
 
     def compare_with(self, key: str) -> None:
         """Show the same view of another model in the right pane; "" ends the comparison."""
-        before, found = self.compared, None
+        before, compared = self.compared, None
         choice = next((choice for choice in self.comparable if choice.key == key), None)
         if choice is not None:
-            found = InspectState(self.context)
-            found.begin_beside(self, choice)
-        self.update(compared=found, pane=self.pane if found or self.second else 0)
+            compared = InspectState(self.context)
+            compared.begin_beside(self, choice)
+        self.update(compared=compared, pane=self.pane if compared or self.second else 0)
         if before is not None:
             before.close()
 
@@ -349,13 +354,15 @@ class InspectState(Kept):
         answer = shown.answer
         if answer is None or self.document is None or self.choice is None:
             return ()
-        found = [
+        warnings = [
             inspect.unknown_warning(answer, self.choice.title),
             inspect.token_warning(self.choice, self.document),
         ]
         if answer.cut:
-            found.append(_("The text exceeds the model's maximum length; the end was truncated."))
-        return tuple(item for item in found if item)
+            warnings.append(
+                _("The text exceeds the model's maximum length; the end was truncated.")
+            )
+        return tuple(item for item in warnings if item)
 
     @property
     def error(self) -> str:
@@ -382,8 +389,8 @@ class InspectState(Kept):
     # ---------------------------------------------------------------- events
 
     def _labels(self, choice: Choice) -> Mapping[str, Any]:
-        found = inspect.layer(self.project, choice)
-        return {label.name: label for label in found.labels} if found else {}
+        layer = inspect.layer(self.project, choice)
+        return {label.name: label for label in layer.labels} if layer else {}
 
     def _gold(self) -> inspect.Gold | None:
         if self.document_id is None or self.choice is None:

@@ -239,10 +239,10 @@ class InspectView(View):
 
     def _show_models(self) -> None:
         state = self.state
-        found = [(choice.key, choice.title) for choice in state.choices]
+        models = [(choice.key, choice.title) for choice in state.choices]
         refused = {f"run {run.id}": reason for run, reason in state.refused}
-        found += [(f"run {run.id}", run.name) for run, _reason in state.refused]
-        fill(self._model, found, state.choice.key if state.choice else None, refused=refused)
+        models += [(f"run {run.id}", run.name) for run, _reason in state.refused]
+        fill(self._model, models, state.choice.key if state.choice else None, refused=refused)
         others = [(choice.key, choice.title) for choice in state.comparable]
         compared = state.compared.choice if state.compared is not None else None
         none = _("No comparison") if compared is not None else _("Compare with…")

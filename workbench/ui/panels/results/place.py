@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from workbench.operations.evaluation.errors import Wanted
+    from workbench.operations.evaluation.errors import ErrorFilters
     from workbench.ui.panels.results.review.errors_state import Identity
     from workbench.ui.panels.results.state import ResultsState
 
@@ -19,7 +19,7 @@ class ResultsPlace:
     chosen: tuple[int, ...]
     part: str
     split: str
-    wanted: Wanted
+    filters: ErrorFilters
     caption: str
     error: Identity | None
 
@@ -31,7 +31,7 @@ def place_of(state: ResultsState) -> ResultsPlace:
         state.chosen,
         state.part,
         errors.split,
-        errors.wanted,
+        errors.filters,
         errors.caption,
         errors.chosen,
     )
@@ -44,5 +44,5 @@ def return_to(state: ResultsState, place: ResultsPlace) -> None:
     if chosen:
         state.choose(chosen)
     if chosen == place.chosen:
-        state.browser.restore(place.split, place.wanted, place.caption, place.error)
+        state.browser.restore(place.split, place.filters, place.caption, place.error)
     state.update(view=place.view, part=place.part)

@@ -93,8 +93,10 @@ class ResultsState(State):
         runs = results.all_runs(self.project)
         self._stale |= differ(self.runs, runs)  # in more than names and groups
         chosen = tuple(number for number in self.chosen if number in {run.id for run in runs})
-        found = self.filter.of(runs) or runs
-        finished = [run.id for run in found if run.status in FINISHED] or [run.id for run in found]
+        listed = self.filter.of(runs) or runs
+        finished = [run.id for run in listed if run.status in FINISHED] or [
+            run.id for run in listed
+        ]
         self.update(runs=runs)
         self._add_up_sizes()
         if not chosen and finished:
@@ -158,8 +160,8 @@ class ResultsState(State):
         else:
             self.comparing.show(ids)
 
-    def _loaded(self, found: Details) -> None:
-        self.update(problem="", details=found, advice=found.advice)
+    def _loaded(self, details: Details) -> None:
+        self.update(problem="", details=details, advice=details.advice)
         self._measure_baselines()
         self._drop_old_test_score()
         for split in self.splits_shown:
@@ -184,8 +186,8 @@ class ResultsState(State):
         """Replace the scores of the selected run on a split by these, which have intervals."""
         details = self.details
         if details is not None and evaluation.split == "dev":
-            shown = replace(details.results, current=evaluation)
-            self.update(details=replace(details, results=shown))
+            scored = replace(details.results, current=evaluation)
+            self.update(details=replace(details, results=scored))
         elif details is not None:
             self.update(tests={**self.tests, details.results.run.id: evaluation})
 
@@ -196,9 +198,9 @@ class ResultsState(State):
             return
         self.update(advice=replace(self.advice, unmeasured=()))
 
-        def measured(found: Advice) -> None:
+        def measured(advice: Advice) -> None:
             if self.run is not None and self.run.id == run.id:
-                self.update(advice=found)
+                self.update(advice=advice)
 
         work = partial(measure_baselines, self.project, self.context.queue, run, unmeasured)
         # the run was deleted, or the disk is full, which other actions report
@@ -207,9 +209,9 @@ class ResultsState(State):
     def _drop_old_test_score(self) -> None:
         """Hide the test score after the test documents or their gold labels have changed."""
         run, details = self.run, self.details
-        shown = self.tests.get(run.id) if run is not None else None
-        if run and shown and details and shown.fingerprint != details.test_set:
-            self.update(tests={id: test for id, test in self.tests.items() if id != run.id})
+        test = self.tests.get(run.id) if run is not None else None
+        if run and test and details and test.fingerprint != details.test_set:
+            self.update(tests={id: other for id, other in self.tests.items() if id != run.id})
             if self.by_label[0] == "test":
                 self.show_by_label(*DEV_TODAY)
 
@@ -354,26 +356,26 @@ class ResultsState(State):
         """Scores of the selected run: on dev, and on test once its test score is shown."""
         if self.details is None:
             return ()
-        shown = {
+        evaluations = {
             split: (self.evaluation(split, "run"), self.evaluation(split, "today"))
             for split in self.splits_shown
         }
-        return score_rows(self.details.results.run, shown)
+        return score_rows(self.details.results.run, evaluations)
 
     @property
     def splits_shown(self) -> tuple[str, ...]:
         """Dev, and test once the test score of the selected run is shown."""
-        shown = self.details is not None and self.details.results.run.id in self.tests
-        return ("dev", "test") if shown else ("dev",)
+        has_test = self.details is not None and self.details.results.run.id in self.tests
+        return ("dev", "test") if has_test else ("dev",)
 
     def evaluation(self, split: str, gold: str) -> Evaluation | None:
         """Scores on dev or test against gold of the run ("run") or current gold ("today")."""
         if self.details is None or split not in self.splits_shown:
             return None
-        found = self.details.results
+        scored = self.details.results
         if gold == "run":
-            return results.original(self.run_of(found.run.id) or found.run, split)
-        return found.current if split == "dev" else self.tests[found.run.id]
+            return results.original(self.run_of(scored.run.id) or scored.run, split)
+        return scored.current if split == "dev" else self.tests[scored.run.id]
 
     def gold_changed(self, split: str) -> bool | None:
         """Whether the split or its gold has changed since the run; None if unknown."""

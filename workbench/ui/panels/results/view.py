@@ -365,14 +365,14 @@ class ResultsView(WatchingView):
         )
         self._show_advice()
         self._busy.setText(state.busy)
-        asked = ngettext(
+        message = ngettext(
             "{n} document was selected on Data. Select the run that suggests labels, unless it "
             "is labelled already.",
             "{n} documents were selected on Data. Select the run that suggests labels for "
             "those not labelled yet.",
             len(state.asked),
         )
-        self._asked.set(asked.format(n=formats.count(len(state.asked))) if state.asked else "")
+        self._asked.set(message.format(n=formats.count(len(state.asked))) if state.asked else "")
         self._for_these.setEnabled(self._suggest.isEnabled())
         text, tone = self._what_to_say(run)
         self._message.set(

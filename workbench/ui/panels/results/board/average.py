@@ -79,19 +79,19 @@ class AverageDialog(Dialog):
         self._split.set(state.split)
         self._busy.setText(state.busy)
         self._problem.set(state.problem, "warn")
-        found = state.average
-        self._export.setEnabled(found is not None)
-        if found is None:
+        average = state.average
+        self._export.setEnabled(average is not None)
+        if average is None:
             if self._table is not None:
                 self._table.set_rows(())
             self._about.setText("")
             return
-        if self._table is None or found.layers != self._shown:
-            self._shown = found.layers
-            self._make_table(found.layers)
+        if self._table is None or average.layers != self._shown:
+            self._shown = average.layers
+            self._make_table(average.layers)
         if self._table is not None:
-            self._table.set_rows(found.systems)
-        self._about.setText(documents_text(found))
+            self._table.set_rows(average.systems)
+        self._about.setText(documents_text(average))
 
     def _make_table(self, layers: tuple[LayerScore, ...]) -> None:
         """A table with a column for each layer."""
@@ -114,15 +114,15 @@ class AverageDialog(Dialog):
 
     def _column(self, layer: LayerScore) -> Column:
         def value(item: System) -> float | None:
-            found = item.cells.get(layer.layer)
-            return found.value if found is not None else None
+            score = item.cells.get(layer.layer)
+            return score.value if score is not None else None
 
         def runs(item: System) -> str:
-            found = item.cells.get(layer.layer)
-            if found is None:
+            score = item.cells.get(layer.layer)
+            if score is None:
                 return ""
-            message = ngettext("{n} run: {names}", "{n} runs: {names}", len(found.runs))
-            return message.format(n=len(found.runs), names=", ".join(found.runs))
+            message = ngettext("{n} run: {names}", "{n} runs: {names}", len(score.runs))
+            return message.format(n=len(score.runs), names=", ".join(score.runs))
 
         text = lambda item: self.state.cell(item, layer)  # noqa: E731
         return Column(layer.title, text, CELL, right=True, tip=runs, sort=value, hint=layer.title)

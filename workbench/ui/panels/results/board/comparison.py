@@ -70,8 +70,8 @@ class ComparisonView(QFrame):
         for title in PARTS.values():
             self._tabs.addTab(_(title))
         kinds = (TestsPart, ScoresPart, LabelsPart, SlicesPart, SettingsPart)
-        made = [lambda kind=kind: kind(comparing) for kind in kinds]
-        self._parts = LaterStack(*made, made=self._fill)
+        builders = [lambda kind=kind: kind(comparing) for kind in kinds]
+        self._parts = LaterStack(*builders, made=self._fill)
         self._tabs.currentChanged.connect(self._parts.setCurrentIndex)
         self._parts.setCurrentIndex(0)
         self._documents = DocumentsCard(comparing)

@@ -124,12 +124,12 @@ class TestsPart(_Part):
         self.put(scrolled(column(*parts, gap=6)))  # with large text there is too little room
 
     def _pair_difference(self, pair: Pair) -> str:
-        found = self.state.comparison
-        return _signed(self._main(pair), found.score if found is not None else "")
+        comparison = self.state.comparison
+        return _signed(self._main(pair), comparison.score if comparison is not None else "")
 
     def _main(self, pair: Pair) -> Difference | None:
-        found = self.state.comparison
-        return pair.differences.get(found.score) if found is not None else None
+        comparison = self.state.comparison
+        return pair.differences.get(comparison.score) if comparison is not None else None
 
     def _pair_title(self, pair: Pair) -> str:
         state = self.state
@@ -153,21 +153,23 @@ class TestsPart(_Part):
             self.state.choose_pair(chosen[0].first, chosen[0].second)
 
     def show_state(self) -> None:
-        state, pair, found = self.state, self.state.pair, self.state.comparison
-        if pair is None or found is None:
+        state, pair, comparison = self.state, self.state.pair, self.state.comparison
+        if pair is None or comparison is None:
             return
-        main = pair.differences.get(found.score)
-        message = _("Difference in {score}").format(score=score_title(found.score))
+        main = pair.differences.get(comparison.score)
+        message = _("Difference in {score}").format(score=score_title(comparison.score))
         self._names[0].setText(message)
-        escaping.set_tip(self._names[0], f"{score_hint(found.score)}\n{_(found.definition)}")
-        self._difference.setText(_signed(main, found.score))
-        self._interval.setText(_interval(main, found.score))
+        escaping.set_tip(
+            self._names[0], f"{score_hint(comparison.score)}\n{_(comparison.definition)}"
+        )
+        self._difference.setText(_signed(main, comparison.score))
+        self._interval.setText(_interval(main, comparison.score))
         right = pair.both_right + len(pair.only_first), pair.both_right + len(pair.only_second)
         self._names[1].setText(_("Correct documents"))
-        share = (right[0] - right[1]) / found.n
+        share = (right[0] - right[1]) / comparison.n
         self._accuracy.setText(points(share, signed=True))
         counts = _("{first:,} and {second:,} of {n:,}")
-        self._correct.setText(counts.format(first=right[0], second=right[1], n=found.n))
+        self._correct.setText(counts.format(first=right[0], second=right[1], n=comparison.n))
         rows = []
         for test in pair.tests:
             better = pair.higher(test)
@@ -187,10 +189,10 @@ class TestsPart(_Part):
                 none=len(pair.both_wrong),
             )
         )
-        many = len(found.pairs) > 1
+        many = len(comparison.pairs) > 1
         self._pairs.setVisible(many)
         if many:
-            self._pairs.set_rows(found.pairs)
+            self._pairs.set_rows(comparison.pairs)
             self._pairs.fit_height(6)
         samples = ngettext("{n:,} sample.", "{n:,} samples.", pair.rounds).format(n=pair.rounds)
         note = _(CORRECTED) if many else _(PLAIN)
@@ -206,15 +208,16 @@ class ScoresPart(_Part):
         self._shown: tuple[int, ...] = ()
 
     def show_state(self) -> None:
-        found = self.state.comparison
-        if found is None:
+        comparison = self.state.comparison
+        if comparison is None:
             return
         if self._shown != self.state.ids or self._table is None:
             self._build()
-        first = found.systems[0]
+        first = comparison.systems[0]
         names = score_names(first.scores, first.evidence.info.id)
         rows = [
-            (name, tuple(system.scores.get(name) for system in found.systems)) for name in names
+            (name, tuple(system.scores.get(name) for system in comparison.systems))
+            for name in names
         ]
         if self._table is not None:
             self._table.set_rows(rows)
@@ -244,8 +247,8 @@ def _score_column(title: str, at: int) -> Column:
         return measured_text(item[1][at], item[0])
 
     def value(item: tuple[str, tuple[Measured | None, ...]]) -> float | None:
-        found = item[1][at]
-        return found.value if found is not None else None
+        score = item[1][at]
+        return score.value if score is not None else None
 
     return Column(title, text, 120, right=True, hint=title, sort=value)
 
@@ -316,14 +319,14 @@ class SlicesPart(_Differences):
         self.state.open_documents(chosen.documents, chosen.name)
 
     def show_state(self) -> None:
-        pair, found = self.state.pair, self.state.comparison
-        if pair is None or found is None:
+        pair, comparison = self.state.pair, self.state.comparison
+        if pair is None or comparison is None:
             return
         message = _("{score}, lowest p first. Press Enter to open the documents of a slice.")
         if not pair.slices:
             message = _("All slices are too small.")
-        self._score = found.slice_score
-        self.show_rows(pair.slices, message.format(score=score_title(found.slice_score)))
+        self._score = comparison.slice_score
+        self.show_rows(pair.slices, message.format(score=score_title(comparison.slice_score)))
 
 
 class SettingsPart(_Part):
@@ -357,16 +360,16 @@ class SettingsPart(_Part):
         return _("differs") if chosen.is_fingerprint and value != "–" else value
 
     def _value(self, chosen: SettingRow, side: int) -> str:
-        pair, found = self.state.pair, self.state.comparison
-        if pair is None or found is None:
+        pair, comparison = self.state.pair, self.state.comparison
+        if pair is None or comparison is None:
             return ""
-        ids = [system.run.id for system in found.systems]
+        ids = [system.run.id for system in comparison.systems]
         value = chosen.values[ids.index((pair.first, pair.second)[side])]
         return "–" if value is None else term(str(value))
 
     def show_state(self) -> None:
-        found, pair = self.state.comparison, self.state.pair
-        if found is None or pair is None:
+        comparison, pair = self.state.comparison, self.state.pair
+        if comparison is None or pair is None:
             return
         if not self._titles:
             self._titles = option_titles()
@@ -374,7 +377,7 @@ class SettingsPart(_Part):
             self._table.rows_model.set_title(number, self.state.letter(id))
         rows = [
             setting
-            for setting in found.settings
+            for setting in comparison.settings
             if self._value(setting, 0) != self._value(setting, 1)
         ]
         self._table.set_rows(rows)
@@ -393,25 +396,27 @@ def p_text(p: float | None) -> str:
     return f"< {bound}" if p < MIN_SHOWN_P else formats.decimal(p, 3)
 
 
-def measured_text(found: Measured | None, name: str) -> str:
+def measured_text(score: Measured | None, name: str) -> str:
     """A score with its interval: 84.1 (75.0 – 91.4); "–" if it is not defined."""
-    if found is None or found.value is None:
+    if score is None or score.value is None:
         return "–"
-    if found.low is None or found.high is None:
-        return score_text(name, found.value)
-    low, high = (score_text(name, end) for end in (found.low, found.high))
-    return f"{score_text(name, found.value)} ({low} – {high})"
+    if score.low is None or score.high is None:
+        return score_text(name, score.value)
+    low, high = (score_text(name, end) for end in (score.low, score.high))
+    return f"{score_text(name, score.value)} ({low} – {high})"
 
 
-def _signed(found: Difference | None, score: str) -> str:
-    return score_text(score, found.value if found is not None else None, signed=True)
+def _signed(difference: Difference | None, score: str) -> str:
+    return score_text(score, difference.value if difference is not None else None, signed=True)
 
 
-def _interval(found: Difference | None, score: str) -> str:
-    if found is None or found.low is None:
+def _interval(difference: Difference | None, score: str) -> str:
+    if difference is None or difference.low is None:
         return ""
     message = _("95%: {low} to {high}")
-    low, high = (score_text(score, value, signed=True) for value in (found.low, found.high))
+    low, high = (
+        score_text(score, value, signed=True) for value in (difference.low, difference.high)
+    )
     return message.format(low=low, high=high)
 
 

@@ -137,17 +137,17 @@ class BoardState(State):
         work = partial(boards.with_rankings, self.board, rankings)
         self.context.task(RANKINGS, work, done, failed=failed)
 
-    def _take(self, layers: tuple[str, ...], found: Board | None) -> None:
+    def _take(self, layers: tuple[str, ...], board: Board | None) -> None:
         score = self.score
-        if found is not None and score not in found.names:
-            score = found.score
-        known = {entry.run.id for entry in found.entries} if found is not None else set()
-        wanted = dict.fromkeys((*self.chosen, *self._scored))
-        chosen = tuple(id for id in wanted if id in known)[:MAX_SYSTEMS]
+        if board is not None and score not in board.names:
+            score = board.score
+        known = {entry.run.id for entry in board.entries} if board is not None else set()
+        ids = dict.fromkeys((*self.chosen, *self._scored))
+        chosen = tuple(id for id in ids if id in known)[:MAX_SYSTEMS]
         self._scored = tuple(id for id in self._scored if id not in known)
-        layer = found.layer if found is not None else ""
+        layer = board.layer if board is not None else ""
         self.busy, self.problem = self._scoring, ""
-        self.update(layers=layers, layer=layer, board=found, score=score, chosen=chosen)
+        self.update(layers=layers, layer=layer, board=board, score=score, chosen=chosen)
         self.changed.emit(frozenset({"busy", "problem"}))
         self._compare(again=True)
 
@@ -171,21 +171,21 @@ class BoardState(State):
     def choose(self, ids: tuple[int, ...]) -> None:
         """Select systems; those already selected keep their letter."""
         scored = {entry.run.id for entry in self.board.entries} if self.board is not None else set()
-        kept = [id for id in self.chosen if id in ids]
-        new = [id for id in ids if id in scored and id not in kept]
-        chosen = tuple([*kept, *new][:MAX_SYSTEMS])
+        before = [id for id in self.chosen if id in ids]
+        new = [id for id in ids if id in scored and id not in before]
+        chosen = tuple([*before, *new][:MAX_SYSTEMS])
         if chosen != self.chosen:
             self.update(chosen=chosen)
             self._compare()
 
     def _compare(self, again: bool = False) -> None:
-        wanted = (self.chosen, self.split, self.score, self.where)
+        request = (self.chosen, self.split, self.score, self.where)
         before = self.comparing
-        same = wanted == (before.ids, before.split, before.score, before.where)
+        same = request == (before.ids, before.split, before.score, before.where)
         if again and same and len(self.chosen) > 1:
             self.comparing.load()
         else:
-            self.comparing.show(*wanted)
+            self.comparing.show(*request)
 
     def letter(self, entry: Entry) -> str:
         return self.comparing.letter(entry.run.id)
@@ -214,8 +214,8 @@ class BoardState(State):
     @property
     def over(self) -> Entry | None:
         """The system that was selected first: gains are measured over it."""
-        found = self.board.entries if self.board is not None and self.chosen else ()
-        return next((entry for entry in found if entry.run.id == self.chosen[0]), None)
+        entries = self.board.entries if self.board is not None and self.chosen else ()
+        return next((entry for entry in entries if entry.run.id == self.chosen[0]), None)
 
     def gain_text(self, entry: Entry) -> str:
         over, signed = self.over, partial(formats.decimal, signed=True)
@@ -224,8 +224,8 @@ class BoardState(State):
     def gain(self, entry: Entry) -> float | None:
         """Of the shown score over that of the system selected first."""
         over = self.over
-        found = entry.gain(over, self.score) if over is not None else None
-        return found.absolute if found is not None else None
+        gain = entry.gain(over, self.score) if over is not None else None
+        return gain.absolute if gain is not None else None
 
     # ---------------------------------------------------------------- actions
 

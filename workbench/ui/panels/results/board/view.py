@@ -171,26 +171,26 @@ class BoardTable(Table):
 
     def _second_tip(self, entry: Entry) -> str:
         """Definition and interval of the second score; the column has no room for the interval."""
-        found = entry.scores.get(self.second)
-        return score_tip(self.second, pair_of(found) if found is not None else None)
+        score = entry.scores.get(self.second)
+        return score_tip(self.second, pair_of(score) if score is not None else None)
 
     def _score_text(self, entry: Entry) -> str:
-        found = entry.scores.get(self._state.score)
-        if found is None or found.value is None:
+        score = entry.scores.get(self._state.score)
+        if score is None or score.value is None:
             return points(None)
-        shown = partial(score_text, self._state.score)
-        if found.low is None or found.high is None:
-            return shown(found.value)
-        return f"{shown(found.value)}  {shown(found.low)} – {shown(found.high)}"
+        text = partial(score_text, self._state.score)
+        if score.low is None or score.high is None:
+            return text(score.value)
+        return f"{text(score.value)}  {text(score.low)} – {text(score.high)}"
 
     def _interval(self, number: int) -> Interval:
         item = self.rows()[number]
         if item.problem:
             return Interval(None, note=_note(item))
-        found = item.scores.get(self._state.score)
-        if found is None or not is_fraction(self._state.score):  # has no scale from 0 to 1
+        score = item.scores.get(self._state.score)
+        if score is None or not is_fraction(self._state.score):  # has no scale from 0 to 1
             return Interval(None)
-        return Interval(found.value, found.low, found.high, self._state.best)
+        return Interval(score.value, score.low, score.high, self._state.best)
 
     def show_state(self) -> None:
         state = self._state
@@ -332,18 +332,18 @@ class BoardView(QFrame):
             self.render_part(fields)
 
     def render_part(self, _fields: frozenset[str]) -> None:
-        state, found = self.state, self.state.board
+        state, board = self.state, self.state.board
         fill(self._layer, [(name, name) for name in state.layers], state.layer)
         self._several.setVisible(len(state.layers) > 1)
         for part in (self._head, self._bar):  # there is nothing to choose without runs
             part.setVisible(bool(state.layers))
-        names = (found.names if found is not None else ()) or (state.score,)
+        names = (board.names if board is not None else ()) or (state.score,)
         fill(self._score, [(name, score_title(name)) for name in names], state.score)
         escaping.set_tip(self._score, score_hint(state.score))
         self._split.set(state.split)
         self._busy.setText(state.busy)
         self._problem.set(state.problem, "warn")
-        some = found is not None and bool(found.entries or found.others)
+        some = board is not None and bool(board.entries or board.others)
         self._sides.setVisible(some)
         self._none.setVisible(not some)
         if state.busy:
@@ -351,16 +351,18 @@ class BoardView(QFrame):
         else:
             message = _("Train a model, evaluate a prompt, or add a baseline.")
             self._none.set(_("No run has used this test set yet"), message)
-        entries = found.entries if found is not None else ()
-        n = found.n if found is not None else 0
-        seen = [TrainOverlap(entry.run.name, state.split, entry.trained_on, n) for entry in entries]
-        self._train_overlap.show_systems(seen)
-        if found is None:
+        entries = board.entries if board is not None else ()
+        n = board.n if board is not None else 0
+        overlaps = [
+            TrainOverlap(entry.run.name, state.split, entry.trained_on, n) for entry in entries
+        ]
+        self._train_overlap.show_systems(overlaps)
+        if board is None:
             self._about.setText("")
             return
         self._about.setText(self._describe())
-        test_set = _("Fingerprint of the test set: {hash}").format(hash=found.fingerprint)
-        escaping.set_tip(self._about, f"{_(found.definition)}\n{test_set}")
+        test_set = _("Fingerprint of the test set: {hash}").format(hash=board.fingerprint)
+        escaping.set_tip(self._about, f"{_(board.definition)}\n{test_set}")
         self.table.show_state()
         self._fit_columns()
         self._fit_table()
@@ -389,17 +391,17 @@ class BoardView(QFrame):
             self._sides.setSizes([needed, max(1, self._sides.height() - needed)])
 
     def _describe(self) -> str:
-        found = self.state.board
-        if found is None:
+        board = self.state.board
+        if board is None:
             return ""
-        every = len(found.entries) + len(found.others)
+        every = len(board.entries) + len(board.others)
         message = ngettext(
             "{n:,} document · scored: {used} of {every}",
             "{n:,} documents · scored: {used} of {every}",
-            found.n,
+            board.n,
         )
-        about = {"used": len(found.entries), "every": every}
-        return message.format(n=found.n, **about)
+        about = {"used": len(board.entries), "every": every}
+        return message.format(n=board.n, **about)
 
     def _choose(self) -> None:
         self.state.choose(tuple(item.run.id for item in self.table.chosen_rows()))

@@ -74,24 +74,24 @@ class ReliabilityCard(QFrame):
         self._state.open_bin(series, self._bins[series][at])
 
     def _toggle(self) -> None:
-        found = self._state.loaded.calibrated if self._state.loaded is not None else None
-        if found is not None:
-            self._state.use_temperature(not found.in_use)
+        calibrated = self._state.loaded.calibrated if self._state.loaded is not None else None
+        if calibrated is not None:
+            self._state.use_temperature(not calibrated.in_use)
 
     def show_state(self) -> None:
         loaded = self._state.loaded
-        found = loaded.calibrated if loaded is not None else None
-        self.setVisible(found is not None)
-        if found is None:
+        calibrated = loaded.calibrated if loaded is not None else None
+        self.setVisible(calibrated is not None)
+        if calibrated is None:
             return
-        shown = found.before if found.after is None else found.after
+        final = calibrated.before if calibrated.after is None else calibrated.after
         series, bins = [], []
         curves = (
-            (_("before"), found.before, "warn", True, SQUARE),
-            (_("after"), found.after, "accent", False, CIRCLE),
+            (_("before"), calibrated.before, "warn", True, SQUARE),
+            (_("after"), calibrated.after, "accent", False, CIRCLE),
         )
         for (name, reliability, tone, dashed, mark), intervals in zip(
-            curves, found.intervals, strict=False
+            curves, calibrated.intervals, strict=False
         ):
             if reliability is None:
                 continue
@@ -101,40 +101,42 @@ class ReliabilityCard(QFrame):
             notes = tuple(
                 _bin_text(int(reliability.count[at]), intervals.correct[at]) for at in used
             )
-            made = Series(name, xs, ys, tone, dashed, mark, notes)
-            if reliability is shown:  # whiskers of both would cover each other
+            curve = Series(name, xs, ys, tone, dashed, mark, notes)
+            if reliability is final:  # whiskers of both would cover each other
                 low, high = _whiskers([intervals.correct[at] for at in used])
-                made = replace(made, low=low, high=high)
-            series.append(made)
+                curve = replace(curve, low=low, high=high)
+            series.append(curve)
             bins.append(tuple(used))
         self._bins = tuple(bins)
-        width, every = 1 / len(shown.count), max(1, int(shown.count.sum()))
-        bars = [Bar(at * width, width, int(count) / every) for at, count in enumerate(shown.count)]
+        width, every = 1 / len(final.count), max(1, int(final.count.sum()))
+        bars = [Bar(at * width, width, int(count) / every) for at, count in enumerate(final.count)]
         self.chart.set_series(series, bars)
-        self._tell(found)
+        self._tell(calibrated)
 
-    def _tell(self, found: Calibrated) -> None:
-        error = _("■ before: ECE {value}") if found.after is not None else _("ECE {value}")
-        self._before.setText(error.format(value=points(found.before.error)))
+    def _tell(self, calibrated: Calibrated) -> None:
+        error = _("■ before: ECE {value}") if calibrated.after is not None else _("ECE {value}")
+        self._before.setText(error.format(value=points(calibrated.before.error)))
         tip = f"{ERROR_HELP}\n{interval_method()} {PIVOTAL}"
         for part in (self._before, self._before_range, self._after, self._after_range):
             escaping.set_tip(part, tip)
-        after, has = found.after, found.after is not None
-        for shown, intervals in zip(
-            (self._before_range, self._after_range), found.intervals, strict=False
+        after, has = calibrated.after, calibrated.after is not None
+        for field, intervals in zip(
+            (self._before_range, self._after_range), calibrated.intervals, strict=False
         ):
-            shown.setText(named_interval(pair_of(intervals.error)))
+            field.setText(named_interval(pair_of(intervals.error)))
         for part in (self._after, self._after_range, self._temperature):
             part.setVisible(has)
         if after is not None:
             self._after.setText(_("● after: ECE {value}").format(value=points(after.error)))
             message = _("Temperature {value}")
-            self._temperature.setText(message.format(value=formats.decimal(found.temperature, 2)))
-        self._use.setVisible(found.can_scale)
+            self._temperature.setText(
+                message.format(value=formats.decimal(calibrated.temperature, 2))
+            )
+        self._use.setVisible(calibrated.can_scale)
         self._use.setEnabled(not self._state.project.read_only)
-        self._use.set_text(_("Stop using it") if found.in_use else _("Use temperature"))
+        self._use.set_text(_("Stop using it") if calibrated.in_use else _("Use temperature"))
         text = _("Fitted on dev. Predictions keep their labels.")
-        if found.in_use:
+        if calibrated.in_use:
             text = _("Used in predictions and export. Labels do not change.")
         self._message.setText(text if has else "")
 
@@ -144,9 +146,9 @@ def _bin_text(n: int, correct: Measured) -> str:
     return " · ".join(part for part in (message, named_interval(pair_of(correct))) if part)
 
 
-def _whiskers(found: Sequence[Measured]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def _whiskers(shares: Sequence[Measured]) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """(low, high) of each share; the share itself where there is no interval."""
-    pairs = [pair_of(measured) or (measured.value or 0.0,) * 2 for measured in found]
+    pairs = [pair_of(measured) or (measured.value or 0.0,) * 2 for measured in shares]
     return tuple(low for low, _high in pairs), tuple(high for _low, high in pairs)
 
 

@@ -38,19 +38,23 @@ class ScatterCard(QFrame):
         layout.addWidget(card(head, (self.chart, 1), self._message))
 
     def show_state(self) -> None:
-        found = self._state.numbers
-        self.setVisible(found is not None)
-        if found is None:
+        numbers = self._state.numbers
+        self.setVisible(numbers is not None)
+        if numbers is None:
             return
-        low, high = min((*found.gold, *found.predicted)), max((*found.gold, *found.predicted))
+        low, high = (
+            min((*numbers.gold, *numbers.predicted)),
+            max((*numbers.gold, *numbers.predicted)),
+        )
         name = _("Documents")
-        points = Series(name, found.gold, found.predicted, "accent", marker=CIRCLE, line=False,
-                        notes=found.keys)  # fmt: skip
+        points = Series(name, numbers.gold, numbers.predicted, "accent", marker=CIRCLE, line=False,
+                        notes=numbers.keys)  # fmt: skip
         equal = Series(_("equal"), (low, high), (low, high), "faint", dashed=True, width=1.0)
         self.chart.set_series((points, equal))
         scores = "  ".join(
-            f"{score_title(name)} {score_text(name, value)}" for name, value in found.scores.items()
+            f"{score_title(name)} {score_text(name, value)}"
+            for name, value in numbers.scores.items()
         )
-        count = len(found.gold)
+        count = len(numbers.gold)
         message = ngettext("{n} document. {scores}", "{n} documents. {scores}", count)
         self._message.setText(message.format(n=formats.count(count), scores=scores))

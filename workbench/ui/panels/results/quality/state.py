@@ -132,21 +132,21 @@ class QualityState(State):
     @property
     def curve(self) -> LabelCurves | None:
         """The curves of the chosen label."""
-        found = self.loaded.curves if self.loaded is not None else ()
-        return next((curves for curves in found if curves.label == self.label), None)
+        every = self.loaded.curves if self.loaded is not None else ()
+        return next((curves for curves in every if curves.label == self.label), None)
 
     @property
     def numbers(self) -> Numbers | None:
         """None for a task that does not predict numbers, or without documents."""
-        given = self.loaded.of_task if self.loaded is not None else None
-        if given is None or not len(given) or "Number" not in given.info.outputs:
+        evidence = self.loaded.of_task if self.loaded is not None else None
+        if evidence is None or not len(evidence) or "Number" not in evidence.info.outputs:
             return None
-        if self._numbers is None or self._numbers[0] is not given:
-            golds = tuple(float(gold.value) for gold in given.golds)
-            answers = tuple(prediction.number or 0.0 for prediction in given.predictions)
-            keys = tuple(document.key for document in given.documents)
-            scores = given.info.score(given.golds, given.predictions)
-            self._numbers = given, Numbers(golds, answers, keys, scores)
+        if self._numbers is None or self._numbers[0] is not evidence:
+            golds = tuple(float(gold.value) for gold in evidence.golds)
+            answers = tuple(prediction.number or 0.0 for prediction in evidence.predictions)
+            keys = tuple(document.key for document in evidence.documents)
+            scores = evidence.info.score(evidence.golds, evidence.predictions)
+            self._numbers = evidence, Numbers(golds, answers, keys, scores)
         return self._numbers[1]
 
     def open_point(self, number: int) -> None:
@@ -156,8 +156,8 @@ class QualityState(State):
             self.context.go("annotate", document=row_id(document))
 
     def score_title(self) -> str:
-        found = self.loaded.slices if self.loaded is not None else None
-        return tasks.score_title(found.score) if found is not None else ""
+        slices = self.loaded.slices if self.loaded is not None else None
+        return tasks.score_title(slices.score) if slices is not None else ""
 
     def others(self) -> tuple[tuple[int, str], ...]:
         """(id, name) of the runs whose training can be drawn over this one."""
@@ -204,11 +204,11 @@ class QualityState(State):
 
     def use_temperature(self, on: bool) -> None:
         """Decode with the fitted temperature from now on, or without one."""
-        found = self.loaded.calibrated if self.loaded is not None else None
+        calibrated = self.loaded.calibrated if self.loaded is not None else None
         run = self.page.run
-        if found is None or run is None or self.project.read_only:
+        if calibrated is None or run is None or self.project.read_only:
             return
-        value = found.temperature if on else 1.0
+        value = calibrated.temperature if on else 1.0
         before = calibration.temperature(self.project, run)
         change = partial(calibration.set_temperature, self.project, run.id)
         message = (
@@ -230,8 +230,8 @@ class QualityState(State):
     def set_best(self) -> None:
         """The threshold with the highest F1 on this split for every label."""
         if self.loaded is not None:
-            given = self.loaded.evidence
-            fitted = given.info.fit(given.golds, given.predictions, self._labels())
+            evidence = self.loaded.evidence
+            fitted = evidence.info.fit(evidence.golds, evidence.predictions, self._labels())
             if values := fitted.get(calibration.THRESHOLDS):
                 self._set(dict(zip(self._labels(), values, strict=True)))
 
@@ -284,9 +284,9 @@ class QualityState(State):
 
         curve: 0 without the temperature, 1 with it.
         """
-        found = self.loaded.calibrated if self.loaded is not None else None
-        if found is not None and curve < len(found.documents):
-            bins = found.documents[curve]
+        calibrated = self.loaded.calibrated if self.loaded is not None else None
+        if calibrated is not None and curve < len(calibrated.documents):
+            bins = calibrated.documents[curve]
             message = _("confidence {low} to {high}")
             low, high = (formats.decimal(at / len(bins), 1) for at in (number, number + 1))
             self.open_documents(bins[number], message.format(low=low, high=high))
@@ -334,25 +334,25 @@ def _loaded(
     if not results.has_task(run):
         training = training_curves(project, run.id)
         return Loaded(split, "", None, None, (), training), "", patterns
-    given = quality.evidence(project, run, split)
-    dev = given if split == "dev" else quality.evidence(project, run, "dev")
+    evidence = quality.evidence(project, run, split)
+    dev = evidence if split == "dev" else quality.evidence(project, run, "dev")
     in_use = calibration.temperature(project, run)
     can = run_folders.has_model(project, run.id)
     others = {}
     for other in overlaid:
-        if (found := training_curves(project, other)) is not None:
-            others[results.run(project, other).name] = found
+        if (curves := training_curves(project, other)) is not None:
+            others[results.run(project, other).name] = curves
     problem, splits = "", quality.other_splits(project, run, split)
     try:
-        sliced = slices(given, patterns, splits)
+        sliced = slices(evidence, patterns, splits)
     except WorkbenchError as error:  # matching took too long
-        problem, sliced, patterns = str(error), slices(given, (), splits), ()
+        problem, sliced, patterns = str(error), slices(evidence, (), splits), ()
     loaded = Loaded(
         split,
-        given.info.main,
-        given,
-        quality.calibrated(given, dev, in_use, can_scale=can),
-        (*quality.label_curves(given), *quality.pooled_curves(given)),
+        evidence.info.main,
+        evidence,
+        quality.calibrated(evidence, dev, in_use, can_scale=can),
+        (*quality.label_curves(evidence), *quality.pooled_curves(evidence)),
         training_curves(project, run.id),
         sliced,
         others,

@@ -122,17 +122,17 @@ class TrainingCard(QFrame):
 
     def show_state(self) -> None:
         loaded = self._state.loaded
-        found = loaded.training if loaded is not None else None
-        self.setVisible(found is not None)
+        training = loaded.training if loaded is not None else None
+        self.setVisible(training is not None)
         alone = loaded is not None and loaded.of_task is None
         if alone:
             self._kind.set("loss")
         self._kind.setVisible(not alone)
-        was_adapted = found is not None and bool(found.adapting)
+        was_adapted = training is not None and bool(training.adapting)
         self._kind.button("adaptation").setVisible(was_adapted)
         if self._kind.value() == "adaptation" and not was_adapted:
             self._kind.set("loss")
-        kind = self._kind.value() if found is not None else None
+        kind = self._kind.value() if training is not None else None
         for chart in (self.loss, self.norm, self.rate):
             chart.setVisible(kind == "loss")
         self.score.setVisible(kind == "score")
@@ -140,46 +140,46 @@ class TrainingCard(QFrame):
             chart.setVisible(kind == "adaptation")
         self._overlay.setVisible(kind == "score" and bool(self._state.others()))
         self._legend.setVisible(False)
-        if loaded is None or found is None:
+        if loaded is None or training is None:
             return
-        self._show_steps(found)
-        self._show_adaptation(found)
-        self._show_held_out(found, alone=alone)
+        self._show_steps(training)
+        self._show_adaptation(training)
+        self._show_held_out(training, alone=alone)
         run = self._state.page.run
-        runs = {run.name if run is not None else "": found, **loaded.others}
+        runs = {run.name if run is not None else "": training, **loaded.others}
         self.score.set_series(_scores(runs, loaded.score))
-        shown = {"loss": self.loss, "score": self.score, "adaptation": self.adapting}
-        named = shown[str(kind)].series
+        charts = {"loss": self.loss, "score": self.score, "adaptation": self.adapting}
+        named = charts[str(kind)].series
         self._legend.setVisible(len(named) > 1)
         self._legend.set(named if len(named) > 1 else ())
 
-    def _show_adaptation(self, found: TrainingCurves) -> None:
-        self.adapting.set_series(_curves(found.adapting, width=1.4))
-        perplexity = found.adapted.get("perplexity")
+    def _show_adaptation(self, training: TrainingCurves) -> None:
+        self.adapting.set_series(_curves(training.adapting, width=1.4))
+        perplexity = training.adapted.get("perplexity")
         drawn = _curves({_("perplexity"): perplexity} if perplexity is not None else {})
         self.perplexity.set_series(drawn)
         if perplexity is None:
             self.perplexity.hide()
 
-    def _show_held_out(self, found: TrainingCurves, *, alone: bool) -> None:
+    def _show_held_out(self, training: TrainingCurves, *, alone: bool) -> None:
         """The perplexity per token, or the losses of an objective that predicts no tokens."""
-        perplexity = found.held_out.get("perplexity")
-        losses = found.held_out if perplexity is None else {}
+        perplexity = training.held_out.get("perplexity")
+        losses = training.held_out if perplexity is None else {}
         self.held_out.set_series(_curves({_("perplexity"): perplexity} if perplexity else {}))
         self.held_out_loss.set_series(_curves(losses))
         self.held_out.setVisible(alone and not losses)
         self.held_out_loss.setVisible(alone and bool(losses))
 
-    def _show_steps(self, found: TrainingCurves) -> None:
+    def _show_steps(self, training: TrainingCurves) -> None:
         for chart, name, values in (
-            (self.loss, _("loss"), found.loss),
-            (self.norm, _("gradient norm"), found.gradient_norm),
-            (self.rate, _("learning rate"), found.learning_rate),
+            (self.loss, _("loss"), training.loss),
+            (self.norm, _("gradient norm"), training.gradient_norm),
+            (self.rate, _("learning rate"), training.learning_rate),
         ):
             steps, numbers = values
             drawn = [Series(name, tuple(map(float, steps)), numbers, width=1.4)]
-            if chart is self.loss and found.parts:
-                drawn = _parts(drawn[0], found)
+            if chart is self.loss and training.parts:
+                drawn = _parts(drawn[0], training)
             chart.set_series(drawn)
             if not numbers:
                 chart.hide()
@@ -201,9 +201,9 @@ def _scores(runs: dict[str, TrainingCurves], score: str) -> list[Series]:
     return _curves({name: curves.scores.get(score, nothing) for name, curves in runs.items()})
 
 
-def _parts(whole: Series, found: TrainingCurves) -> list[Series]:
+def _parts(whole: Series, training: TrainingCurves) -> list[Series]:
     """The sum of the losses, and each of them, told apart by tone, dashes and markers."""
-    every = [(_("sum"), (found.loss[0], whole.y)), *found.parts.items()]
+    every = [(_("sum"), (training.loss[0], whole.y)), *training.parts.items()]
     return [
         Series(
             name,

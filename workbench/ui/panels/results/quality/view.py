@@ -116,11 +116,11 @@ class QualityView(QFrame):
 
     def _arrange(self) -> None:
         columns = 2 if self.width() > theme.px(TWO_COLUMNS_WIDTH) else 1
-        shown = tuple(part for part in self._cards if not part.isHidden())
-        if (columns, shown) == self._arranged:
+        visible = tuple(part for part in self._cards if not part.isHidden())
+        if (columns, visible) == self._arranged:
             return
-        self._arranged = columns, shown
-        for number, part in enumerate(shown):
+        self._arranged = columns, visible
+        for number, part in enumerate(visible):
             self._grid.addWidget(part, number // columns, number % columns)
         for number in range(2):
             self._grid.setColumnStretch(number, int(number < columns))
@@ -218,22 +218,22 @@ class SlicesCard(QFrame):
 
     def show_state(self) -> None:
         loaded = self._state.loaded
-        found = loaded.slices if loaded is not None else None
-        self.setVisible(found is not None)
+        slices = loaded.slices if loaded is not None else None
+        self.setVisible(slices is not None)
         self._problem.set(self._state.problem, "warn")
-        if found is None:
+        if slices is None:
             return
         message = ngettext(
             "{score}, worst first; all {n:,} document: {value}",
             "{score}, worst first; all {n:,} documents: {value}",
-            found.n,
+            slices.n,
         )
         score = self._state.score_title()
-        self._note.setText(message.format(score=score, n=found.n, value=points(found.whole)))
-        escaping.set_tip(self._note, score_hint(found.score))
-        self.table.set_rows(found.rows)
+        self._note.setText(message.format(score=score, n=slices.n, value=points(slices.whole)))
+        escaping.set_tip(self._note, score_hint(slices.score))
+        self.table.set_rows(slices.rows)
         self.table.fit_height(8)
-        count = found.tested
+        count = slices.tested
         caution = ngettext(
             "{n} slice was tested. Marked: worse than all documents, p < 0.05 after Holm "
             "correction.",
@@ -298,14 +298,14 @@ class CurvesCard(QFrame):
         fill_frame(self, card(head, (self.pr, FILLS), (self.roc, FILLS), foot, None))
 
     def _curve(self) -> Curve | None:
-        found = self._state.curve
-        if found is None:
+        curves = self._state.curve
+        if curves is None:
             return None
-        return found.roc if self._shows_roc() else found.precision_recall
+        return curves.roc if self._shows_roc() else curves.precision_recall
 
     def _shows_roc(self) -> bool:
-        found = self._state.curve
-        return self._kind.value() == "roc" and found is not None and found.roc is not None
+        curves = self._state.curve
+        return self._kind.value() == "roc" and curves is not None and curves.roc is not None
 
     def _open(self, at: int) -> None:
         """A click marks a point; a second click on it opens the wrong decisions."""
@@ -334,10 +334,10 @@ class CurvesCard(QFrame):
 
     def _area(self, curve: Curve) -> str:
         """The area under the shown curve with its interval."""
-        is_roc, found = self._shows_roc(), self._state.curve
-        if found is None:
+        is_roc, curves = self._shows_roc(), self._state.curve
+        if curves is None:
             return ""
-        pair = pair_of(found.roc_auc if is_roc else found.average_precision)
+        pair = pair_of(curves.roc_auc if is_roc else curves.average_precision)
         name = _("Area {value}") if is_roc else _("Average precision {value}")
         if pair is not None:
             name = (
@@ -348,17 +348,17 @@ class CurvesCard(QFrame):
         return name.format(value=points(curve.area), interval=interval_text(pair))
 
     def _use(self) -> None:
-        found, curve = self._state.curve, self._curve()
-        if found is not None and curve is not None and len(curve):
+        curves, curve = self._state.curve, self._curve()
+        if curves is not None and curve is not None and len(curve):
             value = min(max(float(curve.thresholds[self._marked]), 0.0), 1.0)
-            self._state.set_threshold(found.label, value)
+            self._state.set_threshold(curves.label, value)
 
     def show_state(self) -> None:
         state = self._state
         loaded = state.loaded
-        found = state.curve
-        self.setVisible(loaded is not None and found is not None)
-        if loaded is None or found is None:
+        curves = state.curve
+        self.setVisible(loaded is not None and curves is not None)
+        if loaded is None or curves is None:
             return
         labels = [curve.label for curve in loaded.curves]
         if [self._label.itemText(at) for at in range(self._label.count())] != labels:
@@ -366,22 +366,22 @@ class CurvesCard(QFrame):
             self._label.addItems(labels)
         self._label.setCurrentText(state.label)
         self._label.setVisible(len(labels) > 1)
-        self._kind.setVisible(found.roc is not None)
+        self._kind.setVisible(curves.roc is not None)
         is_roc = self._shows_roc()
         self.pr.setVisible(not is_roc)
         self.roc.setVisible(is_roc)
-        for chart, curve in ((self.pr, found.precision_recall), (self.roc, found.roc)):
+        for chart, curve in ((self.pr, curves.precision_recall), (self.roc, curves.roc)):
             if curve is not None:
                 notes = Texts(len(curve), partial(_threshold_text, curve))
                 xs, ys = tuple(map(float, curve.x)), tuple(map(float, curve.y))
-                chart.set_series((Series(found.label, xs, ys, notes=notes),))
-        decides = found.threshold is not None
+                chart.set_series((Series(curves.label, xs, ys, notes=notes),))
+        decides = curves.threshold is not None
         self._set.setVisible(decides)
         self._best.setVisible(decides)
         curve = self._curve()
         if curve is not None and len(curve):
-            shown = (found.label, is_roc, found.threshold, curve.thresholds.tobytes())
-            if shown != self._shown:  # the same curve keeps its mark, also after Back
-                self._shown = shown
-                self._marked = curve.nearest(0.5 if found.threshold is None else found.threshold)
+            identity = (curves.label, is_roc, curves.threshold, curve.thresholds.tobytes())
+            if identity != self._shown:  # the same curve keeps its mark, also after Back
+                self._shown = identity
+                self._marked = curve.nearest(0.5 if curves.threshold is None else curves.threshold)
             self._mark(self._marked)

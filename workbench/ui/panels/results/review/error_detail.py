@@ -104,9 +104,9 @@ class ErrorDetail(QFrame):
             text.setMinimumHeight(LEAST_TEXTS[number])
         self._texts_of: list[str | None] = [None, None]
         self._build_cards()
-        kept = state.context.settings
+        settings = state.context.settings
         caps = [
-            CommandCap(kept, error_command.id, *error_command.all_keys)
+            CommandCap(settings, error_command.id, *error_command.all_keys)
             for error_command in ERROR_COMMANDS
             if error_command.bare
         ]
@@ -232,11 +232,11 @@ class ErrorDetail(QFrame):
         self._verdict.setVisible(bool(item.verdict))
         if item.verdict:
             self._verdict.set(_(VERDICTS[item.verdict]), tone="good")
-        asked = _asked(item, detail) if self._asks() else ""
+        sentence = _asked(item, detail) if self._asks() else ""
         question = item.mistake.gold or item.mistake.predicted
-        self._title.setText(question if asked else _headline(item))
-        self._asked.setText(asked)
-        self._asked.setVisible(bool(asked))
+        self._title.setText(question if sentence else _headline(item))
+        self._asked.setText(sentence)
+        self._asked.setVisible(bool(sentence))
         in_text = item.mistake.place is not None
         self._legend.setVisible(in_text)
         self._show_texts(item, detail)
@@ -315,23 +315,23 @@ class ErrorDetail(QFrame):
         if mistake.place is None or mistake.field != field:
             return [], None
         gold = _keys(detail.gold, field)
-        found = _keys(detail.predicted, field)
+        predicted = _keys(detail.predicted, field)
         layer = self._state.layer
         if (
             layer is not None and layer.traits.editor == TOKENS
         ):  # only those that differ: all would be unreadable
-            gold, found = gold - found, found - gold
+            gold, predicted = gold - predicted, predicted - gold
             places = {key[:2] for key in gold}
-            found = {key for key in found if key[:2] in places}
+            predicted = {key for key in predicted if key[:2] in places}
         if mistake.at is not None:
             gold.add((*mistake.at, mistake.gold))
         if mistake.predicted_at is not None:
-            found.add((*mistake.predicted_at, mistake.predicted))
+            predicted.add((*mistake.predicted_at, mistake.predicted))
         scores = {(s.start, s.end, s.label): s.score for s in detail.predicted if s.field == field}
-        shown, chosen = [], None
+        spans, chosen = [], None
         for kind, keys, own in (
             (GOLD, gold, (*(mistake.at or ()), mistake.gold)),
-            (PREDICTED, found, (*(mistake.predicted_at or ()), mistake.predicted)),
+            (PREDICTED, predicted, (*(mistake.predicted_at or ()), mistake.predicted)),
         ):
             for number, key in enumerate(sorted(keys), 1):
                 mine = key == own
@@ -342,9 +342,9 @@ class ErrorDetail(QFrame):
                 if self._asks():
                     caption = _("predicted") if lane else _("gold")
                 span = TextSpan(*key[:2], caption, tint, number, kind, score, least_lane=lane)
-                shown.append(span)
+                spans.append(span)
                 chosen = span.name if mine and chosen is None else chosen
-        return shown, chosen
+        return spans, chosen
 
     def _tint(self, name: str) -> int | str:
         label = self._look(name)

@@ -210,14 +210,14 @@ class ErrorsView(QFrame):
         return _("Other place") if self._asks and kind == LABEL else _(TITLES[kind])
 
     def _value(self, item: ErrorItem) -> str:
-        if self._by_size or self.state.wanted.sort == LOSS:
+        if self._by_size or self.state.filters.sort == LOSS:
             return decimal(item.mistake.loss, 2)
         return points(item.mistake.confidence)
 
     def _row_chosen(self) -> None:
-        found = self.table.chosen_rows()
-        if found and found[0].identity != self.state.chosen:
-            self.state.choose(found[0].identity)
+        rows = self.table.chosen_rows()
+        if rows and rows[0].identity != self.state.chosen:
+            self.state.choose(rows[0].identity)
 
     # ---------------------------------------------------------------- showing
 
@@ -253,7 +253,7 @@ class ErrorsView(QFrame):
         self._show_filters()
         self._one_kind = len(state.counts) < 2
         self.table.set_width(0, KIND if state.reviewed or not self._one_kind else ICON_ONLY)
-        loss = state.wanted.sort == LOSS
+        loss = state.filters.sort == LOSS
         title = _("Error") if self._by_size else _("Loss") if loss else _("Conf.")
         self.table.rows_model.set_title(4, title)
         self.table.set_rows(state.shown)
@@ -261,7 +261,7 @@ class ErrorsView(QFrame):
         self._show_counts()
 
     def _show_filters(self) -> None:
-        state, wanted = self.state, self.state.wanted
+        state, filters = self.state, self.state.filters
         self._split.setVisible("test" in state.page.splits_shown)
         self._split.set(state.split)
         counts = state.counts
@@ -270,28 +270,28 @@ class ErrorsView(QFrame):
         for kind in KINDS:
             self._kind.set_words(kind, f"{self._kind_title(kind)}  {counts[kind]}")
             self._kind.button(kind).setVisible(counts[kind] > 0)
-        self._kind.set(wanted.kind)
+        self._kind.set(filters.kind)
         for combo, side, every in (
             (self._gold, "gold", _("All gold labels")),
             (self._predicted, "predicted", _("All predictions")),
         ):
             _fill(combo, [(every, ""), *((name, name) for name in state.labels(side))])
-            _set(combo, getattr(wanted, side))
+            _set(combo, getattr(filters, side))
             combo.setVisible(not state.by_size and not self._asks)
-        _set(self._state, wanted.state)
+        _set(self._state, filters.state)
         _fill(self._sort, state.orders)
-        _set(self._sort, wanted.sort)
-        if not self._wait.isActive() and self._search.text().strip() != wanted.match:
-            self._search.setText(wanted.match)
-        self._clear.setVisible(wanted.restricts)
+        _set(self._sort, filters.sort)
+        if not self._wait.isActive() and self._search.text().strip() != filters.match:
+            self._search.setText(filters.match)
+        self._clear.setVisible(filters.restricts)
         self._only.set(self._restricted())
-        self._on_data.setVisible(wanted.documents is not None)
+        self._on_data.setVisible(filters.documents is not None)
 
     def _restricted(self) -> str:
         state = self.state
         if not state.caption:
             return ""
-        documents = state.wanted.documents
+        documents = state.filters.documents
         if documents is None:
             return state.caption
         wrong = len({item.document_id for item in state.shown})

@@ -12,7 +12,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _
 from workbench.operations.evaluation import errors, reviews
-from workbench.operations.evaluation.errors import Detail, ErrorItem, Wanted
+from workbench.operations.evaluation.errors import Detail, ErrorFilters, ErrorItem
 from workbench.operations.runs import results
 from workbench.tasks import spec as tasks
 from workbench.ui.panels.results.review.similar import SimilarState
@@ -42,7 +42,7 @@ class ErrorsState(State):
         self.items: tuple[ErrorItem, ...] | None = None  # None while they are read
         self.problem = ""  # why they cannot be read
         self.shown: tuple[ErrorItem, ...] = ()
-        self.wanted = Wanted()
+        self.filters = ErrorFilters()
         self.caption = ""  # what restricts the documents, such as a cell of the matrix
         self.split = "dev"
         self.chosen: Identity | None = None
@@ -67,7 +67,7 @@ class ErrorsState(State):
             return
         if self._read is not None and self._read[0] != run.id:
             self.update(items=None, shown=(), chosen=None, detail=None)
-            self.update(wanted=Wanted(sort=self.wanted.sort), caption="")
+            self.update(filters=ErrorFilters(sort=self.filters.sort), caption="")
         elif self._read is not None:
             self.update(items=None, shown=(), detail=None)  # of the other split
         self.update(split=split)
@@ -115,18 +115,20 @@ class ErrorsState(State):
             if reopened:
                 self.choose(reopened[0].identity)
 
-    def _take(self, found: tuple[ErrorItem, ...]) -> None:
-        self.update(items=found, problem="")
-        if self.by_size and self.wanted.sort == errors.CONFIDENCE:
-            self.update(wanted=replace(self.wanted, sort=errors.LOSS))
+    def _take(self, items: tuple[ErrorItem, ...]) -> None:
+        self.update(items=items, problem="")
+        if self.by_size and self.filters.sort == errors.CONFIDENCE:
+            self.update(filters=replace(self.filters, sort=errors.LOSS))
         self._arrange()
 
     def _arrange(self) -> None:
-        shown = errors.arranged(self.items or (), self.wanted)
-        self.update(shown=shown)
-        known = {item.identity for item in shown}
+        arranged = errors.arranged(self.items or (), self.filters)
+        self.update(shown=arranged)
+        known = {item.identity for item in arranged}
         if self.chosen not in known:
-            first = next((item for item in shown if not item.verdict), next(iter(shown), None))
+            first = next(
+                (item for item in arranged if not item.verdict), next(iter(arranged), None)
+            )
             self.choose(first.identity if first is not None else None)
         else:
             self.choose(self.chosen)
@@ -165,8 +167,8 @@ class ErrorsState(State):
 
     def labels(self, side: str) -> list[str]:
         """The labels of one side, "gold" or "predicted", that occur in an error."""
-        found = {getattr(item.mistake, side) or tasks.NONE for item in self.items or ()}
-        return sorted(found, key=lambda name: (name != tasks.NONE, name.casefold()))
+        names = {getattr(item.mistake, side) or tasks.NONE for item in self.items or ()}
+        return sorted(names, key=lambda name: (name != tasks.NONE, name.casefold()))
 
     @property
     def layer(self) -> Layer | None:
@@ -192,12 +194,12 @@ class ErrorsState(State):
 
     def narrow(self, **values: Any) -> None:
         """Set filters or the order."""
-        self.update(wanted=replace(self.wanted, **values))
+        self.update(filters=replace(self.filters, **values))
         self._arrange()
 
     def clear(self) -> None:
         """Show all errors, in the same order."""
-        self.update(wanted=Wanted(sort=self.wanted.sort), caption="")
+        self.update(filters=ErrorFilters(sort=self.filters.sort), caption="")
         self._arrange()
 
     def show(
@@ -210,27 +212,31 @@ class ErrorsState(State):
     ) -> None:
         """Show the errors of these documents, or with these labels, alone."""
         ids = frozenset(documents) if documents is not None else None
-        wanted = Wanted(sort=self.wanted.sort, documents=ids, **filters)
+        chosen = ErrorFilters(sort=self.filters.sort, documents=ids, **filters)
         run = self.page.run
         if run is None:
             return
         self.context.remember_place()
-        self._show(split, wanted, caption, None)
+        self._show(split, chosen, caption, None)
         self.update(asked=True)
         self.page.update(part="errors")
 
-    def restore(self, split: str, wanted: Wanted, caption: str, chosen: Identity | None) -> None:
+    def restore(
+        self, split: str, filters: ErrorFilters, caption: str, chosen: Identity | None
+    ) -> None:
         """Show the errors that were shown before, and the same one of them."""
         if self.page.run is not None:
-            self._show(split, wanted, caption, chosen)
+            self._show(split, filters, caption, chosen)
 
-    def _show(self, split: str, wanted: Wanted, caption: str, chosen: Identity | None) -> None:
+    def _show(
+        self, split: str, filters: ErrorFilters, caption: str, chosen: Identity | None
+    ) -> None:
         run = self.page.shown_run
         if self._read is not None and self._read != (run.id, split):
             self.context.drop(READING)
             self._read = None
             self.update(items=None, shown=())
-        self.update(wanted=wanted, caption=caption, split=split, chosen=chosen)
+        self.update(filters=filters, caption=caption, split=split, chosen=chosen)
         if self._read is not None:
             self._arrange()
         elif self._on:
@@ -238,8 +244,8 @@ class ErrorsState(State):
 
     def take_asked(self) -> bool:
         """Whether the list was asked for since the last call."""
-        asked, self.asked = self.asked, False
-        return asked
+        was_asked, self.asked = self.asked, False
+        return was_asked
 
     def show_cell(self, gold: str, predicted: str, ids: Collection[int], caption: str) -> None:
         """Show the errors of a cell of the matrix.
@@ -261,15 +267,15 @@ class ErrorsState(State):
     def choose(self, identity: Identity | None) -> None:
         self.update(chosen=identity)
         item, run = self.item, self.page.run
-        found = None
+        detail = None
         if item is not None and run is not None:
             try:
-                found = errors.detail(self.project, run, item.document_id)
+                detail = errors.detail(self.project, run, item.document_id)
             except (KeyError, WorkbenchError):
-                found = None  # deleted meanwhile: the list is read again
-        self.update(detail=found)
+                detail = None  # deleted meanwhile: the list is read again
+        self.update(detail=detail)
         if run is not None:
-            document = item.document_id if found is not None and item is not None else None
+            document = item.document_id if detail is not None and item is not None else None
             self.similar.follow(self.layer, results.task_of(run), run, document)
 
     def next(self) -> None:
@@ -319,10 +325,10 @@ class ErrorsState(State):
 
     def open(self) -> None:
         """Open the chosen error in Annotate at its place, with the prediction beside gold."""
-        item, run, shown = self.item, self.page.run, self.detail
+        item, run, detail = self.item, self.page.run, self.detail
         if item is None or run is None:
             return
-        args = errors.place_in_annotate(shown, item.mistake)
+        args = errors.place_in_annotate(detail, item.mistake)
         if self.layer is not None and self.layer.traits.asks:
             args["question"] = item.mistake.gold or item.mistake.predicted
         ids = tuple(dict.fromkeys(item.document_id for item in self.shown))
@@ -335,7 +341,7 @@ class ErrorsState(State):
 
     def show_documents(self, ids: Collection[int] = (), what: str = "") -> None:
         """Documents on Data; by default those of the present restriction, correct ones included."""
-        run, shown = self.page.run, ids or self.wanted.documents
-        if shown and run is not None:
+        run, documents = self.page.run, ids or self.filters.documents
+        if documents and run is not None:
             message = _("{run}: {what}").format(run=run.name, what=what or self.caption)
-            self.context.go("data", ids=tuple(dict.fromkeys(shown)), caption=message)
+            self.context.go("data", ids=tuple(dict.fromkeys(documents)), caption=message)

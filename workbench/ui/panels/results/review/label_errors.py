@@ -154,9 +154,9 @@ class LabelErrorsView(QFrame):
         return decimal(mistake.loss, 2) if self.state.by_size else points(mistake.confidence)
 
     def _row_chosen(self) -> None:
-        found = self.table.chosen_rows()
-        if found and found[0].identity != self.state.chosen:
-            self.state.choose(found[0].identity)
+        rows = self.table.chosen_rows()
+        if rows and rows[0].identity != self.state.chosen:
+            self.state.choose(rows[0].identity)
 
     # ---------------------------------------------------------------- showing
 
@@ -195,7 +195,7 @@ class LabelErrorsView(QFrame):
             self.take_focus()
 
     def _show_controls(self) -> None:
-        state, found = self.state, self.state.ranking
+        state, ranking = self.state, self.state.ranking
         names = [(layer.name, layer.name) for layer in state.layers]
         _fill(self._layer, names, state.layer.name if state.layer else "")
         models = [(title, value) for value, title in state.models]
@@ -207,26 +207,26 @@ class LabelErrorsView(QFrame):
             part.setVisible(bool(state.models))
         self._measure.setEnabled(state.can_measure)
         escaping.set_tip(self._measure, state.no_model or MEASURE_TIP)
-        self._measure.set_text(_("Measure again") if found is not None else _("Measure"))
+        self._measure.set_text(_("Measure again") if ranking is not None else _("Measure"))
         self._progress.set(state.share)
         share = formats.points(state.share or 0.0)
         self._running.setText(_("Training the folds: {share}%").format(share=share))
         self._problem.set(state.problem, "bad")
         message = ""
-        if found is not None:
-            about = {"model": found.measured.model, "when": when_iso(found.measured.at)}
+        if ranking is not None:
+            about = {"model": ranking.measured.model, "when": when_iso(ranking.measured.at)}
             message = ngettext(
                 "{n} fold of {model}, {when}.", "{n} folds of {model}, {when}.",
-                found.measured.folds,
-            ).format(n=found.measured.folds, **about)  # fmt: skip
-            message = f"{message} {_agreement(found)}".rstrip()
-            if found.changed:
+                ranking.measured.folds,
+            ).format(n=ranking.measured.folds, **about)  # fmt: skip
+            message = f"{message} {_agreement(ranking)}".rstrip()
+            if ranking.changed:
                 more = ngettext(
                     "Gold has changed since in {n:,} document.",
                     "Gold has changed since in {n:,} documents.",
-                    found.changed,
+                    ranking.changed,
                 )
-                message = f"{message} {more.format(n=found.changed)}"
+                message = f"{message} {more.format(n=ranking.changed)}"
         self._message.setText(message)
         self._message.setVisible(bool(message))
 
@@ -254,18 +254,18 @@ class LabelErrorsView(QFrame):
             )
 
     def _show_tiles(self) -> None:
-        state, found = self.state, self.state.ranking
-        if found is None:
+        state, ranking = self.state, self.state.ranking
+        if ranking is None:
             return
         doubtful, share, reviewed, sofar = self._tiles
-        share.set(*_share(found))
+        share.set(*_share(ranking))
         n = len(state.suspects)
         message = ngettext(
             "of {n:,} label, most doubtful first",
             "of {n:,} labels, most doubtful first",
-            found.units,
+            ranking.units,
         )
-        doubtful.set(formats.count(n), message.format(n=found.units))
+        doubtful.set(formats.count(n), message.format(n=ranking.units))
         done = _("{done} of {n}").format(done=formats.count(state.count()), n=formats.count(n))
         reviewed.set(done, _("labels"))
         message = _("{changed} changed · {kept} kept")
@@ -299,31 +299,31 @@ class LabelErrorsView(QFrame):
         super().resizeEvent(event)
 
 
-def _agreement(found: Ranking) -> str:
+def _agreement(ranking: Ranking) -> str:
     """How well the models of the folds predict gold."""
-    if found.agreement is not None:
+    if ranking.agreement is not None:
         message = _("The models agree with {share}% of the labels.")
-        if found.weak:
+        if ranking.weak:
             message = _(
                 "The models agree with only {share}% of the labels, close to chance: the ranking "
                 "is unreliable. Choose another model for the folds."
             )
-        return message.format(share=points(found.agreement))
-    if found.correlation is None:
+        return message.format(share=points(ranking.agreement))
+    if ranking.correlation is None:
         return ""
     message = _("Gold and the predictions of the models have a Pearson correlation of {value}.")
-    return message.format(value=decimal(found.correlation, 2))
+    return message.format(value=decimal(ranking.correlation, 2))
 
 
-def _share(found: Ranking) -> tuple[str, str]:
+def _share(ranking: Ranking) -> tuple[str, str]:
     """The estimated share of wrong labels with its interval, or why there is none."""
-    if found.agreement is None:
+    if ranking.agreement is None:
         return NONE, _("not estimated for numbers")
-    if found.share is None or found.low is None or found.high is None:
+    if ranking.share is None or ranking.low is None or ranking.high is None:
         return NONE, _("not estimated: most disagreement may be errors of the model")
     interval = _("95%: {low} – {high}, if the model is right where it is confident")
-    shown = interval.format(low=points(found.low), high=points(found.high))
-    return _("{share}%").format(share=points(found.share)), shown
+    text = interval.format(low=points(ranking.low), high=points(ranking.high))
+    return _("{share}%").format(share=points(ranking.share)), text
 
 
 def _combo(name: str) -> QComboBox:

@@ -196,19 +196,19 @@ class LabelErrorsState(State):
 
     def choose(self, identity: Identity | None) -> None:
         self.update(chosen=identity)
-        item, layer, found = self.item, self.layer, self.ranking
-        shown = None
-        if item is not None and layer is not None and found is not None:
-            given = found.measured.predictions.get(item.document_id)
+        item, layer, ranking = self.item, self.layer, self.ranking
+        detail = None
+        if item is not None and layer is not None and ranking is not None:
+            prediction = ranking.measured.predictions.get(item.document_id)
             try:
-                answer = given[1] if given is not None else None
-                shown = errors.detail_of(self.project, layer, item.document_id, answer)
+                answer = prediction[1] if prediction is not None else None
+                detail = errors.detail_of(self.project, layer, item.document_id, answer)
             except KeyError:
-                shown = None  # deleted meanwhile: the list is read again
-        self.update(detail=shown)
-        if found is not None:
-            document = item.document_id if shown is not None and item is not None else None
-            self.similar.follow(layer, found.measured.task, None, document)
+                detail = None  # deleted meanwhile: the list is read again
+        self.update(detail=detail)
+        if ranking is not None:
+            document = item.document_id if detail is not None and item is not None else None
+            self.similar.follow(layer, ranking.measured.task, None, document)
 
     # ---------------------------------------------------------------- decisions
 

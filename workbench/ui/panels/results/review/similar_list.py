@@ -60,10 +60,10 @@ class SimilarList(QFrame):
         return table
 
     def _chip(self, document: SimilarDocument) -> tuple[str, Any, str]:
-        shown = ", ".join(document.gold[:SHOWN_LABELS]) + (
+        labels = ", ".join(document.gold[:SHOWN_LABELS]) + (
             "…" if document.gold[SHOWN_LABELS:] else ""
         )
-        return shown or "–", self._look(document.gold[0]) if len(document.gold) == 1 else None, ""
+        return labels or "–", self._look(document.gold[0]) if len(document.gold) == 1 else None, ""
 
     def _about(self, document: SimilarDocument) -> str:
         split = term(document.split) if document.split else _("no split")

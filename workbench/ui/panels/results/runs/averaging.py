@@ -30,8 +30,8 @@ class Averaging:
 
     @property
     def _members(self) -> list[Run]:
-        found = (self._state.run_of(id) for id in sorted(self._state.chosen))
-        return [run for run in found if run is not None]
+        runs = (self._state.run_of(id) for id in sorted(self._state.chosen))
+        return [run for run in runs if run is not None]
 
     @staticmethod
     def borrows(run: Run) -> bool:

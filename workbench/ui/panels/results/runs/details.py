@@ -104,15 +104,15 @@ def _overlaps(project: Project, run: Run) -> tuple[TrainOverlap, ...]:
     overlaps = []
     for split in ("dev", "test"):
         documents = [scored.document for scored in results.scored(project, run, split)]
-        seen = texts.among(run, split, documents)
-        overlaps.append(TrainOverlap(run.name, split, seen, len(documents)))
+        trained_on = texts.among(run, split, documents)
+        overlaps.append(TrainOverlap(run.name, split, trained_on, len(documents)))
     return tuple(overlaps)
 
 
-def again_text(given: Sequence[Difference]) -> str:
+def again_text(changes: Sequence[Difference]) -> str:
     """What training again has changed, in sentences; "" for a run that repeats no other."""
     message = []
-    for difference in given:
+    for difference in changes:
         text = ngettext(
             "{score} on {split}: {before} → {after} since {name} ({n:,} document, current gold).",
             "{score} on {split}: {before} → {after} since {name} ({n:,} documents, current gold).",
@@ -133,11 +133,11 @@ def again_text(given: Sequence[Difference]) -> str:
 
 def score_rows(
     run: Run,
-    shown: Mapping[str, tuple[Evaluation | None, Evaluation | None]],
+    evaluations: Mapping[str, tuple[Evaluation | None, Evaluation | None]],
 ) -> tuple[ScoreRow, ...]:
-    """Every score of the splits in `shown`: against gold of the run, and the current gold."""
+    """Every score of the splits in `evaluations`: against gold of the run, and the current gold."""
     rows, words = [], words_of(run)
-    for split, (original, current) in shown.items():
+    for split, (original, current) in evaluations.items():
         before = original.scores if original else {}
         now = current.measures if current else {}
         main = {**before, **(current.scores if current else {})}

@@ -33,11 +33,11 @@ def describe(run: Run) -> Iterator[tuple[str, str]]:
     """(name, value) of everything known about a run."""
     spec, result = run.spec, run_results.outcome(run)
     yield _("Name"), run.name
-    kept = run.listing
+    listing = run.listing
     for title, text in (
-        (_("Group"), kept.group),
-        (_("Tags"), ", ".join(kept.tags)),
-        (_("Note"), " ".join(kept.note.split())),
+        (_("Group"), listing.group),
+        (_("Tags"), ", ".join(listing.tags)),
+        (_("Note"), " ".join(listing.note.split())),
     ):
         if text:
             yield title, text
@@ -98,11 +98,11 @@ def fingerprints(run: Run) -> dict[str, str]:
         (_("Layer"), _("Fingerprint of the data: {hash}"), run.data_fingerprint),
         (_("Test score views"), _("Fingerprint of the test set: {hash}"), run.test_fingerprint),
     )
-    found: dict[str, str] = {}
+    tips: dict[str, str] = {}
     for row, message, value in rows:
         if value:
-            found[row] = "\n".join(filter(None, (found.get(row), message.format(hash=value))))
-    return found
+            tips[row] = "\n".join(filter(None, (tips.get(row), message.format(hash=value))))
+    return tips
 
 
 def _numbers(result: TrainResult | PromptResult) -> Iterator[tuple[str, object]]:
@@ -122,24 +122,24 @@ def _numbers(result: TrainResult | PromptResult) -> Iterator[tuple[str, object]]
     yield _("Texts truncated to the maximum length"), result.cut
 
 
-def _adaptation(found: Adaptation) -> Iterator[tuple[str, object]]:
+def _adaptation(adaptation: Adaptation) -> Iterator[tuple[str, object]]:
     """What the language model learned before the task, and from how much text."""
     known = {info.id: _(info.title) for info in objectives()}
-    yield _("Adapted with"), known.get(found.objective, found.objective)
+    yield _("Adapted with"), known.get(adaptation.objective, adaptation.objective)
     documents = _("{n:,}, and {held_out:,} to measure perplexity")
     yield (
         _("Documents of the adaptation"),
-        documents.format(n=found.documents, held_out=found.held_out),
+        documents.format(n=adaptation.documents, held_out=adaptation.held_out),
     )
-    yield _("Steps of the adaptation"), found.steps
-    yield _("Duration of the adaptation, s"), found.seconds
+    yield _("Steps of the adaptation"), adaptation.steps
+    yield _("Duration of the adaptation, s"), adaptation.seconds
     for name, title in (
         ("perplexity", _("Perplexity on dev")),
         ("perplexity_per_word", _("Perplexity per word on dev")),
     ):
-        if name in found.before and name in found.after:
+        if name in adaptation.before and name in adaptation.after:
             before, after = (
-                formats.significant(side[name], 4) for side in (found.before, found.after)
+                formats.significant(side[name], 4) for side in (adaptation.before, adaptation.after)
             )
             yield (
                 title,

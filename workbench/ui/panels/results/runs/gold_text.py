@@ -18,15 +18,15 @@ SPLITS = {"dev": _("Dev"), "test": _("Test")}
 
 
 def gold_text(
-    shown: Evaluation | None, gold: str, changed: bool | None, otherwise: bool = False
+    evaluation: Evaluation | None, gold: str, changed: bool | None, otherwise: bool = False
 ) -> str:
     """Which documents and gold labels the table by label covers, in sentences.
 
     otherwise: the gold labels are the same, but the predictions are not those of the run.
     """
-    if shown is None:
+    if evaluation is None:
         return ""
-    about = {"split": SPLITS[shown.split], "documents": documents_text(shown.n)}
+    about = {"split": SPLITS[evaluation.split], "documents": documents_text(evaluation.n)}
     if gold == "today":
         message = [_("{split}: {documents}, against the current gold labels.").format(**about)]
         if changed is not None:
@@ -36,12 +36,12 @@ def gold_text(
             message.append(
                 _("Documents or labels have changed since the run.") if changed else same
             )
-    elif shown.at:
+    elif evaluation.at:
         text = _(
             "{split}: {documents}, against the gold labels when this score was first shown "
             "({when})."
         )
-        message = [text.format(when=when_iso(shown.at), **about)]
+        message = [text.format(when=when_iso(evaluation.at), **about)]
     else:
         message = [
             _("{split}: {documents}, against the gold labels at the end of the run.").format(
@@ -75,7 +75,7 @@ def _other_scores(original: Evaluation, current: Evaluation) -> bool:
 
 
 def today_text(
-    found: Details,
+    details: Details,
     names: Sequence[str],
     interval: tuple[float, float] | None,
     *,
@@ -87,7 +87,7 @@ def today_text(
     There is no interval if all or no predictions are correct: bootstrapping documents says nothing
     about the uncertainty then.
     """
-    current = found.results.current
+    current = details.results.current
     if current is None:
         return _("original")
     about = {

@@ -27,8 +27,8 @@ class Organising:
 
     @property
     def chosen(self) -> tuple[Run, ...]:
-        found = (self._state.run_of(id) for id in self._state.chosen)
-        return tuple(run for run in found if run is not None)
+        runs = (self._state.run_of(id) for id in self._state.chosen)
+        return tuple(run for run in runs if run is not None)
 
     @property
     def can_rename(self) -> bool:
@@ -76,12 +76,12 @@ class Organising:
         Tags that all selected runs have are removed if they are not in the text.
         """
         project, ids, n = self._state.project, self._state.chosen, len(self.chosen)
-        wanted = run_list.tags_in(typed)
-        removed = [tag for tag in self.shared_tags() if tag not in wanted]
+        entered = run_list.tags_in(typed)
+        removed = [tag for tag in self.shared_tags() if tag not in entered]
 
         def change() -> Earlier:
             with project.write(_("Organise runs")):
-                earlier = run_list.set_tags(project, ids, add=wanted, remove=removed)
+                earlier = run_list.set_tags(project, ids, add=entered, remove=removed)
                 if group is not None:
                     run_list.set_group(project, ids, group)
                 if note is not None:

@@ -195,13 +195,13 @@ class ScoresView(QFrame):
         self._hide_columns(room)
         head, name = self._labels.horizontalHeader(), self._room_of_names(room)
         mode = head.ResizeMode
-        shown = [
+        visible = [
             index
             for index in range(1, len(self._labels.rows_model.columns))
             if not self._labels.isColumnHidden(index)
         ]
-        numbers = [index for index in shown if index <= len(NUMBER_COLUMNS)]
-        rest = sum(self._labels.columnWidth(index) for index in shown if index not in numbers)
+        numbers = [index for index in visible if index <= len(NUMBER_COLUMNS)]
+        rest = sum(self._labels.columnWidth(index) for index in visible if index not in numbers)
         bars = room > theme.px(520) and room - name - rest >= len(numbers) * theme.px(BAR)
         for index, width in enumerate(NUMBER_COLUMNS, 1):
             head.setSectionResizeMode(index, mode.Stretch if bars else mode.Interactive)
@@ -281,10 +281,10 @@ class ScoresView(QFrame):
                 hint=_("Number of occurrences in gold"),
             ),
         )
-        found = Table(columns, name=_("By label"), key=lambda row: row.label, sortable=True)
-        found.opened.connect(self._open_label)
-        escaping.set_tip(found, _("Double-click or Enter: the errors of a label"))
-        return found
+        table = Table(columns, name=_("By label"), key=lambda row: row.label, sortable=True)
+        table.opened.connect(self._open_label)
+        escaping.set_tip(table, _("Double-click or Enter: the errors of a label"))
+        return table
 
     def _open_label(self, score: LabelScore) -> None:
         """Open the errors of a label on the shown split: where it is gold, and where it is
@@ -309,8 +309,8 @@ class ScoresView(QFrame):
         for name, message, value in values:
             if value is not None:
                 pair = self._interval(row, name)
-                shown = f"{points(value)} ({interval_text(pair)})" if pair else points(value)
-                lines.append(message.format(value=shown))
+                text = f"{points(value)} ({interval_text(pair)})" if pair else points(value)
+                lines.append(message.format(value=text))
         return "\n".join(lines)
 
     def _area(self, row: LabelScore) -> float | None:
@@ -334,18 +334,18 @@ class ScoresView(QFrame):
 
     def render_part(self, _fields: frozenset[str]) -> None:
         state = self._state
-        found = state.details
-        ready = found is not None and (
-            found.results.original is not None or found.results.current is not None
+        details = state.details
+        ready = details is not None and (
+            details.results.original is not None or details.results.current is not None
         )
         self._whole.setVisible(ready)
         self._none.setVisible(
             not ready and state.run is not None and state.run.status not in ("waiting", "running")
         )
-        if not ready or found is None:
+        if not ready or details is None:
             return
-        self._tiles(found)
-        has_labels = found.results.current is not None and bool(found.results.current.per_label)
+        self._tiles(details)
+        has_labels = details.results.current is not None and bool(details.results.current.per_label)
         for part in self._of_today:
             part.setVisible(has_labels)
         by_label, confusion = self._of_today
@@ -369,8 +369,8 @@ class ScoresView(QFrame):
     def _show_by_label(self) -> None:
         state = self._state
         split, gold = state.by_label
-        shown = state.evaluation(split, gold)
-        rows = shown.per_label if shown else ()
+        evaluation = state.evaluation(split, gold)
+        rows = evaluation.per_label if evaluation else ()
         self._labels.set_rows(rows)
         self._labels.setVisible(bool(rows))  # answers to questions have no labels
         self._labels.fit_height(MANY_ROWS)
@@ -386,38 +386,38 @@ class ScoresView(QFrame):
             button, "" if stored else _("This run did not store its scores per label.")
         )
         otherwise = redecided(original, state.evaluation(split, "today"))
-        self._gold_note.setText(gold_text(shown, gold, state.gold_changed(split), otherwise))
+        self._gold_note.setText(gold_text(evaluation, gold, state.gold_changed(split), otherwise))
 
     def _show_layers(self) -> None:
         run = self._state.run
         self._layers.set_mixes(mixes_of(run) if run is not None else ())
 
-    def _tiles(self, found: Details) -> None:
-        original, info = found.results.original, found.task
+    def _tiles(self, details: Details) -> None:
+        original, info = details.results.original, details.task
         scores = original.scores if original is not None else {}
         if info is None:
             self._stored_tiles(self._state.shown_run, scores)
             return
         for tile, name in ((self._main, info.main), (self._second, info.second)):
             title = _("{score}, dev").format(score=score_title(name))
-            interval, changed = _interval_of(found, name), self._changed(found)
-            hint = today_text(found, (name,), interval, changed=changed)
+            interval, changed = _interval_of(details, name), self._changed(details)
+            hint = today_text(details, (name,), interval, changed=changed)
             tile.set(score_text(name, scores.get(name)), hint, title)
-            escaping.set_tip(tile, self._definition(found, info, (name,)))
+            escaping.set_tip(tile, self._definition(details, info, (name,)))
         self._second.show()
         self._third.setVisible(info.has_majority or bool(info.beside))
         if not info.has_majority:
             names = info.beside
-            alone = _interval_of(found, names[0]) if len(names) == 1 else None
+            alone = _interval_of(details, names[0]) if len(names) == 1 else None
             self._third.set(
                 " · ".join(score_text(name, scores.get(name)) for name in names),
-                today_text(found, names, alone, changed=self._changed(found)),
+                today_text(details, names, alone, changed=self._changed(details)),
                 _("{score}, dev").format(score=" · ".join(map(score_title, info.beside))),
             )
-            escaping.set_tip(self._third, self._definition(found, info, info.beside))
+            escaping.set_tip(self._third, self._definition(details, info, info.beside))
         else:
             score, message = None, ""
-            if (majority := found.majority) is not None:
+            if (majority := details.majority) is not None:
                 message = _("{score} of always “{label}”, current gold")
                 message = message.format(score=score_title(info.main), label=majority.label)
                 score = majority.score
@@ -425,17 +425,19 @@ class ScoresView(QFrame):
             escaping.set_tip(self._third, score_hint(info.main))
         self._test_tile(info.main)
 
-    def _changed(self, found: Details) -> bool:
+    def _changed(self, details: Details) -> bool:
         """Whether the scores of the run on dev are not the current ones."""
-        return differs(self._state.evaluation("dev", "run"), found.results.current)
+        return differs(self._state.evaluation("dev", "run"), details.results.current)
 
-    def _definition(self, found: Details, info: TaskInfo, names: Sequence[str]) -> str:
+    def _definition(self, details: Details, info: TaskInfo, names: Sequence[str]) -> str:
         """Tooltip: what the scores are, their intervals, and how these are computed."""
         lines = [_(info.definition)]
         for name in names:
-            line = score_tip(name, _interval_of(found, name))
+            line = score_tip(name, _interval_of(details, name))
             lines.append(f"{score_title(name)}: {line}" if len(names) > 1 else line)
-        intervals = found.results.current.intervals if found.results.current is not None else None
+        intervals = (
+            details.results.current.intervals if details.results.current is not None else None
+        )
         if intervals is not None and intervals.rounds:
             lines.append(interval_method(intervals))
         return "\n".join(lines)
@@ -455,23 +457,23 @@ class ScoresView(QFrame):
     def _test_tile(self, main: str) -> None:
         state = self._state
         run = state.shown_run
-        shown = state.tests.get(run.id)
+        evaluation = state.tests.get(run.id)
         self._test_button.setEnabled(state.can_show_test)
         message = _("not viewed yet")
         if run.seen_test:
             message = ngettext("viewed once", "viewed {n} times", run.seen_test)
             message = message.format(n=run.seen_test)
-        if shown is None:
+        if evaluation is None:
             self._test.set("", message, _("Test score"))
             return
-        hint = f"{documents_text(shown.n)} · {message}"
+        hint = f"{documents_text(evaluation.n)} · {message}"
         then = state.evaluation("test", "run")
-        if then is not None and (state.gold_changed("test") or redecided(then, shown)):
+        if then is not None and (state.gold_changed("test") or redecided(then, evaluation)):
             before = score_text(main, then.scores.get(main))
             hint = _("current gold · original {score} · {rest}").format(score=before, rest=hint)
         title = _("{score}, test").format(score=score_title(main))
-        self._test.set(score_text(main, shown.scores.get(main)), hint, title)
-        escaping.set_tip(self._test, score_tip(main, shown.interval(main)))
+        self._test.set(score_text(main, evaluation.scores.get(main)), hint, title)
+        escaping.set_tip(self._test, score_tip(main, evaluation.interval(main)))
 
     def _open_cell(self, gold: int, predicted: int) -> None:
         if (matrix := self._state.matrix) is not None:

@@ -53,9 +53,9 @@ class SettingsView(QFrame):
         self._command.setCursorPosition(0)
         self._below.setVisible(bool(self._command.text()))
 
-    def _tip(self, shown: tuple[str, str]) -> str:
+    def _tip(self, setting: tuple[str, str]) -> str:
         """The whole value, and the fingerprints of what it names."""
-        name, value = shown
+        name, value = setting
         run = self._state.run
         known = fingerprints(run) if run is not None else {}
         return "\n".join(filter(None, (value, known.get(name))))

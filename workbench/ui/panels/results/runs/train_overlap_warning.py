@@ -20,31 +20,33 @@ class TrainOverlapWarning(Callout):
     """show(ids, caption) shows documents."""
 
     def __init__(self, show: Callable[[tuple[int, ...], str], None]):
-        self._given: tuple[TrainOverlap, ...] = ()
+        self._overlaps: tuple[TrainOverlap, ...] = ()
         button = Button(_("Show documents"), "database", "quiet", small=True, on=self._show)
         super().__init__("", "warn", button)
         self._shown_by = show
         self.set("", "warn")
 
-    def show_systems(self, given: Sequence[TrainOverlap]) -> None:
+    def show_systems(self, overlaps: Sequence[TrainOverlap]) -> None:
         """Show the systems that were trained on scored documents."""
-        self._given = found = tuple(scored for scored in given if scored.seen)
-        message = " ".join(map(_sentence, found))
-        if len(found) > SENTENCES:
+        self._overlaps = overlapping = tuple(scored for scored in overlaps if scored.seen)
+        message = " ".join(map(_sentence, overlapping))
+        if len(overlapping) > SENTENCES:
             several = ngettext(
                 "The texts of scored documents were in the training data of {n} system: {names}. "
                 "Its scores are too optimistic.",
                 "The texts of scored documents were in the training data of {n} systems: {names}. "
                 "Their scores are too optimistic.",
-                len(found),
+                len(overlapping),
             )
-            names = ", ".join(f"{scored.name} ({len(scored.seen)})" for scored in found)
-            message = several.format(n=len(found), names=names)
+            names = ", ".join(f"{scored.name} ({len(scored.seen)})" for scored in overlapping)
+            message = several.format(n=len(overlapping), names=names)
         self.set(message, "warn")
 
     def _show(self) -> None:
-        ids = dict.fromkeys(seen.document_id for scored in self._given for seen in scored.seen)
-        names = ", ".join(scored.name for scored in self._given)
+        ids = dict.fromkeys(
+            document.document_id for scored in self._overlaps for document in scored.seen
+        )
+        names = ", ".join(scored.name for scored in self._overlaps)
         self._shown_by(tuple(ids), _("training data of {runs}").format(runs=names))
 
 
