@@ -50,6 +50,7 @@ class Job:
         self.ending = ""  # requested ending: "", stop, cancel
         self.first = False  # moved to the front by the user
         self.behind = ""  # name of the job it waits for
+        self.ends_unlisted = False  # not listed any more once it has ended, however that was
         self.events: list[events.Event] = []
         self.progress: Mapping[str, Any] = {}  # fields of the latest step, tick and progress
         self.result: Mapping[str, Any] = {}
@@ -206,11 +207,8 @@ class Queue:
             return self._run_for_task(spec, watch, forget)
         self._mailbox()
         job = self.add(spec)
-        try:
-            return self.result(job, watch)
-        finally:
-            if forget:
-                self.forget(job)
+        job.ends_unlisted = forget
+        return self.result(job, watch)
 
     def result(self, job: Job, watch: Watch = QUIET) -> dict[str, Any]:
         """As `run`, of a job that was added before, such as a training. Without an event loop."""
@@ -238,7 +236,9 @@ class Queue:
             if watch.cancelled:
                 return ended.set()
             try:
-                started.append(_Waited(self.add(spec), watch, ended))
+                job = self.add(spec)
+                job.ends_unlisted = forget
+                started.append(_Waited(job, watch, ended))
             except Exception as error:
                 failures.append(error)
                 ended.set()
@@ -257,9 +257,6 @@ class Queue:
             self.dispatch(cancel)
             ended.wait(PATIENCE)
             raise
-        finally:
-            if forget and started:
-                self.dispatch(partial(self.forget, started[0].job))
         if failures:
             raise failures[0]
         if not started:
@@ -423,7 +420,7 @@ class Queue:
             event.details,
         )
         self._tell(job, event)
-        if job.spec.forget and job.status == "done":
+        if job.ends_unlisted or (job.spec.forget and job.status == "done"):
             self.forget(job)
         if job._temporary:
             scratch.remove(job.folder)
