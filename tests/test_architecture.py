@@ -636,7 +636,7 @@ def test_only_jobs_starts_threads_and_processes():
 
 # Modules that use the thread pool itself. `app` makes `ui.tasks.Tasks` of it, the way into work for
 # everything else; the others are to follow: the list may only become shorter.
-POOL_USERS = {"app.py", "module_preloader.py", "panel.py", "audit_state.py", "operation_state.py"}
+POOL_USERS = {"app.py", "module_preloader.py", "panel.py"}
 
 
 def test_work_goes_to_threads_by_tasks():

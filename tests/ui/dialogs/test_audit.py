@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
+from tests import panel_tasks
 from tests.held import Held
 from workbench.operations.annotation import annotate
 from workbench.operations.evaluation import alignment_audit
@@ -32,11 +33,11 @@ def dialog(app, project_file, qtbot):
     with project.edit("Add documents"):
         documents.add(project.db, records, source_id=project.source("import"))
     audit.show(app, "place", "starter-bert")
-    found = next(w for w in QApplication.topLevelWidgets() if isinstance(w, audit.AuditDialog))
-    qtbot.waitUntil(lambda: found.state.found is not None)
-    yield found
-    if isValid(found):
-        found.accept()
+    dialog = next(w for w in QApplication.topLevelWidgets() if isinstance(w, audit.AuditDialog))
+    qtbot.waitUntil(lambda: dialog.state.audit is not None)
+    yield dialog
+    if isValid(dialog):
+        dialog.accept()
 
 
 def test_a_label_is_opened_snapped_by_key_and_undone(dialog, app, qtbot):
@@ -49,7 +50,7 @@ def test_a_label_is_opened_snapped_by_key_and_undone(dialog, app, qtbot):
     assert app.window.panel("annotate").state.chosen == ("gold", item.span_id)
 
     qtbot.keyClick(dialog.table, Qt.Key.Key_S)
-    qtbot.waitUntil(lambda: dialog.state.found is not None and not dialog.state.found.findings)
+    qtbot.waitUntil(lambda: dialog.state.audit is not None and not dialog.state.audit.findings)
     row = annotate.view(app.project, item.document_id).spans[0]
     assert (row.start, row.end) == (3, 17)
 
@@ -111,17 +112,13 @@ def test_the_audit_closes_with_its_project(dialog, app):
 
 
 @pytest.fixture
-def audited(project, monkeypatch):
+def audited(project):
     """The state of a check of two layers without a window, and the held back work."""
     for name in ("one", "two"):
         labels.add_layer(project, name, "span", labels=("PLACE",))
-    context = SimpleNamespace(faults=[], run=lambda work, done, failed: None)
-    context.fail = context.faults.append
-    monkeypatch.setattr(
-        audit_state.AuditState, "_run", lambda _state, *request: context.run(*request)
-    )
+    context = panel_tasks.context()
     held = Held(context)
-    app = SimpleNamespace(settings=None, dispatch=lambda act: act(), fail=context.fail)
+    app = SimpleNamespace(settings=None, new_tasks=lambda: context.tasks, fail=context.fail)
     state = audit_state.AuditState(app, project, "one")
     held.answer(0)  # the models
     yield state, held, context
@@ -132,8 +129,8 @@ def test_an_error_about_changed_documents_does_not_end_the_check_of_another_laye
     audited, monkeypatch
 ):
     state, held, context = audited
-    monkeypatch.setattr(alignment_audit, "audit", lambda *_given, **_named: found)
-    found = SimpleNamespace(findings=(), updated=lambda _ids, _found: found)
+    monkeypatch.setattr(alignment_audit, "audit", lambda *_args, **_named: result)
+    result = SimpleNamespace(findings=(), updated=lambda _ids, _audit: result)
     held.answer(1)
     state._changed_ids = {1}
     state._check_changed()
@@ -144,16 +141,16 @@ def test_an_error_about_changed_documents_does_not_end_the_check_of_another_laye
 
     assert state.share == 0.0 and context.faults == []
     held.answer(3)
-    assert state.found is found and state.share is None
+    assert state.audit is result and state.share is None
 
 
 def test_documents_that_could_not_be_checked_again_are_outdated(audited):
     state, held, context = audited
     held.answer(1)
-    found = state.found
+    before = state.audit
     state._changed_ids = {1}
     state._check_changed()
 
     held.fail(2, error := ValueError("damaged"))
 
-    assert state.outdated and context.faults == [error] and state.found is found
+    assert state.outdated and context.faults == [error] and state.audit is before

@@ -23,14 +23,14 @@ def test_what_can_be_recovered_is_told_and_nothing_was_changed(dialog, app, proj
 
     assert dialog.isVisible() and dialog._recover.isEnabled()
     assert "can be recovered" in dialog._message.text()
-    assert dialog._lost.toPlainText().splitlines() == list(dialog.state.found.lost) != []
+    assert dialog._lost.toPlainText().splitlines() == list(dialog.state.recovered.lost) != []
     dialog.reject()
 
     assert project_file.read_bytes() == before and app.project is None
 
 
 def test_the_rest_is_recovered_and_opened(dialog, app, qtbot, project_file):
-    documents = dialog.state.found.documents
+    documents = dialog.state.recovered.documents
 
     dialog._recover.click()
     qtbot.waitUntil(lambda: app.project is not None, timeout=30_000)

@@ -1,12 +1,10 @@
 """Splitting documents into sentences and paragraphs from the window."""
 
-from types import SimpleNamespace
-
 import pytest
 
+from tests import panel_tasks
 from tests.held import Held
 from workbench.base.errors import WorkbenchError
-from workbench.base.watch import QUIET
 from workbench.storage.documents import documents
 from workbench.text.dataset import Record
 from workbench.text.document import Document
@@ -17,12 +15,10 @@ from workbench.ui.dialogs.parts_state import PartsState
 
 @pytest.fixture
 def context(project):
-    """Runs everything at once; `message` collects messages."""
-    made = SimpleNamespace(project=project, message=[])
-    made.run = lambda work, done, failed=None: done(work())
-    made.long = lambda _title, act, done: done(act(QUIET))
-    made.note = lambda text, undo=False: made.message.append((text, undo))
-    return made
+    """Does tasks at once; `message` collects messages."""
+    context = panel_tasks.context(project=project, message=[])
+    context.note = lambda text, undo=False: context.message.append((text, undo))
+    return context
 
 
 @pytest.fixture
@@ -74,7 +70,7 @@ def test_the_button_waits_for_something_to_split(qtbot, context, ids):
 
 
 def test_parts_that_cannot_be_counted_leave_no_message_that_they_are(context, ids):
-    held, context.fail = Held(context), lambda _error: None
+    held = Held(context)
     state = PartsState(context, ids)
     state.set_unit("paragraph")
 

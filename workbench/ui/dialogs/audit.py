@@ -153,17 +153,17 @@ class AuditDialog(Dialog):
 
     def _show_tasks(self) -> None:
         """Only where there is a choice."""
-        found = {info.id: _(info.title) for info in self.state.tasks}
-        if [self._task.itemData(at) for at in range(self._task.count())] != [*found]:
+        titles = {info.id: _(info.title) for info in self.state.tasks}
+        if [self._task.itemData(at) for at in range(self._task.count())] != [*titles]:
             self._task.clear()
-            for id, title in found.items():
+            for id, title in titles.items():
                 self._task.addItem(title, id)
-        self._task.setVisible(len(found) > 1)
+        self._task.setVisible(len(titles) > 1)
         self._task.setCurrentIndex(max(self._task.findData(self.state.task), 0))
 
     def _show_kinds(self) -> None:
         state = self.state
-        counts = state.found.counts if state.found is not None else {}
+        counts = state.audit.counts if state.audit is not None else {}
         total = formats.count(sum(counts.values()))
         self._kind.clear()
         self._kind.addItem(_("All findings ({n})").format(n=total), "")
@@ -174,14 +174,14 @@ class AuditDialog(Dialog):
         self._kind.setCurrentIndex(max(self._kind.findData(state.kind), 0))
 
     def _show_meaning(self) -> None:
-        found: list[Finding] = self.table.chosen_rows()
+        chosen: list[Finding] = self.table.chosen_rows()
         state = self.state
-        clean = state.found is not None and not state.found.findings
+        clean = state.audit is not None and not state.audit.findings
         message = _("No findings: every label is trained unchanged.") if clean else ""
-        self._meaning.setText(_(MEANINGS[found[0].kind]) if found else message)
+        self._meaning.setText(_(MEANINGS[chosen[0].kind]) if chosen else message)
         can = not state.project.read_only
-        self._open.setEnabled(bool(found))
-        self._snap.setEnabled(can and any(finding.fix is not None for finding in found))
+        self._open.setEnabled(bool(chosen))
+        self._snap.setEnabled(can and any(finding.fix is not None for finding in chosen))
 
     def _open_chosen(self) -> None:
         for item in self.table.chosen_rows()[:1]:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
-from workbench.base.latest import Latest
-from workbench.base.watch import QUIET, Watch
 from workbench.operations.evaluation import alignment_audit, folds
 from workbench.operations.evaluation.alignment_audit import Audit, Finding
 from workbench.operations.models import installed
 from workbench.tasks import spec as tasks
 
 if TYPE_CHECKING:
+    from workbench.base.watch import Watch
     from workbench.models.spec import ModelInfo
     from workbench.project.changes import Changes
     from workbench.project.project import Project
@@ -25,13 +24,14 @@ if TYPE_CHECKING:
     from workbench.ui.app import App
 
 KINDS, TITLES, MEANINGS = alignment_audit.KINDS, alignment_audit.TITLES, alignment_audit.MEANINGS
+CHECK, CHANGED = "check", "changed"  # keys of tasks: all labels; those of changed documents
 LABELLED = ("span", "state", "layer", "label", "document")
 OF_ALL = ("layer", "label")  # changes of these concern every document
 MOST_AGAIN = 200  # changed documents that are checked again at once, without a click
 
 
 class AuditState(State):
-    """`found` is None until a check has ended; `share` is its progress, None if none is running.
+    """`audit` is None until a check has ended; `share` is its progress, None if none is running.
 
     Documents that change are checked again; outdated: too many have changed for that.
     """
@@ -43,34 +43,20 @@ class AuditState(State):
         self.cards: tuple[ModelInfo, ...] = ()
         self.layer, self.model = layer or next((x.name for x in self.layers), ""), model
         self.task = ""  # of the layer's tasks; "" for the first
-        self.found: Audit | None = None
+        self.audit: Audit | None = None
         self.kind = ""
         self.share: float | None = None
         self.problem = ""
         self.outdated = False
         self.closed = False
-        self._watch = Watch()
         self._changed_ids: set[int] = set()  # of documents to check again
-        self._again = Latest()  # the check of changed documents
+        self._tasks = app.new_tasks()
         self.listen(project.changed, self._changed)
-        self._run(lambda: installed.list(app.settings), self._take_cards, self._failed)
+        work = partial(installed.list, app.settings)
+        self._tasks.start("models", work, self._take_cards, failed=self._failed)
 
-    def _run(
-        self,
-        work: Callable[[], Any],
-        done: Callable[[Any], None],
-        failed: Callable[[Exception], None],
-    ) -> None:
-        from workbench.jobs import threads
-
-        def ended(result: Any, error: Exception | None) -> None:
-            if not self.closed:
-                done(result) if error is None else failed(error)
-
-        threads.run(work, ended, dispatch=self.app.dispatch)
-
-    def _take_cards(self, found: Sequence[ModelInfo]) -> None:
-        self.update(cards=tuple(card for card in found if not card.problems))
+    def _take_cards(self, cards: Sequence[ModelInfo]) -> None:
+        self.update(cards=tuple(card for card in cards if not card.problems))
         names = [card.name for card in self.cards]
         if self.model not in names:
             usual = [name for name in names if name == "starter-bert"]
@@ -78,7 +64,7 @@ class AuditState(State):
         self.check()
 
     def _changed(self, changes: Changes) -> None:
-        if not any(map(changes.touches, LABELLED)) or (self.found is None and self.share is None):
+        if not any(map(changes.touches, LABELLED)) or (self.audit is None and self.share is None):
             return
         ids = None if any(map(changes.touches, OF_ALL)) else changes.documents
         if ids is None or len(ids) > MOST_AGAIN:
@@ -89,16 +75,17 @@ class AuditState(State):
 
     def _check_changed(self) -> None:
         """Check the documents that have changed since, unless a check is still running."""
-        if self.share is not None or self._again.waiting or not self._changed_ids:
+        waiting = self.share is not None or self._tasks.waiting(CHANGED)
+        if waiting or not self._changed_ids:
             return
-        ids, before = frozenset(self._changed_ids), self.found
+        ids, before = frozenset(self._changed_ids), self.audit
         self._changed_ids.clear()
         work = self._auditing(only=ids)
         if work is None or before is None:
             return
 
-        def done(found: Audit) -> None:
-            self.update(found=before.updated(ids, found))
+        def done(audit: Audit) -> None:
+            self.update(audit=before.updated(ids, audit))
             self._check_changed()
 
         def failed(error: Exception) -> None:
@@ -106,7 +93,7 @@ class AuditState(State):
             self._show_error(error)
             self._check_changed()
 
-        self._run(work, *self._again.newest(done, failed))
+        self._tasks.start(CHANGED, work, done, failed=failed)
 
     def choose(
         self, *, layer: str | None = None, model: str | None = None, task: str | None = None
@@ -116,7 +103,7 @@ class AuditState(State):
             layer=layer or self.layer,
             model=model or self.model,
             task=of_layer if task is None else task,
-            found=None,
+            audit=None,
             kind="",
         )
         self.check()
@@ -134,32 +121,26 @@ class AuditState(State):
 
     def check(self) -> None:
         """Check all labels, replacing a check that is running."""
-        dispatch = self.app.dispatch
-        watch = Watch(lambda share: dispatch(lambda: self._report(watch, share)))
-        work = self._auditing(watch=watch)
-        self._watch.cancel()
-        self._watch = watch
-        self._again.drop()
+        work = self._auditing()
+        for key in (CHECK, CHANGED):
+            self._tasks.drop(key)
         self._changed_ids.clear()
         if work is None:
             self.update(share=None)
             return
         self.update(share=0.0, problem="", outdated=False)
+        self._tasks.start(
+            CHECK, work, self._checked, failed=self._failed, progress=self._progressed
+        )
 
-        def done(found: Audit) -> None:
-            if watch is self._watch:
-                self.update(found=found, share=None)
-                self._check_changed()
+    def _checked(self, audit: Audit) -> None:
+        self.update(audit=audit, share=None)
+        self._check_changed()
 
-        def failed(error: Exception) -> None:
-            if watch is self._watch:
-                self._failed(error)
+    def _progressed(self, watch: Watch) -> None:
+        self.update(share=watch.share)
 
-        self._run(work, done, failed)
-
-    def _auditing(
-        self, *, only: Collection[int] | None = None, watch: Watch = QUIET
-    ) -> Callable[[], Audit] | None:
+    def _auditing(self, *, only: Collection[int] | None = None) -> Callable[..., Audit] | None:
         """What checks the documents `only` (by default all), None without a layer or a model."""
         layer = next((layer for layer in self.layers if layer.name == self.layer), None)
         card = next((card for card in self.cards if card.name == self.model), None)
@@ -173,12 +154,7 @@ class AuditState(State):
             model_length=card.max_length,
             task=self.task,
             only=only,
-            watch=watch,
         )
-
-    def _report(self, watch: Watch, share: float) -> None:
-        if watch is self._watch and self.share is not None and not self.closed:
-            self.update(share=share)
 
     def _failed(self, error: Exception) -> None:
         self.update(share=None)
@@ -191,19 +167,19 @@ class AuditState(State):
             self.app.fail(error)
 
     def cancel(self) -> None:
-        self._watch.cancel()
+        self._tasks.cancel(CHECK)
 
     def close(self) -> None:
         self.closed = True
-        self._watch.cancel()
+        self._tasks.close()
         super().close()
 
     # ---------------------------------------------------------------- findings
 
     @property
     def shown(self) -> tuple[Finding, ...]:
-        found = self.found.findings if self.found is not None else ()
-        return tuple(finding for finding in found if not self.kind or finding.kind == self.kind)
+        findings = self.audit.findings if self.audit is not None else ()
+        return tuple(item for item in findings if not self.kind or item.kind == self.kind)
 
     @property
     def fixable(self) -> tuple[Finding, ...]:
@@ -221,9 +197,9 @@ class AuditState(State):
         self.app.visit("annotate", document=finding.document_id, **args)
 
     def fix(self, chosen: Sequence[Finding]) -> None:
-        """Snap these labels to words, in one undo step, off the main thread."""
-        given = [finding for finding in chosen if finding.fix is not None]
-        if not given or self.project.read_only:
+        """Snap these labels to words, in one undo step."""
+        fixable = [finding for finding in chosen if finding.fix is not None]
+        if not fixable or self.project.read_only:
             return
 
         def done(moved: int) -> None:
@@ -232,17 +208,18 @@ class AuditState(State):
             if self.outdated:  # too many to be checked one by one
                 self.check()
 
-        self._run(lambda: alignment_audit.snap(self.project, given), done, self._show_error)
+        work = partial(alignment_audit.snap, self.project, fixable)
+        self._tasks.start("snap", work, done, failed=self._show_error)
 
     def describe(self) -> str:
         """What was checked, in a sentence."""
-        found = self.found
-        if found is None:
+        audit = self.audit
+        if audit is None:
             return ""
-        documents = ngettext("{n:,} document", "{n:,} documents", found.documents)
-        labels = ngettext("{n:,} label", "{n:,} labels", found.labels)
+        documents = ngettext("{n:,} document", "{n:,} documents", audit.documents)
+        labels = ngettext("{n:,} label", "{n:,} labels", audit.labels)
         return _("{documents} with {labels}; maximum length: {length}.").format(
-            documents=documents.format(n=found.documents),
-            labels=labels.format(n=found.labels),
-            length=found.max_length,
+            documents=documents.format(n=audit.documents),
+            labels=labels.format(n=audit.labels),
+            length=audit.max_length,
         )

@@ -39,13 +39,15 @@ class Damaged(Dialog):
         self._meter = Meter(0.0, name=_("Progress"))
         self._stop = Button(_("Cancel"), small=True, on=self.state.cancel)
         self._progress = row(self._running, (self._meter, 1), self._stop, gap=12)
-        kept = _("The damaged file is not changed. Earlier versions may be in the folder {folder}.")
+        advice = _(
+            "The damaged file is not changed. Earlier versions may be in the folder {folder}."
+        )
         folder = path.with_suffix(".versions").name
         self.put(
             self._message,
             self._lost,
             self._progress,
-            words(kept.format(folder=folder), "small", "muted", wrap=True),
+            words(advice.format(folder=folder), "small", "muted", wrap=True),
         )
         self._recover = Button(_("Recover into a new file"), "plus", "primary", on=self._start)
         close = Button(_("Close"), on=self.reject)
@@ -56,13 +58,13 @@ class Damaged(Dialog):
 
     def render(self, fields: frozenset[str]) -> None:
         state = self.state
-        if concerns(fields, "found", "title"):
-            self._message.setText(self._summary(state.found))
-            lost = state.found.lost if state.found else ()
+        if concerns(fields, "recovered", "title"):
+            self._message.setText(self._summary(state.recovered))
+            lost = state.recovered.lost if state.recovered else ()
             self._lost.setPlainText("\n".join(lost))
             self._lost.setVisible(bool(lost))
             self.adjustSize()
-            self._recover.setEnabled(state.found is not None and not state.title)
+            self._recover.setEnabled(state.recovered is not None and not state.title)
         self._running.setText(state.title)
         self._meter.set(state.share)
         self._progress.setVisible(bool(state.title))
@@ -70,14 +72,16 @@ class Damaged(Dialog):
         if state.over:
             self.accept()
 
-    def _summary(self, found: Recovered | None) -> str:
-        if found is None:
+    def _summary(self, recovered: Recovered | None) -> str:
+        if recovered is None:
             return "" if self.state.title else _("Nothing can be recovered from the file.")
         message = ngettext(
-            "{n:,} document can be recovered.", "{n:,} documents can be recovered.", found.documents
+            "{n:,} document can be recovered.",
+            "{n:,} documents can be recovered.",
+            recovered.documents,
         )
-        whole = "" if found.lost else _("Nothing is lost.")
-        return f"{message.format(n=found.documents)} {whole}".strip()
+        whole = "" if recovered.lost else _("Nothing is lost.")
+        return f"{message.format(n=recovered.documents)} {whole}".strip()
 
     def _start(self) -> None:
         self.state.recover()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,16 +17,16 @@ if TYPE_CHECKING:
 
 
 class DamagedState(OperationState):
-    """found: what can be recovered, None while it is read or if there is nothing."""
+    """recovered: what can be recovered, None while it is read or if there is nothing."""
 
     def __init__(self, app: App, path: Path):
         super().__init__(app)
         self.path = path
-        self.found: Recovered | None = None
+        self.recovered: Recovered | None = None
         self.run(
             _("Reading what can be recovered…"),
-            lambda watch: recovery.recoverable(path, watch=watch),
-            lambda found: self.update(found=found),
+            partial(recovery.recoverable, path),
+            lambda recovered: self.update(recovered=recovered),
         )
 
     @property
@@ -38,12 +39,12 @@ class DamagedState(OperationState):
         """Write the new project and open it."""
         target = self.target
 
-        def written(_found: Recovered | None) -> None:
+        def written(_recovered: Recovered | None) -> None:
             self.update(over=True)
             self.app.open_project(target)
 
         self.run(
             _("Recovering the project…"),
-            lambda watch: recovery.recover(self.path, target, watch=watch),
+            partial(recovery.recover, self.path, target),
             written,
         )

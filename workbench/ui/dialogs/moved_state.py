@@ -4,6 +4,7 @@ without widgets.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,7 +45,7 @@ class MovedState(OperationState):
         """Write the whole project to a new file, and open it unless the project is closing."""
         self.run(
             _("Saving a copy…"),
-            lambda watch: backup.save_copy(self.project, target, watch=watch),
+            partial(backup.save_copy, self.project, target),
             self._saved,
         )
 

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 from workbench.base.errors import Cancelled, WorkbenchError
 from workbench.base.events import State
-from workbench.base.watch import Watch
-from workbench.jobs import threads
 
 if TYPE_CHECKING:
     from workbench.ui.app import App
 
 T = TypeVar("T")
+OPERATION = "operation"  # key of the task
 
 
 class OperationState(State):
@@ -26,35 +25,42 @@ class OperationState(State):
         self.app = app
         self.title, self.share, self.fault = "", 0.0, ""
         self.over = False
-        self._watch: Watch | None = None
+        self._tasks = app.new_tasks()
 
     def cancel(self) -> None:
         """Cancel the running operation; nothing has changed then."""
-        if self._watch is not None:
-            self._watch.cancel()
+        self._tasks.cancel(OPERATION)
+
+    def close(self) -> None:
+        self._tasks.close()
+        super().close()
 
     def run(
         self,
         title: str,
-        act: Callable[[Watch], T],
+        act: Callable[..., T],
         done: Callable[[T], None],
         failed: Callable[[], None] = lambda: None,
     ) -> None:
-        """Call `act(watch)` in a thread, then `done(result)` or `failed()`."""
-        watch = Watch(lambda share: self.app.dispatch(lambda: self.update(share=share)))
+        """Call `act(watch=…)` in a thread, then `done(result)` or `failed()`."""
 
-        def ended(result: T, error: Exception | None) -> None:
-            self._watch = None
+        def ended(result: T) -> None:
             self.update(title="")
-            if error is None:
-                done(result)
-                return
+            done(result)
+
+        def not_done(error: Exception) -> None:
+            self.update(title="")
             failed()
             if isinstance(error, WorkbenchError):
                 self.update(fault="" if isinstance(error, Cancelled) else str(error))
             else:
                 self.app.fail(error)
 
-        self._watch = watch
         self.update(title=title, share=0.0, fault="")
-        threads.run(lambda: act(watch), ended, dispatch=self.app.dispatch)
+        self._tasks.start(
+            OPERATION,
+            act,
+            ended,
+            failed=not_done,
+            progress=lambda watch: self.update(share=watch.share),
+        )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
-from workbench.base.errors import Cancelled, WorkbenchError
+from workbench.base.errors import WorkbenchError
 from workbench.base.events import State
 from workbench.base.i18n import _, ngettext
-from workbench.base.watch import Watch
 from workbench.operations.documents import parts
 from workbench.operations.documents.parts import Divided
 from workbench.text.sentences import PARAGRAPH, SENTENCE
@@ -32,7 +32,6 @@ class PartsState(State):
         self.unit = SENTENCE
         self.preview: Divided | None = None
         self.problem = ""  # why nothing could be counted
-        self._watch = Watch()
         self._count()
 
     @property
@@ -54,62 +53,58 @@ class PartsState(State):
             self._count()
 
     def _count(self) -> None:
-        self._watch.cancel()
-        watch = self._watch = Watch()
-        project, ids, unit = self.project, self.ids, self.unit
+        work = partial(parts.preview, self.project, self.ids, self.unit)
+        self.context.task(
+            (self, "count"),
+            work,
+            lambda divided: self.update(preview=divided),
+            failed=self._not_counted,
+        )
 
-        def counted(found: Divided) -> None:
-            if watch is self._watch:
-                self.update(preview=found)
-
-        def failed(error: Exception) -> None:
-            if watch is not self._watch or isinstance(error, Cancelled):
-                return
-            self.update(problem=str(error))
-            if not isinstance(error, WorkbenchError):
-                self.context.fail(error)
-
-        self.context.run(lambda: parts.preview(project, ids, unit, watch=watch), counted, failed)
+    def _not_counted(self, error: Exception) -> None:
+        self.update(problem=str(error))
+        if not isinstance(error, WorkbenchError):
+            self.context.fail(error)
 
     def close(self) -> None:
-        self._watch.cancel()
+        self.context.drop((self, "count"))
         super().close()
 
     def split(self) -> None:
-        """Split the documents, off the main thread; a message offers to undo it."""
-        context, project, ids, unit = self.context, self.project, self.ids, self.unit
-        context.long(
-            _("Split documents into parts"),
-            lambda watch: parts.split(project, ids, unit, watch=watch),
-            lambda found: context.note(_numbers(found), undo=found.documents > 0),
+        """Split the documents; a message offers to undo it."""
+        context = self.context
+        context.task(
+            "split",
+            partial(parts.split, self.project, self.ids, self.unit),
+            lambda divided: context.note(_numbers(divided), undo=divided.documents > 0),
+            title=_("Split documents into parts"),
+            writes=True,
         )
 
 
 def join(context: PanelContext, ids: Sequence[int]) -> None:
-    """Join the documents that these are parts of, off the main thread."""
-    project = opened(context)
+    """Join the documents that these are parts of."""
 
-    def done(found: Divided) -> None:
-        n = found.documents
+    def done(joined: Divided) -> None:
+        n = joined.documents
         message = ngettext(
             "{n:,} document was joined from its parts.",
             "{n:,} documents were joined from their parts.",
             n,
         ).format(n=n)
         context.note(
-            "\n".join(item for item in (message, parts.describe(found)) if item), undo=n > 0
+            "\n".join(item for item in (message, parts.describe(joined)) if item), undo=n > 0
         )
 
-    context.long(
-        _("Join parts of documents"), lambda watch: parts.join(project, ids, watch=watch), done
-    )
+    work = partial(parts.join, opened(context), ids)
+    context.task("join", work, done, title=_("Join parts of documents"), writes=True)
 
 
-def _numbers(found: Divided) -> str:
-    if not found.documents:
+def _numbers(divided: Divided) -> str:
+    if not divided.documents:
         return _("No document is split.")
-    into = ngettext("{n:,} part", "{n:,} parts", found.parts).format(n=found.parts)
+    into = ngettext("{n:,} part", "{n:,} parts", divided.parts).format(n=divided.parts)
     message = ngettext(
-        "{n:,} document becomes {parts}.", "{n:,} documents become {parts}.", found.documents
+        "{n:,} document becomes {parts}.", "{n:,} documents become {parts}.", divided.documents
     )
-    return message.format(n=found.documents, parts=into)
+    return message.format(n=divided.documents, parts=into)

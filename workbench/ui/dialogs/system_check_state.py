@@ -78,5 +78,5 @@ class SystemCheckState(State):
         self.update(checks=checks, stage="")
 
     def _failed(self, error: Exception) -> None:
-        self.update(stage="")
+        self.changed.emit(frozenset({"running"}))
         self._app.fail(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,7 +42,7 @@ class VersionsState(OperationState):
         if project is not None:
             self.run(
                 _("Saving a version…"),
-                lambda watch: backup.save_version(project, name.strip(), watch=watch),
+                partial(backup.save_version, project, name.strip()),
                 lambda _saved: self.refresh(),
             )
 
@@ -64,8 +65,8 @@ class VersionsState(OperationState):
         self.app.close_project()
         self.run(
             _("Restoring the version…"),
-            lambda watch: backup.restore(self.path, version.path, watch=watch),
-            lambda _kept: self._restored(),
+            partial(backup.restore, self.path, version.path),
+            lambda _version: self._restored(),
             self._reopen,
         )
 
