@@ -316,6 +316,14 @@ def test_a_run_of_a_deleted_layer_does_not_pass_for_one_of_a_new_layer(project, 
         results.layer_of(project, runs.get(project.db, trained.id))
 
 
+def test_a_run_without_a_task_has_no_layer(project):
+    with project.write():
+        run = runs.add(project.db, "pre", "pretrain", status="done")
+
+    with pytest.raises(WorkbenchError, match="'pre' predicts no labels"):
+        results.layer_of(project, run)
+
+
 def test_an_unknown_run_names_those_there_are(project, trained):
     with pytest.raises(WorkbenchError, match="no run 'nix'.*first"):
         results.run_named(project, "nix")

@@ -19,6 +19,7 @@ from workbench.operations.evaluation import pairs, quality, scoring, slices
 from workbench.operations.evaluation.pairs import Pair, System
 from workbench.operations.evaluation.scoring import GoldDocument
 from workbench.operations.runs import missing, results, run_settings
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.run_settings import SettingRow
 from workbench.operations.runs.trained_on import TrainingTexts
 from workbench.storage.runs import runs
@@ -215,5 +216,7 @@ def _other_set(lacks: Run, has: Run, keys: Sequence[str], split: str) -> Workben
 
 
 def _evaluate_first(run: Run, split: str) -> str:
+    if not kinds.info(run.kind).predicts:
+        return _("Import a file with predictions for all of them.")
     hint = _("Evaluate {run!r} on {split} first.")
     return hint.format(run=run.name, split=split)

@@ -89,10 +89,11 @@ def all_runs(project: Project) -> tuple[Run, ...]:
 
 
 def layer_of(project: Project, run: Run) -> Layer:
-    """The layer a run was trained on. Raises WorkbenchError if it was deleted."""
+    """The layer a run was trained on. Raises WorkbenchError if it was deleted or there is none."""
     for layer in labels.layers(project.db):
         if layer.id == run.layer_id or (run.layer_id is None and layer.name == run.layer):
             return layer
+    task_of(run)  # a run without a task has no layer
     raise WorkbenchError(
         _("Layer {layer!r} of run {name!r} is no longer in the project.").format(
             layer=run.layer or run.spec.get("layer", ""), name=run.name

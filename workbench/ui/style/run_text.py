@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.base.i18n import _
-from workbench.base.terms import term
 from workbench.metrics.definitions import LABEL_DEFINITIONS
 from workbench.operations.evaluation.scoring import is_fraction, is_known
 from workbench.operations.runs import missing, run_results
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.missing import of_run as missing_task
 from workbench.tasks import spec as tasks
 from workbench.tasks.spec import is_error, score_hint, score_names, score_title
@@ -39,13 +39,13 @@ __all__ = [
 
 
 def title_of(run: Run) -> str:
-    """The task of a run as text."""
-    return missing.title(run) if run.spec.get("task") else term(run.kind)
+    """The task of a run as text; the kind of a run without a task."""
+    return missing.title(run) if run.spec.get("task") else _(kinds.info(run.kind).title)
 
 
 def short_title(run: Run) -> str:
     """A short title of a run's task for narrow columns."""
-    return missing.short_title(run) if run.spec.get("task") else term(run.kind)
+    return missing.short_title(run) if run.spec.get("task") else _(kinds.info(run.kind).title)
 
 
 def label_hint(name: str) -> str:

@@ -8,7 +8,7 @@ from sklearn.metrics import accuracy_score, f1_score
 
 from workbench.base.errors import WorkbenchError
 from workbench.operations.application.sample import create_sample
-from workbench.operations.evaluation import scoring
+from workbench.operations.evaluation import compare, scoring
 from workbench.operations.runs import predict, results
 from workbench.operations.runs.kinds.imported.kind import add, match
 from workbench.project.project import Project
@@ -171,6 +171,19 @@ def test_a_run_without_a_model_predicts_no_other_documents(sample, tmp_path):
 
     with pytest.raises(WorkbenchError, match="no model to predict them"):
         predict.predictions(sample, None, run, found)
+
+
+def test_a_comparison_with_documents_that_lack_predictions_says_how_to_add_them(sample, tmp_path):
+    rows = classes(sample)
+    chosen = []
+    for name, used in (("all", rows), ("some", rows[1:])):
+        file = write(tmp_path / f"{name}.csv", "id,label", [f"{k},{p}" for k, _g, p in used])
+        chosen.append(add(sample, file, match(sample, file)))
+
+    with pytest.raises(WorkbenchError, match="not scored on the same test set") as error:
+        compare.compare(sample, [run.id for run in chosen])
+
+    assert error.value.hint == "Import a file with predictions for all of them."
 
 
 def test_the_last_column_of_tokens_has_the_predicted_tags(sample, tmp_path):

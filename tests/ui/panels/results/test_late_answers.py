@@ -15,6 +15,7 @@ from workbench.operations.annotation import annotate
 from workbench.operations.evaluation import folds, label_errors, quality, reviews
 from workbench.operations.runs import results
 from workbench.operations.schema import labels as schema
+from workbench.storage.runs import runs
 from workbench.ui.panels.results.review.label_errors_state import LabelErrorsState
 
 
@@ -179,6 +180,16 @@ def test_runs_that_cannot_be_scored_leave_no_message_that_they_are(page, monkeyp
 
     assert [str(fault) for fault in page.context.faults] == ["no weights"] * 2
     assert page.comparing.busy == page.board.busy == ""
+
+
+def test_runs_without_a_model_are_not_offered_to_be_scored(page):
+    with page.project.write():
+        runs.update(page.project.db, page.runs[0].id, kind="imported")
+    page.refresh()
+    page.comparing.show((1, 2))
+    page.comparing.update(problem="Predictions are missing.")
+
+    assert [run.id for run in page.comparing.unscored] == [1]
 
 
 # ---------------------------------------------------------------- the board

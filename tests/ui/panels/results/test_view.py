@@ -17,6 +17,7 @@ from workbench.storage.runs import runs
 from workbench.ui.panels.results.board.view import GAIN
 from workbench.ui.panels.results.runs.scores import INTERVAL_COLUMN
 from workbench.ui.style.interval_text import score_tip
+from workbench.ui.widgets.empty import EmptyState
 
 
 @pytest.fixture
@@ -81,6 +82,30 @@ def test_without_a_selected_run_the_page_says_so(panel):
 
     shown = {label.text() for label in panel.view._right.findChildren(QLabel)}
     assert "No run selected" in shown and "No runs yet" not in shown
+
+
+def test_a_run_without_scores_leaves_the_part_that_was_chosen(panel):
+    with panel.state.project.write():
+        pretraining = runs.add(panel.state.project.db, "pre", "pretrain", status="done")
+    panel.state.refresh()
+    (tabs,) = panel.view.findChildren(QTabBar)
+    first = panel.state.run.id
+
+    panel.state.choose((pretraining.id,))
+    assert tabs.tabText(tabs.currentIndex()) == "Curves"
+    panel.state.choose((first,))
+
+    assert tabs.tabText(tabs.currentIndex()) == "Scores"
+
+
+def test_without_runs_predictions_can_be_imported(app, project_file, qtbot):
+    assert app.open_project(project_file, page="results")
+    (empty,) = app.window.panel("results").view.findChildren(EmptyState)
+
+    shown = [button for button in empty.findChildren(QAbstractButton) if button.isVisibleTo(empty)]
+    assert "Import predictions…" in [
+        button.text().strip() for button in shown if button.isEnabled()
+    ]
 
 
 def compared(panel, qtbot):

@@ -88,13 +88,8 @@ class ResultsView(WatchingView):
         self._baseline_menu = QMenu(self)
         self._baseline_menu.aboutToShow.connect(self._fill_baselines)
         self._baseline = Button(_("Add baseline"), "plus", menu=self._baseline_menu)
-        self._import = Button(
-            _("Import predictions…"),
-            "file-plus-2",
-            on=self.import_predictions,
-            tip=_("Add a file of predictions made elsewhere as a run"),
-            name=_("Import predictions"),
-        )
+        self._import = self._import_button()
+        self._first_import: Button | None = None  # where there is no run
         self._delete = Button(
             _("Delete…"), "trash-2", "danger", on=self.delete, name=_("Delete run")
         )
@@ -147,8 +142,18 @@ class ResultsView(WatchingView):
         train = lambda: self.state.context.go("train")  # noqa: E731
         lead = Button(_("Train a model"), "play", "primary", on=train)
         hint = _("Scores, errors and the model of each training run are shown here.")
-        self._nothing = EmptyState("chart-column", _("No runs yet"), hint, lead)
+        self._first_import = self._import_button()
+        self._nothing = EmptyState("chart-column", _("No runs yet"), hint, lead, self._first_import)
         return self._nothing
+
+    def _import_button(self) -> Button:
+        return Button(
+            _("Import predictions…"),
+            "file-plus-2",
+            on=self.import_predictions,
+            tip=_("Add a file of predictions made elsewhere as a run"),
+            name=_("Import predictions"),
+        )
 
     def _one_run(self) -> QFrame:
         state, head = self.state, self._head_of_run()
@@ -320,15 +325,18 @@ class ResultsView(WatchingView):
         self._delete.setEnabled(state.can_delete)
         self._save.setEnabled(bool(state.runs))
         self._baseline.setEnabled(not state.project.read_only)
-        self._import.setEnabled(not state.project.read_only and not state.busy)
+        for button in filter(None, (self._import, self._first_import)):
+            button.setEnabled(not state.project.read_only and not state.busy)
         self._compare.setEnabled(bool(state.others()))
         if state.run is not None:
             part = tuple(PARTS).index(state.shown_part)
+            blocked = self._tabs.blockSignals(True)  # `part` is what the user chose
             for number, name in enumerate(PARTS):
                 self._tabs.setTabVisible(number, state.scored or name not in UNSCORED)
             quality = _(PARTS["quality"]) if state.scored else _("Curves")
             self._tabs.setTabText(tuple(PARTS).index("quality"), quality)
             self._tabs.setCurrentIndex(part)
+            self._tabs.blockSignals(blocked)
             self._pages.setCurrentIndex(part)
             self._render_run()
             self._show_picker(whole)

@@ -12,6 +12,7 @@ from workbench.base.i18n import N_, _
 from workbench.operations.evaluation import compare
 from workbench.operations.evaluation.pairs import BOOTSTRAP, MCNEMAR, RANDOMISATION
 from workbench.operations.runs import results
+from workbench.operations.runs.kinds import contract as kinds
 from workbench.operations.runs.run_settings import option_titles
 from workbench.tasks.spec import score_hint
 
@@ -146,7 +147,7 @@ class Comparing(State):
         """The chosen runs, if the comparison failed and their predictions can be completed."""
         failed = self.problem and not self.cancelled
         chosen = (self.page.run_of(id) for id in self.ids) if failed else ()
-        return tuple(run for run in chosen if run is not None)
+        return tuple(run for run in chosen if run is not None and kinds.info(run.kind).predicts)
 
     def score_all(self) -> None:
         """Compute the predictions that are missing, one run after another, then compare."""
