@@ -440,27 +440,11 @@ def train(way: Walk) -> None:
 
 
 def export(way: Walk) -> None:
-    from tests.ui.panels.export.conftest import StillQueue
-    from workbench.jobs.events import Finished, Output, Started
+    from workbench.exporters.model.results import ExportResult
 
-    panel = way.go("export")
-    panel.state.queue = StillQueue()
-    panel.state.start()
-    (job,) = panel.state.queue.jobs
-    job.tell(Started(1, ""))
+    panel, held = way.go("export"), []
     row = {"text": "Ο Νίκος", "difference": 1e-6, "equal": False}
-    job.tell(
-        Output(
-            {
-                "kind": "checked",
-                "format": "onnx",
-                "done": 1,
-                "total": 3,
-                "rows": [row, {**row, "equal": True}],
-            }
-        )
-    )
-    way.at("export, checking")
+    rows = [row, {**row, "equal": True}]
     speed = {"torch_ms": 10.0, "onnx_ms": 4.0}
     check = {
         "texts": 3,
@@ -470,17 +454,23 @@ def export(way: Walk) -> None:
         "seconds": 1.0,
         "speed": speed,
     }
-    job.tell(
-        Finished(
-            "done",
-            {
-                "folders": {"hf": "/α/hf", "onnx": "/α/onnx"},
-                "files": [{"path": "/α", "bytes": 2_000_000}],
-                "check": check,
-            },
-        )
-    )
-    way.at("export, done")
+    result = {
+        "folders": {"hf": "/α/hf", "onnx": "/α/onnx"},
+        "files": [{"path": "/α", "bytes": 2_000_000}],
+        "check": check,
+    }
+
+    def hold(_key, _work, done, *, on_event, **_named):
+        held.append((done, on_event))
+
+    with mock.patch.multiple(panel.context, task=hold, waiting=lambda _key: bool(held)):
+        panel.state.start()
+        ((done, tell),) = held
+        tell({"kind": "checked", "format": "onnx", "done": 1, "total": 3, "rows": rows})
+        way.at("export, checking")
+        held.clear()
+        done(ExportResult.from_json(result))
+        way.at("export, done")
 
 
 def _prompt_state(state) -> str:
