@@ -6,10 +6,6 @@ that the same code paints the screen and the saved picture.
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Sequence
-from pathlib import Path
-
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QFocusEvent,
@@ -22,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.ui.style import escaping, theme
-from workbench.ui.widgets.charts.chart import save_drawing
+from workbench.ui.widgets.charts.saving import Savable
 from workbench.ui.widgets.focus_ring import FocusRing
 
 ROW, GAP = 26, 10  # pixels at 100%
@@ -32,7 +28,7 @@ _BACK = (Qt.Key.Key_Up, Qt.Key.Key_Left)
 _ON = (Qt.Key.Key_Down, Qt.Key.Key_Right)
 
 
-class Plot(QWidget):
+class Plot(Savable, QWidget):
     """`opened(number)`: a part was clicked, or Enter pressed on the chosen one.
 
     `moved(point)`: another part was chosen; its middle, to scroll to.
@@ -66,10 +62,6 @@ class Plot(QWidget):
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
         """Paint the plot into a rectangle of any device."""
-        raise NotImplementedError
-
-    def numbers(self) -> Sequence[Sequence[object]]:
-        """Rows of a table with a head."""
         raise NotImplementedError
 
     # ---------------------------------------------------------------- the same for all
@@ -142,17 +134,10 @@ class Plot(QWidget):
         """The part that an arrow key leads to."""
         return min(max(number + (1 if key in _ON else -1), 0), self.count() - 1)
 
-    def save_picture(self, path: Path) -> None:
-        """Save as SVG, or as PNG at twice the size, by the suffix."""
+    def picture_size(self) -> QSize:
         wanted = self.sizeHint()
-        size = QSize(max(self.width(), 420), max(wanted.height(), self.height(), 200))
-        save_drawing(path, size, self._draw_saved)
+        return QSize(max(self.width(), 420), max(wanted.height(), self.height(), 200))
 
-    def _draw_saved(self, painter: QPainter, whole: QRectF) -> None:
+    def draw_picture(self, painter: QPainter, area: QRectF) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self.draw(painter, whole.adjusted(12, 8, -12, -8))
-
-    def save_numbers(self, path: Path) -> None:
-        """Save the numbers as CSV."""
-        with open(path, "w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows(self.numbers())
+        self.draw(painter, area.adjusted(12, 8, -12, -8))

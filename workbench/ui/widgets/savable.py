@@ -1,22 +1,22 @@
-"""Tables that can be saved as a picture and as CSV, by the menu of `chart.save_menu`."""
+"""Tables that can be saved as a picture and as CSV, by the menu of `saving.save_menu`."""
 
 from __future__ import annotations
 
-import csv
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QRegion
 
-from workbench.text import formulas
-from workbench.ui.style import formats, theme
+from workbench.ui.style import theme
+from workbench.ui.widgets.charts.saving import Savable, save_drawing
 from workbench.ui.widgets.marked_table import MarkedTable
 from workbench.ui.widgets.whole import whole
 
 NOTHING = (None, "", "–")  # cells without a value
 
 
-class SavableTable(MarkedTable):
+class SavableTable(Savable, MarkedTable):
     """named_rows: the names of rows are the first column of the numbers."""
 
     named_rows = False
@@ -25,8 +25,6 @@ class SavableTable(MarkedTable):
         """All rows, also those that are scrolled out of view, as PNG or SVG; a picture that would
         be too high ends with a note.
         """
-        from workbench.ui.widgets.charts.chart import save_drawing  # Qt's SVG module
-
         with whole(self) as found:
             size = self._drawn()
             below = theme.px(theme.ROW) if found.note else 0
@@ -40,8 +38,8 @@ class SavableTable(MarkedTable):
 
             save_drawing(path, QSize(size.width(), size.height() + below), draw)
 
-    def save_numbers(self, path: Path) -> None:
-        """All rows as CSV, with the columns that are hidden for lack of room."""
+    def numbers(self) -> Iterable[Sequence[object]]:
+        """All rows, with the columns that are hidden for lack of room."""
         model = self.model()
         columns = [at for at in range(model.columnCount()) if self._tells(at)]
         across, down = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
@@ -49,9 +47,7 @@ class SavableTable(MarkedTable):
         for number in range(model.rowCount()):
             cells = (model.index(number, at).data() for at in columns)
             rows.append([model.headerData(number, down), *cells])
-        first = 0 if self.named_rows else 1
-        with path.open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows([_safe(cell) for cell in cells[first:]] for cells in rows)
+        return rows if self.named_rows else [cells[1:] for cells in rows]
 
     def _tells(self, column: int) -> bool:
         """Whether a column is shown, or would show something."""
@@ -65,8 +61,3 @@ class SavableTable(MarkedTable):
         """The size without the empty room below the rows."""
         rows = self.horizontalHeader().height() + self.verticalHeader().length()
         return self.size().boundedTo(QSize(self.width(), rows + 2 * self.frameWidth()))
-
-
-def _safe(cell: object) -> str:
-    text = "" if cell is None else formats.with_hyphen(str(cell))
-    return formulas.escape(text) if formulas.is_formula(text) else text

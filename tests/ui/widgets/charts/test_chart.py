@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QImage, QPainter
 
-from workbench.ui.widgets.charts.chart import Axis, Chart, Series, files, scale_text, ticks
+from workbench.ui.widgets.charts.chart import Axis, Chart, Series, scale_text, ticks
 from workbench.ui.widgets.charts.legend import (
     MARKERS,
     TONES,
@@ -15,6 +15,7 @@ from workbench.ui.widgets.charts.legend import (
     draw_marker,
     draw_names,
 )
+from workbench.ui.widgets.charts.saving import files
 
 
 @pytest.fixture

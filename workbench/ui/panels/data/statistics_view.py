@@ -17,8 +17,8 @@ from workbench.ui.panels.data.statistics_state import BINS, LIMITS, StatisticsSt
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.callout import Callout
-from workbench.ui.widgets.charts.chart import ask_numbers, ask_picture, save_menu
 from workbench.ui.widgets.charts.count_plots import DayPlot, StepPlot, Steps
+from workbench.ui.widgets.charts.saving import ask_numbers, ask_picture, save_menu
 from workbench.ui.widgets.field import combo, fill
 from workbench.ui.widgets.layout import card, column, row, scrolled
 from workbench.ui.widgets.meter import Meter

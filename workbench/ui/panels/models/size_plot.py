@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 import math
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QFontMetricsF, QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QFrame, QMenu
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QFontMetricsF, QPainter, QResizeEvent
+from PySide6.QtWidgets import QFrame
 
 from workbench.base.i18n import _
 from workbench.ui.panels.models.listing import Row
 from workbench.ui.panels.models.state import number_words
 from workbench.ui.style import theme
-from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.charts import saving as picture
+from workbench.ui.widgets.charts.saving import Savable, save_menu
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import TurningRow, fill, row
 from workbench.ui.widgets.words import Elided, IconLabel, words
@@ -26,7 +23,7 @@ GAP = 6  # pixels between a point and its name
 LABELS_MS = 60  # after a resize
 
 
-class SizePlot(QFrame):
+class SizePlot(Savable, QFrame):
     """`picked(key)` is emitted on a click on a point."""
 
     picked = Signal(str)
@@ -41,19 +38,7 @@ class SizePlot(QFrame):
         self._names: list[Any] = []  # TextItem; pyqtgraph has no types
         self.setProperty("part", "card")
         self._hint = Elided("", "caption", "muted")
-        saving = QMenu(self)
-        saving.addAction(_("Save image…"), self._ask_picture)
-        saving.addAction(_("Save data…"), self._ask_numbers)
-        more = Button(
-            "",
-            "ellipsis",
-            "quiet",
-            small=True,
-            name=_("Save year and parameters"),
-            menu=saving,
-        )
-        more.setProperty("menu", False)
-        more.setStyleSheet("QPushButton::menu-indicator { image: none; width: 0; }")
+        more = save_menu("models", _("Save year and parameters"), self)
         kinds = (
             (IconLabel("circle-dot", "accent", 12), words(_("installed"), "caption", "muted")),
             (IconLabel("circle", "faint", 12), words(_("published"), "caption", "muted")),
@@ -235,25 +220,16 @@ class SizePlot(QFrame):
 
     # ---------------------------------------------------------------- saving
 
-    def save_picture(self, path: Path) -> None:
-        """Save the plot as SVG, or as PNG at twice its size, by the suffix."""
-        picture.save_widget(self.view, path)
+    def picture_size(self) -> QSize:
+        return QSize(self.view.size())
 
-    def save_numbers(self, path: Path) -> None:
-        """Save name, year and parameters as CSV."""
-        with open(path, "w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(("model", "year", "parameters"))
-            writer.writerows((item.title, item.year, item.parameters) for item in self._rows)
+    def draw_picture(self, painter: QPainter, area: QRectF) -> None:
+        self.view.render(painter, area)
 
-    def _ask_picture(self) -> None:
-        if (path := picture.ask_path(self, "models")) is not None:
-            self.save_picture(path)
-
-    def _ask_numbers(self) -> None:
-        path, _kind = QFileDialog.getSaveFileName(self, _("Save data"), "models.csv", "*.csv")
-        if path:
-            self.save_numbers(Path(path))
+    def numbers(self) -> Iterator[Sequence[object]]:
+        yield "model", "year", "parameters"
+        for item in self._rows:
+            yield item.title, item.year, item.parameters
 
 
 def _round_words(power: int) -> str:

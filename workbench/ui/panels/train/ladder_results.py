@@ -6,14 +6,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QFrame, QMenu
+from PySide6.QtCore import QPoint, QRectF, QSize
+from PySide6.QtGui import QPainter, QResizeEvent
+from PySide6.QtWidgets import QFileDialog, QFrame
 
 from workbench.base.i18n import _, ngettext
 from workbench.ui.style import formats, theme
 from workbench.ui.style.run_text import is_error
-from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.charts import saving
+from workbench.ui.widgets.charts.saving import Savable, ask_picture, more_button
 from workbench.ui.widgets.charts.system_scores import Group, LadderChart, LegendMark
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 INPUT_COLUMN, WIDE_WIDTH = 1, 820  # a column, and the width from which it is shown, pixels at 100%
 
 
-class LadderResults(QFrame):
+class LadderResults(Savable, QFrame):
     """An empty state until the first run is finished."""
 
     def __init__(self, state: LadderState):
@@ -39,13 +39,12 @@ class LadderResults(QFrame):
         self._empty = EmptyState("chart-column", _("No run of this experiment is finished yet"))
         self._title, self._note = words("", weight=600), words("", "small", "muted")
         self._legend = row(gap=6)
-        menu = QMenu(self)
-        menu.addAction(_("Save image…"), self._ask_image)
-        menu.addAction(_("Save data…"), self._ask_data)
-        name = _("Save the chart")
-        more = Button("", "ellipsis", "quiet", small=True, name=name, menu=menu)
-        more.setProperty("menu", False)
-        more.setStyleSheet("QPushButton::menu-indicator { image: none; width: 0; }")
+        more = more_button(
+            self,
+            _("Save the chart"),
+            (_("Save image…"), lambda: ask_picture(self, (self,), "ladder")),
+            (_("Save data…"), self._ask_data),
+        )
         self._chart = LadderChart()
         head = flow(self._title, self._note, None, self._legend, more)
         self._chart_card = card(head, (self._chart, 1), margins=(16, 10, 10, 12))
@@ -177,9 +176,11 @@ class LadderResults(QFrame):
         low, high = (self.state.score_text(end(scores.values())) for end in (min, max))
         return _("{low} to {high}, n = {n}").format(low=low, high=high, n=len(scores))
 
-    def _ask_image(self) -> None:
-        if (path := saving.ask_path(self, "ladder")) is not None:
-            saving.save_widget(self._chart_card, path)
+    def picture_size(self) -> QSize:
+        return self._chart_card.size()
+
+    def draw_picture(self, painter: QPainter, _area: QRectF) -> None:
+        self._chart_card.render(painter, QPoint())
 
     def _ask_data(self) -> None:
         path, _kind = QFileDialog.getSaveFileName(

@@ -5,16 +5,12 @@ Drawn with QPainter, so that the same code paints the screen and the saved pictu
 
 from __future__ import annotations
 
-import csv
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Protocol, cast
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
-    QImage,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -22,13 +18,11 @@ from PySide6.QtGui import (
     QPen,
     QPolygonF,
 )
-from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import QFileDialog, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from workbench.base.i18n import _
 from workbench.ui.style import escaping, formats, theme
-from workbench.ui.widgets.button import Button
 from workbench.ui.widgets.charts.legend import NO_MARK, draw_marker, draw_names
+from workbench.ui.widgets.charts.saving import Savable
 from workbench.ui.widgets.focus_ring import FocusRing
 
 LEFT, BELOW, ABOVE, RIGHT = 44, 36, 30, 10  # room for scales and names, pixels at 100%
@@ -81,7 +75,7 @@ class Bar:
 Pixels = tuple[tuple[QPointF, int], ...]  # a place from the corner of the area, number of the point
 
 
-class Chart(QWidget):
+class Chart(Savable, QWidget):
     """`empty` is what the page says in place of a chart without data: what will appear there.
 
     `opened(series, point)`: a point was clicked, or Enter pressed on the chosen one.
@@ -340,25 +334,20 @@ class Chart(QWidget):
 
     # ---------------------------------------------------------------- saving
 
-    def save_picture(self, path: Path) -> None:
-        """Save as SVG, or as PNG at twice the size, by the suffix."""
-        save_drawing(path, QSize(max(self.width(), 480), max(self.height(), 320)), self.draw_named)
+    def picture_size(self) -> QSize:
+        return QSize(max(self.width(), 480), max(self.height(), 320))
 
-    def draw_named(self, painter: QPainter, whole: QRectF) -> None:
+    def draw_picture(self, painter: QPainter, area: QRectF) -> None:
         """Paint the chart, with the names of its curves below it if there are several."""
-        high = draw_names(painter, whole, self._series) if len(self._series) > 1 else 0
-        self.draw(painter, whole.adjusted(0, 0, 0, -high))
+        high = draw_names(painter, area, self._series) if len(self._series) > 1 else 0
+        self.draw(painter, area.adjusted(0, 0, 0, -high))
 
-    def save_numbers(self, path: Path) -> None:
-        """Save all points as CSV: curve, x, y, note."""
-        with open(path, "w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(("curve", "x", "y", "note"))
-            for series in self._series:
-                notes = series.notes or ("",) * len(series.x)
-                writer.writerows(
-                    (series.name, *values) for values in zip(series.x, series.y, notes, strict=True)
-                )
+    def numbers(self) -> Iterator[Sequence[object]]:
+        yield "curve", "x", "y", "note"
+        for series in self._series:
+            notes = series.notes or ("",) * len(series.x)
+            for values in zip(series.x, series.y, notes, strict=True):
+                yield series.name, *values
 
 
 def ticks(low: float, high: float, *, whole: bool = False) -> list[float]:
@@ -393,75 +382,3 @@ def thinned(placed: Sequence[tuple[QPointF, int]]) -> Pixels:
             kept.append((at, point))
             last = cell
     return tuple(kept)
-
-
-def save_drawing(path: Path, size: QSize, draw: Callable[[QPainter, QRectF], None]) -> None:
-    """Save what `draw` paints as SVG, or as PNG at twice the size, by the suffix."""
-    whole = QRectF(0, 0, size.width(), size.height())
-    if path.suffix.lower() == ".svg":
-        device = QSvgGenerator()
-        device.setFileName(str(path))
-        device.setSize(size)
-        device.setViewBox(whole)
-        painter = QPainter(device)
-        painter.fillRect(whole, theme.qcolour("surface"))
-        draw(painter, whole)
-        painter.end()
-        return
-    image = QImage(size * 2, QImage.Format.Format_RGB32)
-    image.setDevicePixelRatio(2.0)
-    image.fill(theme.qcolour("surface"))
-    painter = QPainter(image)
-    draw(painter, whole)
-    painter.end()
-    image.save(str(path))
-
-
-class Savable(Protocol):
-    """A drawing with its numbers."""
-
-    def isVisible(self) -> bool: ...
-    def save_picture(self, path: Path) -> None: ...
-    def save_numbers(self, path: Path) -> None: ...
-
-
-def save_menu(file: str, name: str, *charts: Savable) -> Button:
-    """A button "…" that saves the pictures or the numbers of those charts that are visible.
-
-    file: the suggested name of the file, without suffix; several charts are saved as files numbered
-    from 1. name: the accessible name of the button.
-    """
-    parent = cast(QWidget, charts[0])
-    menu = QMenu(parent)
-    menu.addAction(_("Save image…"), lambda: ask_picture(parent, charts, file))
-    menu.addAction(_("Save data…"), lambda: ask_numbers(parent, charts, file))
-    button = Button("", "ellipsis", "quiet", small=True, name=name, menu=menu)
-    button.setProperty("menu", False)  # the icon is sufficient; hide the menu arrow
-    button.setStyleSheet("QPushButton::menu-indicator { image: none; width: 0; }")
-    return button
-
-
-def ask_picture(parent: QWidget, charts: Sequence[Savable], title: str) -> None:
-    """Save the visible charts as PNG or SVG; several as files numbered from 1."""
-    path, _kind = QFileDialog.getSaveFileName(
-        parent, _("Save image"), f"{title}.png", "PNG (*.png);;SVG (*.svg)"
-    )
-    for chart, file in files(charts, path):
-        chart.save_picture(file)
-
-
-def ask_numbers(parent: QWidget, charts: Sequence[Savable], title: str) -> None:
-    """Save the numbers of the visible charts as CSV; several as files numbered from 1."""
-    path, _kind = QFileDialog.getSaveFileName(parent, _("Save data"), f"{title}.csv", "CSV (*.csv)")
-    for chart, file in files(charts, path):
-        chart.save_numbers(file)
-
-
-def files(charts: Sequence[Savable], path: str) -> list[tuple[Savable, Path]]:
-    """The file of each visible chart; [] without a path."""
-    shown, whole = [chart for chart in charts if chart.isVisible()], Path(path)
-    if not path or len(shown) < 2:
-        return [(chart, whole) for chart in shown if path]
-    return [
-        (chart, whole.with_stem(f"{whole.stem}-{number}")) for number, chart in enumerate(shown, 1)
-    ]

@@ -6,23 +6,21 @@ keeps all its points; beyond MOST_POINTS, the minimum and maximum of each interv
 
 from __future__ import annotations
 
-import csv
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QEvent, QPointF, Qt, QTimer
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QFileDialog, QFrame, QMenu, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
 from workbench.ui.style import escaping, formats, theme
-from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.charts import saving as picture
+from workbench.ui.widgets.charts.legend import draw_names, names_height
+from workbench.ui.widgets.charts.saving import Savable, save_menu
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.layout import TurningRow, clear, row
 from workbench.ui.widgets.words import Elided, words
@@ -49,7 +47,7 @@ class Curve:
     y: list[float] = field(default_factory=list)
 
 
-class LivePlot(QFrame):
+class LivePlot(Savable, QFrame):
     """`add(name, x, y)` adds a point, `set_curves` replaces all, `mark_best` marks one."""
 
     def __init__(
@@ -86,19 +84,7 @@ class LivePlot(QFrame):
         self._legend = FlowLayout(gap=theme.px(9))
         self._legend.add_spring()
         self._value = Elided("", "caption", "muted", whole=True)
-        saving = QMenu(self)
-        saving.addAction(_("Save image…"), self._ask_picture)
-        saving.addAction(_("Save data…"), self._ask_numbers)
-        more = Button(
-            "",
-            "ellipsis",
-            "quiet",
-            small=True,
-            name=_("Save {title}").format(title=self._title),
-            menu=saving,
-        )
-        more.setProperty("menu", False)  # the icon is sufficient; hide the menu arrow
-        more.setStyleSheet("QPushButton::menu-indicator { image: none; width: 0; }")
+        more = save_menu(self._title, _("Save {title}").format(title=self._title), self)
         head = TurningRow(
             (row(words(self._title, weight=600), (self._value, 1)), 1),
             row(self._legend, more),
@@ -300,36 +286,32 @@ class LivePlot(QFrame):
 
     # ---------------------------------------------------------------- saving
 
-    def save_picture(self, path: Path) -> None:
-        """Save the plot as SVG, or as PNG at twice its size, by the suffix."""
-        picture.save_widget(self.view, path, tuple(self._samples()))
+    def picture_size(self) -> QSize:
+        return QSize(self.view.size()) + QSize(0, self._names_height())
 
-    def _samples(self) -> Iterator[Series]:
+    def draw_picture(self, painter: QPainter, area: QRectF) -> None:
+        named = self._samples()
+        if named:
+            draw_names(painter, area, named)
+        self.view.render(painter, area.adjusted(0, 0, 0, -self._names_height()))
+
+    def _names_height(self) -> int:
+        """Pixels below the plot for the names of the curves."""
+        named = self._samples()
+        return math.ceil(names_height(self.view.width(), named)) if named else 0
+
+    def _samples(self) -> list[Series]:
         """The names and colours of the curves, if there are several."""
-        from workbench.ui.widgets.charts.chart import Series  # Qt's SVG module
+        from workbench.ui.widgets.charts.chart import Series
 
-        if len(self.curves) > 1:
-            for name, curve in self.curves.items():
-                yield Series(name, (), (), curve.tone, width=curve.width)
+        curves = self.curves.items() if len(self.curves) > 1 else ()
+        return [Series(name, (), (), curve.tone, width=curve.width) for name, curve in curves]
 
-    def save_numbers(self, path: Path) -> None:
-        """Save all points as CSV: curve, x, y."""
-        with open(path, "w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(("curve", self._x_name, "value"))
-            for name, curve in self.curves.items():
-                writer.writerows((name, x, y) for x, y in zip(curve.x, curve.y, strict=True))
-
-    def _ask_picture(self) -> None:
-        if (path := picture.ask_path(self, self._title)) is not None:
-            self.save_picture(path)
-
-    def _ask_numbers(self) -> None:
-        path, _kind = QFileDialog.getSaveFileName(
-            self, _("Save data"), f"{self._title}.csv", "CSV (*.csv)"
-        )
-        if path:
-            self.save_numbers(Path(path))
+    def numbers(self) -> Iterator[Sequence[object]]:
+        yield "curve", self._x_name, "value"
+        for name, curve in self.curves.items():
+            for x, y in zip(curve.x, curve.y, strict=True):
+                yield name, x, y
 
 
 def decimated(

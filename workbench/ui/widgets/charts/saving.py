@@ -1,49 +1,129 @@
-"""Pictures of widgets that do not draw themselves with `chart.save_drawing`."""
+"""Save what a widget shows: its picture as PNG or SVG, its numbers as CSV."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+import csv
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import cast
 
-from PySide6.QtCore import QPoint, QRectF, QSize
-from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QFileDialog, QGraphicsView, QWidget
+from PySide6.QtCore import QRectF, QSize
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from workbench.base.i18n import _
-from workbench.ui.widgets.charts.legend import draw_names, names_height
+from workbench.text import formulas
+from workbench.ui.style import formats, theme
+from workbench.ui.widgets.button import Button
 
-if TYPE_CHECKING:
-    from workbench.ui.widgets.charts.chart import Series
-
-KINDS = "PNG (*.png);;SVG (*.svg)"
+PICTURES, NUMBERS = "PNG (*.png);;SVG (*.svg)", "CSV (*.csv)"
 
 
-def save_widget(widget: QWidget, path: Path, named: Sequence[Series] = ()) -> None:
-    """Save what a widget shows as SVG, or as PNG at twice its size, by the suffix.
+class Savable:
+    """Mixin of a widget that can be saved."""
 
-    named: curves whose names and colours are painted below.
+    def picture_size(self) -> QSize:
+        """The size of the picture, pixels."""
+        return cast(QWidget, self).size()
+
+    def draw_picture(self, painter: QPainter, area: QRectF) -> None:
+        """Paint the widget into a rectangle of any device."""
+        raise NotImplementedError
+
+    def numbers(self) -> Iterable[Sequence[object]]:
+        """Rows of a table; the first has the names of the columns."""
+        raise NotImplementedError
+
+    def save_picture(self, path: Path) -> None:
+        """Save as SVG, or as PNG at twice the size, by the suffix."""
+        save_drawing(path, self.picture_size(), self.draw_picture)
+
+    def save_numbers(self, path: Path) -> None:
+        """Save the numbers as CSV; texts that a spreadsheet would run are escaped."""
+        with path.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([_cell(cell) for cell in row] for row in self.numbers())
+
+
+def _cell(cell: object) -> object:
+    if not isinstance(cell, str):
+        return cell
+    text = formats.with_hyphen(cell)
+    return formulas.escape(text) if formulas.is_formula(text) else text
+
+
+def save_drawing(path: Path, size: QSize, draw: Callable[[QPainter, QRectF], None]) -> None:
+    """Save what `draw` paints as SVG, or as PNG at twice the size, by the suffix."""
+    whole = QRectF(0, 0, size.width(), size.height())
+    if path.suffix.lower() == ".svg":
+        from PySide6.QtSvg import QSvgGenerator  # a library of its own, not needed at the start
+
+        device = QSvgGenerator()
+        device.setFileName(str(path))
+        device.setSize(size)
+        device.setViewBox(whole)
+        painter = QPainter(device)
+        painter.fillRect(whole, theme.qcolour("surface"))
+        draw(painter, whole)
+        painter.end()
+        return
+    image = QImage(size * 2, QImage.Format.Format_RGB32)
+    image.setDevicePixelRatio(2.0)
+    image.fill(theme.qcolour("surface"))
+    painter = QPainter(image)
+    draw(painter, whole)
+    painter.end()
+    image.save(str(path))
+
+
+# -------------------------------------------------------------------- menu and dialogs
+
+
+def save_menu(file: str, name: str, *charts: Savable) -> Button:
+    """A button "…" that saves the pictures or the numbers of those charts that are visible.
+
+    file: the suggested name of the file, without suffix; several charts are saved as files numbered
+    from 1. name: the accessible name of the button.
     """
-    from workbench.ui.widgets.charts.chart import save_drawing  # Qt's SVG module
-
-    def draw(painter: QPainter, area: QRectF) -> None:
-        if isinstance(widget, QGraphicsView):  # its `render` is that of the scene
-            widget.render(painter, area)
-        else:
-            widget.render(painter, QPoint())
-
-    high = math.ceil(names_height(widget.width(), named)) if named else 0
-
-    def draw_all(painter: QPainter, area: QRectF) -> None:
-        if named:
-            draw_names(painter, area, named)
-        draw(painter, area.adjusted(0, 0, 0, -high))
-
-    save_drawing(path, widget.size() + QSize(0, high), draw_all)
+    parent = cast(QWidget, charts[0])
+    return more_button(
+        parent,
+        name,
+        (_("Save image…"), lambda: ask_picture(parent, charts, file)),
+        (_("Save data…"), lambda: ask_numbers(parent, charts, file)),
+    )
 
 
-def ask_path(parent: QWidget, title: str) -> Path | None:
-    """Where to save a picture, None if the dialog was cancelled."""
-    path, _kind = QFileDialog.getSaveFileName(parent, _("Save image"), f"{title}.png", KINDS)
-    return Path(path) if path else None
+def more_button(parent: QWidget, name: str, *actions: tuple[str, Callable[[], None]]) -> Button:
+    """A button "…" with a menu. name: its accessible name."""
+    menu = QMenu(parent)
+    for text, slot in actions:
+        menu.addAction(text, slot)
+    button = Button("", "ellipsis", "quiet", small=True, name=name, menu=menu)
+    button.setProperty("menu", False)  # the icon is sufficient; hide the menu arrow
+    button.setStyleSheet("QPushButton::menu-indicator { image: none; width: 0; }")
+    return button
+
+
+def ask_picture(parent: QWidget, charts: Sequence[Savable], title: str) -> None:
+    """Save the visible charts as PNG or SVG; several as files numbered from 1."""
+    path, _kind = QFileDialog.getSaveFileName(parent, _("Save image"), f"{title}.png", PICTURES)
+    for chart, file in files(charts, path):
+        chart.save_picture(file)
+
+
+def ask_numbers(parent: QWidget, charts: Sequence[Savable], title: str) -> None:
+    """Save the numbers of the visible charts as CSV; several as files numbered from 1."""
+    path, _kind = QFileDialog.getSaveFileName(parent, _("Save data"), f"{title}.csv", NUMBERS)
+    for chart, file in files(charts, path):
+        chart.save_numbers(file)
+
+
+def files(charts: Sequence[Savable], path: str) -> list[tuple[Savable, Path]]:
+    """The file of each visible chart; [] without a path."""
+    shown = [chart for chart in charts if cast(QWidget, chart).isVisible()]
+    whole = Path(path)
+    if not path or len(shown) < 2:
+        return [(chart, whole) for chart in shown if path]
+    return [
+        (chart, whole.with_stem(f"{whole.stem}-{number}")) for number, chart in enumerate(shown, 1)
+    ]

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer
-from PySide6.QtGui import QFontMetricsF, QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QFrame, QMenu
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer
+from PySide6.QtGui import QFontMetricsF, QPainter, QResizeEvent
+from PySide6.QtWidgets import QFrame
 
 from workbench.base.i18n import _
 from workbench.ui.style import theme
 from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.charts import saving as picture
+from workbench.ui.widgets.charts.saving import Savable, save_menu
 from workbench.ui.widgets.layout import fill, row
 from workbench.ui.widgets.words import Elided, words
 
@@ -23,7 +21,7 @@ LABELS_MS = 60  # after a change of the range
 MOST_LABELS = 250
 
 
-class WordPlot(QFrame):
+class WordPlot(Savable, QFrame):
     """`show_words` replaces the points. Words that come first are labelled first."""
 
     def __init__(self, title: str) -> None:
@@ -41,16 +39,8 @@ class WordPlot(QFrame):
         self._labels: list[Any] = []  # TextItem; pyqtgraph has no types
         self.setProperty("part", "card")
         self._hint = Elided("", "caption", "muted")
-        saving = QMenu(self)
-        saving.addAction(_("Save image…"), self._ask_picture)
-        saving.addAction(_("Save data…"), self._ask_numbers)
         self._all = Button(_("Show all"), kind="quiet", small=True, on=self.show_all)
-        more = Button(
-            "", "ellipsis", "quiet", small=True, name=_("Save {title}").format(title=title),
-            menu=saving,
-        )  # fmt: skip
-        more.setProperty("menu", False)
-        more.setStyleSheet("QPushButton::menu-indicator { image: none; width: 0; }")
+        more = save_menu("words", _("Save {title}").format(title=title), self)
         self.view = pyqtgraph.PlotWidget()
         self.view.setFrameShape(QFrame.Shape.NoFrame)
         self.view.setMenuEnabled(False)
@@ -175,23 +165,13 @@ class WordPlot(QFrame):
 
     # ---------------------------------------------------------------- saving
 
-    def save_picture(self, path: Path) -> None:
-        """Save the plot as SVG, or as PNG at twice its size, by the suffix."""
-        picture.save_widget(self.view, path)
+    def picture_size(self) -> QSize:
+        return QSize(self.view.size())
 
-    def save_numbers(self, path: Path) -> None:
-        """Save word, x and y as CSV."""
-        with open(path, "w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(("word", "x", "y"))
-            rows = zip(self._words, self._places, strict=True)
-            writer.writerows((word, *place) for word, place in rows)
+    def draw_picture(self, painter: QPainter, area: QRectF) -> None:
+        self.view.render(painter, area)
 
-    def _ask_picture(self) -> None:
-        if (path := picture.ask_path(self, "words")) is not None:
-            self.save_picture(path)
-
-    def _ask_numbers(self) -> None:
-        path, _kind = QFileDialog.getSaveFileName(self, _("Save data"), "words.csv", "*.csv")
-        if path:
-            self.save_numbers(Path(path))
+    def numbers(self) -> Iterator[Sequence[object]]:
+        yield "word", "x", "y"
+        for word, place in zip(self._words, self._places, strict=True):
+            yield word, *place

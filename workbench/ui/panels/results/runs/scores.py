@@ -47,7 +47,7 @@ from workbench.ui.style.run_text import (
     words_of,
 )
 from workbench.ui.widgets.button import Button, Segments
-from workbench.ui.widgets.charts.chart import save_menu
+from workbench.ui.widgets.charts.saving import save_menu
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layer_bars import LayerMixes
