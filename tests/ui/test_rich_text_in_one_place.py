@@ -30,6 +30,7 @@ PLACES = {  # file → the names that may be used there
     "panels/data/duplicates_view.py": {"QTextEdit"},  # plain text with formats of its own
     "panels/models/size_plot.py": {"TextItem"},
     "panels/models/suit_view.py": {"TextItem"},
+    "widgets/charts/layers.py": {"TextItem"},
     "widgets/charts/word_plot.py": {"TextItem"},
     "panels/prompts/boxes.py": {"QTextEdit"},  # only its ExtraSelection, for a QPlainTextEdit
     "style/escaping.py": TIPS,

@@ -85,7 +85,8 @@ def painted():
     from PySide6.QtWidgets import QListWidget, QTreeWidget, QTreeWidgetItem
 
     from workbench.ui.panels.inspect.views.attention_heads import HeadsMap
-    from workbench.ui.widgets.charts.chart import Axis, Chart
+    from workbench.ui.widgets.charts.axes import Axis
+    from workbench.ui.widgets.charts.chart import Chart
     from workbench.ui.widgets.point_map import PointMap
     from workbench.ui.widgets.signed_bars import SignedBars
     from workbench.ui.widgets.text_view import TextView

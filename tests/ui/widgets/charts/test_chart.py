@@ -1,13 +1,16 @@
 import csv
+import math
 import re
 import tempfile
 from pathlib import Path
+from time import process_time
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QImage, QPainter
 
-from workbench.ui.widgets.charts.chart import Axis, Chart, Series, scale_text, ticks
+from workbench.ui.widgets.charts.axes import Axis, log_ticks, scale_text, ticks
+from workbench.ui.widgets.charts.chart import Chart, Series
 from workbench.ui.widgets.charts.legend import (
     MARKERS,
     TONES,
@@ -31,7 +34,7 @@ def chart(qtbot):
 def test_a_click_on_a_point_opens_it_and_one_beside_does_nothing(chart, qtbot):
     opened = []
     chart.opened.connect(lambda *point: opened.append(point))
-    at = chart._place(chart._area(chart.rect().toRectF()), 0.5, 0.8).toPoint()
+    at = chart.place(0.5, 0.8).toPoint()
 
     qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=at)
     qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=QPoint(399, 299))
@@ -40,21 +43,19 @@ def test_a_click_on_a_point_opens_it_and_one_beside_does_nothing(chart, qtbot):
     assert chart.describe(0, 1) == "A · recall 0.5 · precision 0.8 · y"
 
 
-def test_thousands_of_points_are_placed_once_and_found_by_the_mouse(chart, monkeypatch):
+def test_thousands_of_points_are_painted_and_met_by_the_mouse_at_once(chart, qtbot):
     count = 20_000
     values = tuple(at / (count - 1) for at in range(count))
-    placed, place = [], chart._place
-    monkeypatch.setattr(chart, "_place", lambda *given: placed.append(1) or place(*given))
     chart.set_series((Series("A", values, values),))
-
     chart.grab()
-    chart.grab()
-    area = chart._area(chart.rect().toRectF())
-    number, point = chart._at(place(area, 0.5, 0.5))
+    opened = []
+    chart.opened.connect(lambda *point: opened.append(point))
 
-    assert number == 0 and abs(values[point] - 0.5) < 1 / area.width()
-    assert len(placed) < count + 100
-    assert len(chart._points(area, 0)) < 3 * (area.width() + area.height())
+    begun = process_time()
+    chart.grab()
+    qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=chart.place(0.5, 0.5).toPoint())
+
+    assert abs(values[opened[0][1]] - 0.5) < 0.01 and process_time() - begun < 0.3
 
 
 def test_arrows_move_along_the_curve_and_enter_opens(chart, qtbot):
@@ -74,7 +75,7 @@ def test_the_picture_is_saved_as_png_and_svg_and_the_numbers_as_csv(chart, tmp_p
     chart.save_numbers(tmp_path / "a.csv")
 
     assert (tmp_path / "a.png").read_bytes()[1:4] == b"PNG"
-    assert "<polyline" in (tmp_path / "a.svg").read_text()
+    assert "<path" in (tmp_path / "a.svg").read_text()
     rows = [*csv.reader((tmp_path / "a.csv").read_text().splitlines())]
     assert rows[0] == ["curve", "x", "y", "note"] and rows[2] == ["A", "0.5", "0.8", "y"]
 
@@ -95,11 +96,19 @@ def test_a_scale_that_fits_the_data_includes_intervals_and_the_level(qtbot):
     chart = Chart("A", Axis("x"), Axis("y"), empty="")
     qtbot.addWidget(chart)
 
-    chart.set_series([Series("a", (0, 1), (0.5, 0.6), "accent", low=(0.4, 0.5), high=(0.6, 0.9))])
-    assert chart._ranges[1] == (0.4, 0.9)
+    chart.resize(400, 300)
 
+    def ends():
+        """Places of the lowest and the highest value, from the lower and the upper end."""
+        return chart.place(0, 0.9).y(), chart.place(0, low).y()
+
+    low = 0.4
+    chart.set_series([Series("a", (0, 1), (0.5, 0.6), "accent", low=(0.4, 0.5), high=(0.6, 0.9))])
+    before = ends()
+
+    low = 0.2
     chart.set_level(0.2)
-    assert chart._ranges[1] == (0.2, 0.9)
+    assert ends() == before
 
 
 @pytest.mark.parametrize(
@@ -119,6 +128,21 @@ def test_scales_of_counts_have_whole_numbers(low, high):
     found = ticks(low, high, whole=True)
 
     assert 2 <= len(found) <= 7 and all(value == round(value) for value in found)
+
+
+@pytest.mark.parametrize(
+    ("values", "numbers"),
+    [
+        ((131.0, 124.6), ["126", "128", "130"]),
+        ((6.31, 6.12), ["6.15", "6.20", "6.25", "6.30"]),
+        ((5_000.0, 40.0), ["50", "100", "200", "500", "1,000", "2,000"]),
+        ((2e6, 9.0), ["10", "100", "1,000", "10,000", "100,000", "1,000,000"]),
+    ],
+)
+def test_a_logarithmic_axis_has_numbers_in_every_range(values, numbers):
+    low, high = (math.log10(value) for value in sorted(values))
+
+    assert [text for _place, text in log_ticks(low, high) if text] == numbers
 
 
 @pytest.mark.parametrize(

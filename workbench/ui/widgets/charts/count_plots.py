@@ -16,7 +16,7 @@ from PySide6.QtGui import (
 
 from workbench.base.i18n import _
 from workbench.ui.style import formats, theme
-from workbench.ui.widgets.charts.chart import scale_text, ticks
+from workbench.ui.widgets.charts.axes import scale_text, ticks
 from workbench.ui.widgets.plot import GAP, LEFT, RIGHT, Plot
 
 

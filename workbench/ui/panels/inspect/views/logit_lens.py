@@ -8,7 +8,8 @@ from workbench.base.i18n import _
 from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.style import formats
 from workbench.ui.widgets.button import Button
-from workbench.ui.widgets.charts.chart import Axis, Chart, Series
+from workbench.ui.widgets.charts.axes import Axis
+from workbench.ui.widgets.charts.chart import Chart, Series
 from workbench.ui.widgets.charts.legend import CIRCLE
 from workbench.ui.widgets.heat_table import HeatCell, HeatTable
 from workbench.ui.widgets.layout import card, layout_of, line, row

@@ -8,7 +8,8 @@ from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.inspect.views.examined import ExaminedView
 from workbench.ui.style import formats
 from workbench.ui.widgets.chart_legend import ChartLegend
-from workbench.ui.widgets.charts.chart import Axis, Chart, Series
+from workbench.ui.widgets.charts.axes import Axis
+from workbench.ui.widgets.charts.chart import Chart, Series
 from workbench.ui.widgets.charts.legend import CIRCLE, SQUARE
 from workbench.ui.widgets.field import combo, fill
 from workbench.ui.widgets.layout import column

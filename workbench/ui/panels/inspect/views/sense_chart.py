@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from workbench.base.i18n import N_, _, ngettext
 from workbench.ui.style import formats
-from workbench.ui.widgets.charts.chart import Axis, Chart, Series
+from workbench.ui.widgets.charts.axes import Axis
+from workbench.ui.widgets.charts.chart import Chart, Series
 from workbench.ui.widgets.charts.legend import SQUARE
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import column, fixed

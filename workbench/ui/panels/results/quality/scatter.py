@@ -8,7 +8,8 @@ from workbench.base.i18n import _, ngettext
 from workbench.ui.panels.results.quality.state import QualityState
 from workbench.ui.style import formats, theme
 from workbench.ui.style.run_text import score_text, score_title
-from workbench.ui.widgets.charts.chart import Axis, Chart, Series
+from workbench.ui.widgets.charts.axes import Axis
+from workbench.ui.widgets.charts.chart import Chart, Series
 from workbench.ui.widgets.charts.legend import CIRCLE
 from workbench.ui.widgets.charts.saving import save_menu
 from workbench.ui.widgets.layout import card, row

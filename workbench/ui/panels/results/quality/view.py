@@ -23,7 +23,8 @@ from workbench.ui.style.interval_text import interval_text, pair_of
 from workbench.ui.style.run_text import score_hint
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
-from workbench.ui.widgets.charts.chart import Axis, Chart, Series
+from workbench.ui.widgets.charts.axes import Axis
+from workbench.ui.widgets.charts.chart import Chart, Series
 from workbench.ui.widgets.charts.saving import save_menu
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.layout import card, row, scrolled

@@ -1,0 +1,312 @@
+"""The frame of a chart: two axes around an area with layers, drawn by pyqtgraph.
+
+pyqtgraph is imported, and its scene is built, when the first chart with data is shown. The scene
+has only what charts need: a `PlotWidget` with its menus takes ten times as long (15 ms).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSizeF, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QPainter, QPen, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QFrame, QGraphicsItem, QGraphicsSimpleTextItem, QWidget
+
+from workbench.ui.style import theme
+from workbench.ui.widgets.charts.axes import MOST_TICKS, Axis, Range, Ticks
+from workbench.ui.widgets.charts.layers import Layer, pen_of, scaled_pen
+
+LEFT, GAP, RIGHT = 44, 8, 10  # pixels at 100%: least room at the left of an axis with a name,
+# beside its numbers, and at the right
+TEXT, NAME, ABOVE = 20, 16, 10  # heights of the lower numbers, of a name, and above the area
+APART = 10  # pixels between two texts below
+TICK_WIDTH, TICK_HEIGHT = 56, 24  # least distances of ticks, pixels at 100%
+UNIT: Range = (0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where the area is, and the ticks of both axes."""
+
+    area: QRectF
+    below: Ticks
+    left: Ticks
+
+
+class Frame(QWidget):
+    """`show_layers` replaces what is drawn; mouse and keys are those of the widget around it.
+
+    grid: lines at the ticks of the left axis. clip: nothing is drawn beside the area.
+    interactive: the wheel zooms and dragging moves, with equal units on both axes.
+
+    `moved`: the area or its range has changed.
+    """
+
+    moved = Signal()
+
+    def __init__(
+        self,
+        x: Axis,
+        y: Axis,
+        parent: QWidget | None = None,
+        *,
+        grid: bool = True,
+        clip: bool = False,
+        interactive: bool = False,
+    ) -> None:
+        super().__init__(parent)
+        self._x, self._y, self._grid, self._clip = x, y, grid, clip or interactive
+        self._interactive = interactive
+        self._layers: tuple[Layer, ...] = ()
+        self._marks: tuple[Layer, ...] = ()
+        self._ranges: tuple[Range, Range] = (UNIT, UNIT)
+        self._items: tuple[list[Any], list[Any]] = ([], [])  # of layers and marks
+        self._scene: _Scene | None = None
+        self.above = 0  # more room above the area, pixels at 100%
+        if not interactive:
+            self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        drop = theme.changed.connect(self._restyle)
+        self.destroyed.connect(lambda *_: drop())
+
+    # ---------------------------------------------------------------- contents
+
+    def show_layers(self, layers: Sequence[Layer], x: Range = UNIT, y: Range = UNIT) -> None:
+        """Replace the layers and the ranges, which are places on the axes; removes the marks."""
+        self._layers, self._marks, self._ranges = tuple(layers), (), (x, y)
+        self._fill()
+
+    def mark(self, layers: Sequence[Layer]) -> None:
+        """Replace the layers above the others, such as a chosen point."""
+        self._marks = tuple(layers)
+        if self._scene is not None:
+            self._add(1, self._marks)
+
+    def set_axes(self, x: Axis, y: Axis) -> None:
+        """Takes effect with the next layers."""
+        self._x, self._y = x, y
+
+    @property
+    def view(self) -> QWidget:
+        """The view of pyqtgraph."""
+        view: QWidget = self._built().view
+        return view
+
+    @property
+    def range(self) -> tuple[Range, Range]:
+        """The ranges of both axes, as the user has moved them."""
+        return self._ranges
+
+    # ---------------------------------------------------------------- places
+
+    def area(self, size: QSizeF | None = None) -> QRectF:
+        """The rectangle between the axes, for this size of the frame or its own."""
+        return self._place(QSizeF(self.size()) if size is None else size).area
+
+    def place(self, x: float, y: float) -> QPointF:
+        """Where a point is on the frame."""
+        area, ((left, right), (low, high)) = self.area(), self._ranges
+        across, up = (x - left) / (right - left), (y - low) / (high - low)
+        return QPointF(area.left() + across * area.width(), area.bottom() - up * area.height())
+
+    def point(self, place: QPointF) -> tuple[float, float]:
+        """The point at a place on the frame."""
+        area, ((left, right), (low, high)) = self.area(), self._ranges
+        across = (place.x() - area.left()) / area.width()
+        up = (area.bottom() - place.y()) / area.height()
+        return left + across * (right - left), low + up * (high - low)
+
+    def _place(self, size: QSizeF) -> _Place:
+        metrics = QFontMetricsF(theme.font("caption"))
+        top = theme.px(ABOVE + self.above + (NAME + 4 if self._y.name else 0))
+        bottom = theme.px(TEXT + (NAME if self._x.name else 0))
+        high = max(1.0, size.height() - top - bottom)
+        left_ticks = self._y.ticks(*self._ranges[1], most=_most(high, TICK_HEIGHT))
+        texts = [metrics.horizontalAdvance(text) for _value, text in left_ticks]
+        left = max(texts, default=0.0) + theme.px(GAP) + 2
+        left = max(left, theme.px(LEFT)) if self._y.name else left
+        wide = max(1.0, size.width() - left - theme.px(RIGHT))
+        below = self._x.ticks(*self._ranges[0], most=_most(wide, TICK_WIDTH))
+        low, span = self._ranges[0][0], self._ranges[0][1] - self._ranges[0][0]
+        shown, last = list[tuple[float, str]](), float("-inf")
+        for value, text in below:
+            middle, half = (value - low) / span * wide, metrics.horizontalAdvance(text) / 2
+            if middle - half >= last + APART:
+                shown.append((value, text))
+                last = middle + half
+        return _Place(QRectF(left, top, wide, high), shown, left_ticks)
+
+    # ---------------------------------------------------------------- drawing
+
+    def draw(self, painter: QPainter, area: QRectF) -> None:
+        """Paint the chart into a rectangle of any device."""
+        scene = self._built()
+        self._fill(painter.device().devicePixelRatioF())
+        scene.arrange(self._place(area.size()), area.size(), self._ranges)
+        scene.paint(painter, area)
+        self._fill()
+
+    def _built(self) -> _Scene:
+        if self._scene is None:
+            self._scene = _Scene(self, clip=self._clip, interactive=self._interactive)
+            self._restyle()
+            self._arrange()
+            if self._interactive:
+                self._scene.box.sigRangeChanged.connect(self._follow)
+        return self._scene
+
+    def _restyle(self) -> None:
+        if self._scene is not None:
+            self._scene.dress(self._x.name, self._y.name, grid=self._grid)
+            self._fill()
+
+    def _fill(self, ratio: float | None = None) -> None:
+        """Show the layers, once there is a reason to build the scene."""
+        if self._scene is None:
+            if self._layers and self.isVisible():
+                self._built()
+            return
+        self._scene.name(self._x.name, self._y.name)
+        for number, layers in enumerate((self._layers, self._marks)):
+            self._add(number, layers, ratio)
+        self._arrange()
+
+    def _add(self, number: int, layers: Sequence[Layer], ratio: float | None = None) -> None:
+        scene, ratio = self._built(), self.devicePixelRatioF() if ratio is None else ratio
+        scene.remove(self._items[number])
+        self._items[number][:] = scene.add(layers, ratio)
+
+    def _arrange(self) -> None:
+        if self._scene is not None:
+            size = QSizeF(self.size())
+            self._scene.view.setGeometry(self.rect())
+            self._scene.arrange(self._place(size), size, self._ranges)
+            if self._interactive:
+                self._follow()  # equal units on both axes change a range
+            self.moved.emit()
+
+    def _follow(self, *_of_box: object) -> None:
+        """The user has zoomed or moved."""
+        scene = self._built()
+        (left, right), (low, high) = scene.box.viewRange()
+        self._ranges = (left, right), (low, high)
+        place = self._place(QSizeF(self.size()))
+        scene.set_ticks(place, self._ranges[0])
+        self.moved.emit()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.DevicePixelRatioChange:
+            self._restyle()
+        return super().event(event)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._layers:
+            self._built()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+
+class _Scene:
+    """The objects of pyqtgraph, which has no types."""
+
+    def __init__(self, parent: QWidget, *, clip: bool, interactive: bool) -> None:
+        import pyqtgraph
+
+        self._pg = pyqtgraph
+        self.view: Any = pyqtgraph.GraphicsView(parent, background=None)
+        self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.view.setFrameShape(QFrame.Shape.NoFrame)
+        self.view.viewport().setAutoFillBackground(False)
+        self.view.setMinimumSize(0, 0)
+        self.box: Any = pyqtgraph.ViewBox(enableMenu=False)
+        self.box.setMouseEnabled(interactive, interactive)
+        self.box.setAspectLocked(interactive)
+        self.box.setFlag(QGraphicsItem.GraphicsItemFlag.ItemClipsChildrenToShape, clip)
+        self.left: Any = pyqtgraph.AxisItem("left")
+        self.bottom: Any = pyqtgraph.AxisItem("bottom")
+        self.view.addItem(self.box)
+        for axis in (self.left, self.bottom):
+            axis.enableAutoSIPrefix(False)
+            axis.linkToView(self.box)
+            self.view.addItem(axis)
+        # the grid of AxisItem hides the numbers at both ends of the axis
+        self._grid: Any = pyqtgraph.PlotCurveItem(connect="pairs")
+        self._grid.setZValue(-1000)
+        self.box.addItem(self._grid, ignoreBounds=True)
+        self._names = QGraphicsSimpleTextItem(), QGraphicsSimpleTextItem()  # of x and y
+        for name in self._names:
+            self.view.scene().addItem(name)
+        self.view.show()
+
+    def dress(self, x_name: str, y_name: str, *, grid: bool) -> None:
+        """Colours and fonts of the theme."""
+        none, text = QPen(Qt.PenStyle.NoPen), pen_of("muted", 1)
+        for axis in (self.left, self.bottom):
+            axis.setStyle(
+                tickFont=theme.font("caption"),
+                tickLength=0,
+                tickAlpha=0,
+                hideOverlappingLabels=False,
+                autoExpandTextSpace=False,
+                tickTextOffset=5,
+            )
+            axis.setTextPen(text)
+        self.left.setPen(none)
+        self.bottom.setPen(pen_of("strong_line", 1))
+        line = scaled_pen("line", self.view.devicePixelRatioF())
+        self._grid.setPen(line if grid else none)
+        for name in self._names:
+            name.setFont(theme.font("caption"))
+            name.setBrush(theme.qcolour("muted"))
+        self.name(x_name, y_name)
+
+    def name(self, *names: str) -> None:
+        for item, name in zip(self._names, names, strict=True):
+            item.setText(name)
+
+    def add(self, layers: Sequence[Layer], ratio: float) -> list[Any]:
+        items = [item for layer in layers for item in layer.items(self._pg, ratio)]
+        for item in items:
+            self.box.addItem(item, ignoreBounds=True)
+        return items
+
+    def remove(self, items: Sequence[Any]) -> None:
+        for item in items:
+            self.box.removeItem(item)
+
+    def arrange(self, place: _Place, size: QSizeF, ranges: tuple[Range, Range]) -> None:
+        """Place the parts for a size of the view."""
+        area = place.area
+        self.box.setGeometry(area)
+        self.left.setWidth(area.left())
+        self.left.setGeometry(QRectF(0, area.top(), area.left(), area.height()))
+        high = size.height() - area.bottom()
+        self.bottom.setHeight(high)
+        self.bottom.setGeometry(QRectF(area.left(), area.bottom(), area.width(), high))
+        self.box.setRange(xRange=ranges[0], yRange=ranges[1], padding=0)
+        self.set_ticks(place, ranges[0])
+        below, left = self._names
+        middle = area.center().x() - below.boundingRect().width() / 2
+        below.setPos(middle, area.bottom() + theme.px(TEXT) - 1)
+        left.setPos(2, 1)
+
+    def set_ticks(self, place: _Place, x: Range) -> None:
+        levels = [value for value, _text in place.left for _end in x]
+        self._grid.setData([*x] * len(place.left), levels)
+        self.left.setTicks([place.left])
+        self.bottom.setTicks([place.below])
+
+    def paint(self, painter: QPainter, area: QRectF) -> None:
+        scene = self.view.scene()
+        scene.prepareForPaint()
+        source = QRectF(0, 0, area.width(), area.height())
+        scene.render(painter, area, source, Qt.AspectRatioMode.IgnoreAspectRatio)
+
+
+def _most(pixels: float, least: int) -> int:
+    """Distances of ticks that there is room for."""
+    return min(MOST_TICKS, max(1, int(pixels / theme.px(least))))
