@@ -110,9 +110,6 @@ SINGLE = {
     },
     "ui/dialogs/error.py": {"Uncaught exception\n%s": "a line of the log"},
     "ui/style/theme.py": {"JetBrains Mono": "a font"},
-    "ui/widgets/charts/live_plot.py": dict.fromkeys(
-        ("best line", "best point"), "names of parts of the plot"
-    ),
     "text/query.py": dict.fromkeys(
         ('note:"ask Ada"', 'filter:"my filter"'), "examples of the query language"
     ),

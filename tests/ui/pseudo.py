@@ -309,7 +309,6 @@ class Seen:
 
         if hidden:
             widgets = set(QApplication.allWidgets())
-            widgets -= _of_plots(widgets)
         else:
             widgets = set(visible_widgets())
         if within is not None:
@@ -385,18 +384,6 @@ def visible_widgets():
             for child in widget.children()
             if isinstance(child, QWidget) and child.isVisible() and not child.isWindow()
         ]
-
-
-def _of_plots(widgets) -> set:
-    """The context menus of pyqtgraph plots and their parts: disabled and never shown."""
-    from PySide6.QtWidgets import QMenu, QWidget
-
-    menus = [
-        widget
-        for widget in widgets
-        if isinstance(widget, QMenu) and widget.title() == "Plot Options"
-    ]
-    return {part for menu in menus for part in (menu, *menu.findChildren(QWidget))}
 
 
 def watch_painting(seen: Seen) -> None:

@@ -25,13 +25,10 @@ RICH = {
 }
 LABELS = {"QLabel"}
 PLACES = {  # file → the names that may be used there
-    # pyqtgraph's, which shows `text` as it is; only `html` would be interpreted
     "panels/annotate/metadata.py": {"QTextEdit"},  # plain text with formats of its own
     "panels/data/duplicates_view.py": {"QTextEdit"},  # plain text with formats of its own
-    "panels/models/size_plot.py": {"TextItem"},
-    "panels/models/suit_view.py": {"TextItem"},
+    # pyqtgraph's, which shows `text` as it is; only `html` would be interpreted
     "widgets/charts/layers.py": {"TextItem"},
-    "widgets/charts/word_plot.py": {"TextItem"},
     "panels/prompts/boxes.py": {"QTextEdit"},  # only its ExtraSelection, for a QPlainTextEdit
     "style/escaping.py": TIPS,
     "widgets/document_cells.py": {"QStaticText"},  # its format is plain text

@@ -170,7 +170,7 @@ def test_models_that_cannot_be_loaded_say_so(panel, monkeypatch):
 
 
 def test_the_plot_names_points_and_saves_its_numbers(panel, qtbot, tmp_path):
-    qtbot.waitUntil(lambda: bool(panel.view._plot and panel.view._plot._names))
+    qtbot.waitUntil(lambda: bool(panel.view._plot and panel.view._plot.points.names))
     panel.view._plot.save_numbers(tmp_path / "models.csv")
 
     lines = (tmp_path / "models.csv").read_text(encoding="utf-8").splitlines()

@@ -9,7 +9,8 @@ import pytest
 from PySide6.QtWidgets import QLabel
 
 from workbench.ui.style import escaping
-from workbench.ui.widgets.charts.live_plot import MOST_POINTS, LivePlot, decimated, nearest
+from workbench.ui.widgets.charts.layers import MOST_POINTS, decimated
+from workbench.ui.widgets.charts.live_plot import LivePlot, nearest
 
 STEPS = 100_000
 
@@ -37,34 +38,6 @@ def test_a_short_curve_is_drawn_as_it_is():
     assert decimated([1, 2, 3], [3.0, 2.0, 1.0]) == ([1, 2, 3], [3.0, 2.0, 1.0])
 
 
-@pytest.mark.parametrize(
-    ("values", "numbers"),
-    [
-        ((131.0, 124.6), ["126", "128", "130"]),
-        ((6.31, 6.12), ["6.15", "6.20", "6.25", "6.30"]),
-        ((5_000.0, 40.0), ["50", "100", "200", "500", "1,000", "2,000"]),
-    ],
-)
-def test_a_logarithmic_axis_has_numbers_in_every_range(qtbot, values, numbers):
-    plot = LivePlot("Perplexity", empty="", logarithmic=True)
-    qtbot.addWidget(plot)
-    axis = plot.view.getAxis("left")
-
-    low, high = (math.log10(value) for value in sorted(values))
-    shown = [axis.tickStrings(found, 1, gap) for gap, found in axis.tickValues(low, high, 220)]
-    assert [text for level in shown for text in level if text] == numbers
-
-
-def test_ticks_of_steps_are_whole_numbers(look, qtbot):
-    plot = LivePlot("Loss", empty="no steps")
-    qtbot.addWidget(plot)
-    steps = plot.view.getAxis("bottom")
-
-    for first, last in ((1, 3), (1, 2), (0, 40), (1, STEPS)):
-        found = [at for _step, some in steps.tickValues(first, last, 400) for at in some]
-        assert found and all(value == round(value) for value in found)
-
-
 def test_the_numbers_saved_are_those_of_every_step(look, qtbot, losses, tmp_path):
     plot = LivePlot("Loss", empty="no steps")
     qtbot.addWidget(plot)
@@ -87,7 +60,7 @@ def test_a_redraw_of_a_hundred_thousand_steps_stays_short(look, qtbot, losses):
 
     begun = process_time()
     plot.draw()
-    plot.view.grab()
+    plot.grab()
 
     assert process_time() - begun < 0.2
 
@@ -104,7 +77,7 @@ def test_long_names_and_values_leave_the_plot_narrow(look, qtbot):
     alone = plot.minimumSizeHint().width()
     plot.set_curves({f"a part of the loss, {name}": ([1, 2], [2.0, 1.0]) for name in "abcd"})
     plot.draw()
-    plot._value.setText("step 12:  " + 8 * "a part of the loss, a 1.23  ")
+    qtbot.mouseMove(plot, plot.frame.geometry().center())
 
     assert plot.minimumSizeHint().width() < alone + 150  # the widest name, not all
 
@@ -132,7 +105,7 @@ def test_values_that_do_not_fit_are_shown_at_the_mouse(look, qtbot, monkeypatch)
         plot.show()
         plot.draw()
         qtbot.waitExposed(plot)
-        plot._hover(plot.view.sceneBoundingRect().center())
+        qtbot.mouseMove(plot, plot.frame.geometry().center())
 
     assert "a part, d" in shown[0] and shown[1] == ""
 
@@ -143,10 +116,10 @@ def test_a_plot_without_points_says_what_will_appear(look, qtbot):
     plot.resize(400, 300)
     plot.show()
     shown = [label.text() for label in plot.findChildren(QLabel) if label.isVisible()]
-    assert "The loss appears here after the first step." in shown and not plot.view.isVisible()
+    assert "The loss appears here after the first step." in shown and not plot.frame.isVisible()
 
     plot.add("loss", 1, 0.5)
     plot.draw()
 
     shown = [label.text() for label in plot.findChildren(QLabel) if label.isVisible()]
-    assert "The loss appears here after the first step." not in shown and plot.view.isVisible()
+    assert "The loss appears here after the first step." not in shown and plot.frame.isVisible()

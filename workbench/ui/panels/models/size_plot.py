@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QFontMetricsF, QPainter, QResizeEvent
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QMouseEvent, QPainter
 from PySide6.QtWidgets import QFrame
 
 from workbench.base.i18n import _
 from workbench.ui.panels.models.listing import Row
 from workbench.ui.panels.models.state import number_words
-from workbench.ui.style import theme
+from workbench.ui.widgets.charts.axes import Axis
+from workbench.ui.widgets.charts.named_points import NamedPoint, NamedPoints, marker
 from workbench.ui.widgets.charts.saving import Savable, save_menu
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.layout import TurningRow, fill, row
 from workbench.ui.widgets.words import Elided, IconLabel, words
-
-GAP = 6  # pixels between a point and its name
-LABELS_MS = 60  # after a resize
 
 
 class SizePlot(Savable, QFrame):
@@ -30,13 +27,10 @@ class SizePlot(Savable, QFrame):
 
     def __init__(self) -> None:
         super().__init__()
-        import pyqtgraph
-
-        self._pg = pyqtgraph
         self._rows: tuple[Row, ...] = ()
         self._chosen = ""
-        self._names: list[Any] = []  # TextItem; pyqtgraph has no types
         self.setProperty("part", "card")
+        self.setMouseTracking(True)
         self._hint = Elided("", "caption", "muted")
         more = save_menu("models", _("Save year and parameters"), self)
         kinds = (
@@ -48,84 +42,66 @@ class SizePlot(Savable, QFrame):
             flow(*(row(*kind, gap=6) for kind in kinds), more, gap=6),
             gap=6,
         )
-        self.view = pyqtgraph.PlotWidget()
-        self.view.setFrameShape(QFrame.Shape.NoFrame)
-        self.view.setMenuEnabled(False)
-        menu = self.view.getPlotItem().ctrlMenu  # without a parent it would outlive the plot
-        menu.setParent(self.view, menu.windowFlags())
-        self.view.hideButtons()
-        self.view.setMouseEnabled(x=False, y=False)
-        self.view.setAccessibleName(_("Year and parameters"))
-        self.view.setAccessibleDescription(
+        self.points = NamedPoints(Axis(), Axis())
+        self.points.setAccessibleName(_("Year and parameters"))
+        self.points.setAccessibleDescription(
             _("Parameters on a logarithmic scale. The table shows the same figures.")
         )
-        self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.view.setMinimumHeight(110)
-        self.view.scene().sigMouseMoved.connect(self._hover)
-        self.view.scene().sigMouseClicked.connect(self._click)
-        self._points = pyqtgraph.ScatterPlotItem(pxMode=True)
-        self.view.addItem(self._points)
-        fill(self, head, (self.view, 1), gap=2, margins=(14, 6, 8, 6))
-        self._clock = QTimer(self)
-        self._clock.setSingleShot(True)
-        self._clock.setInterval(LABELS_MS)
-        self._clock.timeout.connect(self._place_names)
-        self._dress()
+        self.points.setMinimumHeight(110)
+        fill(self, head, (self.points, 1), gap=2, margins=(14, 6, 8, 6))
 
     def show_rows(self, rows: Sequence[Row], chosen: str) -> None:
         """Models whose year and size are known; the chosen one is ringed and named."""
         self._rows = tuple(item for item in rows if item.year and item.parameters)
         self._chosen = chosen
-        self._draw()
+        if self._rows:
+            self._draw()
+        self._hint.setText(self._describe(chosen) or _("Click a point to select the model"))
 
     def _places(self) -> list[tuple[float, float]]:
         """Points of a year side by side within it, so that equal ones can be told apart."""
         years: dict[int, int] = {}
         for item in self._rows:
             years[item.year] = years.get(item.year, 0) + 1
-        seen: dict[int, int] = {}
-        found = []
+        before: dict[int, int] = {}
+        places = []
         for item in self._rows:
-            at = seen[item.year] = seen.get(item.year, 0) + 1
+            at = before[item.year] = before.get(item.year, 0) + 1
             share = (at - 0.5) / years[item.year] - 0.5
-            found.append((item.year + 0.7 * share, math.log10(item.parameters)))
-        return found
+            places.append((item.year + 0.7 * share, math.log10(item.parameters)))
+        return places
 
     def _draw(self) -> None:
-        accent, faint = theme.colour("accent"), theme.colour("faint")
-        spots = []
-        for item, place in zip(self._rows, self._places(), strict=True):
-            there, chosen = item.card is not None, item.key == self._chosen
-            pen = theme.colour("text") if chosen else accent if there else faint
-            spots.append(
-                {
-                    "pos": place,
-                    "size": 13 if chosen else 8,
-                    "symbol": "o",
-                    "pen": self._pg.mkPen(pen, width=2 if chosen else 1.3),
-                    "brush": accent if there else theme.colour("surface"),
-                    "data": item.key,
-                }
-            )
-        spots.sort(key=lambda spot: spot["data"] == self._chosen)  # drawn last
-        self._points.setData(spots)
-        if self._rows:
-            places = self._places()
-            low = math.floor(min(y for _x, y in places))
-            high = math.ceil(max(y for _x, y in places))
-            self.view.setXRange(
-                min(x for x, _y in places) - 0.3, max(x for x, _y in places) + 0.7, padding=0
-            )
-            self.view.setYRange(low, max(high, low + 1), padding=0.04)
-            ticks = [(power, _round_words(power)) for power in range(low, high + 1)]
-            self.view.getAxis("left").setTicks([ticks])
-            years = range(
-                min(item.year for item in self._rows), 1 + max(r.year for r in self._rows)
-            )
-            step = 2 if len(years) > 8 else 1
-            self.view.getAxis("bottom").setTicks([[(year, str(year)) for year in years[::step]]])
-        self._hint.setText(self._describe(self._chosen) or _("Click a point to select the model"))
-        self._clock.start()
+        places = self._places()
+        low = math.floor(min(y for _x, y in places))
+        high = max(math.ceil(max(y for _x, y in places)), low + 1)
+        years = range(min(item.year for item in self._rows), 1 + max(r.year for r in self._rows))
+        step = 2 if len(years) > 8 else 1
+        self.points.set_axes(
+            Axis(names=tuple((year, str(year)) for year in years[::step])),
+            Axis(names=tuple((power, _round_words(power)) for power in range(low, high + 1))),
+        )
+        # the chosen one, installed ones, then the largest
+        pairs = sorted(
+            zip(self._rows, places, strict=True),
+            key=lambda pair: (
+                pair[0].key != self._chosen,
+                pair[0].card is None,
+                -pair[0].parameters,
+            ),
+        )
+        points = [self._point(item, place) for item, place in pairs]
+        x = min(x for x, _y in places) - 0.3, max(x for x, _y in places) + 0.7
+        margin = 0.04 * (high - low)
+        self.points.show_points(points, x, (low - margin, high + margin))
+
+    def _point(self, item: Row, place: tuple[float, float]) -> NamedPoint:
+        is_chosen, is_installed = item.key == self._chosen, item.card is not None
+        edge = "text" if is_chosen else "accent" if is_installed else "faint"
+        size, width = (13, 2.0) if is_chosen else (8, 1.3)
+        look = marker("accent", size, filled=is_installed, edge=edge, width=width)
+        tone, weight = "text" if is_installed or is_chosen else "muted", 600 if is_chosen else 400
+        return NamedPoint(item.key, item.title, *place, look, tone, weight, always=is_chosen)
 
     def _describe(self, key: str) -> str:
         item = next((item for item in self._rows if item.key == key), None)
@@ -135,96 +111,34 @@ class SizePlot(Savable, QFrame):
             name=item.title, year=item.year, parameters=number_words(item.parameters)
         )
 
-    def _place_names(self) -> None:
-        """Name points without overlap: the chosen one, installed ones, then the largest."""
-        for item in self._names:
-            self.view.removeItem(item)
-        self._names = []
-        box = self.view.getPlotItem().vb
-        area = box.sceneBoundingRect()
-        places = dict(zip((item.key for item in self._rows), self._places(), strict=True))
-        order = sorted(
-            self._rows,
-            key=lambda row: (row.key != self._chosen, row.card is None, -row.parameters),
-        )
-        points = {key: box.mapViewToScene(QPointF(*place)) for key, place in places.items()}
-        taken = [QRectF(at.x() - 4, at.y() - 4, 8, 8) for at in points.values()]
-        for entry in order:
-            chosen = entry.key == self._chosen
-            font = theme.font("caption", 600 if chosen else 400)
-            metrics = QFontMetricsF(font)
-            width, height = metrics.horizontalAdvance(entry.title) + 2, metrics.height()
-            at = points[entry.key]
-            for right in (True, False):
-                left = at.x() + GAP if right else at.x() - GAP - width
-                spot = QRectF(left, at.y() - height / 2, width, height)
-                free = not any(spot.intersects(other) for other in taken)
-                if area.contains(spot) and (free or (chosen and not right)):
-                    edge = QPointF(spot.left() if right else spot.right(), at.y())
-                    self._name(entry, box.mapSceneToView(edge), font, right=right)
-                    taken.append(spot)
-                    break
-
-    def _name(self, entry: Row, place: QPointF, font: Any, *, right: bool) -> None:
-        there = entry.card is not None or entry.key == self._chosen
-        tone = "text" if there else "muted"
-        item = self._pg.TextItem(
-            entry.title, color=theme.colour(tone), anchor=(0 if right else 1, 0.5)
-        )
-        item.setFont(font)
-        item.textItem.document().setDocumentMargin(0)
-        item.updateTextPos()
-        item.setPos(place)
-        self.view.addItem(item, ignoreBounds=True)
-        self._names.append(item)
-
     # ---------------------------------------------------------------- mouse
 
-    def _at(self, at: QPointF) -> str:
+    def _at(self, position: QPointF) -> str:
         """The key of the point there, "" for none."""
-        found = self._points.pointsAt(self.view.getPlotItem().vb.mapSceneToView(at))
-        return str(found[-1].data()) if len(found) else ""
+        points = self.points.at(self.points.mapFrom(self, position))
+        return points[0].key if points else ""
 
-    def _hover(self, at: QPointF) -> None:
-        key = self._at(at)
-        self._hint.setText(
-            self._describe(key or self._chosen) or _("Click a point to select the model")
-        )
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        super().mouseMoveEvent(event)
+        key = self._at(event.position())
+        message = self._describe(key or self._chosen) or _("Click a point to select the model")
+        self._hint.setText(message)
         shape = Qt.CursorShape.PointingHandCursor if key else Qt.CursorShape.ArrowCursor
-        self.view.setCursor(shape)
+        self.setCursor(shape)
 
-    def _click(self, event: Any) -> None:
-        if key := self._at(event.scenePos()):
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        super().mousePressEvent(event)
+        key = self._at(event.position())
+        if event.button() == Qt.MouseButton.LeftButton and key:
             self.picked.emit(key)
-
-    # ---------------------------------------------------------------- appearance
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._clock.start()
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_clock"):
-            self._dress()
-            self._draw()
-        super().changeEvent(event)
-
-    def _dress(self) -> None:
-        self.view.setBackground(theme.colour("surface"))
-        for side in ("left", "bottom"):
-            axis = self.view.getAxis(side)
-            axis.setPen(self._pg.mkPen(theme.colour("line")))
-            axis.setTextPen(self._pg.mkPen(theme.colour("muted")))
-            axis.setStyle(tickLength=-4, tickFont=theme.font("caption"))
-        self.view.showGrid(y=True, alpha=0.15)
 
     # ---------------------------------------------------------------- saving
 
     def picture_size(self) -> QSize:
-        return QSize(self.view.size())
+        return self.points.size()
 
     def draw_picture(self, painter: QPainter, area: QRectF) -> None:
-        self.view.render(painter, area)
+        self.points.draw(painter, area)
 
     def numbers(self) -> Iterator[Sequence[object]]:
         yield "model", "year", "parameters"

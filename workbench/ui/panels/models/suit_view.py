@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QFrame
 
@@ -26,6 +25,9 @@ from workbench.ui.panels.models.suit_state import (
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.widgets.button import Button, icon_button
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.charts.axes import Axis
+from workbench.ui.widgets.charts.frame import Frame
+from workbench.ui.widgets.charts.layers import Bars, Layer, Line, Text
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.field import combo
 from workbench.ui.widgets.flow import flow
@@ -37,7 +39,6 @@ from workbench.ui.widgets.words import Elided, words
 
 if TYPE_CHECKING:
     from workbench.operations.models.recommend import Ranked
-    from workbench.pretraining.results import ModelFit
 
 NOTE = _(
     "Perplexity is per word, for character models per character. Compare it only within one kind: "
@@ -293,73 +294,29 @@ class _Lengths(QFrame):
 
     def __init__(self) -> None:
         super().__init__()
-        import pyqtgraph
-
-        self._pg = pyqtgraph
-        self._shown: ModelFit | None = None
         self.setProperty("part", "card")
         self._note = Elided("", "caption", "muted")
-        self.view = pyqtgraph.PlotWidget()
-        self.view.setFrameShape(QFrame.Shape.NoFrame)
-        self.view.setMenuEnabled(False)
-        menu = self.view.getPlotItem().ctrlMenu  # without a parent it would outlive the plot
-        menu.setParent(self.view, menu.windowFlags())
-        self.view.hideButtons()
-        self.view.setMouseEnabled(x=False, y=False)
-        self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.view.setAccessibleName(_("Length of texts"))
-        self.view.setMinimumHeight(150)
+        self._frame = Frame(Axis(_("Tokens per text"), whole=True), Axis(whole=True))
+        self._frame.setAccessibleName(_("Length of texts"))
+        self._frame.setMinimumHeight(150)
         head = row(words(_("Length of texts"), weight=600), (self._note, 1))
-        fill(self, head, (self.view, 1), gap=2, margins=(14, 10, 10, 8))
-        self._dress()
+        fill(self, head, (self._frame, 1), gap=2, margins=(14, 10, 10, 8))
 
     def show_fit(self, ranked: Ranked) -> None:
-        self._shown = ranked.fit
-        self._note.setText(length_words(ranked.fit))
-        self.view.setAccessibleDescription(length_words(ranked.fit))
-        self._draw()
-
-    def _draw(self) -> None:
-        fit = self._shown
-        if fit is None:
-            return
-        found = histogram(fit)
-        self.view.clear()
-        places = [(at + 0.5) * found.width for at in range(len(found.counts))]
-        brush = self._pg.mkBrush(theme.colour("accent"))
-        self.view.addItem(
-            self._pg.BarGraphItem(
-                x=places, height=found.counts, width=0.86 * found.width, brush=brush, pen=None
-            )
-        )
-        end = len(found.counts) * found.width
-        top = max(found.counts, default=1) * 1.15 or 1
-        pen = self._pg.mkPen(theme.colour("warn"), width=1.3, style=Qt.PenStyle.DashLine)
-        for limit, share in fit.cut_at.items():
-            if float(limit) <= end:
-                message = _("above {limit}: {share}%").format(limit=limit, share=_share(share))
-                line = self._pg.InfiniteLine(float(limit), pen=pen)
-                side = 1 if float(limit) > end / 2 else 0  # of the line, inside the plot
-                name = self._pg.TextItem(message, color=theme.colour("warn"), anchor=(side, 0))
-                name.setFont(theme.font("caption"))
-                name.setPos(float(limit), top)
-                self.view.addItem(line)
-                self.view.addItem(name, ignoreBounds=True)
-        self.view.setXRange(0, end, padding=0.02)
-        self.view.setYRange(0, top, padding=0)
-
-    def changeEvent(self, event: QEvent) -> None:
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "view"):
-            self._dress()
-            self._draw()
-        super().changeEvent(event)
-
-    def _dress(self) -> None:
-        self.view.setBackground(theme.colour("surface"))
-        for side in ("left", "bottom"):
-            axis = self.view.getAxis(side)
-            axis.setPen(self._pg.mkPen(theme.colour("line")))
-            axis.setTextPen(self._pg.mkPen(theme.colour("muted")))
-            axis.setStyle(tickLength=-4, tickFont=theme.font("caption"))
-        self.view.setLabel("bottom", _("Tokens per text"), color=theme.colour("muted"))
-        self.view.showGrid(y=True, alpha=0.15)
+        fit = ranked.fit
+        self._note.setText(length_words(fit))
+        self._frame.setAccessibleDescription(length_words(fit))
+        drawn = histogram(fit)
+        end = len(drawn.counts) * drawn.width
+        top = max(drawn.counts, default=1) * 1.15 or 1
+        edges = [(at + 0.07) * drawn.width for at in range(len(drawn.counts))]
+        layers: list[Layer] = [Bars(edges, 0.86 * drawn.width, drawn.counts)]
+        for text, share in fit.cut_at.items():
+            limit = float(text)
+            if limit <= end:
+                message = _("above {limit}: {share}%").format(limit=text, share=_share(share))
+                side = 1.0 if limit > end / 2 else 0.0  # of the line, inside the plot
+                layers.append(Line((limit, limit), (0.0, top), "warn", 1.3, dashed=True))
+                layers.append(Text(limit, top, message, "warn", anchor=(side, 0.0)))
+        margin = 0.02 * end
+        self._frame.show_layers(layers, (-margin, end + margin), (0.0, top))

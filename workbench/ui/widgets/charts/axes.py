@@ -72,8 +72,8 @@ def scale_text(value: float) -> str:
 
 
 def log_ticks(low: float, high: float) -> Ticks:
-    """1 to 9 of each power of ten between two logarithms, 1, 2 and 5 with numbers if there are
-    many; in a narrow range, round numbers.
+    """1 to 9 of each power of ten between two logarithms, 1, 2 and 5 if there are many, powers of
+    ten in a broad range; in a narrow one, round numbers.
     """
     powers = range(math.floor(low), math.ceil(high))
     places = [power + math.log10(digit) for power in powers for digit in range(1, 10)]
@@ -85,7 +85,7 @@ def log_ticks(low: float, high: float) -> Ticks:
         texts = [_plain(at) if _is_round(at, high - low) else "" for at in numbers]
     else:
         texts = _exact(numbers)
-    return list(zip(places, texts, strict=True))
+    return [(place, text) for place, text in zip(places, texts, strict=True) if text]
 
 
 def _narrow(start: float, end: float) -> list[float]:

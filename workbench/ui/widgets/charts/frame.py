@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSizeF, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QPainter, QPen, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QGraphicsItem, QGraphicsSimpleTextItem, QWidget
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, QTimer, Signal
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QFrame, QGraphicsItem, QGraphicsSimpleTextItem, QGraphicsView, QWidget
 
 from workbench.ui.style import theme
 from workbench.ui.widgets.charts.axes import MOST_TICKS, Axis, Range, Ticks
@@ -41,10 +41,12 @@ class Frame(QWidget):
     grid: lines at the ticks of the left axis. clip: nothing is drawn beside the area.
     interactive: the wheel zooms and dragging moves, with equal units on both axes.
 
-    `moved`: the area or its range has changed.
+    `moved`: the area or its range has changed. `hovered(place)`: the mouse has moved, if
+    interactive.
     """
 
     moved = Signal()
+    hovered = Signal(QPointF)
 
     def __init__(
         self,
@@ -59,11 +61,13 @@ class Frame(QWidget):
         super().__init__(parent)
         self._x, self._y, self._grid, self._clip = x, y, grid, clip or interactive
         self._interactive = interactive
+        self._fits = True  # the range is that of the layers, not one that the user has chosen
         self._layers: tuple[Layer, ...] = ()
         self._marks: tuple[Layer, ...] = ()
         self._ranges: tuple[Range, Range] = (UNIT, UNIT)
         self._items: tuple[list[Any], list[Any]] = ([], [])  # of layers and marks
         self._scene: _Scene | None = None
+        self._ratio = 1.0  # pixels of the screen per unit of length
         self.above = 0  # more room above the area, pixels at 100%
         if not interactive:
             self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -75,6 +79,7 @@ class Frame(QWidget):
     def show_layers(self, layers: Sequence[Layer], x: Range = UNIT, y: Range = UNIT) -> None:
         """Replace the layers and the ranges, which are places on the axes; removes the marks."""
         self._layers, self._marks, self._ranges = tuple(layers), (), (x, y)
+        self._fits = True
         self._fill()
 
     def mark(self, layers: Sequence[Layer]) -> None:
@@ -143,7 +148,8 @@ class Frame(QWidget):
         """Paint the chart into a rectangle of any device."""
         scene = self._built()
         self._fill(painter.device().devicePixelRatioF())
-        scene.arrange(self._place(area.size()), area.size(), self._ranges)
+        ranges = None if self._interactive else self._ranges
+        scene.arrange(self._place(area.size()), area.size(), ranges)
         scene.paint(painter, area)
         self._fill()
 
@@ -154,10 +160,12 @@ class Frame(QWidget):
             self._arrange()
             if self._interactive:
                 self._scene.box.sigRangeChanged.connect(self._follow)
+                self._scene.view.scene().sigMouseMoved.connect(lambda at: self.hovered.emit(at))
         return self._scene
 
     def _restyle(self) -> None:
         if self._scene is not None:
+            self._ratio = self.devicePixelRatioF()
             self._scene.dress(self._x.name, self._y.name, grid=self._grid)
             self._fill()
 
@@ -181,24 +189,26 @@ class Frame(QWidget):
         if self._scene is not None:
             size = QSizeF(self.size())
             self._scene.view.setGeometry(self.rect())
-            self._scene.arrange(self._place(size), size, self._ranges)
+            ranges = self._ranges if self._fits or not self._interactive else None
+            self._scene.arrange(self._place(size), size, ranges)
+            self._fits = False
             if self._interactive:
                 self._follow()  # equal units on both axes change a range
             self.moved.emit()
 
     def _follow(self, *_of_box: object) -> None:
         """The user has zoomed or moved."""
-        scene = self._built()
-        (left, right), (low, high) = scene.box.viewRange()
+        if self._scene is None:
+            return
+        (left, right), (low, high) = self._scene.box.viewRange()
         self._ranges = (left, right), (low, high)
-        place = self._place(QSizeF(self.size()))
-        scene.set_ticks(place, self._ranges[0])
+        self._scene.set_ticks(self._place(QSizeF(self.size())), self._ranges[0])
         self.moved.emit()
 
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.DevicePixelRatioChange:
-            self._restyle()
-        return super().event(event)
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Painted before the view in it; widths of lines are in pixels of the screen."""
+        if self._scene is not None and self._ratio != self.devicePixelRatioF():
+            QTimer.singleShot(0, self, self._restyle)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -220,7 +230,8 @@ class _Scene:
         self.view: Any = pyqtgraph.GraphicsView(parent, background=None)
         self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.view.setFrameShape(QFrame.Shape.NoFrame)
-        self.view.viewport().setAutoFillBackground(False)
+        self.view.viewport().setAutoFillBackground(False)  # what is below shows through
+        self.view.setCacheMode(QGraphicsView.CacheModeFlag.CacheNone)
         self.view.setMinimumSize(0, 0)
         self.box: Any = pyqtgraph.ViewBox(enableMenu=False)
         self.box.setMouseEnabled(interactive, interactive)
@@ -278,8 +289,8 @@ class _Scene:
         for item in items:
             self.box.removeItem(item)
 
-    def arrange(self, place: _Place, size: QSizeF, ranges: tuple[Range, Range]) -> None:
-        """Place the parts for a size of the view."""
+    def arrange(self, place: _Place, size: QSizeF, ranges: tuple[Range, Range] | None) -> None:
+        """Place the parts for a size of the view. ranges: None for those there are."""
         area = place.area
         self.box.setGeometry(area)
         self.left.setWidth(area.left())
@@ -287,8 +298,9 @@ class _Scene:
         high = size.height() - area.bottom()
         self.bottom.setHeight(high)
         self.bottom.setGeometry(QRectF(area.left(), area.bottom(), area.width(), high))
-        self.box.setRange(xRange=ranges[0], yRange=ranges[1], padding=0)
-        self.set_ticks(place, ranges[0])
+        if ranges is not None:
+            self.box.setRange(xRange=ranges[0], yRange=ranges[1], padding=0)
+            self.set_ticks(place, ranges[0])
         below, left = self._names
         middle = area.center().x() - below.boundingRect().width() / 2
         below.setPos(middle, area.bottom() + theme.px(TEXT) - 1)
