@@ -75,12 +75,17 @@ class Plot(Savable, QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        area = QRectF(self.rect())
-        self.draw(painter, area)
+        self.draw(painter, QRectF(self.rect()))
+        self.paint_chosen(painter)
+
+    def paint_chosen(self, painter: QPainter) -> None:
+        """A frame around the chosen part while the plot has the focus."""
         if self.hasFocus() and 0 <= self._chosen < self.count():
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setPen(QPen(theme.qcolour("accent"), 2))
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(self.place(self._chosen, area).adjusted(1, 1, -1, -1), 4, 4)
+            box = self.place(self._chosen, QRectF(self.rect())).adjusted(1, 1, -1, -1)
+            painter.drawRoundedRect(box, 4, 4)
 
     def _at(self, point: QPointF) -> int:
         area = QRectF(self.rect())

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import (
-    QFontMetrics,
-    QPainter,
-    QPen,
-    QPolygonF,
-)
+from PySide6.QtCore import QPointF, QRectF, QSize
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
 
 from workbench.base.i18n import _
 from workbench.ui.style import formats, theme
-from workbench.ui.widgets.charts.axes import scale_text, ticks
-from workbench.ui.widgets.plot import GAP, LEFT, RIGHT, Plot
+from workbench.ui.widgets.charts.axes import Axis
+from workbench.ui.widgets.charts.frame import Frame
+from workbench.ui.widgets.charts.layers import Layer, Line, Points, Text
+from workbench.ui.widgets.plot import Plot
+
+LIMITS = 12  # height of the texts of limits above the area, pixels at 100%
 
 
-class _Scaled(Plot):
-    """A plot with a scale of counts on the left and values below."""
+class _CountPlot(Plot):
+    """A plot whose parts are columns beside each other."""
 
-    BELOW, ABOVE = 20, 18
+    def __init__(self, name: str, x: Axis, y: Axis) -> None:
+        super().__init__(name)
+        self._frame = Frame(x, y, self)
+
+    def edges_of(self, number: int) -> tuple[float, float]:
+        """Where a part begins and ends on the lower axis."""
+        raise NotImplementedError
 
     def sizeHint(self) -> QSize:
         return QSize(theme.px(300), theme.px(180))
@@ -31,38 +36,24 @@ class _Scaled(Plot):
     def minimumSizeHint(self) -> QSize:
         return QSize(theme.px(200), theme.px(140))
 
-    def _inner(self, area: QRectF) -> QRectF:
-        top = scale_text(ticks(0, self._top())[-1])
-        left = QFontMetrics(theme.font("caption")).horizontalAdvance(top) + theme.px(GAP)
-        return area.adjusted(left, theme.px(self.ABOVE), -theme.px(8), -theme.px(self.BELOW))
+    def place(self, number: int, area: QRectF) -> QRectF:
+        inner, (low, high) = self._frame.area(area.size()), self._frame.range[0]
+        left, right = ((edge - low) / (high - low) for edge in self.edges_of(number))
+        box = QRectF(0, inner.top(), (right - left) * inner.width(), inner.height())
+        box.moveLeft(inner.left() + left * inner.width())
+        return box.translated(area.topLeft())
 
-    def _top(self) -> float:
-        raise NotImplementedError
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """The frame paints the plot above this."""
+        self.paint_chosen(QPainter(self))
 
-    def _draw_left(self, painter: QPainter, area: QRectF, inner: QRectF) -> None:
-        painter.setFont(theme.font("caption"))
-        for value in ticks(0, self._top()):
-            y = inner.bottom() - value / self._top() * inner.height()
-            painter.setPen(QPen(theme.qcolour("line" if value else "strong_line"), 1))
-            painter.drawLine(QPointF(inner.left(), y), QPointF(inner.right(), y))
-            painter.setPen(theme.qcolour("muted"))
-            box = QRectF(area.left(), y - 9, inner.left() - area.left() - theme.px(6), 18)
-            painter.drawText(box, RIGHT, scale_text(value))
+    def draw(self, painter: QPainter, area: QRectF) -> None:
+        if self.count():
+            self._frame.draw(painter, area)
 
-    def _draw_below(
-        self, painter: QPainter, inner: QRectF, texts: Sequence[tuple[float, str]]
-    ) -> None:
-        """Texts at these x, as many as there is room for."""
-        metrics, last = QFontMetrics(theme.font("caption")), float("-inf")
-        painter.setFont(theme.font("caption"))
-        painter.setPen(theme.qcolour("muted"))
-        for x, text in texts:
-            wide = metrics.horizontalAdvance(text)
-            if x - wide / 2 < last + 8:
-                continue
-            last = x + wide / 2
-            box = QRectF(x - wide / 2 - 2, inner.bottom() + 2, wide + 4, theme.px(self.BELOW) - 2)
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._frame.setGeometry(self.rect())
 
 
 @dataclass(frozen=True)
@@ -73,11 +64,13 @@ class Steps:
     counts: tuple[int, ...]
 
 
-class StepPlot(_Scaled):
+class StepPlot(_CountPlot):
     """A histogram of one or two measures with limits as vertical lines; the parts are bins."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name)
+        super().__init__(name, Axis(whole=True), Axis(whole=True))
+        self._frame.above = LIMITS
+        self._frame.moved.connect(self._mark_limits)
         self.edges: tuple[int, ...] = ()
         self.curves: tuple[Steps, ...] = ()
         self.limits: tuple[tuple[int, str], ...] = ()
@@ -88,22 +81,25 @@ class StepPlot(_Scaled):
         """edges: of the bins, one more than these. limits: value and text of each."""
         self.edges, self.curves, self.limits = tuple(edges), tuple(curves), tuple(limits)
         self.renew()
+        if not self.count():
+            self._frame.show_layers(())
+            return
+        layers = [self._line(number, curve) for number, curve in enumerate(self.curves)]
+        top = max((max(curve.counts, default=0) for curve in self.curves), default=1) or 1
+        self._frame.show_layers(layers[::-1], (0.0, float(self.edges[-1] or 1)), (0.0, float(top)))
+        self._mark_limits()
+
+    def _line(self, number: int, curve: Steps) -> Line:
+        x = [float(edge) for edge in self.edges for _side in range(2)]
+        y = [0.0, *(float(count) for count in curve.counts for _side in range(2)), 0.0]
+        tone, width = ("muted", 1.3) if number else ("accent", 1.8)
+        return Line(x, y, tone, width, dashed=bool(number))
 
     def count(self) -> int:
         return max(0, len(self.edges) - 1)
 
-    def _top(self) -> float:
-        return float(
-            max((max(curve.counts) for curve in self.curves if curve.counts), default=1) or 1
-        )
-
-    def _x(self, inner: QRectF, value: float) -> float:
-        return inner.left() + value / (self.edges[-1] or 1) * inner.width()
-
-    def place(self, number: int, area: QRectF) -> QRectF:
-        inner = self._inner(area)
-        left, right = (self._x(inner, self.edges[number + at]) for at in (0, 1))
-        return QRectF(left, inner.top(), right - left, inner.height())
+    def edges_of(self, number: int) -> tuple[float, float]:
+        return self.edges[number], self.edges[number + 1]
 
     def tip(self, number: int) -> str:
         low, high = self.edges[number : number + 2]
@@ -121,73 +117,56 @@ class StepPlot(_Scaled):
         ]
         return [head, *rows]
 
-    def draw(self, painter: QPainter, area: QRectF) -> None:
-        if not self.count():
-            return
-        inner = self._inner(area)
-        self._draw_left(painter, area, inner)
-        marks = ticks(0, self.edges[-1])
-        texts = [(self._x(inner, value), scale_text(value)) for value in marks]
-        self._draw_below(painter, inner, texts)
-        self._draw_limits(painter, inner)
-        for number, curve in reversed(list(enumerate(self.curves))):
-            style = Qt.PenStyle.DashLine if number else Qt.PenStyle.SolidLine
-            tone = theme.qcolour("muted" if number else "accent")
-            painter.setPen(QPen(tone, 1.3 if number else 1.8, style))
-            points = [QPointF(inner.left(), inner.bottom())]
-            for at, count in enumerate(curve.counts):
-                y = inner.bottom() - count / self._top() * inner.height()
-                points.append(QPointF(self._x(inner, self.edges[at]), y))
-                points.append(QPointF(self._x(inner, self.edges[at + 1]), y))
-            points.append(QPointF(inner.right(), inner.bottom()))
-            painter.drawPolyline(QPolygonF(points))
+    def _mark_limits(self) -> None:
+        if self.count():
+            self._frame.mark([*self._limits()])
 
-    def _draw_limits(self, painter: QPainter, inner: QRectF) -> None:
-        font = theme.font("caption", 600)
-        metrics, last = QFontMetrics(font), inner.left()
-        painter.setFont(font)
+    def _limits(self) -> Iterator[Layer]:
+        """Lines with texts above them, left of the line or, where that is taken, right of it."""
+        metrics, area = QFontMetricsF(theme.font("caption", 600)), self._frame.area()
+        low = self._frame.range[1][0]
+        above = self._frame.point(area.topLeft())[1]
+        head = self._frame.point(QPointF(area.left(), area.top() - theme.px(LIMITS + 2)))[1]
+        last = area.left()
         for value, text in self.limits:
             if value >= self.edges[-1]:
                 continue
-            x, wide = self._x(inner, value), metrics.horizontalAdvance(text)
-            painter.setPen(QPen(theme.qcolour("faint"), 1, Qt.PenStyle.DashLine))
-            painter.drawLine(QPointF(x, inner.top() - theme.px(14)), QPointF(x, inner.bottom()))
-            left = x - wide - 4 if x - wide - 4 >= last else x + 4
-            if left + wide > inner.right() + theme.px(8):
+            yield Line((value, value), (low, head), "faint", 1.0, dashed=True)
+            x, wide = self._frame.place(value, low).x(), metrics.horizontalAdvance(text)
+            is_left = x - wide - 4 >= last
+            left = x - wide - 4 if is_left else x + 4
+            if left + wide > area.right() + theme.px(8):
                 continue
             last = left + wide
-            painter.setPen(theme.qcolour("text"))
-            box = QRectF(left, inner.top() - theme.px(self.ABOVE), wide + 2, theme.px(16))
-            painter.drawText(box, LEFT, text)
+            at, _y = self._frame.point(QPointF(left, area.top()))
+            yield Text(at, above, text, "text", 600, (0.0, 1.1))
 
 
-class DayPlot(_Scaled):
+class DayPlot(_CountPlot):
     """A value per day as a line with markers; the parts are days."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name)
+        super().__init__(name, Axis(), Axis())
         self.days: tuple[tuple[str, str, float, int], ...] = ()
 
     def show_days(self, days: Sequence[tuple[str, str, float, int]]) -> None:
         """ISO date, its display text, documents per hour, measured on so many documents."""
         self.days = tuple(days)
         self.renew()
+        if not self.days:
+            self._frame.show_layers(())
+            return
+        names = tuple((float(at), day[1]) for at, day in enumerate(self.days))
+        self._frame.set_axes(Axis(names=names), Axis())
+        x, y = [at for at, _name in names], [day[2] for day in self.days]
+        layers: list[Layer] = [Line(x, y, width=1.8), Points(x, y, size=8)]
+        self._frame.show_layers(layers, (-0.5, len(x) - 0.5), (0.0, 1.1 * max(y) or 1.0))
 
     def count(self) -> int:
         return len(self.days)
 
-    def _top(self) -> float:
-        return max((value for _day, _text, value, _n in self.days), default=1.0) * 1.1 or 1.0
-
-    def _point(self, number: int, inner: QRectF) -> QPointF:
-        share = (number + 0.5) / len(self.days)
-        y = inner.bottom() - self.days[number][2] / self._top() * inner.height()
-        return QPointF(inner.left() + share * inner.width(), y)
-
-    def place(self, number: int, area: QRectF) -> QRectF:
-        inner = self._inner(area)
-        wide = inner.width() / len(self.days)
-        return QRectF(inner.left() + number * wide, inner.top(), wide, inner.height())
+    def edges_of(self, number: int) -> tuple[float, float]:
+        return number - 0.5, number + 0.5
 
     def tip(self, number: int) -> str:
         _day, text, value, count = self.days[number]
@@ -197,18 +176,3 @@ class DayPlot(_Scaled):
     def numbers(self) -> Sequence[Sequence[object]]:
         rows = [(day, speed, n) for day, _text, speed, n in self.days]
         return [("day", "documents_per_hour", "documents"), *rows]
-
-    def draw(self, painter: QPainter, area: QRectF) -> None:
-        if not self.days:
-            return
-        inner = self._inner(area)
-        self._draw_left(painter, area, inner)
-        points = [self._point(number, inner) for number in range(len(self.days))]
-        texts = [(point.x(), day[1]) for point, day in zip(points, self.days, strict=True)]
-        self._draw_below(painter, inner, texts)
-        painter.setPen(QPen(theme.qcolour("accent"), 1.8))
-        painter.drawPolyline(QPolygonF(points))
-        painter.setPen(QPen(theme.qcolour("surface"), 1))
-        painter.setBrush(theme.qcolour("accent"))
-        for point in points:
-            painter.drawEllipse(point, 4, 4)

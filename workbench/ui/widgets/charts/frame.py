@@ -38,7 +38,7 @@ class _Place:
 class Frame(QWidget):
     """`show_layers` replaces what is drawn; mouse and keys are those of the widget around it.
 
-    grid: lines at the ticks of the left axis. clip: nothing is drawn beside the area.
+    baseline: a line below the area. clip: nothing is drawn beside the area.
     interactive: the wheel zooms and dragging moves, with equal units on both axes.
 
     `moved`: the area or its range has changed. `hovered(place)`: the mouse has moved, if
@@ -54,13 +54,13 @@ class Frame(QWidget):
         y: Axis,
         parent: QWidget | None = None,
         *,
-        grid: bool = True,
+        baseline: bool = True,
         clip: bool = False,
         interactive: bool = False,
     ) -> None:
         super().__init__(parent)
-        self._x, self._y, self._grid, self._clip = x, y, grid, clip or interactive
-        self._interactive = interactive
+        self._x, self._y, self._clip = x, y, clip or interactive
+        self._baseline, self._interactive = baseline, interactive
         self._fits = True  # the range is that of the layers, not one that the user has chosen
         self._layers: tuple[Layer, ...] = ()
         self._marks: tuple[Layer, ...] = ()
@@ -68,7 +68,7 @@ class Frame(QWidget):
         self._items: tuple[list[Any], list[Any]] = ([], [])  # of layers and marks
         self._scene: _Scene | None = None
         self._ratio = 1.0  # pixels of the screen per unit of length
-        self.above = 0  # more room above the area, pixels at 100%
+        self.above = self.below = 0  # more room above and below the area, pixels at 100%
         if not interactive:
             self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         drop = theme.changed.connect(self._restyle)
@@ -125,7 +125,7 @@ class Frame(QWidget):
     def _place(self, size: QSizeF) -> _Place:
         metrics = QFontMetricsF(theme.font("caption"))
         top = theme.px(ABOVE + self.above + (NAME + 4 if self._y.name else 0))
-        bottom = theme.px(TEXT + (NAME if self._x.name else 0))
+        bottom = theme.px(TEXT + self.below + (NAME if self._x.name else 0))
         high = max(1.0, size.height() - top - bottom)
         left_ticks = self._y.ticks(*self._ranges[1], most=_most(high, TICK_HEIGHT))
         texts = [metrics.horizontalAdvance(text) for _value, text in left_ticks]
@@ -147,10 +147,12 @@ class Frame(QWidget):
     def draw(self, painter: QPainter, area: QRectF) -> None:
         """Paint the chart into a rectangle of any device."""
         scene = self._built()
-        self._fill(painter.device().devicePixelRatioF())
+        self._ratio = painter.device().devicePixelRatioF()
+        self._fill()
         ranges = None if self._interactive else self._ranges
         scene.arrange(self._place(area.size()), area.size(), ranges)
         scene.paint(painter, area)
+        self._ratio = self.devicePixelRatioF()
         self._fill()
 
     def _built(self) -> _Scene:
@@ -166,10 +168,10 @@ class Frame(QWidget):
     def _restyle(self) -> None:
         if self._scene is not None:
             self._ratio = self.devicePixelRatioF()
-            self._scene.dress(self._x.name, self._y.name, grid=self._grid)
+            self._scene.dress(baseline=self._baseline)
             self._fill()
 
-    def _fill(self, ratio: float | None = None) -> None:
+    def _fill(self) -> None:
         """Show the layers, once there is a reason to build the scene."""
         if self._scene is None:
             if self._layers and self.isVisible():
@@ -177,13 +179,13 @@ class Frame(QWidget):
             return
         self._scene.name(self._x.name, self._y.name)
         for number, layers in enumerate((self._layers, self._marks)):
-            self._add(number, layers, ratio)
+            self._add(number, layers)
         self._arrange()
 
-    def _add(self, number: int, layers: Sequence[Layer], ratio: float | None = None) -> None:
-        scene, ratio = self._built(), self.devicePixelRatioF() if ratio is None else ratio
+    def _add(self, number: int, layers: Sequence[Layer]) -> None:
+        scene = self._built()
         scene.remove(self._items[number])
-        self._items[number][:] = scene.add(layers, ratio)
+        self._items[number][:] = scene.add(layers, self._ratio)
 
     def _arrange(self) -> None:
         if self._scene is not None:
@@ -253,7 +255,7 @@ class _Scene:
             self.view.scene().addItem(name)
         self.view.show()
 
-    def dress(self, x_name: str, y_name: str, *, grid: bool) -> None:
+    def dress(self, *, baseline: bool) -> None:
         """Colours and fonts of the theme."""
         none, text = QPen(Qt.PenStyle.NoPen), pen_of("muted", 1)
         for axis in (self.left, self.bottom):
@@ -267,13 +269,11 @@ class _Scene:
             )
             axis.setTextPen(text)
         self.left.setPen(none)
-        self.bottom.setPen(pen_of("strong_line", 1))
-        line = scaled_pen("line", self.view.devicePixelRatioF())
-        self._grid.setPen(line if grid else none)
+        self.bottom.setPen(pen_of("strong_line", 1) if baseline else none)
+        self._grid.setPen(scaled_pen("line", self.view.devicePixelRatioF()))
         for name in self._names:
             name.setFont(theme.font("caption"))
             name.setBrush(theme.qcolour("muted"))
-        self.name(x_name, y_name)
 
     def name(self, *names: str) -> None:
         for item, name in zip(self._names, names, strict=True):
