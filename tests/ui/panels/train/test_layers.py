@@ -12,7 +12,7 @@ from workbench.training.spec import TrainSpec
 from workbench.ui.panels.train.layer_steps import LayerSteps, Picture, colour_shares
 from workbench.ui.panels.train.live import Live, follow
 from workbench.ui.style.run_text import LayerMix, gamma_text
-from workbench.ui.widgets.layer_bars import LayerBars, LayerMixes
+from workbench.ui.widgets.charts.layer_bars import LayerBars, LayerMixes
 
 PLAN = Plan(4, 8, 0.01, 128, 5, 5, "macro_f1")
 

@@ -29,12 +29,12 @@ from workbench.ui.style import escaping, formats, theme
 from workbench.ui.style.run_text import score_hint, score_title
 from workbench.ui.widgets.button import Button, Segments
 from workbench.ui.widgets.callout import Callout
+from workbench.ui.widgets.charts.layer_bars import LayerMixes
 from workbench.ui.widgets.chip import Chip
 from workbench.ui.widgets.delegates import RUN_TONES
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
 from workbench.ui.widgets.job_row import status_words
-from workbench.ui.widgets.layer_bars import LayerMixes
 from workbench.ui.widgets.layout import TurningRow, card, column, layout_of, row, scrolled
 from workbench.ui.widgets.meter import Meter, number
 from workbench.ui.widgets.pages import PageLayout

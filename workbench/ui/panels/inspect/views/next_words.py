@@ -13,9 +13,9 @@ from workbench.ui.panels.inspect.base import InspectorView
 from workbench.ui.panels.inspect.views.option_field import OptionField
 from workbench.ui.style import formats
 from workbench.ui.widgets.button import Button
+from workbench.ui.widgets.charts.step_line import StepLine
 from workbench.ui.widgets.layout import card, layout_of, line, row
 from workbench.ui.widgets.span_layout import starts_rtl
-from workbench.ui.widgets.step_line import StepLine
 from workbench.ui.widgets.table import Column, Table
 from workbench.ui.widgets.word_strip import StripWord, WordStrip
 from workbench.ui.widgets.words import words

@@ -47,10 +47,10 @@ from workbench.ui.style.run_text import (
     words_of,
 )
 from workbench.ui.widgets.button import Button, Segments
+from workbench.ui.widgets.charts.layer_bars import LayerMixes
 from workbench.ui.widgets.charts.saving import save_menu
 from workbench.ui.widgets.empty import EmptyState
 from workbench.ui.widgets.flow import flow
-from workbench.ui.widgets.layer_bars import LayerMixes
 from workbench.ui.widgets.layout import card, column, row, scrolled
 from workbench.ui.widgets.matrix import COLUMNS, ROWS, Matrix
 from workbench.ui.widgets.meter import Tile

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.base.i18n import _
 from workbench.ui.style import escaping, formats, theme
 from workbench.ui.style.run_text import LayerMix, gamma_text, weight_texts
+from workbench.ui.widgets.charts.axes import Axis
+from workbench.ui.widgets.charts.frame import Frame
+from workbench.ui.widgets.charts.layers import Bars, Layer, Line, Text
 from workbench.ui.widgets.layout import card, layout_of
 from workbench.ui.widgets.words import words
 
 HEIGHT = 92  # pixels at 100%
-NAMES, VALUES = 18, 16  # height of the names below the bars and the values above them
+VALUES = 16  # height of the values above the bars
 MIN_LABELLED_BAR_WIDTH = 34  # least width of a bar with a value above it
 BROAD = 64  # largest width of a bar
 
@@ -66,40 +68,37 @@ class LayerBars(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFixedHeight(theme.px(HEIGHT))
         self.setAccessibleName(_("Layer weights"))
+        self._frame = Frame(Axis(), Axis(names=()), self, baseline=False)
+        self._frame.above = VALUES - 10
 
     def set_weights(self, weights: Sequence[float]) -> None:
         """Set the weights from the embeddings up, sum 1."""
         self._weights = tuple(weights)
         self.setAccessibleDescription(", ".join(weight_texts(self._weights)))
         escaping.set_tip(self, "\n".join(weight_texts(self._weights)))
-        self.update()
+        self._draw()
 
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        if not self._weights:
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._frame.setGeometry(self.rect())
+        self._draw()
+
+    def _draw(self) -> None:
+        """Bars are as broad as the width allows, at most BROAD."""
+        count = len(self._weights)
+        if not count:
+            self._frame.show_layers(())
             return
-        painter = QPainter(self)
-        painter.setFont(theme.font("caption"))
-        names, top = theme.px(NAMES), theme.px(VALUES)
-        room = self.height() - names - top
-        slot = min(self.width() / len(self._weights), float(theme.px(BROAD)))
-        most = max(*self._weights, 2 / len(self._weights))
-        for number, weight in enumerate(self._weights):
-            left, high = slot * number, room * weight / most
-            bar = QRectF(left + slot * 0.15, top + room - high, slot * 0.7, high)
-            painter.fillRect(bar, theme.qcolour("accent"))
-            self._text(painter, number, slot, bar, weight)
-        level = top + room * (1 - 1 / len(self._weights) / most)
-        painter.setPen(QPen(theme.qcolour("strong_line"), 1, Qt.PenStyle.DashLine))
-        painter.drawLine(QPointF(0, level), QPointF(slot * len(self._weights), level))
-
-    def _text(
-        self, painter: QPainter, number: int, slot: float, bar: QRectF, weight: float
-    ) -> None:
-        middle = Qt.AlignmentFlag.AlignCenter
-        painter.setPen(theme.qcolour("muted"))
-        below = QRectF(slot * number, self.height() - theme.px(NAMES), slot, theme.px(NAMES))
-        painter.drawText(below, middle, _("Emb.") if number == 0 else str(number))
-        if slot >= theme.px(MIN_LABELLED_BAR_WIDTH):
-            painter.setPen(theme.qcolour("text"))
-            above = QRectF(slot * number, bar.top() - theme.px(VALUES), slot, theme.px(VALUES))
-            painter.drawText(above, middle, formats.decimal(weight, 2))
+        names = tuple((at + 0.5, str(at) if at else _("Emb.")) for at in range(count))
+        self._frame.set_axes(Axis(names=names), Axis(names=()))
+        wide = self._frame.area().width()
+        end = max(float(count), wide / theme.px(BROAD))
+        most, even = max(*self._weights, 2 / count), 1 / count
+        layers: list[Layer] = [
+            Bars([at + 0.15 for at in range(count)], 0.7, self._weights),
+            Line((0.0, float(count)), (even, even), "strong_line", 1.0, dashed=True),
+        ]
+        if wide / end >= theme.px(MIN_LABELLED_BAR_WIDTH):
+            for at, weight in enumerate(self._weights):
+                layers.append(Text(at + 0.5, weight, formats.decimal(weight, 2), anchor=(0.5, 1.1)))
+        self._frame.show_layers(layers, (0.0, end), (0.0, most))
